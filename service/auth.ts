@@ -1,0 +1,66 @@
+import bearerAuth from '@fastify/bearer-auth'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { SecurityScheme } from './contract.ts'
+import { HttpError } from './errors.ts'
+import { countHeader } from './headers.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whom the access token names; empty if no guard has let the request pass. */
+    caller: string
+  }
+}
+
+/** An `onRequest` hook that lets a request pass, and sets its caller, or throws the refusal. */
+export type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+
+/** A guard for each security scheme that the contract requires. */
+export type Guards = { readonly [Scheme in SecurityScheme]: Guard }
+
+const CHALLENGE = 'Bearer realm="plants"'
+
+/**
+ * The guards. They decide by the headers, before the body is read.
+ * @param callerOf whom a token names, or undefined if it is not valid
+ */
+export async function buildGuards(
+  app: FastifyInstance,
+  callerOf: (token: string) => Promise<string | undefined>,
+): Promise<Guards> {
+  await app.register(bearerAuth, {
+    addHook: false,
+    keys: [],
+    specCompliance: 'rfc6749', // the scheme is compared without case, as RFC 9110, section 11.1 has it
+    verifyErrorLogLevel: 'debug',
+    auth: async (token, request) => {
+      // Of two headers Node shows only the first.
+      const caller = countHeader(request.raw, 'authorization') === 1 ? await callerOf(token) : undefined
+      request.caller = caller ?? ''
+      return caller !== undefined
+    },
+  })
+  const { verifyBearerAuth } = app
+  if (verifyBearerAuth === undefined) throw new TypeError('@fastify/bearer-auth has not been registered')
+
+  return {
+    bearerAuth: (request, reply) =>
+      new Promise<void>((resolve, reject) => {
+        verifyBearerAuth(request, reply, (error) => {
+          if (error === undefined) resolve()
+          else reject(isRefusal(error) ? challenge(request.headers.authorization) : error)
+        })
+      }),
+  }
+}
+
+function isRefusal(error: Error): boolean {
+  return 'statusCode' in error && error.statusCode === 401
+}
+
+/** RFC 6750, section 3: an error is named only to those who have tried. */
+function challenge(credentials: string | undefined): HttpError {
+  if (!credentials) return new HttpError(401, 'An access token is needed', { 'www-authenticate': CHALLENGE })
+  return new HttpError(401, 'The access token is not valid', {
+    'www-authenticate': `${CHALLENGE}, error="invalid_token"`,
+  })
+}

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+
+const REQUEST_ID = /^[\w.-]{1,64}$/
+
+/** The id of a request: the caller's own `X-Request-Id` if it is fit to be logged, else a new one. */
+export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const id = headers['x-request-id']
+  return typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID()
+}
+
+/** The headers of every response, whoever makes it. */
+export function standardHeaders(id: string): Record<string, string> {
+  return { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': id }
+}
+
+/** How many header lines of this name a request has: Node keeps the first of some and hides the others. */
+export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const each = rawHeaders[index]
+    if (each?.length === name.length && each.toLowerCase() === name) count += 1
+  }
+  return count
+}

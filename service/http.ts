@@ -1,0 +1,57 @@
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from './config.ts'
+import { HttpError, rawResponse } from './errors.ts'
+import { countHeader, requestId } from './headers.ts'
+
+/** Bytes; the contract says so where it declares 413. */
+const BODY_LIMIT = 16_384
+
+/** What RFC 3986, section 3.2 lets stand in a Host header. */
+const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/
+
+/** Fastify's options for the HTTP server: its limits in bytes and milliseconds. */
+export function serverOptions(config: Config) {
+  return {
+    bodyLimit: BODY_LIMIT,
+    connectionTimeout: config.STALL_TIMEOUT * 1000,
+    keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT * 1000,
+    requestTimeout: config.REQUEST_TIMEOUT * 1000,
+    http: {
+      headersTimeout: Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT) * 1000,
+      connectionsCheckingInterval: 250,
+      // Node would answer without a body; checkProtocol does it.
+      requireHostHeader: false,
+    },
+    // So that a long id gets the contract's 400: the parser bounds the whole request line.
+    routerOptions: { maxParamLength: http.maxHeaderSize },
+    // Requests that arrive while the server closes are answered, too.
+    return503OnClosing: false,
+  }
+}
+
+/** Makes Fastify answer what Node would answer by itself, without an Error. */
+export function takeOverFromNode({ server, routing }: FastifyInstance): void {
+  const handle = (request: IncomingMessage, response: ServerResponse) => routing(request, response)
+  // Node drops what is over its count, silently; the size of all is bounded anyway.
+  server.maxHeadersCount = 0
+  server.on('checkContinue', handle)
+  server.on('checkExpectation', handle)
+  server.on('connect', (request, socket) => {
+    socket.end(rawResponse(new HttpError(501, 'CONNECT is not implemented'), requestId(request)))
+  })
+}
+
+/** Refuses a request that HTTP/1.1 forbids (RFC 9112, section 3.2; RFC 9110, section 10.1.1). An `onRequest` hook. */
+export async function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { host, expect } = raw.headers
+  const hosts = countHeader(raw, 'host')
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1') || !HOST.test(host ?? '')) {
+    throw new HttpError(400, 'The request needs one valid Host header')
+  }
+  if (expect !== undefined) {
+    if (expect.toLowerCase() !== '100-continue') throw new HttpError(417, 'Only 100-continue can be expected')
+    // Whether the body follows is unknown unless it is asked for: the connection can't be used again.
+    reply.header('connection', 'close')
+  }
+}

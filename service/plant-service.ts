@@ -1,0 +1,45 @@
+import type { Request, Result, Service } from './contract.ts'
+import { refusal } from './errors.ts'
+import type { Store } from './store.ts'
+
+/** The operations of the contract, a method for each operationId. */
+export class PlantService implements Service {
+  readonly #store: Store
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  async createPayout({
+    caller,
+    body: { id, ...plant },
+  }: Request<'createPayout'>): Promise<Result<'createPayout'>> {
+    const stored = await this.#store.create(caller, id, plant)
+    if (stored.name === plant.name && stored.tag === plant.tag) return { status: 200, body: stored }
+    return refusal(409, `Another plant has the id ${id}`)
+  }
+
+  async getPayout({ caller, query: { limit, cursor } }: Request<'getPayout'>): Promise<Result<'getPayout'>> {
+    const after = cursor === undefined ? undefined : fromCursor(cursor)
+    const { plants, last } = await this.#store.list(caller, after, limit)
+    if (last === undefined) return { status: 200, body: plants }
+    const headers = { Link: `<?limit=${limit}&cursor=${toCursor(last)}>; rel="next"` }
+    return { status: 200, headers, body: plants }
+  }
+
+  async deletePayout({ caller, path: { id } }: Request<'deletePayout'>): Promise<Result<'deletePayout'>> {
+    if (await this.#store.delete(caller, id)) return { status: 204 }
+    return refusal(404, `No plant has the id ${id}`)
+  }
+}
+
+/** The cursor of the contract: the 8 bytes of the id after which a page begins, in base64url (RFC 4648, section 5). */
+function toCursor(id: bigint): string {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64BE(id)
+  return bytes.toString('base64url')
+}
+
+function fromCursor(cursor: string): bigint {
+  return Buffer.from(cursor, 'base64url').readBigInt64BE()
+}

@@ -1,0 +1,77 @@
+import type { components } from './contract.ts'
+import { openSqliteStore } from './store.sqlite.ts'
+
+/** A plant, as it is stored and answered. */
+export type Plant = components['schemas']['Plant']
+
+/** Some plants of a list, in ascending order of their ids. */
+export interface Page {
+  /** All of them; in batches if they are too many to hold in memory. */
+  readonly plants: Plant[] | AsyncIterable<Plant[]>
+  /** The id of the last one, if the caller has more plants after it. */
+  readonly last?: bigint
+}
+
+/** An access token, as it is stored: the token itself is not. */
+export interface StoredToken {
+  /** Names the token for people; the beginning of the digest. */
+  readonly id: string
+  readonly caller: string
+  readonly created: Date
+  /** Never, if absent. */
+  readonly expires?: Date
+}
+
+/**
+ * Where plants and access tokens are kept. What a method has answered is on disk, and every later call sees it.
+ * Each method may fail with {@link StoreUnavailable}; what it was to write is then not stored, or safe to repeat.
+ */
+export interface Store {
+  /**
+   * Stores a plant, unless the owner has one of this id.
+   * @returns the plant that the owner now has of this id: another than the given one if that id was taken
+   */
+  create(owner: string, id: bigint, plant: Plant): Promise<Plant>
+
+  /** Deletes a plant. @returns whether there was one */
+  delete(owner: string, id: bigint): Promise<boolean>
+
+  /**
+   * The owner's plants after an id, or from the first one. The page is of one moment, however long it is read.
+   * @param limit the most plants of the page, from 1; all if absent
+   */
+  list(owner: string, after?: bigint, limit?: number): Promise<Page>
+
+  /** Stores an access token. @param digest its SHA-256 */
+  addToken(token: StoredToken, digest: Uint8Array): Promise<void>
+
+  /** The access token of this SHA-256 digest, expired or not; undefined if there is none. */
+  findToken(digest: Uint8Array): Promise<StoredToken | undefined>
+
+  /** All access tokens, expired ones too, the oldest first. */
+  listTokens(): Promise<StoredToken[]>
+
+  /** Deletes an access token. @returns whether there was one */
+  deleteToken(id: string): Promise<boolean>
+
+  /** Whether neither a plant nor a token is stored. */
+  isEmpty(): Promise<boolean>
+
+  /** Finishes what was begun and closes. */
+  close(): Promise<void>
+}
+
+/** The store can't answer at the moment: it is away, full or too busy. The same call may succeed later. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}
+
+/**
+ * Opens the store, makes it if there is none, and upgrades its schema.
+ * @param file where the embedded store is
+ * @param sole false for a short visit beside the process that owns an embedded store
+ * @throws {StartupError}
+ */
+export async function openStore({ file }: { readonly file: string }, sole = true): Promise<Store> {
+  return openSqliteStore(file, sole)
+}

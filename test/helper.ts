@@ -1,0 +1,155 @@
+import http from 'node:http'
+import net from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { buildApp } from '../service/app.ts'
+import { readConfig } from '../service/config.ts'
+import { openStore, type Store } from '../service/store.ts'
+import { issueToken } from '../service/token.ts'
+import { assertDocumented } from './documented.ts'
+import { readResponses } from './responses.ts'
+
+export interface Call {
+  readonly method?: string
+  readonly path: string
+  readonly token?: string
+  /** By name, or as names and values in turn to send one twice. */
+  readonly headers?: http.OutgoingHttpHeaders | readonly string[]
+  /** A text or bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly text: string
+  /** The body, if it is JSON. */
+  readonly json: unknown
+}
+
+/** The service on a port of its own, with a temporary database. */
+export interface Service {
+  readonly app: FastifyInstance
+  readonly store: Store
+  readonly port: number
+  /** The lines that it has logged. */
+  readonly log: Record<string, unknown>[]
+  /** Issues a token. @param lifetime in milliseconds */
+  token(caller: string, lifetime?: number): Promise<string>
+  /** Makes a request; the test fails if the contract does not document the answer. */
+  call(request: Call): Promise<Answer>
+  /** Writes bytes to a socket, pauses for milliseconds, and reads so many answers, or all until the socket closes. */
+  raw(count: number, ...parts: (string | Buffer | number)[]): Promise<Answer[]>
+}
+
+/** Builds the service on a temporary database; both close themselves when the test ends. */
+export async function build(t: Test, environment: Record<string, string> = {}): Promise<Service> {
+  const config = readConfig({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
+  const store = await openStore(config.DATABASE_URL)
+  const log: Record<string, unknown>[] = []
+  const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
+  const app = await buildApp({ config, store, log: pino({ level: config.LOG_LEVEL }, lines) })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(async () => {
+    app.server.closeAllConnections()
+    await app.close()
+    await store.close()
+  })
+  const port = Number(new URL(app.listeningOrigin).port)
+  return {
+    app,
+    store,
+    port,
+    log,
+    token: (caller, lifetime) => issueToken(store, caller, lifetime),
+    call: (request) => call(port, request),
+    raw: (count, ...parts) => raw(port, count, parts),
+  }
+}
+
+async function call(
+  port: number,
+  { method = 'GET', path, token, headers = {}, body }: Call,
+): Promise<Answer> {
+  const bytes =
+    body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
+  const sent = Array.isArray(headers) ? [...headers] : Object.entries(headers).flat()
+  const has = (name: string) =>
+    sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
+  if (token !== undefined) sent.push('Authorization', `Bearer ${token}`)
+  if (bytes !== undefined && !has('content-type')) sent.push('Content-Type', 'application/json')
+  if (bytes !== undefined && !has('content-length'))
+    sent.push('Content-Length', String(Buffer.byteLength(bytes)))
+  if (!has('host')) sent.push('Host', `127.0.0.1:${port}`)
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    const request = http.request({
+      port,
+      host: '127.0.0.1',
+      method,
+      path,
+      headers: sent.map(String),
+      agent: false,
+    })
+    request.on('response', resolve).on('error', reject).end(bytes)
+  })
+  const text = (await buffer(response)).toString()
+  return checked(method, path, response.statusCode ?? 0, response.headers, text)
+}
+
+/** JSON with each bigint as the number that it is. */
+export function stringify(value: unknown): string {
+  const mark = '\uFFFFint64:'
+  return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? `${mark}${each}` : each)).replaceAll(
+    new RegExp(`"${mark}(-?\\d+)"`, 'g'),
+    '$1',
+  )
+}
+
+function checked(
+  method: string,
+  path: string,
+  status: number,
+  headers: http.IncomingHttpHeaders,
+  text: string,
+): Answer {
+  const json =
+    headers['content-type']?.startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined
+  const answer = { status, headers, text, json }
+  assertDocumented(method, path, answer)
+  return answer
+}
+
+function raw(port: number, count: number, parts: (string | Buffer | number)[]): Promise<Answer[]> {
+  return new Promise((resolve, reject) => {
+    const [method = '', path = ''] = parts.join('').split(/[ ?]/)
+    let received = Buffer.alloc(0)
+    const socket = net.connect(port, '127.0.0.1')
+    const end = () => {
+      clearTimeout(timer)
+      socket.destroy()
+      try {
+        resolve(
+          readResponses(received).map(({ status, headers, text }) =>
+            checked(method, path, status, headers, text),
+          ),
+        )
+      } catch (error) {
+        reject(error)
+      }
+    }
+    const timer = setTimeout(() => reject(new Error(`no answer within 10 s, only: ${received}`)), 10_000)
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk])
+      if (readResponses(received).length >= count) end()
+    })
+    socket.on('close', end).on('error', () => undefined)
+    void (async () => {
+      for (const part of parts) {
+        if (typeof part === 'number') await new Promise((wake) => setTimeout(wake, part))
+        else socket.write(part)
+      }
+    })()
+  })
+}
