@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { reasonOf } from './config.ts'
 import { HttpError } from './errors.ts'
 import { countHeader } from './headers.ts'
 import { parseJson } from './json.ts'
@@ -20,7 +21,7 @@ export function readJsonBodies(app: FastifyInstance): void {
       try {
         return parseJson(bytes)
       } catch (error) {
-        throw new HttpError(400, `The body is refused: ${error instanceof Error ? error.message : error}`)
+        throw new HttpError(400, `The body is refused: ${reasonOf(error)}`)
       }
     },
   )

@@ -44,6 +44,11 @@ export type Config = {
   readonly [Name in keyof typeof variables]: ReturnType<(typeof variables)[Name]['read']>
 }
 
+/** What an error says, whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** The service can't start. The message tells a person what to mend: it names the variable, the file or the port. */
 export class StartupError extends Error {
   override readonly name = 'StartupError'
@@ -60,12 +65,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     try {
       return [name, read(environment[name] || fallback)]
     } catch (error) {
-      faults.push(`${name} must be ${error instanceof Error ? error.message : error}`)
+      faults.push(`${name} must be ${reasonOf(error)}`)
       return []
     }
   })
   if (faults.length > 0) throw new StartupError(faults.join('; '))
-  return Object.freeze(Object.fromEntries(entries))
+  return Object.freeze(Object.fromEntries(entries) as Config) // of the entries that `variables` has, read by its readers
 }
 
 function text(value: string): string {

@@ -31,8 +31,9 @@ export function serverOptions(config: Config) {
 }
 
 /** Makes Fastify answer what Node would answer by itself, without an Error. */
-export function takeOverFromNode({ server, routing }: FastifyInstance): void {
-  const handle = (request: IncomingMessage, response: ServerResponse) => routing(request, response)
+export function takeOverFromNode(app: FastifyInstance): void {
+  const { server } = app
+  const handle = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response)
   // Node drops what is over its count, silently; the size of all is bounded anyway.
   server.maxHeadersCount = 0
   server.on('checkContinue', handle)

@@ -34,14 +34,14 @@ export function parseJson(bytes: Uint8Array): unknown {
 /** @throws {SyntaxError} for a member `__proto__`, which some readers take for the prototype */
 function countMembers(root: unknown): number {
   let count = 0
-  const open = [root]
+  const open: unknown[] = [root]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value !== 'object' || value === null) continue
     if (!Array.isArray(value)) {
       if (Object.hasOwn(value, '__proto__')) throw new SyntaxError('an object has the member name __proto__')
       count += Object.keys(value).length
     }
-    open.push(...Object.values(value))
+    open.push(...(Object.values(value) as unknown[]))
   }
   return count
 }

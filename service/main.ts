@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp } from './app.ts'
-import { type Config, readConfig, StartupError } from './config.ts'
+import { type Config, readConfig, reasonOf, StartupError } from './config.ts'
 import { openStore, type Store } from './store.ts'
 import { issueToken } from './token.ts'
 
@@ -24,7 +24,7 @@ async function listen(app: FastifyInstance, { HOST, PORT }: Config): Promise<voi
   try {
     await app.listen({ host: HOST, port: PORT })
   } catch (error) {
-    throw new StartupError(`HOST ${HOST}, PORT ${PORT}: ${error instanceof Error ? error.message : error}`)
+    throw new StartupError(`HOST ${HOST}, PORT ${PORT}: ${reasonOf(error)}`)
   }
 }
 

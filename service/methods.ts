@@ -24,7 +24,7 @@ export function answerUnrouted(app: FastifyInstance): void {
     if (!request.is404 && !hasEmpty(request.params)) return
     const path = router.find('GET', request.url)
     if (path === null || hasEmpty(path.params)) throw new HttpError(404, 'There is no such path')
-    const headers = { allow: path.store.allow }
+    const headers = path.store as { allow: string } // as it was given in onReady
     if (request.method === 'OPTIONS') return reply.code(204).headers(headers).send()
     throw new HttpError(405, `The path has no method ${request.method}`, headers)
   })

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answer } from './answer.ts'
 import type { Guard, Guards } from './auth.ts'
@@ -7,12 +7,12 @@ import { StartupError } from './config.ts'
 import type { Contract, Operation, Service } from './contract.ts'
 
 /** A service that has a method for each operation, and none that has no operation. */
-export type Exactly<Implementation> = Service & {
-  readonly [_ in Exclude<keyof Implementation, keyof Service>]: never
-}
+export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
 
 /** What the methods of a service have in common: each gets what the contract has validated for it. */
 type Method = (request: object) => Promise<Answer>
+
+type Route = Pick<RouteOptions, 'onRequest' | 'preParsing' | 'preValidation' | 'handler'>
 
 /**
  * Adds a route for each operation of the contract: guarded, validated and serialized as it says, and answered by the
@@ -20,23 +20,21 @@ type Method = (request: object) => Promise<Answer>
  * @throws {StartupError} naming each operation without a method, method without an operation, and security scheme
  *   without a guard
  */
-export async function addRoutes<Implementation extends Exactly<Implementation>>(
+export async function addRoutes<Methods extends Exactly<Methods>>(
   app: FastifyInstance,
   { document, operations }: Contract,
-  service: Implementation,
+  service: Methods,
   guards: Guards,
 ): Promise<void> {
   const methods = methodsOf(service)
-  const byScheme = new Map<string, Guard>(Object.entries(guards))
+  const guardOf = new Map<string, Guard>(Object.entries(guards))
   const faults = [
     ...missing(operations.keys(), methods).map((id) => `the operation ${id} has no method in the service`),
     ...missing(methods.keys(), operations).map(
       (name) => `the method ${name} of the service has no operation`,
     ),
     ...[...operations].flatMap(([id, { security }]) =>
-      missing(security, byScheme).map(
-        (scheme) => `the operation ${id} requires ${scheme}, which nothing guards`,
-      ),
+      missing(security, guardOf).map((scheme) => `nothing guards the operation ${id} with ${scheme}`),
     ),
   ]
   if (faults.length > 0) throw new StartupError(faults.join('; '))
@@ -44,45 +42,46 @@ export async function addRoutes<Implementation extends Exactly<Implementation>>(
   await app.register(openapiGlue, {
     specification: document,
     operationResolver: (id, method, path) => ({
-      ...routeOf(get(operations, id), get(methods, id), byScheme),
+      ...routeOf(named(operations, id), named(methods, id), guardOf),
       method,
       url: path.replaceAll(/{(\w+)}/g, ':$1'),
     }),
   })
 }
 
-function routeOf({ security, body }: Operation, method: Method, guards: ReadonlyMap<string, Guard>) {
-  const route: Pick<RouteOptions, 'onRequest' | 'preParsing' | 'preValidation' | 'handler'> = {
-    onRequest: security.map((scheme) => get(guards, scheme)),
-    handler: async (request, reply) => answer(request, reply, await method(partsOf(request))),
-  }
-  if (body === 'none') return route
+function routeOf(
+  { security, body: has }: Operation,
+  method: Method,
+  guardOf: ReadonlyMap<string, Guard>,
+): Route {
+  const guards = security.map((scheme) => named(guardOf, scheme))
   return {
-    ...route,
-    onRequest: [...security.map((scheme) => get(guards, scheme)), requireJson],
-    preParsing: askForBody,
-    preValidation: body === 'required' ? requireBody : [],
+    onRequest: has === 'none' ? guards : [...guards, requireJson],
+    preParsing: has === 'none' ? [] : askForBody,
+    preValidation: has === 'required' ? requireBody : [],
+    handler: async (request, reply) => {
+      const { caller, params, query, headers, body } = request
+      return answer(request, reply, await method({ caller, path: params, query, header: headers, body }))
+    },
   }
 }
 
-function partsOf({ caller, params, query, headers, body }: FastifyRequest) {
-  return { caller, path: params, query, header: headers, body }
-}
-
-/** By name, bound: private methods have a `#`, so that all others are operations. */
+/** The service's methods by name. A private one begins with `#`, so that all others are operations. */
 function methodsOf(service: object): ReadonlyMap<string, Method> {
-  const names = Object.getOwnPropertyNames(Object.getPrototypeOf(service)).filter(
-    (name) => name !== 'constructor',
+  const { constructor: _constructor, ...descriptors } = Object.getOwnPropertyDescriptors(
+    Object.getPrototypeOf(service),
   )
-  return new Map(names.map((name) => [name, (request) => Reflect.get(service, name).call(service, request)]))
+  return new Map(
+    Object.entries(descriptors).map(([name, { value }]) => [name, (value as Method).bind(service)]),
+  )
 }
 
 function missing(names: Iterable<string>, present: ReadonlyMap<string, unknown>): string[] {
   return [...names].filter((name) => !present.has(name))
 }
 
-function get<Value>(map: ReadonlyMap<string, Value>, name: string): Value {
-  const value = map.get(name)
+function named<Value>(values: ReadonlyMap<string, Value>, name: string): Value {
+  const value = values.get(name)
   if (value === undefined) throw new StartupError(`${name} is unknown`)
   return value
 }

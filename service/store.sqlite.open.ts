@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { StartupError } from './config.ts'
+import { reasonOf, StartupError } from './config.ts'
 
 /** Each entry upgrades the schema by one version; `user_version` counts those that a file has had. */
 const SCHEMA = [
@@ -57,8 +57,7 @@ export function openSqlite(file: string, sole: boolean): SqliteFile {
   } catch (error) {
     db?.close()
     lock?.close()
-    const reason = error instanceof Error ? error.message : error
-    throw new StartupError(`DATABASE_URL sqlite:${file}: ${reason}`, { cause: error })
+    throw new StartupError(`DATABASE_URL sqlite:${file}: ${reasonOf(error)}`, { cause: error })
   }
 }
 
@@ -76,7 +75,7 @@ function prepare(db: DatabaseSync): void {
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   const { version, journal_mode, synchronous } = db.prepare(SETTINGS).get() ?? {}
   if (String(version).localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
-    throw new Error(`this runtime has SQLite ${version}, and ${OLDEST_SQLITE} or later is needed`)
+    throw new Error(`this runtime has SQLite ${String(version)}, and ${OLDEST_SQLITE} or later is needed`)
   }
   if (journal_mode !== 'wal' || synchronous !== 2)
     throw new Error('the file system does not allow for safe writes')

@@ -214,7 +214,7 @@ function available<Value>(run: () => Value): Value {
 type Row = Record<string, SQLOutputValue>
 
 function toPlant(row: Row | undefined): Plant {
-  return JSON.parse(String(row?.['plant']))
+  return JSON.parse(String(row?.['plant'])) as Plant // as create wrote it
 }
 
 function idOf(row: Row | undefined): bigint {

@@ -41,10 +41,10 @@ export function validatorCompiler(): FastifySchemaCompiler<Schema> {
 
 function messageOf(part: string, error: ErrorObject | undefined): string {
   const { instancePath = '', keyword, message = 'is invalid', params, parentSchema } = error ?? {}
-  const extra = params?.['additionalProperty'] ?? params?.['unevaluatedProperty']
+  const extra: unknown = params?.['additionalProperty'] ?? params?.['unevaluatedProperty']
   if (typeof extra === 'string')
     return `${part}${instancePath} must not have the property ${extra.slice(0, 100)}`
-  const description = parentSchema?.['description']
+  const description: unknown = parentSchema?.['description']
   // These two say nothing to people; the author of the schema does.
   if ((keyword === 'pattern' || keyword === 'not') && typeof description === 'string') {
     return `${part}${instancePath} is invalid: ${description}`
@@ -68,7 +68,7 @@ function withInt64(schema: Schema): Schema {
   })
 }
 
-function int64Rules({ type, format: _, minimum, maximum, ...rules }: Schema): Schema {
+function int64Rules({ type, format: _format, minimum, maximum, ...rules }: Schema): Schema {
   const unsupported = ['const', 'enum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].filter(
     (key) => key in rules,
   )
@@ -84,7 +84,7 @@ function int64Rules({ type, format: _, minimum, maximum, ...rules }: Schema): Sc
 function bound(value: unknown, limit: bigint): bigint {
   if (value === undefined || value === Number(limit)) return limit
   if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
-  throw new StartupError(`the bound ${value} of an int64 is no exact number`)
+  throw new StartupError(`the bound ${JSON.stringify(value)} of an int64 is no exact number`)
 }
 
 function int64Keyword({
@@ -97,7 +97,7 @@ function int64Keyword({
   const validate: DataValidateFunction = (data: unknown, context) => {
     const value = typeof data === 'number' && Number.isInteger(data) ? BigInt(data) : data
     if (typeof value === 'bigint' && value >= minimum && value <= maximum) {
-      if (context !== undefined) context.parentData[context.parentDataProperty] = value
+      if (context !== undefined) Reflect.set(context.parentData, context.parentDataProperty, value)
       return true
     }
     validate.errors = [{ message: `must be an integer from ${minimum} to ${maximum}` }]

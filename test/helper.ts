@@ -1,5 +1,6 @@
 import http from 'node:http'
 import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -37,11 +38,11 @@ export interface Service {
   /** The lines that it has logged. */
   readonly log: Record<string, unknown>[]
   /** Issues a token. @param lifetime in milliseconds */
-  token(caller: string, lifetime?: number): Promise<string>
+  readonly token: (caller: string, lifetime?: number) => Promise<string>
   /** Makes a request; the test fails if the contract does not document the answer. */
-  call(request: Call): Promise<Answer>
+  readonly call: (request: Call) => Promise<Answer>
   /** Writes bytes to a socket, pauses for milliseconds, and reads so many answers, or all until the socket closes. */
-  raw(count: number, ...parts: (string | Buffer | number)[]): Promise<Answer[]>
+  readonly raw: (count: number, ...parts: (string | Buffer | number)[]) => Promise<Answer[]>
 }
 
 /** Builds the service on a temporary database; both close themselves when the test ends. */
@@ -75,7 +76,7 @@ async function call(
 ): Promise<Answer> {
   const bytes =
     body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
-  const sent = Array.isArray(headers) ? [...headers] : Object.entries(headers).flat()
+  const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
   const has = (name: string) =>
     sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
   if (token !== undefined) sent.push('Authorization', `Bearer ${token}`)
@@ -101,10 +102,9 @@ async function call(
 /** JSON with each bigint as the number that it is. */
 export function stringify(value: unknown): string {
   const mark = '\uFFFFint64:'
-  return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? `${mark}${each}` : each)).replaceAll(
-    new RegExp(`"${mark}(-?\\d+)"`, 'g'),
-    '$1',
-  )
+  return JSON.stringify(value, (_key, each) =>
+    typeof each === 'bigint' ? `${mark}${each}` : each,
+  ).replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1')
 }
 
 function checked(
@@ -121,35 +121,24 @@ function checked(
   return answer
 }
 
-function raw(port: number, count: number, parts: (string | Buffer | number)[]): Promise<Answer[]> {
-  return new Promise((resolve, reject) => {
-    const [method = '', path = ''] = parts.join('').split(/[ ?]/)
-    let received = Buffer.alloc(0)
-    const socket = net.connect(port, '127.0.0.1')
-    const end = () => {
-      clearTimeout(timer)
-      socket.destroy()
-      try {
-        resolve(
-          readResponses(received).map(({ status, headers, text }) =>
-            checked(method, path, status, headers, text),
-          ),
-        )
-      } catch (error) {
-        reject(error)
-      }
-    }
-    const timer = setTimeout(() => reject(new Error(`no answer within 10 s, only: ${received}`)), 10_000)
-    socket.on('data', (chunk) => {
+async function raw(port: number, count: number, parts: (string | Buffer | number)[]): Promise<Answer[]> {
+  const [method = '', path = ''] = parts.join('').split(/[ ?]/)
+  let received = Buffer.alloc(0)
+  const socket = net.connect(port, '127.0.0.1')
+  const over = new Promise<void>((resolve, reject) => {
+    socket.on('data', (chunk: Buffer) => {
       received = Buffer.concat([received, chunk])
-      if (readResponses(received).length >= count) end()
+      if (readResponses(received).length >= count) resolve()
     })
-    socket.on('close', end).on('error', () => undefined)
-    void (async () => {
-      for (const part of parts) {
-        if (typeof part === 'number') await new Promise((wake) => setTimeout(wake, part))
-        else socket.write(part)
-      }
-    })()
+    socket.on('close', resolve).on('error', () => undefined)
+    socket.setTimeout(10_000, () => reject(new Error(`no answer to ${method} ${path}`)))
   })
+  for (const part of parts) {
+    if (typeof part === 'number') await delay(part)
+    else socket.write(part)
+  }
+  await over.finally(() => socket.destroy())
+  return readResponses(received).map(({ status, headers, text }) =>
+    checked(method, path, status, headers, text),
+  )
 }

@@ -11,7 +11,7 @@ export interface RawResponse {
 export function readResponses(bytes: Buffer): RawResponse[] {
   const text = bytes.toString('latin1')
   const responses: RawResponse[] = []
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const end = text.indexOf('\r\n\r\n', at)
     if (end === -1) return responses
     const [statusLine = '', ...lines] = text.slice(at, end).split('\r\n')
