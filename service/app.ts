@@ -5,7 +5,7 @@ import { readJsonBodies } from './body.ts'
 import type { Config } from './config.ts'
 import { readContract } from './contract.ts'
 import { serveDocs } from './docs.ts'
-import { answerError } from './errors.ts'
+import { answerError, HttpError } from './errors.ts'
 import { begin, refuse } from './exchange.ts'
 import { requestId } from './headers.ts'
 import { checkProtocol, serverOptions, takeOverFromNode } from './http.ts'
@@ -49,6 +49,7 @@ export async function buildApp(parts: {
   app.addHook('onRequest', checkProtocol)
   answerUnrouted(app)
   app.setErrorHandler(answerError)
+  app.setNotFoundHandler(() => Promise.reject(new HttpError(404, 'There is no such path')))
   app.setValidatorCompiler(validatorCompiler())
   readJsonBodies(app)
 

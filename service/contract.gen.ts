@@ -163,10 +163,7 @@ export interface operations {
                  * @example 20
                  */
                 limit?: number;
-                /**
-                 * @description Where to go on, as a `Link` of an earlier answer says. Opaque.
-                 * @example AAAAAAAAAAc
-                 */
+                /** @description Where to go on, as a `Link` of an earlier answer says. Opaque. */
                 cursor?: string;
             };
             header?: never;

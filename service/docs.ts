@@ -6,7 +6,6 @@ import type { Contract } from './contract.ts'
 
 // Relative, to hold behind any path prefix. The copies of the document that Swagger UI would serve round int64.
 const REDIRECTS = new Map<string | undefined, string>([
-  ['/docs', 'docs/'],
   ['/docs/json', '../openapi.yaml'],
   ['/docs/yaml', '../openapi.yaml'],
   ['/docs/static/index.html', '../'],
@@ -16,17 +15,14 @@ const REDIRECTS = new Map<string | undefined, string>([
  * Serves the contract as `/openapi.yaml`, and as a page to try it out at `/docs/`.
  * @param baseUrl where the page sends its requests
  */
-export async function serveDocs(
-  app: FastifyInstance,
-  { file, bytes }: Contract,
-  baseUrl: string,
-): Promise<void> {
+export async function serveDocs(app: FastifyInstance, { file, bytes }: Contract, baseUrl: string): Promise<void> {
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml').send(bytes))
 
   await app.register(swagger, { mode: 'static', specification: { path: file, baseDir: dirname(file) } })
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    uiConfig: { urls: [{ url: '../openapi.yaml', name: 'Plant Store' }], deepLinking: true },
+    theme: { title: 'Plant Store' },
+    uiConfig: { urls: [{ url: '../openapi.yaml', name: 'Plant Store' }], deepLinking: true, validatorUrl: null },
     uiHooks: { onRequest: redirect },
     staticCSP: {
       'default-src': "'none'",
@@ -41,7 +37,13 @@ export async function serveDocs(
   })
 }
 
-async function redirect(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-  const target = REDIRECTS.get(request.routeOptions.url)
+async function redirect({ url, routeOptions }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
+  const target = routeOptions.url === '/docs' ? toPage(url) : REDIRECTS.get(routeOptions.url)
   return target === undefined ? undefined : reply.redirect(target)
+}
+
+// The page's links to its files are relative only where the URL ends with a slash.
+function toPage(url: string): string | undefined {
+  if (url.endsWith('/')) return undefined
+  return url.split('?')[0]?.endsWith('/') ? './' : 'docs/'
 }

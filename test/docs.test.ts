@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { browser } from './browser.ts'
+import { build } from './helper.ts'
+
+const HOST = 'plants.example'
+const file = readFileSync('openapi.yaml')
+const chromium = await browser(t, HOST)
+
+t.test('the contract is served to the byte', async (t) => {
+  const { port } = await build(t)
+  const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
+  t.equal(response.headers.get('content-type'), 'application/yaml')
+  t.ok(file.equals(Buffer.from(await response.arrayBuffer())))
+})
+
+t.test('BASE_URL is the only difference of the contract that is served with it', async (t) => {
+  const { port } = await build(t, { BASE_URL: 'https://plants.example/garden' })
+  const served = await (await fetch(`http://127.0.0.1:${port}/openapi.yaml`)).text()
+  t.equal(served, file.toString().replace('default: .\n', 'default: "https://plants.example/garden"\n'))
+})
+
+t.test('the addresses of the docs lead to one page, relatively', async (t) => {
+  const { port } = await build(t)
+  const redirects = {
+    '/docs': 'docs/',
+    '/%64ocs': 'docs/',
+    '/docs?x=1': 'docs/',
+    '/docs/?x=1': './',
+    '/docs/static/index.html': '../',
+    '/docs/json': '../openapi.yaml',
+    '/docs/yaml': '../openapi.yaml',
+  }
+  for (const [path, target] of Object.entries(redirects)) {
+    const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
+    t.strictSame([status, headers.get('location')], [302, target], path)
+  }
+})
+
+t.test('what is not there is an Error under /docs, too', async (t) => {
+  const { port } = await build(t)
+  for (const path of ['/docs/no', '/docs/static/', '/docs/static/no.js', '/docs/static/..%2f..%2fpackage.json']) {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`)
+    t.equal(response.status, 404)
+    t.match(await response.json(), { error: 404, message: String }, path)
+  }
+  t.equal((await fetch(`http://127.0.0.1:${port}/docs/`, { method: 'POST' })).status, 405)
+})
+
+for (const prefix of ['', '/garden']) {
+  t.test(`a person tries all three operations in a browser, below "${prefix}/"`, async (t) => {
+    const { port, token } = await build(t)
+    const { page, faults } = await open(t, `http://${HOST}:${await gateway(t, port, prefix)}${prefix}/docs`)
+    t.equal(await page.title(), 'Plant Store')
+
+    await page.click('.btn.authorize')
+    await page.fill('.auth-container input', await token('visitor'))
+    await page.click('.auth-btn-wrapper .authorize')
+    await page.click('.btn-done')
+
+    t.equal(await execute(page, 'createPayout'), '200')
+    t.equal(await execute(page, 'getPayout'), '200')
+    t.match(await page.textContent('#operations-transactions-getPayout .live-responses-table .microlight'), 'Monstera')
+    t.equal(await execute(page, 'deletePayout'), '204')
+    t.equal(await execute(page, 'deletePayout'), '404')
+    t.strictSame(faults, [])
+    if (process.env['SCREENSHOT']) await page.screenshot({ path: process.env['SCREENSHOT'], fullPage: true })
+  })
+}
+
+/** Opens a page, and gathers what its console reports and which requests go to other hosts. */
+async function open(t: Test, url: string): Promise<{ page: Page; faults: string[] }> {
+  const page = await chromium.newPage()
+  t.teardown(() => page.close())
+  const faults: string[] = []
+  page.on('console', (message) => {
+    const isAnswer = message.text().includes('404') && message.location().url.endsWith('/plants/7')
+    if (['error', 'warning'].includes(message.type()) && !isAnswer) faults.push(message.text())
+  })
+  page.on('pageerror', ({ message }) => faults.push(message))
+  page.on('request', (request) => {
+    const { protocol, host } = new URL(request.url())
+    if (protocol !== 'data:' && host !== new URL(url).host) faults.push(request.url())
+  })
+  await page.goto(url)
+  return { page, faults }
+}
+
+/** Sends an operation's example from its form. @returns the status of the answer */
+async function execute(page: Page, operationId: string): Promise<string | undefined> {
+  const form = page.locator(`#operations-transactions-${operationId}`)
+  if (!(await form.locator('.execute').isVisible())) {
+    await form.locator('.opblock-summary').click()
+    await form.locator('.try-out__btn').click()
+  }
+  const answered = page.waitForResponse((response) => response.url().includes('/plants'))
+  await form.locator('.execute').click()
+  await (await answered).finished()
+  await form.locator('.live-responses-table .response-col_status').last().waitFor()
+  return (await answered).status().toString()
+}
+
+/** A gateway that takes a prefix off the path. @returns its port */
+async function gateway(t: Test, port: number, prefix: string): Promise<number> {
+  const server = http.createServer((request, response) => {
+    const { method, url = '', headers } = request
+    const onward = http.request({ port, method, headers, path: url.slice(prefix.length) }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    if (url.startsWith(`${prefix}/`)) request.pipe(onward)
+    else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.closeAllConnections())
+  t.teardown(() => server.close())
+  const address = server.address()
+  return address instanceof Object ? address.port : 0
+}
