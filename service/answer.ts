@@ -12,11 +12,7 @@ export interface Answer {
 type Payload = Parameters<NonNullable<ReturnType<FastifyReply['getSerializationFunction']>>>[0]
 
 /** Sends an answer, serialized by the contract's schema for its status. */
-export async function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  result: Answer,
-): Promise<FastifyReply> {
+export async function answer(request: FastifyRequest, reply: FastifyReply, result: Answer): Promise<FastifyReply> {
   const { status, headers = {}, body } = result
   reply.code(status).headers(headers)
   if (!isIterable(body)) return reply.send(body)

@@ -47,20 +47,15 @@ export async function buildGuards(
       new Promise<void>((resolve, reject) => {
         verifyBearerAuth(request, reply, (error) => {
           if (error === undefined) resolve()
-          else reject(isRefusal(error) ? challenge(request.headers.authorization) : error)
+          else reject('statusCode' in error && error.statusCode === 401 ? unauthorized(request) : error)
         })
       }),
   }
 }
 
-function isRefusal(error: Error): boolean {
-  return 'statusCode' in error && error.statusCode === 401
-}
-
 /** RFC 6750, section 3: an error is named only to those who have tried. */
-function challenge(credentials: string | undefined): HttpError {
-  if (!credentials) return new HttpError(401, 'An access token is needed', { 'www-authenticate': CHALLENGE })
-  return new HttpError(401, 'The access token is not valid', {
-    'www-authenticate': `${CHALLENGE}, error="invalid_token"`,
-  })
+function unauthorized({ headers }: FastifyRequest): HttpError {
+  return headers.authorization === undefined
+    ? new HttpError(401, 'An access token is needed', { 'www-authenticate': CHALLENGE })
+    : new HttpError(401, 'The access token is not valid', { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` })
 }

@@ -6,20 +6,10 @@ interface Variable<Value> {
   readonly read: (text: string) => Value
 }
 
-const variable = <Value>(
-  fallback: string,
-  meaning: string,
-  read: (text: string) => Value,
-): Variable<Value> => ({
-  fallback,
-  meaning,
-  read,
-})
-
 /** Every environment variable of the service: the one home of its name, default, range and meaning. */
 export const variables = {
-  HOST: variable('127.0.0.1', 'The address to listen on (the image sets `0.0.0.0`)', text),
-  PORT: variable('3000', 'The port to listen on; `0` takes a free one', integer(0, 65_535)),
+  HOST: variable('127.0.0.1', 'The address to listen on (the image sets `0.0.0.0`)', String),
+  PORT: variable('3000', 'The port to listen on; `0` takes a free one', number(/^\d+$/, 'an integer', 0, 65_535)),
   DATABASE_URL: variable('sqlite:data/plants.db', 'Where the plants are kept: `sqlite:<file>`', databaseUrl),
   BASE_URL: variable('.', 'The server that the served `/openapi.yaml` names', baseUrl),
   LOG_LEVEL: variable(
@@ -27,16 +17,12 @@ export const variables = {
     'The least level logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace`; or `silent`',
     oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   ),
-  NODE_ENV: variable('development', 'With `production`, no demo token is issued (the image sets it)', text),
-  HEADERS_TIMEOUT: variable('3', 'Seconds until the headers of a request are in', seconds(0.1, 3600)),
-  REQUEST_TIMEOUT: variable('5', 'Seconds until the whole request is in', seconds(0.1, 3600)),
-  KEEP_ALIVE_TIMEOUT: variable('72', 'Seconds that an idle connection is kept', seconds(0.1, 3600)),
-  STALL_TIMEOUT: variable('30', 'Seconds that a client may take nothing of its answer', seconds(0.1, 3600)),
-  SHUTDOWN_TIMEOUT: variable(
-    '10',
-    'Seconds that requests in flight have to end after SIGTERM',
-    seconds(0, 3600),
-  ),
+  NODE_ENV: variable('development', 'With `production`, no demo token is issued (the image sets it)', String),
+  HEADERS_TIMEOUT: seconds('3', 0.1, 'until the headers of a request are in'),
+  REQUEST_TIMEOUT: seconds('5', 0.1, 'until the whole request is in'),
+  KEEP_ALIVE_TIMEOUT: seconds('72', 0.1, 'that an idle connection is kept'),
+  STALL_TIMEOUT: seconds('30', 0.1, 'that a client may take nothing of its answer'),
+  SHUTDOWN_TIMEOUT: seconds('8', 0, 'that requests in flight have to end after SIGTERM (Docker kills after 10)'),
 }
 
 /** The configuration, by the names of the environment. Times are in seconds. */
@@ -73,23 +59,18 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.freeze(Object.fromEntries(entries) as Config) // of the entries that `variables` has, read by its readers
 }
 
-function text(value: string): string {
-  return value
+function variable<Value>(fallback: string, meaning: string, read: Variable<Value>['read']): Variable<Value> {
+  return { fallback, meaning, read }
 }
 
-function integer(least: number, most: number) {
-  return (value: string): number => {
-    const number = Number(value)
-    if (/^\d+$/.test(value) && number >= least && number <= most) return number
-    throw new Error(`an integer from ${least} to ${most}, not "${value}"`)
-  }
+function seconds(fallback: string, least: number, meaning: string): Variable<number> {
+  return variable(fallback, `Seconds ${meaning}`, number(/^\d+(\.\d+)?$/, 'a number of seconds', least, 3600))
 }
 
-function seconds(least: number, most: number) {
-  return (value: string): number => {
-    const number = Number(value)
-    if (/^\d+(\.\d+)?$/.test(value) && number >= least && number <= most) return number
-    throw new Error(`a number of seconds from ${least} to ${most}, not "${value}"`)
+function number(spelling: RegExp, kind: string, least: number, most: number) {
+  return (text: string): number => {
+    if (spelling.test(text) && Number(text) >= least && Number(text) <= most) return Number(text)
+    throw new Error(`${kind} from ${least} to ${most}, not "${text}"`)
   }
 }
 

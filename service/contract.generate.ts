@@ -13,6 +13,8 @@ import { readContract } from './contract.ts'
 export async function generateTypes(file: string): Promise<string> {
   const nodes = await openapiTS(readFileSync(file), {
     alphabetize: false,
+    // Nothing fills in a default: what has one may be absent.
+    defaultNonNullable: false,
     transform: ({ format }) =>
       format === 'int64' ? ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword) : undefined,
   })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Document, isScalar, parseDocument } from 'yaml'
-import { StartupError } from './config.ts'
+import { reasonOf, StartupError } from './config.ts'
 import type { operations } from './contract.gen.ts'
 
 export type { components, SecurityScheme } from './contract.gen.ts'
@@ -14,7 +14,6 @@ export interface Request<Id extends OperationId> {
   readonly caller: string
   readonly path: Part<Id, 'path'>
   readonly query: Part<Id, 'query'>
-  readonly header: Part<Id, 'header'>
   readonly body: RequestBody<operations[Id]>
 }
 
@@ -35,14 +34,8 @@ type Results<Responses> = {
     readonly headers?: { readonly [Name in HeaderName<Responses[Status]>]?: string }
   } & Answer<Content<Responses[Status]>>
 }[keyof Responses & number]
-type Answer<Json> = [Json] extends [undefined]
-  ? { readonly body?: undefined }
-  : { readonly body: Streamable<Json> }
-type RequestBody<Operation> = Operation extends { requestBody: infer Body }
-  ? Content<Body>
-  : Operation extends { requestBody?: infer Body }
-    ? Content<NonNullable<Body>> | undefined
-    : undefined
+type Answer<Json> = [Json] extends [undefined] ? { readonly body?: undefined } : { readonly body: Streamable<Json> }
+type RequestBody<Operation> = Operation extends { requestBody: infer Body } ? Content<Body> : undefined
 type Content<Message> = Message extends { content: { 'application/json': infer Json } } ? Json : undefined
 type HeaderName<Response> = Response extends { headers: infer Headers }
   ? keyof { [Name in keyof Headers as string extends Name ? never : Name]: unknown }
@@ -56,7 +49,7 @@ export interface Contract {
   readonly file: string
   /** The bytes to serve: those of the file, but for the default of `base_url`. */
   readonly bytes: Buffer
-  /** The document in the form that fastify-openapi-glue reads rightly. */
+  /** The document without references, in the form that fastify-openapi-glue reads rightly. */
   readonly document: Readonly<Record<string, unknown>>
   /** By operationId. */
   readonly operations: ReadonlyMap<string, Operation>
@@ -66,101 +59,116 @@ export interface Contract {
 export interface Operation {
   /** The names of the security schemes that must all be satisfied. */
   readonly security: readonly string[]
-  /** Whether the operation has a request body, always JSON. */
-  readonly body: 'required' | 'optional' | 'none'
+  /** Whether the operation has a request body; it is then required, and JSON. */
+  readonly hasBody: boolean
 }
 
 /**
- * Reads an OpenAPI 3.1 document.
+ * Reads an OpenAPI 3.1 document. What would be served otherwise than it says is refused.
  * @param file the path of a YAML file
  * @param baseUrl the default of the server variable `base_url` in the served bytes
- * @throws {StartupError} with file, line and reason if it can't be read or can't be served
+ * @throws {StartupError} with file and reason, and the line of broken YAML
  */
 export function readContract(file: string, baseUrl?: string): Contract {
-  const text = readFileSync(file, 'utf8')
-  const yaml = parseDocument(text)
-  const [fault] = yaml.errors
-  if (fault !== undefined) throw new StartupError(`${file}: ${fault.message}`)
-  const document: unknown = yaml.toJS()
-  if (!isObject(document)) throw new StartupError(`${file}: not an OpenAPI document`)
-  return {
-    file,
-    bytes: Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, yaml, baseUrl)),
-    operations: new Map(operationsOf(document)),
-    document: Object.fromEntries(
-      Object.entries(document).map(([key, value]) => [key, plainRefs(value, document)]),
-    ),
+  try {
+    const text = readFileSync(file, 'utf8')
+    const yaml = parseDocument(text)
+    const [fault] = yaml.errors
+    if (fault !== undefined) throw fault
+    const source: unknown = yaml.toJS()
+    const document = inlined(source, source)
+    if (!isObject(document)) throw new StartupError('not an OpenAPI document')
+    const bytes = Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, yaml, baseUrl))
+    return { file, bytes, document, operations: operationsOf(document) }
+  } catch (error) {
+    // Of broken YAML, the first line says where; the others show it.
+    throw new StartupError(`${file}: ${reasonOf(error).replace(/:?\n[^]*/, '')}`)
   }
 }
 
 function withBaseUrl(text: string, yaml: Document, baseUrl: string): string {
   const node = yaml.getIn(['servers', 0, 'variables', 'base_url', 'default'], true)
-  if (!isScalar(node) || !node.range) throw new StartupError('the contract has no server variable base_url')
+  if (!isScalar(node) || !node.range) throw new StartupError('there is no server variable base_url')
   const [start, end] = node.range
-  return text.slice(0, start) + JSON.stringify(baseUrl) + text.slice(end)
-}
-
-const METHODS = new Set(['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'])
-
-function* operationsOf(document: Record<string, unknown>): Generator<[string, Operation]> {
-  for (const [path, item] of members(document['paths'])) {
-    for (const [method, operation] of members(item)) {
-      if (!METHODS.has(method) || !isObject(operation)) continue
-      const id = operation['operationId']
-      if (typeof id !== 'string') throw new StartupError(`${method} ${path} has no operationId`)
-      const security = schemesOf(id, operation['security'] ?? document['security'] ?? [])
-      yield [id, { security, body: bodyOf(id, operation['requestBody']) }]
-    }
-  }
-}
-
-function schemesOf(id: string, security: unknown): string[] {
-  if (!Array.isArray(security) || security.length > 1) {
-    throw new StartupError(`${id}: alternatives in "security" are not supported`)
-  }
-  return members(security[0]).map(([scheme]) => scheme)
-}
-
-function bodyOf(id: string, body: unknown): Operation['body'] {
-  if (!isObject(body)) return 'none'
-  const types = members(body['content']).map(([type]) => type)
-  if (types.join() !== 'application/json') throw new StartupError(`${id}: a request body is application/json`)
-  return body['required'] === true ? 'required' : 'optional'
+  return node.value === baseUrl ? text : text.slice(0, start) + JSON.stringify(baseUrl) + text.slice(end)
 }
 
 /**
- * OpenAPI 3.1 allows keywords beside `$ref`, and a component that is only a `$ref`; fastify-openapi-glue drops the
- * first and takes the second for a schema without rules. `allOf`, and the end of the chain, say the same to it.
+ * Puts in the place of each reference what it leads to. OpenAPI 3.1 allows keywords beside `$ref`, and a component that
+ * is only a `$ref`; fastify-openapi-glue drops the first and takes the second for a schema without rules.
  */
-function plainRefs(node: unknown, document: object): unknown {
-  if (Array.isArray(node)) return node.map((each) => plainRefs(each, document))
+function inlined(node: unknown, document: unknown, within: readonly string[] = []): unknown {
+  if (Array.isArray(node)) return node.map((each) => inlined(each, document, within))
   if (!isObject(node)) return node
-  const { $ref, ...rest } = node
-  if (typeof $ref !== 'string') {
-    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, plainRefs(value, document)]))
-  }
-  const end = { $ref: lastOf($ref, document) }
-  const isPlain = Object.keys(rest).every((key) => key === 'summary' || key === 'description')
-  return isPlain ? end : { allOf: [end, plainRefs(rest, document)] }
-}
-
-function lastOf(ref: string, document: object, seen: readonly string[] = []): string {
-  const keys = decodeURIComponent(ref).split('/').slice(1)
-  const target = keys.reduce<unknown>(
-    (node, key) => (isObject(node) ? node[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
+  const { $ref, ...others } = node
+  const isReference = typeof $ref === 'string'
+  const entries = Object.entries(isReference ? others : node)
+  const rest = Object.fromEntries(entries.map(([key, value]) => [key, inlined(value, document, within)]))
+  if (!isReference) return rest
+  const keys = decodeURIComponent($ref).split('/').slice(1)
+  const target = keys.reduce(
+    (at: unknown, key) => (isObject(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
     document,
   )
-  if (!isObject(target) || seen.includes(ref)) throw new StartupError(`"$ref: ${ref}" leads nowhere`)
-  const { $ref: next, ...rules } = target
-  return typeof next === 'string' && Object.keys(rules).length === 0
-    ? lastOf(next, document, [...seen, ref])
-    : ref
+  if (!$ref.startsWith('#/') || !isObject(target)) throw new StartupError(`"$ref: ${$ref}" leads nowhere`)
+  if (within.includes($ref)) throw new StartupError(`"$ref: ${$ref}" leads back to itself, which is not supported`)
+  const referred = inlined(target, document, [...within, $ref])
+  const isPlain = Object.keys(rest).every((key) => key === 'summary' || key === 'description')
+  return isPlain ? referred : { allOf: [referred, rest] }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
+const METHODS = new Set(['get', 'put', 'post', 'delete', 'patch'])
+const PATH = /^(\/([\w.~-]+|{\w+}))+$/
+const OF_PARAMETERS = new Set(['name', 'in', 'description', 'required', 'deprecated', 'schema', 'example', 'examples'])
+
+function operationsOf(document: Record<string, unknown>): ReadonlyMap<string, Operation> {
+  const operations = new Map<string, Operation>()
+  for (const [path, item] of members(document['paths'])) {
+    if (!PATH.test(path)) throw new StartupError(`the path ${path} is not supported`)
+    for (const [method, operation] of members(item)) {
+      if (method === 'summary' || method === 'description') continue
+      if (!METHODS.has(method) || !isObject(operation)) throw notSupported(path, `"${method}"`)
+      const { operationId: id, security = document['security'], parameters, requestBody } = operation
+      if (typeof id !== 'string') throw new StartupError(`${method} ${path} has no operationId`)
+      if (operations.has(id)) throw new StartupError(`two operations have the operationId ${id}`)
+      for (const [, parameter] of members(parameters)) checkParameter(id, parameter)
+      operations.set(id, { security: schemesOf(id, security), hasBody: hasBody(id, requestBody) })
+    }
+  }
+  return operations
+}
+
+function checkParameter(id: string, parameter: unknown): void {
+  const { in: place, ...others } = Object.fromEntries(members(parameter))
+  if (place !== 'path' && place !== 'query') throw notSupported(id, `a parameter in ${String(place)}`)
+  const other = Object.keys(others).find((key) => !OF_PARAMETERS.has(key))
+  if (other !== undefined) throw notSupported(id, `"${other}" of a parameter`)
+}
+
+function schemesOf(id: string, security: unknown): string[] {
+  const [schemes, ...alternatives] = members(security).map(([, each]) => members(each))
+  if (alternatives.length > 0) throw notSupported(id, 'alternatives in "security"')
+  if (schemes?.some(([, scopes]) => members(scopes).length > 0)) throw notSupported(id, 'scopes in "security"')
+  return (schemes ?? []).map(([scheme]) => scheme)
+}
+
+function hasBody(id: string, body: unknown): boolean {
+  if (!isObject(body)) return false
+  if (members(body['content']).some(([type]) => type !== 'application/json') || body['required'] !== true) {
+    throw notSupported(id, 'a request body that is not required, or not application/json')
+  }
+  return true
+}
+
+function notSupported(where: string, what: string): StartupError {
+  return new StartupError(`${where}: ${what} is not supported`)
+}
+
+/** Whether a value is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function members(value: unknown): [string, unknown][] {
-  return isObject(value) ? Object.entries(value) : []
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }

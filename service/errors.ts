@@ -4,7 +4,7 @@ import type { components } from './contract.ts'
 import { standardHeaders } from './headers.ts'
 import { StoreUnavailable } from './store.ts'
 
-type ErrorBody = components['schemas']['Error']
+type Body = components['schemas']['Error']
 
 /** A request that is refused. Thrown anywhere in Fastify, it becomes the answer. */
 export class HttpError extends Error {
@@ -26,7 +26,7 @@ export class HttpError extends Error {
 
 /** The result of an operation that refuses: a status that the contract declares for it, and the Error. */
 export function refusal<Status extends number>(status: Status, message: string) {
-  return { status, body: errorBody(status, message) } as const
+  return { status, body: { error: status, message } } as const
 }
 
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */
@@ -36,7 +36,7 @@ export function answerError(error: Error, request: FastifyRequest, reply: Fastif
   return reply
     .code(statusCode)
     .headers({ ...standardHeaders(request.id), ...headers })
-    .send(errorBody(statusCode, message))
+    .send({ error: statusCode, message } satisfies Body)
 }
 
 function toHttpError(error: Error): HttpError {
@@ -50,10 +50,6 @@ function toHttpError(error: Error): HttpError {
     : new HttpError(500, 'Internal Server Error')
 }
 
-function errorBody(error: number, message: string): ErrorBody {
-  return { error, message }
-}
-
 const PARSER_ERRORS = new Map<string | undefined, readonly [status: number, message: string]>([
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request took too long to arrive']],
   ['HPE_HEADER_OVERFLOW', [431, 'The header fields are too large']],
@@ -62,12 +58,13 @@ const PARSER_ERRORS = new Map<string | undefined, readonly [status: number, mess
 
 /** What the HTTP parser's error is answered with. @see https://nodejs.org/api/http.html#event-clienterror */
 export function parserError(error: Error & { readonly code?: string }): HttpError {
+  if (error instanceof HttpError) return error
   return new HttpError(...(PARSER_ERRORS.get(error.code) ?? [400, 'The request is malformed']))
 }
 
 /** A whole HTTP/1.1 response, for where there is a socket and no request. The connection ends with it. */
 export function rawResponse({ statusCode, message }: HttpError, id: string): string {
-  const body = JSON.stringify(errorBody(statusCode, message))
+  const body = JSON.stringify({ error: statusCode, message } satisfies Body)
   const headers = {
     ...standardHeaders(id),
     'content-type': 'application/json; charset=utf-8',

@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { type HttpError, parserError, rawResponse } from './errors.ts'
+import { HttpError, parserError, rawResponse } from './errors.ts'
 import { requestId, standardHeaders } from './headers.ts'
 
 /** A request and its response, on a connection. */
@@ -11,12 +12,15 @@ interface Exchange {
   status?: number
 }
 
-const latest = new WeakMap<Socket, Exchange>()
+/** The latest exchange of each connection, after those before it that are not over. */
+const exchanges = new WeakMap<Socket, readonly Exchange[]>()
 
 /** Begins to answer a request: gives the response the headers that all have, and logs one line when it is over. */
 export async function begin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const exchange: Exchange = { request, reply }
-  latest.set(request.raw.socket, exchange)
+  const { socket } = request.raw
+  const earlier = exchanges.get(socket) ?? []
+  exchanges.set(socket, [...earlier.filter((each) => !each.reply.raw.closed), exchange])
   reply.headers(standardHeaders(request.id))
   reply.raw.once('close', () => {
     const line = {
@@ -33,35 +37,42 @@ export async function begin(request: FastifyRequest, reply: FastifyReply): Promi
 }
 
 /**
- * Answers bytes that the HTTP parser refuses, on the bare socket, and closes it.
+ * Answers bytes that are no request for Fastify, on the bare socket, and closes it.
  * What is written must not be taken for the answer to another request of the connection.
- * @see https://nodejs.org/api/http.html#event-clienterror
+ * @param error an `HttpError`, or what the HTTP parser found: https://nodejs.org/api/http.html#event-clienterror
  */
 export function refuse(
   error: Error & { readonly code?: string },
   socket: Socket,
   log: FastifyBaseLogger,
+  id = requestId({ headers: {} }),
 ): void {
-  const exchange = latest.get(socket)
-  const response = exchange?.reply.raw
-  const refused = parserError(error)
-  if (exchange !== undefined && !exchange.request.raw.complete) {
-    if (!response?.headersSent) {
-      exchange.status = refused.statusCode
-      write(socket, refused, exchange.request.id)
-    }
-    socket.destroy()
-  } else if (response !== undefined && !response.writableFinished) {
-    response.once('close', () => refuse(error, socket, log))
+  const again = () => refuse(error, socket, log, id)
+  const exchange = exchanges.get(socket)?.at(-1)
+  const isPart = exchange?.request.raw.complete === false
+  const open = exchange?.reply.raw.writableFinished === false ? exchange : undefined
+  if (open !== undefined && (!isPart || open.reply.raw.headersSent)) {
+    open.reply.raw.once('close', again)
+  } else if (open?.reply.raw.socket === null) {
+    // The answers to earlier requests go first.
+    open.reply.raw.once('socket', again)
   } else {
-    const id = requestId({ headers: {} })
-    if (write(socket, refused, id))
-      log.info({ reqId: id, status: refused.statusCode, code: error.code }, 'request')
+    const refused = parserError(error)
+    if (socket.writable && (open !== undefined || !isPart)) {
+      socket.write(rawResponse(refused, open?.request.id ?? id))
+      if (open !== undefined) open.status = refused.statusCode
+      else log.info({ reqId: id, status: refused.statusCode, code: error.code }, 'request')
+    }
     socket.destroy()
   }
 }
 
-function write(socket: Socket, error: HttpError, id: string): boolean {
-  if (socket.writable) socket.write(rawResponse(error, id))
-  return socket.writable
+/** Refuses CONNECT: the service is no proxy. Node has let go of the socket, so that its end is to be cared for here. */
+export function refuseConnect(request: IncomingMessage, log: FastifyBaseLogger): void {
+  const { socket } = request
+  const open = exchanges.get(socket)?.filter(({ reply }) => !reply.raw.closed) ?? []
+  // The responses to earlier requests would wait forever for the socket to drain or to close.
+  if (open.length > 0) socket.destroy()
+  for (const { reply } of open) reply.raw.destroy()
+  refuse(new HttpError(501, 'CONNECT is not implemented'), socket, log, requestId(request))
 }

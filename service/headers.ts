@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-const REQUEST_ID = /^[\w.-]{1,64}$/
+// What holds an access token (see token.ts) must not be logged.
+const REQUEST_ID = /^(?!.*plant_[0-9a-f]{48})[\w.-]{1,64}$/
 
 /** The id of a request: the caller's own `X-Request-Id` if it is fit to be logged, else a new one. */
 export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {

@@ -1,8 +1,9 @@
 import http, { type IncomingMessage, type ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
-import { HttpError, rawResponse } from './errors.ts'
-import { countHeader, requestId } from './headers.ts'
+import { HttpError } from './errors.ts'
+import { refuseConnect } from './exchange.ts'
+import { countHeader } from './headers.ts'
 
 /** Bytes; the contract says so where it declares 413. */
 const BODY_LIMIT = 16_384
@@ -38,21 +39,25 @@ export function takeOverFromNode(app: FastifyInstance): void {
   server.maxHeadersCount = 0
   server.on('checkContinue', handle)
   server.on('checkExpectation', handle)
-  server.on('connect', (request, socket) => {
-    socket.end(rawResponse(new HttpError(501, 'CONNECT is not implemented'), requestId(request)))
-  })
+  server.on('connect', (request) => refuseConnect(request, app.log))
 }
 
-/** Refuses a request that HTTP/1.1 forbids (RFC 9112, section 3.2; RFC 9110, section 10.1.1). An `onRequest` hook. */
+/** Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, 10.1.1). An `onRequest` hook. */
 export async function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { host, expect } = raw.headers
+  const { host, expect, upgrade, 'transfer-encoding': coding } = raw.headers
+  const isCodingKnown = coding === undefined || coding.toLowerCase() === 'chunked'
+  // What follows an offer to upgrade is of unknown meaning, and so is what follows a doubtful transfer coding.
+  if (upgrade !== undefined || !isCodingKnown || (coding && raw.httpVersion === '1.0'))
+    reply.raw.shouldKeepAlive = false
+  // Whether the body follows is not known unless it is asked for.
+  if (expect !== undefined) reply.header('connection', 'close')
+
   const hosts = countHeader(raw, 'host')
-  if (hosts > 1 || (hosts === 0 && raw.httpVersion === '1.1') || !HOST.test(host ?? '')) {
+  if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0') || !HOST.test(host ?? '')) {
     throw new HttpError(400, 'The request needs one valid Host header')
   }
-  if (expect !== undefined) {
-    if (expect.toLowerCase() !== '100-continue') throw new HttpError(417, 'Only 100-continue can be expected')
-    // Whether the body follows is unknown unless it is asked for: the connection can't be used again.
-    reply.header('connection', 'close')
+  if (!isCodingKnown) throw new HttpError(501, 'The only transfer coding is chunked')
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
+    throw new HttpError(417, 'Only 100-continue can be expected')
   }
 }

@@ -1,67 +1,49 @@
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-// A literal of 15 digits or fewer and no exponent is the double that it reads as: no other can hide a digit.
-const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/
-
-// In a valid JSON text a string before a colon is a member name, and nothing else is.
-const STRING = /"(?:[^"\\]|\\.)*"(\s*:)?/g
+const STRING = /"(?:[^"\\]|\\.)*"/g
 
 /**
  * Parses a JSON text (RFC 8259) exactly, and refuses what readers of JSON disagree about.
  *
  * A number is a `number` if that holds its exact value, or rounds it to another fraction as JavaScript does. An
  * integer that a `number` can't hold is a `bigint`. A fraction that would be rounded to an integer is `NaN`, which
- * no schema accepts. Beyond ±2^64 numbers are rounded.
+ * no schema with a type accepts. Beyond ±2^64 numbers are rounded.
  * @param bytes the text in UTF-8
- * @throws {SyntaxError} for invalid UTF-8, a byte order mark, invalid JSON, a member name that stands twice in an
- *   object, or the name `__proto__`
+ * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, some thousand levels of nesting, a member name
+ *   that stands twice in an object, or the name `__proto__`
  */
 export function parseJson(bytes: Uint8Array): unknown {
-  let text: string
-  let value: unknown
-  try {
-    text = STRICT_UTF8.decode(bytes)
-    value = MAY_BE_INEXACT.test(text) ? JSON.parse(text, exactly) : JSON.parse(text)
-  } catch {
-    throw new SyntaxError('not valid JSON in UTF-8')
+  const text = STRICT_UTF8.decode(bytes)
+  let members = 0
+  // The context is that of the TC39 proposal "JSON.parse source text access".
+  function revive(this: unknown, name: string, value: unknown, context?: { readonly source?: string }): unknown {
+    if (!Array.isArray(this)) members += 1
+    // Some readers take it for the prototype.
+    if (name === '__proto__') throw new SyntaxError('an object has the member name __proto__')
+    return typeof value === 'number' && context?.source !== undefined ? exactly(value, context.source) : value
   }
-  let names = 0
-  for (const [, colon] of text.matchAll(STRING)) if (colon !== undefined) names += 1
-  if (names !== countMembers(value)) throw new SyntaxError('an object has the same member name twice')
+  const value: unknown = JSON.parse(text, revive)
+  // Outside of strings there is a colon for each member. The root, too, is given to the reviver as a member.
+  const colons = text.replaceAll(STRING, '').split(':').length - 1
+  if (colons !== members - 1) throw new SyntaxError('an object has the same member name twice')
   return value
 }
 
-/** @throws {SyntaxError} for a member `__proto__`, which some readers take for the prototype */
-function countMembers(root: unknown): number {
-  let count = 0
-  const open: unknown[] = [root]
-  for (let value = open.pop(); value !== undefined; value = open.pop()) {
-    if (typeof value !== 'object' || value === null) continue
-    if (!Array.isArray(value)) {
-      if (Object.hasOwn(value, '__proto__')) throw new SyntaxError('an object has the member name __proto__')
-      count += Object.keys(value).length
-    }
-    open.push(...(Object.values(value) as unknown[]))
-  }
-  return count
-}
-
-/** A reviver for `JSON.parse`; `source` is the literal (TC39 proposal "JSON.parse source text access"). */
-function exactly(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined || Math.abs(value) > 2 ** 64) return value
-  const exact = integerOf(context.source)
+function exactly(value: number, literal: string): number | bigint {
+  if (Math.abs(value) > 2 ** 64) return value
+  const exact = integerOf(literal)
   if (exact === undefined) return Number.isInteger(value) ? Number.NaN : value
   return BigInt(value) === exact ? value : exact
 }
 
-/** The value of a JSON number below 2^65, however it is spelled; undefined if it is no integer. */
+/** The value of a JSON number up to 2^64, however it is spelled; undefined if it is no integer. */
 function integerOf(literal: string): bigint | undefined {
-  const [mantissa = '', exponent = '0'] = literal.toLowerCase().split('e')
+  const [mantissa = '', exponent = '0'] = literal.split(/e/i)
   const [whole = '', fraction = ''] = mantissa.split('.')
-  const digits = whole + fraction
-  let end = digits.length
-  while (digits[end - 1] === '0') end -= 1
-  if (digits.slice(0, end).replace('-', '') === '') return 0n
-  const zeros = Number(exponent) - fraction.length + (digits.length - end)
-  return zeros < 0 ? undefined : BigInt(digits.slice(0, end)) * 10n ** BigInt(zeros)
+  const digits = BigInt(whole + fraction)
+  const shift = Number(exponent) - fraction.length
+  if (digits === 0n) return 0n
+  if (shift >= 0) return digits * 10n ** BigInt(shift)
+  if (-shift > literal.length) return undefined // more places than digits; the power might not fit in memory
+  const unit = 10n ** BigInt(-shift)
+  return digits % unit === 0n ? digits / unit : undefined
 }

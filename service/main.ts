@@ -1,20 +1,25 @@
 // The process: configuration, store, server; and the same in reverse at SIGTERM.
+import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { pino } from 'pino'
-import { buildApp } from './app.ts'
 import { type Config, readConfig, reasonOf, StartupError } from './config.ts'
-import { openStore, type Store } from './store.ts'
-import { issueToken } from './token.ts'
+import type { Store } from './store.ts'
 
-// Before anything that takes time: a signal that arrives while the service starts is not lost.
+// Before the imports that take time: a signal that arrives while the service starts is not lost.
 const signalled = new Promise<string>((resolve) => {
-  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve(signal))
+  const count = { signals: 0 }
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    process.on(signal, () => (count.signals++ === 0 ? resolve(signal) : process.exit(1)))
+  }
 })
+const { pino } = await import('pino')
 process.on('uncaughtException', fail)
 
 const config = readConfig(process.env)
 const log = pino({ level: config.LOG_LEVEL })
+process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
+const { openStore } = await import('./store.ts')
 const store = await openStore(config.DATABASE_URL)
+const { buildApp } = await import('./app.ts')
 const app = await buildApp({ config, store, log })
 await listen(app, config)
 await offerDemoToken(app, store, config)
@@ -29,8 +34,9 @@ async function listen(app: FastifyInstance, { HOST, PORT }: Config): Promise<voi
 }
 
 /** On the first start, a person gets a command to begin with. On standard error: a log never holds a token. */
-async function offerDemoToken(app: FastifyInstance, store: Store, config: Config): Promise<void> {
-  if (config.NODE_ENV === 'production' || !(await store.isEmpty())) return
+async function offerDemoToken(app: FastifyInstance, store: Store, { NODE_ENV }: Config): Promise<void> {
+  if (NODE_ENV === 'production' || !(await store.isEmpty())) return
+  const { issueToken } = await import('./token.ts')
   const token = await issueToken(store, 'demo')
   const origin = app.listeningOrigin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   console.error(
@@ -41,15 +47,12 @@ async function offerDemoToken(app: FastifyInstance, store: Store, config: Config
 /** Ends the requests in flight, and cuts those that take too long; then closes the store. */
 async function stop(signal: string): Promise<void> {
   log.info({ signal }, 'stopping')
-  for (const again of ['SIGTERM', 'SIGINT']) process.once(again, () => process.exit(1))
   // A connection that becomes idle while the server closes would be kept until its client leaves.
-  const sweep = setInterval(() => app.server.closeIdleConnections(), 50)
-  const cut = setTimeout(() => app.server.closeAllConnections(), config.SHUTDOWN_TIMEOUT * 1000)
-  await app.close()
-  clearInterval(sweep)
-  clearTimeout(cut)
+  setInterval(() => app.server.closeIdleConnections(), 50)
+  await Promise.race([app.close(), delay(config.SHUTDOWN_TIMEOUT * 1000)])
   await store.close()
   log.info('stopped')
+  process.exit()
 }
 
 /** Logs one line and ends the process. What a person can mend is said without a stack. */

@@ -15,8 +15,7 @@ export function answerUnrouted(app: FastifyInstance): void {
 
   const router = findMyWay(app.initialConfig.routerOptions)
   app.addHook('onReady', async () => {
-    for (const [url, known] of methods)
-      router.on('GET', url, () => undefined, { allow: [...known].sort().join(', ') })
+    for (const [url, known] of methods) router.on('GET', url, () => undefined, { allow: [...known].sort().join(', ') })
   })
 
   // Before the body, if there is one, is read.

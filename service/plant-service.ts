@@ -10,10 +10,7 @@ export class PlantService implements Service {
     this.#store = store
   }
 
-  async createPayout({
-    caller,
-    body: { id, ...plant },
-  }: Request<'createPayout'>): Promise<Result<'createPayout'>> {
+  async createPayout({ caller, body: { id, ...plant } }: Request<'createPayout'>): Promise<Result<'createPayout'>> {
     const stored = await this.#store.create(caller, id, plant)
     if (stored.name === plant.name && stored.tag === plant.tag) return { status: 200, body: stored }
     return refusal(409, `Another plant has the id ${id}`)
@@ -29,7 +26,7 @@ export class PlantService implements Service {
 
   async deletePayout({ caller, path: { id } }: Request<'deletePayout'>): Promise<Result<'deletePayout'>> {
     if (await this.#store.delete(caller, id)) return { status: 204 }
-    return refusal(404, `No plant has the id ${id}`)
+    return refusal(404, 'No such plant')
   }
 }
 

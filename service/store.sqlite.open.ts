@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { reasonOf, StartupError } from './config.ts'
 
@@ -17,8 +17,11 @@ const SCHEMA = [
      caller TEXT NOT NULL,
      created INTEGER NOT NULL, -- milliseconds since 1970, as is expires
      expires INTEGER
-   ) WITHOUT ROWID, STRICT;`,
+   ) WITHOUT ROWID, STRICT`,
 ]
+
+/** Marks a database as one of this program (https://sqlite.org/pragma.html#pragma_application_id). */
+const APPLICATION_ID = 0x706c6e74
 
 // Earlier ones can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
 const OLDEST_SQLITE = '3.51.3'
@@ -27,69 +30,62 @@ const OLDEST_SQLITE = '3.51.3'
 export const BUSY_TIMEOUT = 100
 const VISITOR_BUSY_TIMEOUT = 5000
 
-const SETTINGS =
-  'SELECT sqlite_version() AS version, journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous'
-
-/** An open file, and the lock that makes this process its owner if it is. */
-export interface SqliteFile {
-  readonly db: DatabaseSync
-  readonly lock: DatabaseSync | undefined
-}
-
 /**
  * Opens a SQLite file in WAL mode with each commit synced (https://sqlite.org/pragma.html#pragma_synchronous), and
- * makes it or upgrades its schema where needed.
- * @param sole whether to become the one process that owns the file
+ * makes it or upgrades its schema where needed. Integers are read as `bigint`.
+ * @param sole whether to become the one process that owns the file: it then holds `lock` until that is closed
  * @throws {StartupError}
  */
-export function openSqlite(file: string, sole: boolean): SqliteFile {
+export function openSqlite(file: string, sole: boolean): { db: DatabaseSync; lock: DatabaseSync | undefined } {
   let lock: DatabaseSync | undefined
   let db: DatabaseSync | undefined
   try {
-    mkdirSync(dirname(file), { recursive: true })
-    if (sole) {
-      lock = new DatabaseSync(`${file}.lock`, { timeout: 0 })
-      takeLock(lock)
+    const version = process.versions['sqlite'] ?? ''
+    if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
+      throw new Error(`this runtime has SQLite ${version}, and ${OLDEST_SQLITE} or later is needed`)
     }
-    db = new DatabaseSync(file, { timeout: sole ? BUSY_TIMEOUT : VISITOR_BUSY_TIMEOUT })
+    const path = resolve(file) // SQLite would take a relative one that begins with "file:" for a URI
+    if (!existsSync(dirname(path))) mkdirSync(dirname(path))
+    db = new DatabaseSync(path, { readBigInts: true, timeout: sole ? BUSY_TIMEOUT : VISITOR_BUSY_TIMEOUT })
+    // The operating system frees the lock when the process ends, however it ends. It is beside the database, not on
+    // it, for the `token` command to be able to visit; and beside the file itself where `file` is a symbolic link.
+    if (sole) lock = new DatabaseSync(`${db.location()}.lock`, { timeout: 0 })
+    lock?.exec('BEGIN EXCLUSIVE')
     prepare(db)
     return { db, lock }
   } catch (error) {
+    const isTaken = lock?.isTransaction === false && primaryCode(error) === 5
     db?.close()
     lock?.close()
-    throw new StartupError(`DATABASE_URL sqlite:${file}: ${reasonOf(error)}`, { cause: error })
+    const reason = isTaken ? 'another process is using it' : reasonOf(error)
+    throw new StartupError(`DATABASE_URL sqlite:${file}: ${reason}`, { cause: error })
   }
 }
 
-// The operating system frees this lock when the process ends, however it ends. It is beside the database, not on it,
-// for the `token` command to be able to visit.
-function takeLock(lock: DatabaseSync): void {
-  try {
-    lock.exec('BEGIN EXCLUSIVE')
-  } catch (error) {
-    throw new Error('another process is using it', { cause: error })
-  }
+/** The primary result code of an error of SQLite (https://sqlite.org/rescode.html), such as 5 for BUSY. */
+export function primaryCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }
+
+const IDENTITY = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) AS objects
+  FROM pragma_application_id, pragma_user_version`
 
 function prepare(db: DatabaseSync): void {
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-  const { version, journal_mode, synchronous } = db.prepare(SETTINGS).get() ?? {}
-  if (String(version).localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
-    throw new Error(`this runtime has SQLite ${String(version)}, and ${OLDEST_SQLITE} or later is needed`)
-  }
-  if (journal_mode !== 'wal' || synchronous !== 2)
-    throw new Error('the file system does not allow for safe writes')
-  upgrade(db)
-}
-
-function upgrade(db: DatabaseSync): void {
-  db.exec('BEGIN IMMEDIATE')
-  const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
-  if (version > SCHEMA.length) {
+  db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
+  const { application_id: program, user_version: version, objects } = db.prepare(IDENTITY).get() ?? {}
+  const isNew = program === 0n && version === 0n && objects === 0n
+  if (!isNew && program !== BigInt(APPLICATION_ID)) throw new Error('it is a database of another program')
+  if (Number(version) > SCHEMA.length) {
     throw new Error(
-      `its schema is version ${version} and this program knows ${SCHEMA.length}: a newer one wrote it`,
+      `its schema is version ${Number(version)} and this program knows ${SCHEMA.length}: a newer one wrote it`,
     )
   }
-  for (const change of SCHEMA.slice(version)) db.exec(change)
-  db.exec(`PRAGMA user_version = ${SCHEMA.length}; COMMIT`)
+  for (const [index, change] of [...SCHEMA.entries()].slice(Number(version))) {
+    db.exec(`${change}; PRAGMA user_version = ${index + 1}; PRAGMA application_id = ${APPLICATION_ID}`)
+  }
+  db.exec('COMMIT; PRAGMA journal_mode = WAL')
+  const set = db.prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous').get()
+  if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {
+    throw new Error('the file system does not allow for safe writes')
+  }
 }

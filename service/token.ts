@@ -1,20 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { parseArgs } from 'node:util'
 import { crc32 } from 'node:zlib'
-import { readConfig } from './config.ts'
+import { readConfig, reasonOf } from './config.ts'
 import { openStore, type Store, type StoredToken } from './store.ts'
 
 // 160 random bits and their CRC-32, in hexadecimal, behind a prefix that scanners for secrets can look for.
 const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
-const CALLER = /^[\w.@-]{1,64}$/
-const DURATION = /^([1-9]\d{0,5})([smhd])$/
-const MILLISECONDS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** What the person at the command line got wrong. */
-class UsageError extends Error {
-  override readonly name = 'UsageError'
-}
-
 /**
  * Issues an access token.
  * @param caller whom it stands for: 1 to 64 letters, digits and `_.@-`
@@ -51,58 +41,49 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-const USAGE = `usage: token issue <caller> [--expires <number>s|m|h|d]
-       token list
+const USAGE = `usage: token issue <caller> [--expires <time>]   <caller>: 1 to 64 letters, digits and _.@-, no - first
+       token list                                <time>: such as 30s, 15m, 12h or 90d
        token revoke <token id>`
+
+const COMMANDS = {
+  issue: /^issue (?<caller>[\w.@][\w.@-]{0,63})( --expires[ =](?<count>[1-9]\d{0,5})(?<unit>[smhd]))?$/,
+  list: /^list$/,
+  revoke: /^revoke (?<id>\S+)$/,
+}
+const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /**
  * Reads a command line.
- * @param words those after the name of the program, without options
- * @param expires the value of --expires
- * @returns what it asks for, which gives the text for standard output
- * @throws {UsageError}
+ * @param words those after the name of the program
+ * @returns what it asks for, which gives the lines for standard output
+ * @throws {Error} whose message is for the person who typed it
  */
-function commandOf(words: readonly string[], expires: string | undefined): (store: Store) => Promise<string> {
-  const [command, argument, ...more] = words
-  if (command === 'issue' && argument !== undefined && more.length === 0) {
-    if (!CALLER.test(argument)) throw new UsageError('a caller is 1 to 64 letters, digits and _.@-')
-    const lifetime = expires === undefined ? undefined : duration(expires)
-    return (store) => issueToken(store, argument, lifetime)
+function commandOf(words: string): (store: Store) => Promise<string[]> {
+  const { caller, count, unit = '' } = COMMANDS.issue.exec(words)?.groups ?? {}
+  if (caller !== undefined) {
+    const lifetime = count === undefined ? undefined : Number(count) * (MILLISECONDS[unit] ?? NaN)
+    return async (store) => [await issueToken(store, caller, lifetime)]
   }
-  if (command === 'list' && words.length === 1 && expires === undefined) {
-    return async (store) => (await store.listTokens()).map(line).join('\n')
+  if (COMMANDS.list.test(words)) return async (store) => (await store.listTokens()).map(lineOf)
+  const id = COMMANDS.revoke.exec(words)?.groups?.['id']
+  if (id === undefined) throw new Error(USAGE)
+  return async (store) => {
+    if (await store.deleteToken(id)) return []
+    throw new Error(`no token has the id ${id}`)
   }
-  if (command === 'revoke' && argument !== undefined && more.length === 0 && expires === undefined) {
-    return async (store) => {
-      if (await store.deleteToken(argument)) return ''
-      throw new UsageError(`no token has the id ${argument}`)
-    }
-  }
-  throw new UsageError(USAGE)
 }
 
-function line({ id, caller, created, expires }: StoredToken): string {
+function lineOf({ id, caller, created, expires }: StoredToken): string {
   return [id, caller, created.toISOString(), expires?.toISOString() ?? 'never'].join('\t')
-}
-
-function duration(text: string): number {
-  const [, count, unit] = DURATION.exec(text) ?? []
-  if (unit === 's' || unit === 'm' || unit === 'h' || unit === 'd') return Number(count) * MILLISECONDS[unit]
-  throw new UsageError(`--expires is a number with s, m, h or d behind it, such as 90d, not "${text}"`)
 }
 
 if (import.meta.main) {
   try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: { expires: { type: 'string' } },
-    })
-    const command = commandOf(positionals, values.expires)
+    const command = commandOf(process.argv.slice(2).join(' '))
     const store = await openStore(readConfig(process.env).DATABASE_URL, false)
-    const output = await command(store).finally(() => store.close())
-    if (output !== '') console.log(output)
+    for (const line of await command(store).finally(() => store.close())) console.log(line)
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
+    console.error(reasonOf(error))
     process.exitCode = 1
   }
 }

@@ -3,6 +3,7 @@ import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import { StartupError } from './config.ts'
+import { isObject } from './contract.ts'
 import { HttpError } from './errors.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -14,7 +15,6 @@ const INT64_MAX = 2n ** 63n - 1n
 const PARTS = new Map([
   ['params', 'path'],
   ['querystring', 'query'],
-  ['headers', 'header'],
 ])
 
 /**
@@ -28,9 +28,8 @@ export function validatorCompiler(): FastifySchemaCompiler<Schema> {
   ajv.addVocabulary(['example', 'externalDocs', 'xml', 'discriminator'])
   ajv.addKeyword({ keyword: 'int64', modifying: true, errors: true, compile: int64Keyword })
   return ({ schema, httpPart = 'body' }) => {
-    const validate = ajv.compile(withInt64(schema))
-    const read: Reader =
-      httpPart === 'body' ? (data) => data : parametersReader(schema, httpPart === 'headers')
+    const validate = ajv.compile(JSON.parse(JSON.stringify(schema), withInt64) as Schema) // of which it is a copy
+    const read = httpPart === 'body' ? (data: unknown) => data : parametersReader(schema)
     return (data: unknown) => {
       const value = read(data)
       if (validate(value)) return { value }
@@ -42,8 +41,7 @@ export function validatorCompiler(): FastifySchemaCompiler<Schema> {
 function messageOf(part: string, error: ErrorObject | undefined): string {
   const { instancePath = '', keyword, message = 'is invalid', params, parentSchema } = error ?? {}
   const extra: unknown = params?.['additionalProperty'] ?? params?.['unevaluatedProperty']
-  if (typeof extra === 'string')
-    return `${part}${instancePath} must not have the property ${extra.slice(0, 100)}`
+  if (typeof extra === 'string') return `${part}${instancePath} must not have the property ${extra.slice(0, 100)}`
   const description: unknown = parentSchema?.['description']
   // These two say nothing to people; the author of the schema does.
   if ((keyword === 'pattern' || keyword === 'not') && typeof description === 'string') {
@@ -52,30 +50,23 @@ function messageOf(part: string, error: ErrorObject | undefined): string {
   return `${part}${instancePath} ${message}`
 }
 
-const MAPS_OF_SCHEMAS = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs'])
-const DATA = new Set(['const', 'default', 'enum', 'example', 'examples'])
-
 // Ajv's `type: integer` knows no bigint: with `format: int64`, and the bounds, it becomes a keyword of ours.
-function withInt64(schema: Schema): Schema {
-  const rules = schema['format'] === 'int64' ? int64Rules(schema) : schema
-  return mapValues(rules, (value, keyword) => {
-    if (DATA.has(keyword) || keyword === 'int64') return value
-    if (Array.isArray(value)) return value.map((each: unknown) => (isSchema(each) ? withInt64(each) : each))
-    if (!isSchema(value)) return value
-    return MAPS_OF_SCHEMAS.has(keyword)
-      ? mapValues(value, (each) => (isSchema(each) ? withInt64(each) : each))
-      : withInt64(value)
-  })
-}
-
-function int64Rules({ type, format: _format, minimum, maximum, ...rules }: Schema): Schema {
-  const unsupported = ['const', 'enum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].filter(
-    (key) => key in rules,
-  )
-  if (type !== 'integer' || unsupported.length > 0) {
-    throw new StartupError(
-      `format int64 needs "type: integer" and allows no ${unsupported.join(', ') || 'other type'}`,
+function withInt64(_key: string, schema: unknown): unknown {
+  if (!isObject(schema)) return schema
+  const { type, format, minimum, maximum, ...rules } = schema
+  const others = ['exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].filter((key) => typeof rules[key] === 'number')
+  if (format !== 'int64') {
+    // An int64 elsewhere could be meant, and a bigint would pass Ajv's own bounds.
+    if (
+      type === undefined &&
+      [minimum, maximum, ...others].some((each) => typeof each !== 'object' && each !== undefined)
     )
+      throw new StartupError('the bounds of a number need its "type" beside them')
+    return schema
+  }
+  others.push(...['const', 'enum'].filter((key) => key in rules))
+  if (type !== 'integer' || others.length > 0) {
+    throw new StartupError(`format int64 needs "type: integer" and allows no ${others.join(', ') || 'other type'}`)
   }
   return { ...rules, int64: { minimum: bound(minimum, INT64_MIN), maximum: bound(maximum, INT64_MAX) } }
 }
@@ -87,13 +78,7 @@ function bound(value: unknown, limit: bigint): bigint {
   throw new StartupError(`the bound ${JSON.stringify(value)} of an int64 is no exact number`)
 }
 
-function int64Keyword({
-  minimum,
-  maximum,
-}: {
-  readonly minimum: bigint
-  readonly maximum: bigint
-}): DataValidateFunction {
+function int64Keyword({ minimum, maximum }: Readonly<Record<'minimum' | 'maximum', bigint>>): DataValidateFunction {
   const validate: DataValidateFunction = (data: unknown, context) => {
     const value = typeof data === 'number' && Number.isInteger(data) ? BigInt(data) : data
     if (typeof value === 'bigint' && value >= minimum && value <= maximum) {
@@ -106,47 +91,43 @@ function int64Keyword({
   return validate
 }
 
-type Reader = (value: unknown) => unknown
-
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const INTEGER = /^(0|-?[1-9]\d*)$/
 
+/** By type. Texts are read as JSON spells values; another spelling stays a text, for the schema to refuse. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   int64: (text) => (INTEGER.test(text) ? BigInt(text) : text),
-  integer: (text) => (INTEGER.test(text) ? Number(text) : text),
+  integer: (text) => (INTEGER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text),
   number: (text) => (NUMBER.test(text) ? Number(text) : text),
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+  string: (text) => text,
 }
 
-/** Reads the texts of parameters as JSON spells values; another spelling stays a text, for the schema to refuse. */
-function parametersReader({ properties }: Schema, areHeaders: boolean): Reader {
-  const readers = Object.entries(isSchema(properties) ? properties : {}).map(
-    ([name, schema]) => [name, areHeaders ? name.toLowerCase() : name, readerOf(schema)] as const,
-  )
+/** Reads the parameters that the contract has, and leaves out all others. One that is repeated stays an array. */
+function parametersReader({ properties }: Schema): (data: unknown) => unknown {
+  const readers = Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) => {
+    const type = typeOf(schema)
+    const read = READERS[type]
+    if (read === undefined) throw new StartupError(`the parameter ${name} can't be read as its type, ${type}`)
+    return [name, read] as const
+  })
   return (data) => {
-    if (!isSchema(data)) return data
-    const value: Record<string, unknown> = { ...data }
-    for (const [name, key, read] of readers) if (key in data) value[name] = read(data[key])
-    return value
+    const texts = new Map(Object.entries(data ?? {}))
+    return Object.fromEntries(
+      readers
+        .filter(([name]) => texts.has(name))
+        .map(([name, read]) => {
+          const text: unknown = texts.get(name)
+          return [name, typeof text === 'string' ? read(text) : text]
+        }),
+    )
   }
 }
 
-function readerOf(schema: unknown): Reader {
-  if (!isSchema(schema)) return (value) => value
-  const { type, format, items, allOf } = schema
-  if (type === undefined && Array.isArray(allOf)) return readerOf(allOf[0])
-  if (type === 'array') {
-    const read = readerOf(items)
-    return (value) => (Array.isArray(value) ? value : [value]).map(read)
-  }
-  const read = READERS[String(format === 'int64' ? format : type)]
-  return (value) => (typeof value === 'string' && read !== undefined ? read(value) : value)
-}
-
-function mapValues(object: Schema, change: (value: unknown, key: string) => unknown): Schema {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]))
-}
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+/** The type that a schema names, itself or in the first part of its `allOf`. */
+function typeOf(schema: unknown): string {
+  if (!isObject(schema)) return 'unknown'
+  const { type, format, allOf } = schema
+  if (type === undefined && Array.isArray(allOf)) return typeOf(allOf[0])
+  return format === 'int64' ? format : String(type)
 }

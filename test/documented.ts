@@ -6,23 +6,13 @@ import addFormats from 'ajv-formats'
 import { parse } from 'yaml'
 
 /** The headers that HTTP itself has: OpenAPI does not describe them. */
-const FRAMING = new Set([
-  'connection',
-  'content-length',
-  'content-type',
-  'date',
-  'keep-alive',
-  'transfer-encoding',
-])
+const FRAMING = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'])
 
 /** Those that are on every response, and not only where a status calls for them. */
 const STANDARD = new Set(['cache-control', 'x-content-type-options', 'x-request-id'])
 
 interface Response {
-  readonly headers?: Record<
-    string,
-    { readonly required?: boolean; readonly schema: { readonly type?: string } }
-  >
+  readonly headers?: Record<string, { readonly required?: boolean; readonly schema: { readonly type?: string } }>
   readonly content?: Record<string, { readonly schema: object }>
 }
 
@@ -40,12 +30,7 @@ addFormats.default(ajv)
 export function assertDocumented(
   method: string,
   url: string,
-  {
-    status,
-    headers,
-    text,
-    json,
-  }: { status: number; headers: IncomingHttpHeaders; text: string; json: unknown },
+  { status, headers, text, json }: { status: number; headers: IncomingHttpHeaders; text: string; json: unknown },
 ): void {
   const where = `${method} ${url} answered ${status}`
   if (status === 100) return
@@ -68,8 +53,7 @@ export function assertDocumented(
   }
   for (const [name, { required, schema }] of declared) {
     const value = headers[name.toLowerCase()]
-    if (value !== undefined)
-      assertValid(`${where}: ${name}`, schema, schema.type === 'integer' ? Number(value) : value)
+    if (value !== undefined) assertValid(`${where}: ${name}`, schema, schema.type === 'integer' ? Number(value) : value)
     else assert.ok(!required && !STANDARD.has(name.toLowerCase()), `${where} without ${name}`)
   }
 
@@ -88,8 +72,7 @@ function assertValid(where: string, schema: object | boolean, value: unknown): v
 
 /** Puts in the place of a reference what it leads to; keywords beside it apply, too. */
 function resolve(node: unknown): unknown {
-  if (typeof node !== 'object' || node === null || !('$ref' in node) || typeof node.$ref !== 'string')
-    return node
+  if (typeof node !== 'object' || node === null || !('$ref' in node) || typeof node.$ref !== 'string') return node
   const { $ref, ...rest } = node
   const target = $ref
     .split('/')

@@ -70,19 +70,13 @@ export async function build(t: Test, environment: Record<string, string> = {}): 
   }
 }
 
-async function call(
-  port: number,
-  { method = 'GET', path, token, headers = {}, body }: Call,
-): Promise<Answer> {
-  const bytes =
-    body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
+async function call(port: number, { method = 'GET', path, token, headers = {}, body }: Call): Promise<Answer> {
+  const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
   const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
-  const has = (name: string) =>
-    sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
+  const has = (name: string) => sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
   if (token !== undefined) sent.push('Authorization', `Bearer ${token}`)
   if (bytes !== undefined && !has('content-type')) sent.push('Content-Type', 'application/json')
-  if (bytes !== undefined && !has('content-length'))
-    sent.push('Content-Length', String(Buffer.byteLength(bytes)))
+  if (bytes !== undefined && !has('content-length')) sent.push('Content-Length', String(Buffer.byteLength(bytes)))
   if (!has('host')) sent.push('Host', `127.0.0.1:${port}`)
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     const request = http.request({
@@ -102,9 +96,10 @@ async function call(
 /** JSON with each bigint as the number that it is. */
 export function stringify(value: unknown): string {
   const mark = '\uFFFFint64:'
-  return JSON.stringify(value, (_key, each) =>
-    typeof each === 'bigint' ? `${mark}${each}` : each,
-  ).replaceAll(new RegExp(`"${mark}(-?\\d+)"`, 'g'), '$1')
+  return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? `${mark}${each}` : each)).replaceAll(
+    new RegExp(`"${mark}(-?\\d+)"`, 'g'),
+    '$1',
+  )
 }
 
 function checked(
@@ -114,8 +109,7 @@ function checked(
   headers: http.IncomingHttpHeaders,
   text: string,
 ): Answer {
-  const json =
-    headers['content-type']?.startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined
+  const json = headers['content-type']?.startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined
   const answer = { status, headers, text, json }
   assertDocumented(method, path, answer)
   return answer
@@ -138,7 +132,5 @@ async function raw(port: number, count: number, parts: (string | Buffer | number
     else socket.write(part)
   }
   await over.finally(() => socket.destroy())
-  return readResponses(received).map(({ status, headers, text }) =>
-    checked(method, path, status, headers, text),
-  )
+  return readResponses(received).map(({ status, headers, text }) => checked(method, path, status, headers, text))
 }

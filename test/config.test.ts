@@ -1,0 +1,74 @@
+import t from 'tap'
+import { readConfig, StartupError, variables } from '../service/config.ts'
+
+t.test('an empty environment gives the defaults, in numbers and seconds', async (t) => {
+  t.strictSame(readConfig({}), {
+    HOST: '127.0.0.1',
+    PORT: 3000,
+    DATABASE_URL: { file: 'data/plants.db' },
+    BASE_URL: '.',
+    LOG_LEVEL: 'info',
+    NODE_ENV: 'development',
+    HEADERS_TIMEOUT: 3,
+    REQUEST_TIMEOUT: 5,
+    KEEP_ALIVE_TIMEOUT: 72,
+    STALL_TIMEOUT: 30,
+    SHUTDOWN_TIMEOUT: 8,
+  })
+  t.ok(Object.isFrozen(readConfig({})))
+})
+
+t.test('an empty variable has its default, and an unknown one is ignored', async (t) => {
+  t.strictSame(readConfig({ PORT: '', HOST: '', NO_SUCH: 'x' }), readConfig({}))
+})
+
+t.test('every variable says what it is for', async (t) => {
+  for (const [name, { meaning }] of Object.entries(variables)) t.match(meaning, /^[A-Z].{10}/, name)
+})
+
+const valid: [keyof typeof variables, string, unknown][] = [
+  ['HOST', '::', '::'],
+  ['PORT', '0', 0],
+  ['PORT', '65535', 65535],
+  ['DATABASE_URL', 'sqlite:/var/lib/plants.db', { file: '/var/lib/plants.db' }],
+  ['DATABASE_URL', 'sqlite:a b/ü?#.db', { file: 'a b/ü?#.db' }],
+  ['BASE_URL', 'https://plants.example:8443/v1/', 'https://plants.example:8443/v1/'],
+  ['BASE_URL', '../plants', '../plants'],
+  ['LOG_LEVEL', 'silent', 'silent'],
+  ['HEADERS_TIMEOUT', '0.1', 0.1],
+  ['SHUTDOWN_TIMEOUT', '0', 0],
+  ['SHUTDOWN_TIMEOUT', '3600', 3600],
+]
+for (const [name, text, value] of valid) {
+  t.test(`${name}=${text} is accepted`, async (t) => t.strictSame(readConfig({ [name]: text })[name], value))
+}
+
+const faulty: [keyof typeof variables, ...string[]][] = [
+  ['PORT', '-1', '65536', '1e3', '0x10', '80.0', ' 80', 'http'],
+  ['DATABASE_URL', 'sqlite:', 'plants.db', 'sqlite::memory:', 'postgres://joe:secret@host/db', 'SQLITE'],
+  ['BASE_URL', 'ftp://host/', 'javascript:alert(1)', 'http://a/?b', 'http://u:p@host/', 'a b', '"', 'http://'],
+  ['LOG_LEVEL', 'INFO', 'verbose', 'toString'],
+  ['REQUEST_TIMEOUT', '0', '3601', '-1', '1e1', '.5', '5s', 'Infinity', 'NaN'],
+  ['SHUTDOWN_TIMEOUT', '-0.1', '3600.1'],
+]
+for (const [name, ...texts] of faulty) {
+  t.test(`a faulty ${name} is refused by name`, async (t) => {
+    for (const text of texts) {
+      t.throws(() => readConfig({ [name]: text }), { name: 'StartupError', message: RegExp(`^${name} must be `) }, text)
+    }
+  })
+}
+
+t.test('all faulty variables are named at once, and a password in one of them is not told', async (t) => {
+  const environment = { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'postgres://joe:secret@host/db', STALL_TIMEOUT: 'z' }
+  try {
+    readConfig(environment)
+    t.fail('accepted')
+  } catch (error) {
+    t.ok(error instanceof StartupError)
+    const message = String(error)
+    for (const name of Object.keys(environment)) t.match(message, `${name} must be`)
+    t.notMatch(message, 'secret')
+    t.notMatch(message, '\n')
+  }
+})

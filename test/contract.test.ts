@@ -1,0 +1,111 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { readContract } from '../service/contract.ts'
+import { build } from './helper.ts'
+
+const yaml = readFileSync('openapi.yaml', 'utf8')
+
+/** The contract with some texts replaced by others. */
+function written(t: Test, ...changes: [from: string, to: string][]): string {
+  const file = `${t.testdir()}/openapi.yaml`
+  writeFileSync(
+    file,
+    changes.reduce((text, [from, to]) => {
+      if (!text.includes(from)) throw new Error(`the contract has no ${from}`)
+      return text.replaceAll(from, () => to)
+    }, yaml),
+  )
+  return file
+}
+
+t.test('the served bytes are those of the file', async (t) => {
+  const { port } = await build(t)
+  const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
+  t.strictSame(Buffer.from(await response.arrayBuffer()), readFileSync('openapi.yaml'))
+  for (const baseUrl of [undefined, '.']) t.equal(readContract('openapi.yaml', baseUrl).bytes.toString(), yaml)
+})
+
+t.test('BASE_URL changes only the default of base_url', async (t) => {
+  for (const baseUrl of ['https://example.com/shop', '/a/b', '..', "it's: #1"]) {
+    const expected = yaml.replace('default: .\n', () => `default: "${baseUrl}"\n`)
+    t.equal(readContract('openapi.yaml', baseUrl).bytes.toString(), expected)
+  }
+  const { port } = await build(t, { BASE_URL: 'https://example.com/shop' })
+  const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
+  t.match(await response.text(), 'default: "https://example.com/shop"\n')
+  t.throws(() => readContract(written(t, ['      base_url:', '      other:']), '/a'), { message: /base_url/ })
+})
+
+t.test('a contract that cannot be read is refused with file, line and reason', async (t) => {
+  const table: [reason: RegExp, ...change: [from: string, to: string]][] = [
+    [/openapi\.yaml: .*at line 2, column \d+$/, 'info:', 'info: }'],
+    [/openapi\.yaml: .*unique.* at line 4, column \d+$/, '  title: Plant Store', '  title: a\n  title: b'],
+    [/openapi\.yaml: .*nowhere/, 'responses/Unavailable', 'responses/Unavailabel'],
+    [/openapi\.yaml: .*alias/i, 'example: 20', 'example: *twenty'],
+  ]
+  for (const [reason, ...change] of table) {
+    const file = written(t, change)
+    t.throws(() => readContract(file), { name: 'StartupError', message: reason }, String(reason))
+  }
+  t.throws(() => readContract('absent.yaml'), { message: /^absent\.yaml: ENOENT/ })
+  for (const text of ['', '7', '- a', 'null']) {
+    const file = t.testdir({ 'openapi.yaml': text }) + '/openapi.yaml'
+    t.throws(() => readContract(file), { message: /openapi\.yaml: not an OpenAPI document$/ }, JSON.stringify(text))
+  }
+})
+
+t.test('what would be served otherwise than the contract says is refused by name', async (t) => {
+  const limit = '        - name: limit\n          in: query\n'
+  const table: [reason: RegExp, ...change: [from: string, to: string]][] = [
+    [/\/plants\/{id}: "parameters"/, '\n    delete:\n', '\n    parameters: []\n    delete:\n'],
+    [/\/plants\/{id}: "trace"/, '\n    delete:\n', '\n    trace:\n'],
+    [/\/plants\/{id}: "head"/, '\n    delete:\n', '\n    head:\n'],
+    [/the path \/plants\/{plant-id}/, '/plants/{id}:', '/plants/{plant-id}:'],
+    [/the path \/plants\/{id}:archive/, '/plants/{id}:', "'/plants/{id}:archive':"],
+    [/delete \/plants\/{id} has no operationId/, '      operationId: deletePayout\n      summary', '      summary'],
+    [
+      /two operations have the operationId getPayout/,
+      'operationId: deletePayout\n      sum',
+      'operationId: getPayout\n      sum',
+    ],
+    [/getPayout: a parameter in cookie/, limit, limit.replace('query', 'cookie')],
+    [/getPayout: a parameter in header/, limit, limit.replace('query', 'header')],
+    ...['style: form', 'explode: false', 'allowReserved: true', 'content: {}'].map((line): [RegExp, string, string] => [
+      new RegExp(`getPayout: "${line.split(':')[0]}" of a parameter`),
+      limit,
+      `${limit}          ${line}\n`,
+    ]),
+    [/createPayout: alternatives in "security"/, '  - bearerAuth: []\ntags', '  - bearerAuth: []\n  - {}\ntags'],
+    [/createPayout: scopes in "security"/, '  - bearerAuth: []\ntags', '  - bearerAuth: [admin]\ntags'],
+    [/createPayout: a request body/, '        required: true\n        content', '        content'],
+    [
+      /createPayout: a request body/,
+      'content:\n          application/json:\n            schema: { $ref: "#/components/schemas/N',
+      'content:\n          text/plain:\n            schema: { $ref: "#/components/schemas/N',
+    ],
+    [/leads back to itself/, "items: { $ref: '#/components/schemas/Plant' }", "items: { $ref: '#/paths/~1plants' }"],
+  ]
+  for (const [reason, from, to] of table) {
+    const file = written(t, [from.replaceAll('"#', "'#"), to.replaceAll('"#', "'#")])
+    t.throws(() => readContract(file), { message: reason }, String(reason))
+  }
+})
+
+t.test('keywords beside a reference, and references to references, are kept', async (t) => {
+  const file = t.testdir({
+    'openapi.yaml': [
+      'a: { $ref: "#/c", maxLength: 3 }',
+      'b: { $ref: "#/a" }',
+      'c: { $ref: "#/d~1e%20f" }',
+      'd/e f: { type: string }',
+      'g: { $ref: "#/c", description: said }',
+    ].join('\n'),
+  })
+  t.strictSame(readContract(`${file}/openapi.yaml`).document, {
+    a: { allOf: [{ type: 'string' }, { maxLength: 3 }] },
+    b: { allOf: [{ type: 'string' }, { maxLength: 3 }] },
+    c: { type: 'string' },
+    'd/e f': { type: 'string' },
+    g: { type: 'string' },
+  })
+})

@@ -1,0 +1,42 @@
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { generateTypes } from '../service/contract.generate.ts'
+
+t.test('the types are those of the contract, with int64 as bigint', async (t) => {
+  const types = await generateTypes('openapi.yaml')
+  t.equal(readFileSync('service/contract.gen.ts', 'utf8'), types)
+  t.match(types, 'PlantId: bigint;')
+  t.match(types, /limit\?: number;/)
+  t.match(types, 'export type SecurityScheme = "bearerAuth";')
+})
+
+t.test('a parameter with a default stays optional: nothing fills it in', async (t) => {
+  const yaml = readFileSync('openapi.yaml', 'utf8')
+  const file = `${t.testdir()}/openapi.yaml`
+  writeFileSync(file, yaml.replaceAll("tag: { $ref: '#/components/schemas/Tag' }", 'tag: { type: string, default: x }'))
+  t.match(await generateTypes(file), 'tag?: string;')
+  writeFileSync(file, yaml.replace('security:\n  - bearerAuth: []\n', ''))
+  t.match(await generateTypes(file), 'export type SecurityScheme = never;')
+})
+
+t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
+  const folder = t.testdir()
+  mkdirSync(`${folder}/service`)
+  for (const name of ['contract.generate', 'contract', 'config', 'contract.gen']) {
+    copyFileSync(`service/${name}.ts`, `${folder}/service/${name}.ts`)
+  }
+  const yaml = readFileSync('openapi.yaml', 'utf8')
+  const generate = (...words: string[]) =>
+    spawnSync(process.execPath, ['service/contract.generate.ts', ...words], { cwd: folder, encoding: 'utf8' })
+  writeFileSync(`${folder}/openapi.yaml`, yaml)
+  t.equal(generate('--check').status, 0)
+  writeFileSync(`${folder}/openapi.yaml`, yaml.replaceAll('deletePayout', 'removePayout'))
+  const stale = generate('--check')
+  t.equal(stale.status, 1)
+  t.match(stale.stderr, /npm run generate/)
+  t.notMatch(readFileSync(`${folder}/service/contract.gen.ts`, 'utf8'), 'removePayout')
+  t.equal(generate().status, 0)
+  t.match(readFileSync(`${folder}/service/contract.gen.ts`, 'utf8'), 'removePayout')
+  t.equal(generate('--check').status, 0)
+})

@@ -1,0 +1,133 @@
+import net from 'node:net'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { build } from './helper.ts'
+
+const { app, call, port, raw, token } = await build(t)
+const bearer = `Host: h\r\nAuthorization: Bearer ${await token('http')}\r\n`
+const post = `POST /plants HTTP/1.1\r\n${bearer}Content-Type: application/json\r\n`
+const get = `GET /plants HTTP/1.1\r\n${bearer}`
+const json = '{"id":5,"name":"xyz"}'
+
+/** What a client sends by name, the status, and whether the connection is kept. */
+const requests: Record<string, [bytes: string | Buffer, status: number, connection: 'kept' | 'closed']> = {
+  'no Host': [`GET /plants HTTP/1.1\r\n\r\n`, 400, 'kept'],
+  'two Hosts': [`GET /plants HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n`, 400, 'kept'],
+  'a bad Host': [`GET /plants HTTP/1.1\r\nHost: a b/c\r\n\r\n`, 400, 'kept'],
+  'user information in Host': [`GET /plants HTTP/1.1\r\nHost: u@a\r\n\r\n`, 400, 'kept'],
+  'an empty Host': [`GET /plants HTTP/1.1\r\nHost:\r\n${bearer.slice(9)}\r\n`, 200, 'kept'],
+  'HTTP/1.0 without Host': [`GET /plants HTTP/1.0\r\n${bearer.slice(9)}\r\n`, 200, 'closed'],
+  'HTTP/1.0 with keep-alive': [`GET /plants HTTP/1.0\r\nConnection: keep-alive\r\n${bearer}\r\n`, 200, 'kept'],
+  'HTTP/1.0 with a chunked body': [
+    post.replace('1.1', '1.0') +
+      `Connection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n15\r\n${json}\r\n0\r\n\r\n`,
+    200,
+    'closed',
+  ],
+  'HTTP/0.9': [`GET /plants\r\n\r\n`, 400, 'closed'],
+  'HTTP/1.2': [get.replace('1.1', '1.2') + '\r\n', 400, 'closed'],
+  'HTTP/2 preface': [`PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`, 400, 'closed'],
+  TLS: [Buffer.from('16030100a5010000a10303', 'hex'), 400, 'closed'],
+  'absolute form, of a request that is otherwise invalid': [
+    `GET http://other/plants?limit=0 HTTP/1.1\r\n${bearer}\r\n`,
+    400,
+    'kept',
+  ],
+  'no slash before the path': [`GET plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
+  'a path that is not ASCII': [`GET /pl\u00e4nts HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
+  'empty lines before a request that is otherwise invalid': [
+    `\r\n\r\n${get.replace('plants', 'plants?limit=0')}\r\n`,
+    400,
+    'kept',
+  ],
+  'a header of 20,000 bytes': [`${get}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'closed'],
+  'a path of 20,000 bytes': [`DELETE /plants/${'1'.repeat(20_000)} HTTP/1.1\r\n${bearer}\r\n`, 431, 'closed'],
+  'an Expect that is not met': [`${post}Expect: foo\r\nContent-Length: 21\r\n\r\n`, 417, 'closed'],
+  'Expect twice': [`${get}Expect: 100-continue\r\nExpect: 100-continue\r\n\r\n`, 417, 'closed'],
+  'Upgrade to h2c': [`${get}Connection: upgrade\r\nUpgrade: h2c\r\n\r\n`, 200, 'closed'],
+  CONNECT: [`CONNECT a:80 HTTP/1.1\r\nHost: a\r\nX-Request-Id: c\r\n\r\n`, 501, 'closed'],
+  'Content-Length and Transfer-Encoding': [
+    `${post}Content-Length: 21\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    400,
+    'closed',
+  ],
+  'two Content-Lengths': [`${post}Content-Length: 21\r\nContent-Length: 22\r\n\r\n${json}`, 400, 'closed'],
+  'the same Content-Length twice': [`${post}Content-Length: 21\r\nContent-Length: 21\r\n\r\n${json}`, 400, 'closed'],
+  'a list of Content-Lengths': [`${post}Content-Length: 21, 21\r\n\r\n${json}`, 400, 'closed'],
+  'Content-Length with a sign': [`${post}Content-Length: +21\r\n\r\n${json}`, 400, 'closed'],
+  'Content-Length that overflows': [`${post}Content-Length: 99999999999999999999\r\n\r\n${json}`, 400, 'closed'],
+  'chunked twice': [`${post}Transfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n`, 400, 'closed'],
+  'a transfer coding that is not known': [
+    `${post}Transfer-Encoding: gzip, chunked\r\n\r\n15\r\n${json}\r\n0\r\n\r\n`,
+    501,
+    'closed',
+  ],
+  'Transfer-Encoding: identity': [`${post}Transfer-Encoding: identity\r\n\r\n${json}`, 400, 'closed'],
+  'a folded header': [`${get}X: a\r\n b\r\n\r\n`, 400, 'closed'],
+  'a bare LF': [`${get}X: a\n\r\n`, 400, 'closed'],
+  'a bare CR': [`${get}X: a\rY: b\r\n\r\n`, 400, 'closed'],
+  'a space before the colon': [`${get}X : a\r\n\r\n`, 400, 'closed'],
+  'NUL in a header': [`${get}X: a\0b\r\n\r\n`, 400, 'closed'],
+}
+for (const [chunk, name] of [
+  [`15\n${json}\r\n0\r\n\r\n`, 'LF'],
+  ['-15\r\n', 'a sign'],
+  ['0x15\r\n', '0x'],
+  [`15 \r\n${json}\r\n0\r\n\r\n`, 'a space'],
+  ['FFFFFFFFFFFFFFFFF\r\n', 'too many digits'],
+  [`15;a\n${json}\r\n0\r\n\r\n`, 'LF after an extension'],
+  [`15\r\n${json}XX0\r\n\r\n`, 'no end'],
+]) {
+  requests[`a chunk size with ${name ?? ''}`] = [
+    `${post}Transfer-Encoding: chunked\r\n\r\n${chunk ?? ''}`,
+    400,
+    'closed',
+  ]
+}
+
+for (const [name, [bytes, status, connection]] of Object.entries(requests)) {
+  t.test(`${name}: ${status}, and the connection is ${connection}`, async (t) => {
+    // A second answer comes only if the connection is kept.
+    const answers = await raw(2, bytes, 50, `GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n`)
+    t.strictSame(
+      answers.map((each) => each.status),
+      connection === 'kept' ? [status, 404] : [status],
+    )
+  })
+}
+
+t.test('with Expect: 100-continue, the body is asked for, and only if it is wanted', async (t) => {
+  const head = `${post}Expect: 100-continue\r\nContent-Length: 21\r\n\r\n`
+  const statuses = async (...parts: string[]) => (await raw(2, ...parts)).map(({ status }) => status)
+  t.strictSame(await statuses(head, json), [100, 200])
+  t.strictSame(await statuses(head.replace(/Bearer .*/, 'Bearer wrong')), [401], '401 without 100, closed')
+  t.strictSame(await statuses(head.replace('application/json', 'text/plain')), [415])
+  const upgrade = head.replace('Expect', 'Connection: upgrade\r\nUpgrade: websocket\r\nExpect')
+  t.strictSame(
+    (await raw(3, upgrade, json, `${get}\r\n`)).map(({ status }) => status),
+    [100, 200],
+    'closed after an Upgrade, too',
+  )
+})
+
+t.test('a CONNECT that is reset ends neither the process nor the service', async (t) => {
+  for (let count = 0; count < 20; count += 1) {
+    const socket = net.connect(port, '127.0.0.1').on('error', () => undefined)
+    await once(socket, 'connect')
+    socket.write(`CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n`)
+    if (count % 2 === 0) await delay(1)
+    socket.resetAndDestroy()
+  }
+  await delay(50)
+  t.equal((await call({ path: '/nowhere' })).status, 404)
+})
+
+t.test('a CONNECT held half open does not outlive the server', async (t) => {
+  const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)
+  socket.write(`CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n`)
+  await once(socket, 'data')
+  await app.close()
+  t.pass('closed')
+  socket.destroy()
+})

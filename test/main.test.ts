@@ -1,0 +1,229 @@
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import net from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openStore } from '../service/store.ts'
+import { issueToken } from '../service/token.ts'
+import { run, startService } from './process.ts'
+
+const MAIN = [process.execPath, 'service/main.ts']
+const PRODUCTION = { NODE_ENV: 'production' }
+
+/** A store that has a token for "joe". */
+async function prepare(t: Test) {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openStore({ file })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  return { token, file, DATABASE_URL: `sqlite:${file}` }
+}
+
+/** The lines of a log; each of them is JSON. */
+function linesOf(stdout: string): { level: number; msg: string; signal?: string }[] {
+  return stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+}
+
+const has = async (file: string): Promise<string[]> => {
+  const store = await openStore({ file }, false)
+  const { plants } = await store.list('joe')
+  const all = (await Array.fromAsync(Array.isArray(plants) ? [plants] : plants)).flat()
+  await store.close()
+  return all.map(({ name }) => name)
+}
+
+function create(port: number, token: string, id: number): Promise<Response> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ id, name: String(id) })
+  return fetch(`http://127.0.0.1:${port}/plants`, { method: 'POST', headers, body })
+}
+
+/** Sends a create up to the last byte of its body, and waits until the service has begun with it. */
+async function half(t: Test, port: number, token: string): Promise<net.Socket> {
+  const body = '{"id":1,"name":"1"}'
+  const socket = net.connect(port, '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  socket.on('error', () => undefined).setEncoding('utf8')
+  socket.write(
+    `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
+      `Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+  )
+  await once(socket, 'data')
+  socket.write(body.slice(0, -1))
+  return socket
+}
+
+t.test('SIGTERM ends the requests in flight, closes the store and exits 0; all it logs is JSON', async (t) => {
+  const { token, file, DATABASE_URL } = await prepare(t)
+  const { child, ended, until, port } = await startService(t, { DATABASE_URL, REQUEST_TIMEOUT: '60' })
+  const idle = net.connect(port, '127.0.0.1')
+  await once(idle, 'connect')
+  const socket = await half(t, port, token)
+  child.kill('SIGTERM')
+  await until(/"stopping"/)
+  await delay(300)
+  const answer = once(socket, 'data')
+  socket.write('}')
+  t.match(String(await answer), /^HTTP\/1\.1 200 OK\r\n/)
+  const { code, stdout, stderr } = await ended
+  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+  const lines = linesOf(stdout)
+  t.match(lines.find(({ msg }) => msg === 'stopping')?.signal, 'SIGTERM')
+  t.equal(lines.at(-1)?.msg, 'stopped')
+  t.notMatch(stdout, token.slice(6))
+  t.notOk(existsSync(`${file}-wal`), 'the store is closed')
+  t.strictSame(await has(file), ['1'])
+})
+
+t.test('a second signal ends the process at once', async (t) => {
+  const { token, DATABASE_URL } = await prepare(t)
+  const waits = { REQUEST_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '600' }
+  const { child, ended, until, port } = await startService(t, { DATABASE_URL, ...waits })
+  await half(t, port, token)
+  child.kill('SIGTERM')
+  await until(/"stopping"/)
+  child.kill('SIGINT')
+  const { code, stderr } = await ended
+  t.strictSame({ code, stderr }, { code: 1, stderr: '' })
+})
+
+t.test('a request that takes longer than SHUTDOWN_TIMEOUT is cut', async (t) => {
+  const { token, file, DATABASE_URL } = await prepare(t)
+  const times = { REQUEST_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '0.5' }
+  const { child, ended, port } = await startService(t, { DATABASE_URL, ...times })
+  const socket = await half(t, port, token)
+  const cut = once(socket, 'close')
+  child.kill('SIGINT')
+  const { code, stdout } = await ended
+  t.strictSame({ code, last: linesOf(stdout).at(-1)?.msg }, { code: 0, last: 'stopped' })
+  await cut
+  t.strictSame(await has(file), [])
+})
+
+t.test('a signal that arrives while the modules load is not lost', async (t) => {
+  const { DATABASE_URL } = await prepare(t)
+  // Sends it as the first module of a package is asked for, before that takes its time.
+  const hook = `import { registerHooks } from 'node:module'
+    let sent = false
+    registerHooks({ load(url, context, next) {
+      if (!sent && url.includes('/node_modules/')) { sent = true; process.kill(process.pid, 'SIGTERM') }
+      return next(url, context)
+    } })`
+  const command = [process.execPath, '--import', `data:text/javascript,${encodeURIComponent(hook)}`, 'service/main.ts']
+  const { code, signal, stdout, stderr } = await run(command, { DATABASE_URL, PORT: '0' })
+  t.strictSame({ code, signal, stderr }, { code: 0, signal: null, stderr: '' })
+  t.equal(linesOf(stdout).at(-1)?.msg, 'stopped')
+})
+
+t.test('kill -9 under load loses no write that was acknowledged, and the next start goes on', async (t) => {
+  const { token, file, DATABASE_URL } = await prepare(t)
+  const { child, ended, port } = await startService(t, { DATABASE_URL, LOG_LEVEL: 'info' })
+  const acknowledged: string[] = []
+  const client = async (first: number) => {
+    for (let id = first; ; id += 20) {
+      const { status } = await create(port, token, id)
+      if (status === 200) acknowledged.push(String(id))
+      if (acknowledged.length === 300) child.kill('SIGKILL')
+    }
+  }
+  await Promise.allSettled(Array.from({ length: 20 }, (_, first) => client(first)))
+  t.equal((await ended).signal, 'SIGKILL')
+  t.ok(acknowledged.length >= 300)
+  const again = await startService(t, { DATABASE_URL })
+  const stored = new Set(await has(file))
+  t.strictSame(
+    acknowledged.filter((name) => !stored.has(name)),
+    [],
+  )
+  t.equal((await create(again.port, token, 100_000)).status, 200)
+})
+
+t.test('a second service on the same file refuses to start, and the first goes on', async (t) => {
+  const { token, DATABASE_URL } = await prepare(t)
+  const { port } = await startService(t, { DATABASE_URL })
+  const { code, stdout, stderr } = await run(MAIN, { DATABASE_URL, PORT: '0' })
+  t.strictSame({ code, stderr }, { code: 1, stderr: '' })
+  t.strictSame(
+    linesOf(stdout).map(({ msg }) => msg),
+    [`DATABASE_URL ${DATABASE_URL}: another process is using it`],
+  )
+  t.equal((await create(port, token, 1)).status, 200)
+})
+
+t.test('a fault at start is one line of the log and exit 1', async (t) => {
+  const { DATABASE_URL } = await prepare(t)
+  const taken = net.createServer().listen(0, '127.0.0.1')
+  t.teardown(() => taken.close())
+  await once(taken, 'listening')
+  const port = String((taken.address() as net.AddressInfo).port)
+  const faults: [Record<string, string>, RegExp][] = [
+    [{ PORT: port, DATABASE_URL }, RegExp(`^HOST 127\\.0\\.0\\.1, PORT ${port}: .*EADDRINUSE`)],
+    [{ PORT: '0', HOST: 'no such host', DATABASE_URL: `${DATABASE_URL}2` }, /^HOST no such host, PORT 0: /],
+    [{ DATABASE_URL: 'sqlite:/proc/none/plants.db' }, /^DATABASE_URL sqlite:\/proc\/none\/plants\.db: /],
+    [{ DATABASE_URL: 'sqlite:package.json/plants.db' }, /^DATABASE_URL sqlite:package\.json\/plants\.db: /],
+    [{ DATABASE_URL: 'mysql://joe:secret@host' }, /^DATABASE_URL must be sqlite:<file>/],
+    [
+      { PORT: 'x', LOG_LEVEL: 'y', STALL_TIMEOUT: 'z' },
+      /^PORT must be .*; LOG_LEVEL must be .*; STALL_TIMEOUT must be/,
+    ],
+  ]
+  const answers = await Promise.all(faults.map(([environment]) => run(MAIN, environment)))
+  for (const [index, { code, stdout, stderr }] of answers.entries()) {
+    t.strictSame({ code, stderr }, { code: 1, stderr: '' })
+    const lines = linesOf(stdout)
+    t.equal(lines.length, 1)
+    t.equal(lines[0]?.level, 60)
+    t.match(lines[0]?.msg, faults[index]?.[1])
+    t.notMatch(stdout, /secret|    at /)
+  }
+})
+
+t.test('warnings of the runtime are lines of the log', async (t) => {
+  const { DATABASE_URL } = await prepare(t)
+  const hook = `data:text/javascript,setInterval(() => process.emitWarning('beware'), 20)`
+  const command = [process.execPath, '--import', hook, 'service/main.ts']
+  const service = await startService(t, { DATABASE_URL }, command)
+  await service.until(/beware/)
+  service.child.kill('SIGTERM')
+  const { code, stdout, stderr } = await service.ended
+  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+  t.ok(linesOf(stdout).some(({ level }) => level === 40))
+})
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+const hosts = { '127.0.0.1': '127.0.0.1', '0.0.0.0': '127.0.0.1', ...(hasIpv6 && { '::1': '[::1]', '::': '[::1]' }) }
+for (const [HOST, shown] of Object.entries(hosts)) {
+  t.test(`the first start with HOST=${HOST} offers a command that works, and no later one does`, async (t) => {
+    const DATABASE_URL = `sqlite:${t.testdir()}/data/plants.db`
+    const { child, ended, printed, port } = await startService(t, { DATABASE_URL, HOST })
+    for (let tries = 0; tries < 1000 && !printed.stderr.endsWith('\n\n'); tries++) await delay(20)
+    const [command = '', url, token = ''] =
+      /curl -H 'Authorization: Bearer (?=(\S+)')\S+' (\S+)/.exec(printed.stderr) ?? []
+    t.equal(command, `curl -H 'Authorization: Bearer ${url}' http://${shown}:${port}/plants`)
+    const answer = await fetch(token, { headers: { Authorization: `Bearer ${url}` } })
+    t.strictSame([answer.status, await answer.json()], [200, []])
+    child.kill('SIGTERM')
+    const { code, stdout, stderr } = await ended
+    t.strictSame({ code, stderr: stderr.trim().split('\n').length }, { code: 0, stderr: 3 })
+    t.notMatch(stdout, String(url))
+    linesOf(stdout)
+
+    const second = await startService(t, { DATABASE_URL, HOST })
+    second.child.kill('SIGTERM')
+    t.equal((await second.ended).stderr, '')
+  })
+}
+
+t.test('in production nothing secret is printed, and no token is issued', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const { child, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, ...PRODUCTION })
+  child.kill('SIGTERM')
+  const { code, stdout, stderr } = await ended
+  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+  t.notMatch(stdout, /plant_/)
+  t.notOk(readFileSync(file).includes('demo'))
+})

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Test } from 'tap'
+
+/** The environment of a process: nothing of that of the tests but what a process needs. */
+const BASE = { PATH: process.env['PATH'] ?? '', NODE_V8_COVERAGE: process.env['NODE_V8_COVERAGE'] ?? '' }
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a command to its end. */
+export async function run(command: readonly string[], environment: Record<string, string>): Promise<Ended> {
+  return (await start(undefined, command, environment)).ended
+}
+
+/** Starts a command; the test ends it if it is still there. */
+export async function start(t: Test | undefined, command: readonly string[], environment: Record<string, string>) {
+  const [file = '', ...words] = command
+  const child = spawn(file, words, { env: { ...BASE, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const printed = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()))
+  const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
+    ([[code, signal], stdout, stderr]): Ended => ({ code, signal, stdout, stderr }),
+  )
+  t?.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  return {
+    child,
+    ended,
+    printed,
+    /** Waits for a text on standard output. */
+    until: async (pattern: RegExp): Promise<RegExpExecArray> => {
+      for (let tries = 0; tries < 1000; tries++) {
+        const found = pattern.exec(printed.stdout)
+        if (found !== null) return found
+        if (child.exitCode !== null || child.signalCode !== null) break
+        await delay(20)
+      }
+      throw new Error(`no ${pattern.source} in ${printed.stdout}${printed.stderr}`)
+    },
+  }
+}
+
+/** Starts the service on a free port; it is listening when this returns. */
+export async function startService(
+  t: Test,
+  environment: Record<string, string>,
+  command: readonly string[] = [process.execPath, 'service/main.ts'],
+) {
+  const service = await start(t, command, { PORT: '0', ...environment })
+  const [, port] = await service.until(/listening at http:[^"]*:(\d+)"/)
+  return { ...service, port: Number(port) }
+}

@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { execFile, spawnSync } from 'node:child_process'
+import t from 'tap'
+import { variables } from '../service/config.ts'
+import { build } from './helper.ts'
+
+const readme = readFileSync('README.md', 'utf8')
+
+t.test('the configuration table is what config.ts says', async (t) => {
+  const rows = Object.entries(variables).map(
+    ([name, { fallback, meaning }]) => `| \`${name}\` | \`${fallback}\` | ${meaning} |`,
+  )
+  t.strictSame(section('## Configuration').match(/^\| `.*/gm), rows)
+})
+
+t.test('the list of files is what service/ holds', async (t) => {
+  const listed = section('## How it is built').match(/(?<=^\|.*`)[\w.-]+\.ts(?=`.* \|)/gm)
+  const files = [...(listed ?? [])].sort()
+  t.strictSame(files, readdirSync('service').sort())
+})
+
+t.test('the image and the tests run on the same Node', async (t) => {
+  const lock: { packages: Record<string, { version: string }> } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+  const versions = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM \S+\/node:(\d+\.\d+\.\d+)-/gm)]
+  t.ok(versions.length > 0)
+  for (const [, version] of versions) t.equal(version, lock.packages['node_modules/node']?.version)
+})
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0
+
+t.test('the first session goes as printed', { skip: hasCurl ? false : 'there is no curl here' }, async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const { port } = await build(t, { DATABASE_URL: `sqlite:${file}` })
+  const [, session = ''] = /```console\n(.*?)```/s.exec(readme) ?? []
+  const script = session
+    .replaceAll(/^(?!\$ ).*\n/gm, '')
+    .replaceAll(/^\$ (.*)/gm, '$1; echo')
+    .replaceAll(':3000/', `:${port}/`)
+  const expected = session.replaceAll(/^\$ .*\n/gm, '')
+  const { stdout } = await promisify(execFile)('sh', ['-c', script], {
+    env: { ...process.env, DATABASE_URL: `sqlite:${file}` },
+  })
+  t.equal(stdout.replaceAll(/\r?\n+/g, '\n').trimStart(), expected)
+})
+
+function section(title: string): string {
+  return readme.split(/^(?=## )/m).find((each) => each.startsWith(`${title}\n`)) ?? ''
+}

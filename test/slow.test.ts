@@ -1,0 +1,70 @@
+import net from 'node:net'
+import { once } from 'node:events'
+import t from 'tap'
+import { build } from './helper.ts'
+
+const { call, log, port, raw, store, token } = await build(t, {
+  HEADERS_TIMEOUT: '0.3',
+  REQUEST_TIMEOUT: '0.6',
+  STALL_TIMEOUT: '1',
+})
+const secret = await token('slow')
+const post = `POST /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\n`
+
+const halves = {
+  'half a request line': 'GET /pla',
+  'half-sent headers': 'GET /plants HTTP/1.1\r\nHost: h\r\nX: a',
+  'a half-sent body': `${post}Content-Length: 21\r\n\r\n{"id":1,`,
+  'a half-sent chunk': `${post}Transfer-Encoding: chunked\r\n\r\n15\r\n{"id":1,`,
+  'a body that is asked for and not sent': `${post}Expect: 100-continue\r\nContent-Length: 21\r\n\r\n`,
+}
+for (const [name, bytes] of Object.entries(halves)) {
+  t.test(`${name}: 408, and nothing is stored`, async (t) => {
+    const answers = await raw(3, bytes)
+    t.strictSame(
+      answers.map(({ status }) => status).filter((status) => status !== 100),
+      [408],
+    )
+    t.equal(answers.at(-1)?.headers['connection'], 'close')
+    t.strictSame((await call({ path: '/plants', token: secret })).json, [])
+  })
+}
+
+t.test('bytes that drip in do not prolong the time', async (t) => {
+  const drip = Array.from({ length: 10 }, () => ['a', 100]).flat()
+  t.strictSame(
+    (await raw(2, 'GET /plants HTTP/1.1\r\nX: ', ...drip)).map(({ status }) => status),
+    [408],
+  )
+})
+
+t.test('a refusal whose body never comes is the only answer, and the connection is closed', async (t) => {
+  const answers = await raw(2, `${post.replace(secret, 'wrong')}Content-Length: 21\r\n\r\n`)
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [401],
+  )
+})
+
+t.test('half a second request is answered after the first', async (t) => {
+  const answers = await raw(3, 'GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\nGET /plants HT')
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [404, 408],
+  )
+})
+
+t.test('a client that takes nothing of its answer is cut', async (t) => {
+  const name = '🌱'.repeat(255)
+  await Promise.all(Array.from({ length: 20_000 }, (_, id) => store.create('slow', BigInt(id), { name })))
+  log.length = 0
+  const socket = net
+    .connect(port, '127.0.0.1')
+    .on('error', () => undefined)
+    .pause()
+  socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`)
+  await once(socket, 'connect')
+  for (let left = 100; log.length === 0 && left > 0; left -= 1) await new Promise((resolve) => setTimeout(resolve, 100))
+  socket.destroy()
+  t.match(log.at(-1), { caller: 'slow', aborted: true })
+})

@@ -1,0 +1,149 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { callerOf, issueToken } from '../service/token.ts'
+import { build } from './helper.ts'
+import { run } from './process.ts'
+
+const folder = t.testdir()
+const DATABASE_URL = `sqlite:${folder}/plants.db`
+const { call, store } = await build(t, { DATABASE_URL })
+
+/** The command, beside the running service. */
+const token = (...words: string[]) => run([process.execPath, 'service/token.ts', ...words], { DATABASE_URL })
+const status = async (token: string) => (await call({ path: '/plants', token })).status
+
+t.test('issue prints a token, alone, that works in the running service', async (t) => {
+  const { code, stdout, stderr } = await token('issue', 'joe@example.com')
+  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+  t.match(stdout, /^plant_[0-9a-f]{48}\n$/)
+  t.equal(await status(stdout.trim()), 200)
+  t.equal(await callerOf(store, stdout.trim()), 'joe@example.com')
+})
+
+t.test('list gives a line for each token: id, caller, created, expires', async (t) => {
+  await token('issue', 'ann', '--expires', '90d')
+  const { code, stdout, stderr } = await token('list')
+  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+  const lines = stdout.trimEnd().split('\n')
+  t.strictSame(
+    lines.map((line) => line.split('\t')[1]),
+    ['joe@example.com', 'ann'],
+  )
+  for (const line of lines) t.match(line, /^[0-9a-f]{16}\t\S+\t\d{4}-\d\d-\d\dT[\d:.]{12}Z\t(never|\d{4}-[\dT:.-]+Z)$/)
+  const [, , created, expires] = lines[1]?.split('\t') ?? []
+  t.equal(Date.parse(expires ?? '') - Date.parse(created ?? ''), 90 * 24 * 3_600_000)
+})
+
+for (const [text, milliseconds] of [
+  ['30s', 30_000],
+  ['15m', 900_000],
+  ['12h', 43_200_000],
+  ['999999d', 999999 * 864e5],
+] as const) {
+  t.test(`--expires ${text} and --expires=${text} are understood`, async (t) => {
+    for (const words of [['--expires', text], [`--expires=${text}`]]) {
+      const caller = `for-${text}`
+      t.equal((await token('issue', caller, ...words)).code, 0)
+      const found = (await store.listTokens()).findLast((each) => each.caller === caller)
+      t.equal(Number(found?.expires) - Number(found?.created), milliseconds)
+    }
+  })
+}
+
+t.test('a revoked token is refused by the running service, at once', async (t) => {
+  const issued = await issueToken(store, 'revoked')
+  t.equal(await status(issued), 200)
+  const id = (await store.listTokens()).find(({ caller }) => caller === 'revoked')?.id ?? ''
+  t.strictSame(await token('revoke', id), { code: 0, signal: null, stdout: '', stderr: '' })
+  t.equal(await status(issued), 401)
+  t.equal((await token('list')).stdout.includes(id), false)
+  t.strictSame(await token('revoke', id), { code: 1, signal: null, stdout: '', stderr: `no token has the id ${id}\n` })
+})
+
+t.test('an expired token is refused by the running service', async (t) => {
+  const issued = await issueToken(store, 'short', 1000)
+  t.equal(await callerOf(store, issued), 'short')
+  await delay(1100)
+  t.equal(await status(issued), 401)
+})
+
+t.test('a command that is not understood is answered with the usage, and does nothing', async (t) => {
+  const before = await store.listTokens()
+  const faulty = [
+    [],
+    ['help'],
+    ['issue'],
+    ['issue', ''],
+    ['issue', 'a', 'b'],
+    ['issue', 'a b'],
+    ['issue', '--help'],
+    ['issue', 'ü'],
+    ['issue', 'x'.repeat(65)],
+    ...['', '0s', '1', '-1s', '1.5h', '1w', '1D', '1000000d', '1d 1h'].map((text) => [
+      'issue',
+      'joe',
+      '--expires',
+      text,
+    ]),
+    ['issue', 'joe', '--expires'],
+    ['issue', 'joe', '--expire', '1d'],
+    ['list', 'joe'],
+    ['revoke'],
+    ['revoke', 'a', 'b'],
+  ]
+  const answers = await Promise.all(faulty.map(async (words) => ({ words, ...(await token(...words)) })))
+  for (const { words, code, stdout, stderr } of answers) {
+    t.strictSame({ code, stdout }, { code: 1, stdout: '' }, words.join(' '))
+    t.match(stderr, /^usage: token issue <caller>/, words.join(' '))
+  }
+  t.strictSame(await store.listTokens(), before)
+})
+
+t.test('a fault of the configuration or the store is one line', async (t) => {
+  for (const [url, message] of [
+    ['mysql:x', /^DATABASE_URL must be sqlite:<file>.*\n$/],
+    [`sqlite:${folder}/no/such/plants.db`, /^DATABASE_URL sqlite:.*\n$/],
+  ] as const) {
+    const { code, stdout, stderr } = await run([process.execPath, 'service/token.ts', 'list'], { DATABASE_URL: url })
+    t.strictSame({ code, stdout }, { code: 1, stdout: '' })
+    t.match(stderr, message)
+  }
+})
+
+t.test('a token that was mistyped is refused by its checksum, without a look-up', async (t) => {
+  const issued = await issueToken(store, 'typist')
+  const looked: unknown[] = []
+  const watched = { ...store, findToken: async (digest: Uint8Array) => void looked.push(digest) }
+  for (let at = 0; at < issued.length; at++) {
+    const typed = issued.slice(0, at) + (issued[at] === '7' ? '1' : '7') + issued.slice(at + 1)
+    t.equal(await callerOf(watched, typed), undefined, typed)
+  }
+  for (const typed of [
+    '',
+    issued.slice(1),
+    issued.slice(0, -1),
+    `${issued}0`,
+    ` ${issued}`,
+    `${issued}\n`,
+    issued.toUpperCase(),
+  ]) {
+    t.equal(await callerOf(watched, typed), undefined, typed)
+  }
+  t.equal(looked.length, 0)
+  t.equal(await callerOf(watched, issued), undefined)
+  t.equal(looked.length, 1)
+})
+
+t.test('two tokens are never the same, and none is in the files of the store', async (t) => {
+  const tokens = await Promise.all(Array.from({ length: 50 }, () => issueToken(store, 'many')))
+  t.equal(new Set(tokens).size, 50)
+  for (const file of readdirSync(folder)) {
+    const bytes = readFileSync(`${folder}/${file}`)
+    for (const each of tokens) {
+      const random = each.slice(6, 46)
+      t.notOk(bytes.includes(random) || bytes.includes(Buffer.from(random, 'hex')), file)
+    }
+  }
+  t.equal(await callerOf(store, tokens[7] ?? ''), 'many')
+})
