@@ -148,7 +148,7 @@ export interface components {
         "Cache-Control": "no-store";
         /** @description The media type is what it says. */
         "X-Content-Type-Options": "nosniff";
-        /** @description The X-Request-Id of the request if it is of this pattern, else a new one. It is in the log. */
+        /** @description The X-Request-Id of the request if it is of this pattern and holds no access token, else a new one. It is in the log. */
         "X-Request-Id": string;
     };
     pathItems: never;

@@ -106,10 +106,13 @@ async function execute(page: Page, operationId: string): Promise<string | undefi
 async function gateway(t: Test, port: number, prefix: string): Promise<number> {
   const server = http.createServer((request, response) => {
     const { method, url = '', headers } = request
-    const onward = http.request({ port, method, headers, path: url.slice(prefix.length) }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers)
-      answer.pipe(response)
-    })
+    const onward = http.request(
+      { host: '127.0.0.1', port, method, headers, path: url.slice(prefix.length) },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(response)
+      },
+    )
     if (url.startsWith(`${prefix}/`)) request.pipe(onward)
     else response.writeHead(404).end()
   })
