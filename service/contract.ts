@@ -28,21 +28,19 @@ type Part<Id extends OperationId, Name extends string> = operations[Id]['paramet
 }
   ? Readonly<Value>
   : unknown
-type Results<Responses> = {
-  [Status in keyof Responses & number]: {
-    readonly status: Status
-    readonly headers?: { readonly [Name in HeaderName<Responses[Status]>]?: string }
-  } & Answer<Content<Responses[Status]>>
-}[keyof Responses & number]
-type Answer<Json> = [Json] extends [undefined] ? { readonly body?: undefined } : { readonly body: Streamable<Json> }
 type RequestBody<Operation> = Operation extends { requestBody: infer Body } ? Content<Body> : undefined
-type Content<Message> = Message extends { content: { 'application/json': infer Json } } ? Json : undefined
-type HeaderName<Response> = Response extends { headers: infer Headers }
-  ? keyof { [Name in keyof Headers as string extends Name ? never : Name]: unknown }
-  : never
-
+type Results<Responses> = {
+  [Status in keyof Responses & number]: { readonly status: Status } & Headers<Responses[Status]> &
+    Answer<Content<Responses[Status]>>
+}[keyof Responses & number]
+type Headers<Response> = Response extends { headers: infer All }
+  ? { readonly headers?: { readonly [Name in keyof All as string extends Name ? never : Name]?: string } }
+  : unknown
 /** An array may be answered in batches: it is then streamed, in the memory of one batch. */
-type Streamable<Json> = Json extends readonly (infer Item)[] ? Json | AsyncIterable<Item[]> : Json
+type Answer<Json> = [Json] extends [undefined]
+  ? { readonly body?: undefined }
+  : { readonly body: Json | (Json extends readonly (infer Item)[] ? AsyncIterable<Item[]> : never) }
+type Content<Message> = Message extends { content: { 'application/json': infer Json } } ? Json : undefined
 
 /** The OpenAPI document, as the server needs it. */
 export interface Contract {
@@ -101,18 +99,15 @@ function inlined(node: unknown, document: unknown, within: readonly string[] = [
   if (Array.isArray(node)) return node.map((each) => inlined(each, document, within))
   if (!isObject(node)) return node
   const { $ref, ...others } = node
-  const isReference = typeof $ref === 'string'
-  const entries = Object.entries(isReference ? others : node)
-  const rest = Object.fromEntries(entries.map(([key, value]) => [key, inlined(value, document, within)]))
-  if (!isReference) return rest
-  const keys = decodeURIComponent($ref).split('/').slice(1)
-  const target = keys.reduce(
-    (at: unknown, key) => (isObject(at) ? at[key.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined),
-    document,
-  )
-  if (!$ref.startsWith('#/') || !isObject(target)) throw new StartupError(`"$ref: ${$ref}" leads nowhere`)
-  if (within.includes($ref)) throw new StartupError(`"$ref: ${$ref}" leads back to itself, which is not supported`)
-  const referred = inlined(target, document, [...within, $ref])
+  const rest = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, inlined(value, document, within)]))
+  if ($ref === undefined) return rest
+  const pointer = typeof $ref === 'string' ? $ref : 'no text'
+  const [root, ...keys] = decodeURIComponent(pointer).split('/')
+  const unescaped = keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const target = unescaped.reduce((at, key) => fields(at)[key], document)
+  if (root !== '#' || !isObject(target)) throw new StartupError(`"$ref: ${pointer}" leads nowhere`)
+  supported(!within.includes(pointer), `"$ref: ${pointer}" that leads back to itself`)
+  const referred = inlined(target, document, [...within, pointer])
   const isPlain = Object.keys(rest).every((key) => key === 'summary' || key === 'description')
   return isPlain ? referred : { allOf: [referred, rest] }
 }
@@ -123,45 +118,33 @@ const OF_PARAMETERS = new Set(['name', 'in', 'description', 'required', 'depreca
 
 function operationsOf(document: Record<string, unknown>): ReadonlyMap<string, Operation> {
   const operations = new Map<string, Operation>()
-  for (const [path, item] of members(document['paths'])) {
-    if (!PATH.test(path)) throw new StartupError(`the path ${path} is not supported`)
-    for (const [method, operation] of members(item)) {
-      if (method === 'summary' || method === 'description') continue
-      if (!METHODS.has(method) || !isObject(operation)) throw notSupported(path, `"${method}"`)
-      const { operationId: id, security = document['security'], parameters, requestBody } = operation
+  for (const [path, item] of Object.entries(fields(document['paths']))) {
+    supported(PATH.test(path), `the path ${path}`)
+    const { summary: _summary, description: _description, ...methods } = fields(item)
+    for (const [method, operation] of Object.entries(methods)) {
+      supported(METHODS.has(method), `${path}: "${method}"`)
+      const { operationId: id, security = document['security'], parameters, requestBody } = fields(operation)
       if (typeof id !== 'string') throw new StartupError(`${method} ${path} has no operationId`)
       if (operations.has(id)) throw new StartupError(`two operations have the operationId ${id}`)
-      for (const [, parameter] of members(parameters)) checkParameter(id, parameter)
-      operations.set(id, { security: schemesOf(id, security), hasBody: hasBody(id, requestBody) })
+
+      for (const parameter of Object.values(fields(parameters)).map(fields)) {
+        supported(/^(path|query)$/.test(String(parameter['in'])), `${id}: a parameter in ${String(parameter['in'])}`)
+        for (const key of Object.keys(parameter)) supported(OF_PARAMETERS.has(key), `${id}: "${key}" of a parameter`)
+      }
+      const [schemes = {}, ...alternatives] = Object.values(fields(security)).map(fields)
+      supported(alternatives.length === 0, `${id}: alternatives in "security"`)
+      supported(Object.values(schemes).flat().length === 0, `${id}: scopes in "security"`)
+      const { required, content } = fields(requestBody ?? { required: true })
+      const isRead = required === true && Object.keys(fields(content)).every((type) => type === 'application/json')
+      supported(isRead, `${id}: a request body that is not required, or not application/json`)
+      operations.set(id, { security: Object.keys(schemes), hasBody: isObject(requestBody) })
     }
   }
   return operations
 }
 
-function checkParameter(id: string, parameter: unknown): void {
-  const { in: place, ...others } = Object.fromEntries(members(parameter))
-  if (place !== 'path' && place !== 'query') throw notSupported(id, `a parameter in ${String(place)}`)
-  const other = Object.keys(others).find((key) => !OF_PARAMETERS.has(key))
-  if (other !== undefined) throw notSupported(id, `"${other}" of a parameter`)
-}
-
-function schemesOf(id: string, security: unknown): string[] {
-  const [schemes, ...alternatives] = members(security).map(([, each]) => members(each))
-  if (alternatives.length > 0) throw notSupported(id, 'alternatives in "security"')
-  if (schemes?.some(([, scopes]) => members(scopes).length > 0)) throw notSupported(id, 'scopes in "security"')
-  return (schemes ?? []).map(([scheme]) => scheme)
-}
-
-function hasBody(id: string, body: unknown): boolean {
-  if (!isObject(body)) return false
-  if (members(body['content']).some(([type]) => type !== 'application/json') || body['required'] !== true) {
-    throw notSupported(id, 'a request body that is not required, or not application/json')
-  }
-  return true
-}
-
-function notSupported(where: string, what: string): StartupError {
-  return new StartupError(`${where}: ${what} is not supported`)
+function supported(isSupported: boolean, what: string): void {
+  if (!isSupported) throw new StartupError(`${what} is not supported`)
 }
 
 /** Whether a value is a JSON object. */
@@ -169,6 +152,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function members(value: unknown): [string, unknown][] {
-  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+/** The members of an object or an array; none of anything else. */
+export function fields(value: unknown): Record<string, unknown> {
+  return Object.assign<Record<string, unknown>, unknown>({}, value)
 }

@@ -17,33 +17,24 @@ export function parseJson(bytes: Uint8Array): unknown {
   // The context is that of the TC39 proposal "JSON.parse source text access".
   function revive(this: unknown, name: string, value: unknown, context?: { readonly source?: string }): unknown {
     if (!Array.isArray(this)) members += 1
-    // Some readers take it for the prototype.
-    if (name === '__proto__') throw new SyntaxError('an object has the member name __proto__')
+    if (name === '__proto__') throw new SyntaxError(name) // Some readers take it for the prototype.
     return typeof value === 'number' && context?.source !== undefined ? exactly(value, context.source) : value
   }
   const value: unknown = JSON.parse(text, revive)
-  // Outside of strings there is a colon for each member. The root, too, is given to the reviver as a member.
-  const colons = text.replaceAll(STRING, '').split(':').length - 1
-  if (colons !== members - 1) throw new SyntaxError('an object has the same member name twice')
+  // Outside of strings there is a colon for each member; the reviver gets the root as one more.
+  if (text.replaceAll(STRING, '').split(':').length !== members) throw new SyntaxError('a member name twice')
   return value
 }
 
 function exactly(value: number, literal: string): number | bigint {
-  if (Math.abs(value) > 2 ** 64) return value
-  const exact = integerOf(literal)
-  if (exact === undefined) return Number.isInteger(value) ? Number.NaN : value
-  return BigInt(value) === exact ? value : exact
-}
-
-/** The value of a JSON number up to 2^64, however it is spelled; undefined if it is no integer. */
-function integerOf(literal: string): bigint | undefined {
   const [mantissa = '', exponent = '0'] = literal.split(/e/i)
   const [whole = '', fraction = ''] = mantissa.split('.')
   const digits = BigInt(whole + fraction)
   const shift = Number(exponent) - fraction.length
-  if (digits === 0n) return 0n
-  if (shift >= 0) return digits * 10n ** BigInt(shift)
-  if (-shift > literal.length) return undefined // more places than digits; the power might not fit in memory
-  const unit = 10n ** BigInt(-shift)
-  return digits % unit === 0n ? digits / unit : undefined
+  if (Math.abs(value) > 2 ** 64 || digits === 0n) return value
+  // A greater power than there are digits says no more, and might not fit in memory.
+  const unit = 10n ** BigInt(shift < 0 ? Math.min(-shift, literal.length) : shift)
+  if (shift < 0 && digits % unit !== 0n) return Number.isInteger(value) ? Number.NaN : value
+  const exact = shift < 0 ? digits / unit : digits * unit
+  return BigInt(value) === exact ? value : exact
 }

@@ -1,58 +1,47 @@
 // The process: configuration, store, server; and the same in reverse at SIGTERM.
 import { setTimeout as delay } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
-import { type Config, readConfig, reasonOf, StartupError } from './config.ts'
-import type { Store } from './store.ts'
+import { readConfig, reasonOf, StartupError } from './config.ts'
 
 // Before the imports that take time: a signal that arrives while the service starts is not lost.
 const signalled = new Promise<string>((resolve) => {
-  const count = { signals: 0 }
+  let count = 0
   for (const signal of ['SIGTERM', 'SIGINT']) {
-    process.on(signal, () => (count.signals++ === 0 ? resolve(signal) : process.exit(1)))
+    process.on(signal, () => (count++ === 0 ? resolve(signal) : process.exit(1)))
   }
 })
 const { pino } = await import('pino')
 process.on('uncaughtException', fail)
 
 const config = readConfig(process.env)
+const { HOST, PORT, NODE_ENV } = config
 const log = pino({ level: config.LOG_LEVEL })
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
 const { openStore } = await import('./store.ts')
 const store = await openStore(config.DATABASE_URL)
 const { buildApp } = await import('./app.ts')
 const app = await buildApp({ config, store, log })
-await listen(app, config)
-await offerDemoToken(app, store, config)
-await stop(await signalled)
+await app.listen({ host: HOST, port: PORT }).catch((error: unknown) => {
+  throw new StartupError(`HOST ${HOST}, PORT ${PORT}: ${reasonOf(error)}`)
+})
+if (NODE_ENV !== 'production' && (await store.isEmpty())) await offerDemoToken()
 
-async function listen(app: FastifyInstance, { HOST, PORT }: Config): Promise<void> {
-  try {
-    await app.listen({ host: HOST, port: PORT })
-  } catch (error) {
-    throw new StartupError(`HOST ${HOST}, PORT ${PORT}: ${reasonOf(error)}`)
-  }
-}
+log.info({ signal: await signalled }, 'stopping')
+// A connection that becomes idle while the server closes would be kept until its client leaves.
+setInterval(() => app.server.closeIdleConnections(), 50)
+// The requests in flight end, or are cut if they take too long.
+await Promise.race([app.close(), delay(config.SHUTDOWN_TIMEOUT * 1000)])
+await store.close()
+log.info('stopped')
+process.exit()
 
 /** On the first start, a person gets a command to begin with. On standard error: a log never holds a token. */
-async function offerDemoToken(app: FastifyInstance, store: Store, { NODE_ENV }: Config): Promise<void> {
-  if (NODE_ENV === 'production' || !(await store.isEmpty())) return
+async function offerDemoToken(): Promise<void> {
   const { issueToken } = await import('./token.ts')
   const token = await issueToken(store, 'demo')
   const origin = app.listeningOrigin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   console.error(
     `\nA token for the caller "demo". Try:\n\n  curl -H 'Authorization: Bearer ${token}' ${origin}/plants\n`,
   )
-}
-
-/** Ends the requests in flight, and cuts those that take too long; then closes the store. */
-async function stop(signal: string): Promise<void> {
-  log.info({ signal }, 'stopping')
-  // A connection that becomes idle while the server closes would be kept until its client leaves.
-  setInterval(() => app.server.closeIdleConnections(), 50)
-  await Promise.race([app.close(), delay(config.SHUTDOWN_TIMEOUT * 1000)])
-  await store.close()
-  log.info('stopped')
-  process.exit()
 }
 
 /** Logs one line and ends the process. What a person can mend is said without a stack. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answer } from './answer.ts'
 import type { Guard, Guards } from './auth.ts'
@@ -11,8 +11,6 @@ export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods,
 
 /** What the methods of a service have in common: each gets what the contract has validated for it. */
 type Method = (request: object) => Promise<Answer>
-
-type Route = Pick<RouteOptions, 'onRequest' | 'preParsing' | 'handler'>
 
 /**
  * Adds a route for each operation of the contract: guarded, validated and serialized as it says, and answered by the
@@ -28,47 +26,36 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
 ): Promise<void> {
   const methods = methodsOf(service)
   const guardOf = new Map<string, Guard>(Object.entries(guards))
-  const routes = new Map<string, Route>()
-  const faults = [...methods.keys()]
-    .filter((name) => !operations.has(name))
-    .map((name) => `the method ${name} of the service has no operation`)
-  for (const [id, { security, hasBody }] of operations) {
-    const method = methods.get(id)
-    if (method === undefined) faults.push(`the operation ${id} has no method in the service`)
-    else
-      routes.set(
-        id,
-        routeOf(
-          method,
-          security.flatMap((scheme) => guardOf.get(scheme) ?? []),
-          hasBody,
-        ),
-      )
-    for (const scheme of security.filter((scheme) => !guardOf.has(scheme))) {
-      faults.push(`nothing guards the operation ${id} with ${scheme}`)
-    }
+  const faults: string[] = []
+  for (const name of methods.keys()) {
+    if (!operations.has(name)) faults.push(`the method ${name} of the service has no operation`)
+  }
+  for (const [id, { security }] of operations) {
+    if (!methods.has(id)) faults.push(`the operation ${id} has no method in the service`)
+    const unguarded = security.filter((scheme) => !guardOf.has(scheme))
+    faults.push(...unguarded.map((scheme) => `nothing guards the operation ${id} with ${scheme}`))
   }
   if (faults.length > 0) throw new StartupError(faults.join('; '))
 
   await app.register(openapiGlue, {
     specification: document,
     operationResolver: (id, method, path) => {
-      const route = routes.get(id)
-      if (route === undefined) throw new StartupError(`the operation ${id} has no route`)
-      return { ...route, method, url: path.replaceAll(/{(\w+)}/g, ':$1') }
+      const run = methods.get(id)
+      const operation = operations.get(id)
+      if (run === undefined || operation === undefined) throw new StartupError(`the operation ${id} has no route`)
+      const guarded = operation.security.flatMap((scheme) => guardOf.get(scheme) ?? [])
+      return {
+        method,
+        url: path.replaceAll(/{(\w+)}/g, ':$1'),
+        onRequest: operation.hasBody ? [...guarded, requireJson] : guarded,
+        preParsing: operation.hasBody ? askForBody : [],
+        handler: async (request: FastifyRequest, reply: FastifyReply) => {
+          const { caller, params, query, body } = request
+          return answer(request, reply, await run({ caller, path: params, query, body }))
+        },
+      }
     },
   })
-}
-
-function routeOf(method: Method, guards: readonly Guard[], hasBody: boolean): Route {
-  return {
-    onRequest: hasBody ? [...guards, requireJson] : [...guards],
-    preParsing: hasBody ? askForBody : [],
-    handler: async (request, reply) => {
-      const { caller, params, query, body } = request
-      return answer(request, reply, await method({ caller, path: params, query, body }))
-    },
-  }
 }
 
 /** The service's methods by name. A private one begins with `#`, so that all others are operations. */

@@ -20,15 +20,14 @@ const SCHEMA = [
    ) WITHOUT ROWID, STRICT`,
 ]
 
-/** Marks a database as one of this program (https://sqlite.org/pragma.html#pragma_application_id). */
+// Marks a database as one of this program (https://sqlite.org/pragma.html#pragma_application_id).
 const APPLICATION_ID = 0x706c6e74
 
 // Earlier ones can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
 const OLDEST_SQLITE = '3.51.3'
 
-/** Milliseconds that the owner of a file waits for a visitor, blocking its event loop. A visitor can wait longer. */
+/** Milliseconds that the owner of a file waits for a visitor, blocking its event loop. */
 export const BUSY_TIMEOUT = 100
-const VISITOR_BUSY_TIMEOUT = 5000
 
 /**
  * Opens a SQLite file in WAL mode with each commit synced (https://sqlite.org/pragma.html#pragma_synchronous), and
@@ -46,7 +45,7 @@ export function openSqlite(file: string, sole: boolean): { db: DatabaseSync; loc
     }
     const path = resolve(file) // SQLite would take a relative one that begins with "file:" for a URI
     if (!existsSync(dirname(path))) mkdirSync(dirname(path))
-    db = new DatabaseSync(path, { readBigInts: true, timeout: sole ? BUSY_TIMEOUT : VISITOR_BUSY_TIMEOUT })
+    db = new DatabaseSync(path, { readBigInts: true, timeout: sole ? BUSY_TIMEOUT : 5000 }) // a visitor can wait
     // The operating system frees the lock when the process ends, however it ends. It is beside the database, not on
     // it, for the `token` command to be able to visit; and beside the file itself where `file` is a symbolic link.
     if (sole) lock = new DatabaseSync(`${db.location()}.lock`, { timeout: 0 })
@@ -67,22 +66,20 @@ export function primaryCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }
 
-const IDENTITY = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema) AS objects
-  FROM pragma_application_id, pragma_user_version`
-
 function prepare(db: DatabaseSync): void {
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
-  const { application_id: program, user_version: version, objects } = db.prepare(IDENTITY).get() ?? {}
-  const isNew = program === 0n && version === 0n && objects === 0n
-  if (!isNew && program !== BigInt(APPLICATION_ID)) throw new Error('it is a database of another program')
-  if (Number(version) > SCHEMA.length) {
-    throw new Error(
-      `its schema is version ${Number(version)} and this program knows ${SCHEMA.length}: a newer one wrote it`,
-    )
+  const objects = '(SELECT count(*) FROM sqlite_schema)'
+  const identity = `SELECT user_version, application_id = ${APPLICATION_ID}
+      OR (application_id, user_version, ${objects}) = (0, 0, 0) AS ours
+    FROM pragma_application_id, pragma_user_version`
+  const { user_version, ours } = db.prepare(identity).get() ?? {}
+  const version = Number(user_version)
+  if (ours !== 1n) throw new Error('it is a database of another program')
+  if (version > SCHEMA.length) {
+    throw new Error(`its schema is version ${version} and this program knows ${SCHEMA.length}: a newer one wrote it`)
   }
-  for (const [index, change] of [...SCHEMA.entries()].slice(Number(version))) {
-    db.exec(`${change}; PRAGMA user_version = ${index + 1}; PRAGMA application_id = ${APPLICATION_ID}`)
-  }
+  const mark = `PRAGMA user_version = ${SCHEMA.length}; PRAGMA application_id = ${APPLICATION_ID}`
+  if (version < SCHEMA.length) db.exec([...SCHEMA.slice(version), mark].join(';'))
   db.exec('COMMIT; PRAGMA journal_mode = WAL')
   const set = db.prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous').get()
   if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {

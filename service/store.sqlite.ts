@@ -3,39 +3,28 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BUSY_TIMEOUT, openSqlite, primaryCode } from './store.sqlite.open.ts'
 import { type Page, type Plant, type Store, type StoredToken, StoreUnavailable } from './store.ts'
 
-/** A list of more plants than this is read in batches, on a connection of its own. */
+/** A list of more plants than this is read in batches, on a connection of its own; of those so many may be open. */
 const BATCH = 500
-
-/** So many of those connections may be open at once. */
 const MOST_SNAPSHOTS = 16
 
 /** Primary result codes that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const UNAVAILABLE = new Set<number | undefined>([5, 6, 8, 10, 13, 14])
 
-/** A write that waits for the commit of its batch. */
-interface Write {
-  /** Executes it. @returns what to call when it is committed */
-  readonly run: () => () => void
-  readonly failed: (error: unknown) => void
-}
-
-/**
- * Opens the embedded store.
- * @param sole whether to become the one process that owns the file
- * @throws {StartupError}
- */
-export function openSqliteStore(file: string, sole: boolean): Store {
-  return new SqliteStore(openSqlite(file, sole))
-}
-
-class SqliteStore implements Store {
+/** The embedded store. */
+export class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #lock: DatabaseSync | undefined
   readonly #sql: SQLTagStore
-  #batch: Write[] = []
+  /** Writes that wait for their commit: `run` executes one, and gives what to call when it is committed. */
+  readonly #batch: { run: () => () => void; reject: (error: unknown) => void }[] = []
   #snapshots = 0
 
-  constructor({ db, lock }: ReturnType<typeof openSqlite>) {
+  /**
+   * @param sole whether to become the one process that owns the file
+   * @throws {StartupError}
+   */
+  constructor(file: string, sole: boolean) {
+    const { db, lock } = openSqlite(file, sole)
     this.#db = db
     this.#lock = lock
     this.#sql = db.createTagStore()
@@ -43,24 +32,22 @@ class SqliteStore implements Store {
 
   create(owner: string, id: bigint, { name, tag }: Plant): Promise<Plant> {
     const plant = JSON.stringify({ name, tag })
-    return this.#write((sql) =>
+    return this.#write(() =>
       toPlant(
-        sql.get`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${plant})
+        this.#sql.get`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${plant})
           ON CONFLICT DO NOTHING RETURNING plant` ??
-          sql.get`SELECT plant FROM plants WHERE owner = ${owner} AND id = ${id}`,
+          this.#sql.get`SELECT plant FROM plants WHERE owner = ${owner} AND id = ${id}`,
       ),
     )
   }
 
   delete(owner: string, id: bigint): Promise<boolean> {
-    return this.#write((sql) => sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n)
+    return this.#write(() => this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n)
   }
 
   async list(owner: string, after: bigint | number = -Infinity, limit = Infinity): Promise<Page> {
-    const most = Math.min(limit, BATCH)
-    const rows = plantsAfter(this.#sql, owner, after, most + 1)
-    if (rows.length <= most) return { plants: rows.map(toPlant) }
-    if (limit <= BATCH) return { plants: rows.slice(0, limit).map(toPlant), last: idOf(rows[limit - 1]) }
+    const page = pageAfter(this.#sql, owner, after, Math.min(limit, BATCH))
+    if (page.last === undefined || limit <= BATCH) return page
     const end: { last?: bigint } = {}
     const plants = this.#snapshot(owner, after, limit, end)
     await plants.next()
@@ -69,7 +56,7 @@ class SqliteStore implements Store {
 
   async addToken({ id, caller, created, expires }: StoredToken, digest: Uint8Array): Promise<void> {
     await this.#write(
-      (sql) => sql.run`INSERT INTO tokens (id, caller, created, expires, digest)
+      () => this.#sql.run`INSERT INTO tokens (id, caller, created, expires, digest)
         VALUES (${id}, ${caller}, ${created.getTime()}, ${expires?.getTime() ?? null}, ${digest})`,
     )
   }
@@ -84,7 +71,7 @@ class SqliteStore implements Store {
   }
 
   deleteToken(id: string): Promise<boolean> {
-    return this.#write((sql) => sql.run`DELETE FROM tokens WHERE id = ${id}`.changes === 1n)
+    return this.#write(() => this.#sql.run`DELETE FROM tokens WHERE id = ${id}`.changes === 1n)
   }
 
   async isEmpty(): Promise<boolean> {
@@ -93,12 +80,11 @@ class SqliteStore implements Store {
 
   async close(): Promise<void> {
     this.#commit()
-    this.#db.close()
-    this.#lock?.close()
+    for (const each of [this.#db, this.#lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
   }
 
   /**
-   * A page that is read in batches, on a connection whose transaction sees one moment. The first batch is empty:
+   * The plants of a page in batches, on a connection whose transaction sees one moment. The first batch is empty:
    * with it the connection is open, and closes when the generator ends.
    * @param end gets the id of the last plant, if there are more after it
    */
@@ -119,11 +105,10 @@ class SqliteStore implements Store {
         if (next !== undefined) end.last = idOf(last)
       }
       yield []
-      for (let left = limit, rows; left > 0; left -= BATCH) {
-        rows = plantsAfter(sql, owner, after, Math.min(left, BATCH))
-        yield rows.map(toPlant)
-        if (rows.length < BATCH) return
-        after = idOf(rows.at(-1))
+      for (let left = limit, from: bigint | number | undefined = after; left > 0 && from !== undefined; left -= BATCH) {
+        const { plants, last } = pageAfter(sql, owner, from, Math.min(left, BATCH))
+        yield plants
+        from = last
         await nextTurn()
       }
     } finally {
@@ -133,41 +118,46 @@ class SqliteStore implements Store {
   }
 
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
-  #write<Value>(execute: (sql: SQLTagStore) => Value): Promise<Value> {
-    return new Promise((resolve, failed) => {
-      const run = () => {
-        const value = execute(this.#sql)
+  #write<Value>(execute: () => Value): Promise<Value> {
+    const { promise, resolve, reject } = Promise.withResolvers<Value>()
+    const run = () => {
+      try {
+        const value = available(execute)
         return () => resolve(value)
+      } catch (error) {
+        // SQLite undoes the one faulty statement; the others go on, unless the fault has ended the transaction.
+        if (!this.#db.isTransaction) throw error
+        return () => reject(error)
       }
-      if (this.#batch.push({ run, failed }) === 1) setImmediate(() => this.#commit())
-    })
+    }
+    if (this.#batch.push({ run, reject }) === 1) setImmediate(() => this.#commit())
+    return promise
   }
 
-  #commit(batch = this.#batch.splice(0)): void {
+  #commit(): void {
+    const batch = this.#batch.splice(0)
     if (batch.length === 0) return
     try {
-      const committed = available(() => {
-        this.#db.exec('BEGIN IMMEDIATE')
-        const each = batch.map(({ run }) => run())
-        this.#db.exec('COMMIT')
-        return each
-      })
-      for (const resolve of committed) resolve()
+      available(() => this.#db.exec('BEGIN IMMEDIATE'))
+      const settle = batch.map(({ run }) => run())
+      available(() => this.#db.exec('COMMIT'))
+      for (const each of settle) each()
     } catch (error) {
       if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
-      // One faulty write must not take the others with it.
-      if (batch.length > 1 && !(error instanceof StoreUnavailable)) for (const write of batch) this.#commit([write])
-      else for (const { failed } of batch) failed(error)
+      for (const { reject } of batch) reject(error)
     }
   }
 }
 
 type Row = Record<string, SQLOutputValue>
 
-function plantsAfter(sql: SQLTagStore, owner: string, after: bigint | number, limit: number): Row[] {
-  return available(
-    () => sql.all`SELECT id, plant FROM plants WHERE owner = ${owner} AND id > ${after} ORDER BY id LIMIT ${limit}`,
+/** At most so many plants after an id. */
+function pageAfter(sql: SQLTagStore, owner: string, after: bigint | number, most: number) {
+  const rows = available(
+    () => sql.all`SELECT id, plant FROM plants WHERE owner = ${owner} AND id > ${after} ORDER BY id LIMIT ${most + 1}`,
   )
+  const plants = rows.slice(0, most).map(toPlant)
+  return rows.length > most ? { plants, last: idOf(rows[most - 1]) } : { plants }
 }
 
 /** Runs SQL. @throws {StoreUnavailable} for what may go better later */
@@ -180,19 +170,10 @@ function available<Value>(run: () => Value): Value {
   }
 }
 
-function toPlant(row: Row | undefined): Plant {
-  return JSON.parse(String(row?.['plant'])) as Plant // as create wrote it
-}
-
-function idOf(row: Row | undefined): bigint {
-  return BigInt(String(row?.['id']))
-}
+const toPlant = (row: Row | undefined) => JSON.parse(String(row?.['plant'])) as Plant // as create wrote it
+const idOf = (row: Row | undefined) => BigInt(String(row?.['id']))
 
 function toToken({ id, caller, created, expires }: Row): StoredToken {
-  return {
-    id: String(id),
-    caller: String(caller),
-    created: new Date(Number(created)),
-    ...(expires !== null && { expires: new Date(Number(expires)) }),
-  }
+  const end = expires === null ? {} : { expires: new Date(Number(expires)) }
+  return { id: String(id), caller: String(caller), created: new Date(Number(created)), ...end }
 }

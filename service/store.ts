@@ -1,5 +1,5 @@
 import type { components } from './contract.ts'
-import { openSqliteStore } from './store.sqlite.ts'
+import { SqliteStore } from './store.sqlite.ts'
 
 /** A plant, as it is stored and answered. */
 export type Plant = components['schemas']['Plant']
@@ -27,15 +27,10 @@ export interface StoredToken {
  * Each method may fail with {@link StoreUnavailable}; what it was to write is then not stored, or safe to repeat.
  */
 export interface Store {
-  /**
-   * Stores a plant, unless the owner has one of this id.
-   * @returns the plant that the owner now has of this id: another than the given one if that id was taken
-   */
+  /** Stores a plant, unless the owner has one of this id. @returns the one that the owner now has of it */
   create(owner: string, id: bigint, plant: Plant): Promise<Plant>
-
   /** Deletes a plant. @returns whether there was one */
   delete(owner: string, id: bigint): Promise<boolean>
-
   /**
    * The owner's plants after an id, or from the first one. The page is of one moment, however long it is read.
    * @param limit the most plants of the page, from 1; all if absent
@@ -44,20 +39,16 @@ export interface Store {
 
   /** Stores an access token. @param digest its SHA-256 */
   addToken(token: StoredToken, digest: Uint8Array): Promise<void>
-
-  /** The access token of this SHA-256 digest, expired or not; undefined if there is none. */
+  /** The access token of this digest, expired or not; undefined if there is none. */
   findToken(digest: Uint8Array): Promise<StoredToken | undefined>
-
   /** All access tokens, expired ones too, the oldest first. */
   listTokens(): Promise<StoredToken[]>
-
   /** Deletes an access token. @returns whether there was one */
   deleteToken(id: string): Promise<boolean>
 
   /** Whether neither a plant nor a token is stored. */
   isEmpty(): Promise<boolean>
-
-  /** Finishes what was begun and closes. */
+  /** Finishes what was begun and closes. It may be repeated. */
   close(): Promise<void>
 }
 
@@ -73,5 +64,5 @@ export class StoreUnavailable extends Error {
  * @throws {StartupError}
  */
 export async function openStore({ file }: { readonly file: string }, sole = true): Promise<Store> {
-  return openSqliteStore(file, sole)
+  return new SqliteStore(file, sole)
 }

@@ -5,6 +5,7 @@ import { openStore, type Store, type StoredToken } from './store.ts'
 
 // 160 random bits and their CRC-32, in hexadecimal, behind a prefix that scanners for secrets can look for.
 const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
+
 /**
  * Issues an access token.
  * @param caller whom it stands for: 1 to 64 letters, digits and `_.@-`
@@ -45,33 +46,26 @@ const USAGE = `usage: token issue <caller> [--expires <time>]   <caller>: 1 to 6
        token list                                <time>: such as 30s, 15m, 12h or 90d
        token revoke <token id>`
 
-const COMMANDS = {
-  issue: /^issue (?<caller>[\w.@][\w.@-]{0,63})( --expires[ =](?<count>[1-9]\d{0,5})(?<unit>[smhd]))?$/,
-  list: /^list$/,
-  revoke: /^revoke (?<id>\S+)$/,
-}
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/**
- * Reads a command line.
- * @param words those after the name of the program
- * @returns what it asks for, which gives the lines for standard output
- * @throws {Error} whose message is for the person who typed it
- */
-function commandOf(words: string): (store: Store) => Promise<string[]> {
-  const { caller, count, unit = '' } = COMMANDS.issue.exec(words)?.groups ?? {}
-  if (caller !== undefined) {
-    const lifetime = count === undefined ? undefined : Number(count) * (MILLISECONDS[unit] ?? NaN)
-    return async (store) => [await issueToken(store, caller, lifetime)]
-  }
-  if (COMMANDS.list.test(words)) return async (store) => (await store.listTokens()).map(lineOf)
-  const id = COMMANDS.revoke.exec(words)?.groups?.['id']
-  if (id === undefined) throw new Error(USAGE)
-  return async (store) => {
-    if (await store.deleteToken(id)) return []
-    throw new Error(`no token has the id ${id}`)
-  }
-}
+/** Each command: the pattern of its words, and what gives the lines for standard output. */
+const COMMANDS: [RegExp, (store: Store, match: readonly (string | undefined)[]) => Promise<string[]>][] = [
+  [
+    /^issue ([\w.@][\w.@-]{0,63})(?: --expires[ =]([1-9]\d{0,5})([smhd]))?$/,
+    async (store, [, caller = '', count, unit = '']) => {
+      const lifetime = count === undefined ? undefined : Number(count) * (MILLISECONDS[unit] ?? NaN)
+      return [await issueToken(store, caller, lifetime)]
+    },
+  ],
+  [/^list$/, async (store) => (await store.listTokens()).map(lineOf)],
+  [
+    /^revoke (\S+)$/,
+    async (store, [, id = '']) => {
+      if (await store.deleteToken(id)) return []
+      throw new Error(`no token has the id ${id}`)
+    },
+  ],
+]
 
 function lineOf({ id, caller, created, expires }: StoredToken): string {
   return [id, caller, created.toISOString(), expires?.toISOString() ?? 'never'].join('\t')
@@ -79,9 +73,12 @@ function lineOf({ id, caller, created, expires }: StoredToken): string {
 
 if (import.meta.main) {
   try {
-    const command = commandOf(process.argv.slice(2).join(' '))
+    const words = process.argv.slice(2).join(' ')
+    const [pattern, command] = COMMANDS.find(([pattern]) => pattern.test(words)) ?? []
+    if (command === undefined) throw new Error(USAGE)
     const store = await openStore(readConfig(process.env).DATABASE_URL, false)
-    for (const line of await command(store).finally(() => store.close())) console.log(line)
+    const lines = await command(store, pattern?.exec(words) ?? []).finally(() => store.close())
+    for (const line of lines) console.log(line)
   } catch (error) {
     console.error(reasonOf(error))
     process.exitCode = 1

@@ -3,7 +3,7 @@ import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
 import { StartupError } from './config.ts'
-import { isObject } from './contract.ts'
+import { fields, isObject } from './contract.ts'
 import { HttpError } from './errors.ts'
 
 type Schema = Readonly<Record<string, unknown>>
@@ -12,10 +12,7 @@ const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
 /** What the error messages call the parts of a request. */
-const PARTS = new Map([
-  ['params', 'path'],
-  ['querystring', 'query'],
-])
+const PARTS: Readonly<Record<string, string>> = { params: 'path', querystring: 'query' }
 
 /**
  * Compiles the schemas of the contract, in OpenAPI 3.1's own dialect of JSON Schema, 2020-12. Nothing is changed to
@@ -33,7 +30,7 @@ export function validatorCompiler(): FastifySchemaCompiler<Schema> {
     return (data: unknown) => {
       const value = read(data)
       if (validate(value)) return { value }
-      return { error: new HttpError(400, messageOf(PARTS.get(httpPart) ?? httpPart, validate.errors?.[0])) }
+      return { error: new HttpError(400, messageOf(PARTS[httpPart] ?? httpPart, validate.errors?.[0])) }
     }
   }
 }
@@ -41,33 +38,27 @@ export function validatorCompiler(): FastifySchemaCompiler<Schema> {
 function messageOf(part: string, error: ErrorObject | undefined): string {
   const { instancePath = '', keyword, message = 'is invalid', params, parentSchema } = error ?? {}
   const extra: unknown = params?.['additionalProperty'] ?? params?.['unevaluatedProperty']
-  if (typeof extra === 'string') return `${part}${instancePath} must not have the property ${extra.slice(0, 100)}`
-  const description: unknown = parentSchema?.['description']
-  // These two say nothing to people; the author of the schema does.
-  if ((keyword === 'pattern' || keyword === 'not') && typeof description === 'string') {
-    return `${part}${instancePath} is invalid: ${description}`
-  }
-  return `${part}${instancePath} ${message}`
+  const meaning: unknown = parentSchema?.['description']
+  // The text of these two says nothing to people; the author of the schema does.
+  const isExplained = (keyword === 'pattern' || keyword === 'not') && typeof meaning === 'string'
+  const own = isExplained ? `is invalid: ${meaning}` : message
+  const fault = typeof extra === 'string' ? `must not have the property ${extra.slice(0, 100)}` : own
+  return `${part}${instancePath} ${fault}`
 }
+
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']
 
 // Ajv's `type: integer` knows no bigint: with `format: int64`, and the bounds, it becomes a keyword of ours.
 function withInt64(_key: string, schema: unknown): unknown {
   if (!isObject(schema)) return schema
   const { type, format, minimum, maximum, ...rules } = schema
-  const others = ['exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].filter((key) => typeof rules[key] === 'number')
-  if (format !== 'int64') {
-    // An int64 elsewhere could be meant, and a bigint would pass Ajv's own bounds.
-    if (
-      type === undefined &&
-      [minimum, maximum, ...others].some((each) => typeof each !== 'object' && each !== undefined)
-    )
-      throw new StartupError('the bounds of a number need its "type" beside them')
-    return schema
+  // Without a type an int64 could be meant, and a bigint would pass Ajv's own bounds.
+  if (type === undefined && BOUNDS.some((bound) => typeof schema[bound] === 'number')) {
+    throw new StartupError('the bounds of a number need its "type" beside them')
   }
-  others.push(...['const', 'enum'].filter((key) => key in rules))
-  if (type !== 'integer' || others.length > 0) {
-    throw new StartupError(`format int64 needs "type: integer" and allows no ${others.join(', ') || 'other type'}`)
-  }
+  if (format !== 'int64') return schema
+  const other = type === 'integer' ? ['const', 'enum', ...BOUNDS].find((key) => key in rules) : 'other type'
+  if (other !== undefined) throw new StartupError(`format int64 needs "type: integer" and allows no ${other}`)
   return { ...rules, int64: { minimum: bound(minimum, INT64_MIN), maximum: bound(maximum, INT64_MAX) } }
 }
 
@@ -105,29 +96,22 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
 
 /** Reads the parameters that the contract has, and leaves out all others. One that is repeated stays an array. */
 function parametersReader({ properties }: Schema): (data: unknown) => unknown {
-  const readers = Object.entries(isObject(properties) ? properties : {}).map(([name, schema]) => {
+  const readers = Object.entries(fields(properties)).map(([name, schema]) => {
     const type = typeOf(schema)
     const read = READERS[type]
     if (read === undefined) throw new StartupError(`the parameter ${name} can't be read as its type, ${type}`)
-    return [name, read] as const
+    return [name, (text: unknown) => (typeof text === 'string' ? read(text) : text)] as const
   })
   return (data) => {
-    const texts = new Map(Object.entries(data ?? {}))
-    return Object.fromEntries(
-      readers
-        .filter(([name]) => texts.has(name))
-        .map(([name, read]) => {
-          const text: unknown = texts.get(name)
-          return [name, typeof text === 'string' ? read(text) : text]
-        }),
-    )
+    const texts = fields(data)
+    const sent = readers.filter(([name]) => Object.hasOwn(texts, name))
+    return Object.fromEntries(sent.map(([name, read]) => [name, read(texts[name])]))
   }
 }
 
 /** The type that a schema names, itself or in the first part of its `allOf`. */
 function typeOf(schema: unknown): string {
-  if (!isObject(schema)) return 'unknown'
-  const { type, format, allOf } = schema
+  const { type, format, allOf } = fields(schema)
   if (type === undefined && Array.isArray(allOf)) return typeOf(allOf[0])
   return format === 'int64' ? format : String(type)
 }

@@ -104,6 +104,17 @@ t.test('what readers of JSON disagree about is refused', async (t) => {
   for (const [reason, body] of table) {
     t.equal((await call({ method: 'POST', path: '/plants', token: demo, body })).status, 400, reason)
   }
+  for (const body of [
+    '{"id":1,"name":secret}',
+    '{"id":1,"id":2}',
+    '{"__proto__":1}',
+    '\uFEFF{}',
+    Buffer.from([0xff]),
+  ]) {
+    const { json } = await call({ method: 'POST', path: '/plants', token: demo, body })
+    const message = 'The body must be JSON in UTF-8, with no byte order mark, no member name twice and no __proto__'
+    t.strictSame(json, { error: 400, message }, 'one message, which quotes nothing of the body')
+  }
   for (const text of ['[":",{"a:":"\\":\\\\"},{"a":":"}]', '{"a":{"b":1},"b":[{"a":1},{"a":1}]}', '7', '""', '{}']) {
     t.strictSame(parse(text), JSON.parse(text), `${text} is none of them`)
   }
