@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { buildGuards } from './auth.ts'
 import { readJsonBodies } from './body.ts'
-import type { Config } from './config.ts'
+import { type Config, reasonOf, StartupError } from './config.ts'
 import { readContract } from './contract.ts'
 import { serveDocs } from './docs.ts'
-import { answerError, HttpError } from './errors.ts'
+import { answerError } from './errors.ts'
 import { begin, refuse } from './exchange.ts'
 import { requestId } from './headers.ts'
 import { checkProtocol, serverOptions, takeOverFromNode } from './http.ts'
@@ -19,27 +19,21 @@ import { validatorCompiler } from './validation.ts'
 /** The contract of this service. */
 export const CONTRACT = fileURLToPath(import.meta.resolve('../openapi.yaml'))
 
+type Parts = { readonly config: Config; readonly store: Store; readonly log: FastifyBaseLogger }
+
 /**
- * Builds the server from the contract, ready to listen.
- * @param parts the store is not closed with the server
+ * Builds the server from the contract, ready to listen. The store is not closed with it.
  * @throws {StartupError} if the contract and the code do not fit
  */
-export async function buildApp(parts: {
-  readonly config: Config
-  readonly store: Store
-  readonly log: FastifyBaseLogger
-}): Promise<FastifyInstance> {
-  const { config, store, log } = parts
+export async function buildApp({ config, store, log }: Parts): Promise<FastifyInstance> {
   const contract = readContract(CONTRACT, config.BASE_URL)
   const app = Fastify({
     ...serverOptions(config),
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    frameworkErrors: async (error, request, reply) => {
-      await begin(request, reply)
-      answerError(error, request, reply)
-    },
+    frameworkErrors: (error, request, reply) =>
+      void begin(request, reply).then(() => answerError(error, request, reply)),
     clientErrorHandler: (error, socket) => refuse(error, socket, log),
   })
 
@@ -49,13 +43,14 @@ export async function buildApp(parts: {
   app.addHook('onRequest', checkProtocol)
   answerUnrouted(app)
   app.setErrorHandler(answerError)
-  app.setNotFoundHandler(() => Promise.reject(new HttpError(404, 'There is no such path')))
   app.setValidatorCompiler(validatorCompiler())
   readJsonBodies(app)
 
   const guards = await buildGuards(app, (token) => callerOf(store, token))
   await addRoutes(app, contract, new PlantService(store), guards)
   await serveDocs(app, contract, config.BASE_URL)
-  await app.ready()
+  await app.ready().then(undefined, (error: unknown) => {
+    throw new StartupError(`${CONTRACT}: ${reasonOf(error)}`)
+  })
   return app
 }

@@ -1,3 +1,4 @@
+import { promisify } from 'node:util'
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { SecurityScheme } from './contract.ts'
@@ -19,10 +20,7 @@ export type Guards = { readonly [Scheme in SecurityScheme]: Guard }
 
 const CHALLENGE = 'Bearer realm="plants"'
 
-/**
- * The guards. They decide by the headers, before the body is read.
- * @param callerOf whom a token names, or undefined if it is not valid
- */
+/** The guards. They decide by the headers alone. @param callerOf whom a token names, or undefined if it is not valid */
 export async function buildGuards(
   app: FastifyInstance,
   callerOf: (token: string) => Promise<string | undefined>,
@@ -39,16 +37,11 @@ export async function buildGuards(
       return caller !== undefined
     },
   })
-  const { verifyBearerAuth } = app
-  if (verifyBearerAuth === undefined) throw new TypeError('@fastify/bearer-auth has not been registered')
-
+  const verify = promisify(app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth'))
   return {
     bearerAuth: (request, reply) =>
-      new Promise<void>((resolve, reject) => {
-        verifyBearerAuth(request, reply, (error) => {
-          if (error === undefined) resolve()
-          else reject('statusCode' in error && error.statusCode === 401 ? unauthorized(request) : error)
-        })
+      verify(request, reply).catch((error: unknown) => {
+        throw reply.statusCode === 401 ? unauthorized(request) : error
       }),
   }
 }

@@ -6,17 +6,13 @@ import { StoreUnavailable } from './store.ts'
 
 type Body = components['schemas']['Error']
 
-/** A request that is refused. Thrown anywhere in Fastify, it becomes the answer. */
+/** A request that is refused, with a status from 400 to 599. Thrown anywhere in Fastify, it becomes the answer. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
 
-  /**
-   * @param statusCode from 400 to 599
-   * @param message what to mend, for the caller to read
-   * @param headers those that the status calls for, such as `Allow`
-   */
+  /** @param headers those that the status calls for, such as `Allow` */
   constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message)
     this.statusCode = statusCode
@@ -33,10 +29,8 @@ export function refusal<Status extends number>(status: Status, message: string) 
 export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
   if (statusCode >= 500) request.log.error({ err: error }, 'request failed')
-  return reply
-    .code(statusCode)
-    .headers({ ...standardHeaders(request.id), ...headers })
-    .send({ error: statusCode, message } satisfies Body)
+  const body: Body = { error: statusCode, message }
+  return reply.code(statusCode).headers(headers).send(body)
 }
 
 function toHttpError(error: Error): HttpError {
@@ -44,26 +38,25 @@ function toHttpError(error: Error): HttpError {
   if (error instanceof StoreUnavailable) {
     return new HttpError(503, 'The store is not available, try again later', { 'retry-after': '1' })
   }
-  const status = 'statusCode' in error ? Number(error.statusCode) : 500
-  return status >= 400 && status < 500
-    ? new HttpError(status, error.message)
-    : new HttpError(500, 'Internal Server Error')
+  const { statusCode = 500 }: Error & { readonly statusCode?: number } = error
+  if (statusCode >= 400 && statusCode < 500) return new HttpError(statusCode, error.message)
+  return new HttpError(500, 'Internal Server Error')
 }
 
-const PARSER_ERRORS = new Map<string | undefined, readonly [status: number, message: string]>([
-  ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'The request took too long to arrive']],
-  ['HPE_HEADER_OVERFLOW', [431, 'The header fields are too large']],
-  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', [413, 'The chunk extensions are too large']],
+const PARSER_ERRORS = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', new HttpError(408, 'The request took too long to arrive')],
+  ['HPE_HEADER_OVERFLOW', new HttpError(431, 'The header fields are too large')],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', new HttpError(413, 'The chunk extensions are too large')],
 ])
+const MALFORMED = new HttpError(400, 'The request is malformed')
 
-/** What the HTTP parser's error is answered with. @see https://nodejs.org/api/http.html#event-clienterror */
-export function parserError(error: Error & { readonly code?: string }): HttpError {
-  if (error instanceof HttpError) return error
-  return new HttpError(...(PARSER_ERRORS.get(error.code) ?? [400, 'The request is malformed']))
-}
-
-/** A whole HTTP/1.1 response, for where there is a socket and no request. The connection ends with it. */
-export function rawResponse({ statusCode, message }: HttpError, id: string): string {
+/**
+ * A whole HTTP/1.1 response, for where there is a socket and no request. The connection ends with it.
+ * @param error an `HttpError`, or what the HTTP parser found: https://nodejs.org/api/http.html#event-clienterror
+ */
+export function rawResponse(error: Error & { readonly code?: string }, id: string) {
+  const { statusCode, message } =
+    error instanceof HttpError ? error : (PARSER_ERRORS.get(error.code ?? '') ?? MALFORMED)
   const body = JSON.stringify({ error: statusCode, message } satisfies Body)
   const headers = {
     ...standardHeaders(id),
@@ -73,5 +66,6 @@ export function rawResponse({ statusCode, message }: HttpError, id: string): str
     connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${body}`
+  const text = `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${body}`
+  return { status: statusCode, text }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError, parserError, rawResponse } from './errors.ts'
+import { HttpError, rawResponse } from './errors.ts'
 import { requestId, standardHeaders } from './headers.ts'
 
 /** A request and its response, on a connection. */
@@ -23,7 +23,8 @@ export async function begin(request: FastifyRequest, reply: FastifyReply): Promi
   exchanges.set(socket, [...earlier.filter((each) => !each.reply.raw.closed), exchange])
   reply.headers(standardHeaders(request.id))
   reply.raw.once('close', () => {
-    const line = {
+    request.log.info({
+      msg: 'request',
       ...(request.caller !== '' && { caller: request.caller }),
       method: request.method,
       // Never the URL: it may hold what is nobody's business, such as a token.
@@ -31,15 +32,14 @@ export async function begin(request: FastifyRequest, reply: FastifyReply): Promi
       status: exchange.status ?? reply.statusCode,
       ms: Math.round(reply.elapsedTime * 1000) / 1000,
       ...(!reply.raw.writableFinished && { aborted: true }),
-    }
-    request.log.info(line, 'request')
+    })
   })
 }
 
 /**
  * Answers bytes that are no request for Fastify, on the bare socket, and closes it.
  * What is written must not be taken for the answer to another request of the connection.
- * @param error an `HttpError`, or what the HTTP parser found: https://nodejs.org/api/http.html#event-clienterror
+ * @param error as `rawResponse` takes it
  */
 export function refuse(
   error: Error & { readonly code?: string },
@@ -48,23 +48,20 @@ export function refuse(
   id = requestId({ headers: {} }),
 ): void {
   const again = () => refuse(error, socket, log, id)
-  const exchange = exchanges.get(socket)?.at(-1)
-  const isPart = exchange?.request.raw.complete === false
-  const open = exchange?.reply.raw.writableFinished === false ? exchange : undefined
-  if (open !== undefined && (!isPart || open.reply.raw.headersSent)) {
-    open.reply.raw.once('close', again)
-  } else if (open?.reply.raw.socket === null) {
-    // The answers to earlier requests go first.
-    open.reply.raw.once('socket', again)
-  } else {
-    const refused = parserError(error)
-    if (socket.writable && (open !== undefined || !isPart)) {
-      socket.write(rawResponse(refused, open?.request.id ?? id))
-      if (open !== undefined) open.status = refused.statusCode
-      else log.info({ reqId: id, status: refused.statusCode, code: error.code }, 'request')
-    }
-    socket.destroy()
+  const latest = exchanges.get(socket)?.at(-1)
+  const isPart = latest?.request.raw.complete === false
+  const open = latest?.reply.raw.writableFinished === false ? latest : undefined
+  const response = open?.reply.raw
+  if (response && (!isPart || response.headersSent)) return void response.once('close', again)
+  // The answers to earlier requests go first.
+  if (response?.socket === null) return void response.once('socket', again)
+  if (socket.writable && (open || !isPart)) {
+    const { status, text } = rawResponse(error, open?.request.id ?? id)
+    socket.write(text)
+    if (open) open.status = status
+    else log.info({ msg: 'request', reqId: id, status, code: error.code })
   }
+  socket.destroy()
 }
 
 /** Refuses CONNECT: the service is no proxy. Node has let go of the socket, so that its end is to be cared for here. */

@@ -17,10 +17,5 @@ export function standardHeaders(id: string): Record<string, string> {
 
 /** How many header lines of this name a request has: Node keeps the first of some and hides the others. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const each = rawHeaders[index]
-    if (each?.length === name.length && each.toLowerCase() === name) count += 1
-  }
-  return count
+  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length
 }

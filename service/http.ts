@@ -1,12 +1,9 @@
-import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import http from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { HttpError } from './errors.ts'
 import { refuseConnect } from './exchange.ts'
 import { countHeader } from './headers.ts'
-
-/** Bytes; the contract says so where it declares 413. */
-const BODY_LIMIT = 16_384
 
 /** What RFC 3986, section 3.2 lets stand in a Host header. */
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/
@@ -14,7 +11,7 @@ const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/
 /** Fastify's options for the HTTP server: its limits in bytes and milliseconds. */
 export function serverOptions(config: Config) {
   return {
-    bodyLimit: BODY_LIMIT,
+    bodyLimit: 16_384, // as the contract says where it declares 413
     connectionTimeout: config.STALL_TIMEOUT * 1000,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT * 1000,
     requestTimeout: config.REQUEST_TIMEOUT * 1000,
@@ -34,11 +31,10 @@ export function serverOptions(config: Config) {
 /** Makes Fastify answer what Node would answer by itself, without an Error. */
 export function takeOverFromNode(app: FastifyInstance): void {
   const { server } = app
-  const handle = (request: IncomingMessage, response: ServerResponse) => app.routing(request, response)
   // Node drops what is over its count, silently; the size of all is bounded anyway.
   server.maxHeadersCount = 0
-  server.on('checkContinue', handle)
-  server.on('checkExpectation', handle)
+  server.on('checkContinue', (request, response) => app.routing(request, response))
+  server.on('checkExpectation', (request, response) => app.routing(request, response))
   server.on('connect', (request) => refuseConnect(request, app.log))
 }
 

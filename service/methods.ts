@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import findMyWay from 'find-my-way'
 import { HttpError } from './errors.ts'
 
+const NO_PATH = 'There is no such path'
+
 /**
  * Answers what no route takes: 404 where there is no such path; on a known path, OPTIONS with 204 and any other
  * method with 405, both with `Allow` (RFC 9110, sections 9.3.7 and 15.5.6). To be called before routes are added.
@@ -13,6 +15,7 @@ export function answerUnrouted(app: FastifyInstance): void {
     methods.set(url, known.union(new Set([method].flat())))
   })
 
+  app.setNotFoundHandler(() => Promise.reject(new HttpError(404, NO_PATH)))
   const router = findMyWay(app.initialConfig.routerOptions)
   app.addHook('onReady', async () => {
     for (const [url, known] of methods) router.on('GET', url, () => undefined, { allow: [...known].sort().join(', ') })
@@ -22,7 +25,7 @@ export function answerUnrouted(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404 && !hasEmpty(request.params)) return
     const path = router.find('GET', request.url)
-    if (path === null || hasEmpty(path.params)) throw new HttpError(404, 'There is no such path')
+    if (path === null || hasEmpty(path.params)) throw new HttpError(404, NO_PATH)
     const headers = path.store as { allow: string } // as it was given in onReady
     if (request.method === 'OPTIONS') return reply.code(204).headers(headers).send()
     throw new HttpError(405, `The path has no method ${request.method}`, headers)

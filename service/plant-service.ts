@@ -20,8 +20,7 @@ export class PlantService implements Service {
     const after = cursor === undefined ? undefined : fromCursor(cursor)
     const { plants, last } = await this.#store.list(caller, after, limit)
     if (last === undefined) return { status: 200, body: plants }
-    const headers = { Link: `<?limit=${limit}&cursor=${toCursor(last)}>; rel="next"` }
-    return { status: 200, headers, body: plants }
+    return { status: 200, body: plants, headers: { Link: `<?limit=${limit}&cursor=${toCursor(last)}>; rel="next"` } }
   }
 
   async deletePayout({ caller, path: { id } }: Request<'deletePayout'>): Promise<Result<'deletePayout'>> {
