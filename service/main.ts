@@ -14,7 +14,8 @@ process.on('uncaughtException', fail)
 
 const config = readConfig(process.env)
 const { HOST, PORT, NODE_ENV } = config
-const log = pino({ level: config.LOG_LEVEL })
+const output = pino.destination()
+const log = pino({ level: config.LOG_LEVEL }, output)
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
 const { openStore } = await import('./store.ts')
 const store = await openStore(config.DATABASE_URL)
@@ -32,7 +33,8 @@ setInterval(() => app.server.closeIdleConnections(), 50)
 await Promise.race([app.close(), delay(config.SHUTDOWN_TIMEOUT * 1000)])
 await store.close()
 log.info('stopped')
-process.exit()
+// Lines are written in the background: to exit before that would put the last ones out of order.
+output.once('close', () => process.exit()).end()
 
 /** On the first start, a person gets a command to begin with. On standard error: a log never holds a token. */
 async function offerDemoToken(): Promise<void> {
