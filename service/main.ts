@@ -35,6 +35,7 @@ await store.close()
 log.info('stopped')
 // Lines are written in the background: to exit before that would put the last ones out of order.
 output.once('close', () => process.exit()).end()
+setTimeout(() => process.exit(), 500) // where nobody reads them, they have no end
 
 /** On the first start, a person gets a command to begin with. On standard error: a log never holds a token. */
 async function offerDemoToken(): Promise<void> {
