@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import net from 'node:net'
@@ -102,6 +103,17 @@ t.test('a request that takes longer than SHUTDOWN_TIMEOUT is cut', async (t) => 
   t.strictSame({ code, last: linesOf(stdout).at(-1)?.msg }, { code: 0, last: 'stopped' })
   await cut
   t.strictSame(await has(file), [])
+})
+
+t.test('SIGTERM ends the process in order when nobody reads the log any more', async (t) => {
+  const { DATABASE_URL } = await prepare(t)
+  const env = { PATH: process.env['PATH'], DATABASE_URL, PORT: '0', ...PRODUCTION }
+  const child = spawn(process.execPath, ['service/main.ts'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child.stdout, 'data')
+  child.stdout.destroy()
+  child.kill()
+  t.strictSame(await Promise.race([once(child, 'exit'), delay(10_000, 'it is still there')]), [0, null])
 })
 
 t.test('a signal that arrives while the modules load is not lost', async (t) => {
