@@ -18,15 +18,21 @@ export function answerUnrouted(app: FastifyInstance): void {
   app.setNotFoundHandler(() => Promise.reject(new HttpError(404, NO_PATH)))
   const router = findMyWay(app.initialConfig.routerOptions)
   app.addHook('onReady', async () => {
-    for (const [url, known] of methods) router.on('GET', url, () => undefined, { allow: [...known].sort().join(', ') })
+    for (const [url, known] of methods) {
+      router.on('GET', url, () => undefined, { url, allow: [...known].sort().join(', ') })
+    }
   })
 
   // Before the body, if there is one, is read.
   app.addHook('onRequest', async (request, reply) => {
-    if (!request.is404 && !hasEmpty(request.params)) return
+    const isTemplate = Object.keys(request.params ?? {}).length > 0
+    if (!request.is404 && !isTemplate) return
     const path = router.find('GET', request.url)
     if (path === null || hasEmpty(path.params)) throw new HttpError(404, NO_PATH)
-    const headers = path.store as { allow: string } // as it was given in onReady
+    // A path without parameters goes before a template that it would fit (OpenAPI 3.1.0, section 4.8.8.2).
+    const { allow, url } = path.store as { allow: string; url: string } // as it was given in onReady
+    if (request.routeOptions.url === url) return
+    const headers = { allow }
     if (request.method === 'OPTIONS') return reply.code(204).headers(headers).send()
     throw new HttpError(405, `The path has no method ${request.method}`, headers)
   })

@@ -5,6 +5,8 @@ import type { Guard, Guards } from './auth.ts'
 import { askForBody, requireJson } from './body.ts'
 import { StartupError } from './config.ts'
 import type { Contract, Service } from './contract.ts'
+import { HttpError } from './errors.ts'
+import { countHeader } from './headers.ts'
 
 /** A service that has a method for each operation, and none that has no operation. */
 export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
@@ -51,11 +53,21 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
         preParsing: operation.hasBody ? askForBody : [],
         handler: async (request: FastifyRequest, reply: FastifyReply) => {
           const { caller, params, query, body } = request
-          return answer(request, reply, await run({ caller, path: params, query, body }))
+          const header = headersOf(request, operation.headers)
+          return answer(request, reply, await run({ caller, path: params, query, header, body }))
         },
       }
     },
   })
+}
+
+/** The header parameters of a request, by the names that the contract has for them. */
+function headersOf({ headers, raw }: FastifyRequest, names: readonly string[]): object {
+  const sent = names.filter((name) => headers[name] !== undefined)
+  // Node makes one text of several, or drops some.
+  const repeated = sent.find((name) => countHeader(raw, name.toLowerCase()) > 1)
+  if (repeated !== undefined) throw new HttpError(400, `header/${repeated} must not be repeated`)
+  return Object.fromEntries(sent.map((name) => [name, headers[name]]))
 }
 
 /** The service's methods by name. A private one begins with `#`, so that all others are operations. */

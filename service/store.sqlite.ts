@@ -30,14 +30,25 @@ export class SqliteStore implements Store {
     this.#sql = db.createTagStore()
   }
 
-  create(owner: string, id: bigint, { name, tag }: Plant): Promise<Plant> {
-    const plant = JSON.stringify({ name, tag })
+  create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
+    const text = fromPlant(plant)
     return this.#write(() =>
       toPlant(
-        this.#sql.get`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${plant})
-          ON CONFLICT DO NOTHING RETURNING plant` ??
-          this.#sql.get`SELECT plant FROM plants WHERE owner = ${owner} AND id = ${id}`,
+        this.#sql.get`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${text})
+          ON CONFLICT DO NOTHING RETURNING plant` ?? this.#row(owner, id),
       ),
+    )
+  }
+
+  async find(owner: string, id: bigint): Promise<Plant | undefined> {
+    const row = available(() => this.#row(owner, id))
+    return row && toPlant(row)
+  }
+
+  update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
+    const text = fromPlant(plant)
+    return this.#write(
+      () => this.#sql.run`UPDATE plants SET plant = ${text} WHERE owner = ${owner} AND id = ${id}`.changes === 1n,
     )
   }
 
@@ -81,6 +92,10 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     this.#commit()
     for (const each of [this.#db, this.#lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
+  }
+
+  #row(owner: string, id: bigint): Row | undefined {
+    return this.#sql.get`SELECT plant FROM plants WHERE owner = ${owner} AND id = ${id}`
   }
 
   /**
@@ -170,6 +185,7 @@ function available<Value>(run: () => Value): Value {
   }
 }
 
+const fromPlant = ({ name, tag }: Plant) => JSON.stringify({ name, tag })
 const toPlant = (row: Row | undefined) => JSON.parse(String(row?.['plant'])) as Plant // as create wrote it
 const idOf = (row: Row | undefined) => BigInt(String(row?.['id']))
 

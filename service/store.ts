@@ -29,6 +29,10 @@ export interface StoredToken {
 export interface Store {
   /** Stores a plant, unless the owner has one of this id. @returns the one that the owner now has of it */
   create(owner: string, id: bigint, plant: Plant): Promise<Plant>
+  /** The owner's plant of this id; undefined if there is none. */
+  find(owner: string, id: bigint): Promise<Plant | undefined>
+  /** Puts a plant in the place of the owner's one of this id. @returns whether there was one */
+  update(owner: string, id: bigint, plant: Plant): Promise<boolean>
   /** Deletes a plant. @returns whether there was one */
   delete(owner: string, id: bigint): Promise<boolean>
   /**

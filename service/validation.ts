@@ -12,7 +12,7 @@ const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
 /** What the error messages call the parts of a request. */
-const PARTS: Readonly<Record<string, string>> = { params: 'path', querystring: 'query' }
+const PARTS: Readonly<Record<string, string>> = { params: 'path', querystring: 'query', headers: 'header' }
 
 /**
  * Compiles the schemas of the contract, in OpenAPI 3.1's own dialect of JSON Schema, 2020-12. Nothing is changed to
@@ -26,7 +26,7 @@ export function validatorCompiler(): FastifySchemaCompiler<Schema> {
   ajv.addKeyword({ keyword: 'int64', modifying: true, errors: true, compile: int64Keyword })
   return ({ schema, httpPart = 'body' }) => {
     const validate = ajv.compile(JSON.parse(JSON.stringify(schema), withInt64) as Schema) // of which it is a copy
-    const read = httpPart === 'body' ? (data: unknown) => data : parametersReader(schema)
+    const read = httpPart === 'body' ? (data: unknown) => data : parametersReader(schema, httpPart)
     return (data: unknown) => {
       const value = read(data)
       if (validate(value)) return { value }
@@ -95,17 +95,18 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
 }
 
 /** Reads the parameters that the contract has, and leaves out all others. One that is repeated stays an array. */
-function parametersReader({ properties }: Schema): (data: unknown) => unknown {
+function parametersReader({ properties }: Schema, httpPart: string): (data: unknown) => unknown {
   const readers = Object.entries(fields(properties)).map(([name, schema]) => {
     const type = typeOf(schema)
     const read = READERS[type]
     if (read === undefined) throw new StartupError(`the parameter ${name} can't be read as its type, ${type}`)
-    return [name, (text: unknown) => (typeof text === 'string' ? read(text) : text)] as const
+    const sent = httpPart === 'headers' ? name.toLowerCase() : name
+    return [name, sent, (text: unknown) => (typeof text === 'string' ? read(text) : text)] as const
   })
   return (data) => {
     const texts = fields(data)
-    const sent = readers.filter(([name]) => Object.hasOwn(texts, name))
-    return Object.fromEntries(sent.map(([name, read]) => [name, read(texts[name])]))
+    const present = readers.filter(([_name, sent]) => Object.hasOwn(texts, sent))
+    return Object.fromEntries(present.map(([name, sent, read]) => [name, read(texts[sent])]))
   }
 }
 

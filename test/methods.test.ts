@@ -1,5 +1,8 @@
 import { METHODS } from 'node:http'
+import Fastify from 'fastify'
 import t from 'tap'
+import { answerError } from '../service/errors.ts'
+import { answerUnrouted } from '../service/methods.ts'
 import { build } from './helper.ts'
 
 const { call, raw, token } = await build(t)
@@ -39,6 +42,24 @@ t.test('405 comes before a byte of the body is read', async (t) => {
     'PUT /plants HTTP/1.1\r\nHost: h\r\nContent-Type: x/y\r\nContent-Length: 9000000\r\n\r\n',
   )
   t.equal(answer?.status, 405)
+})
+
+t.test('a path without parameters goes before a template that it fits', async (t) => {
+  const app = Fastify()
+  app.setErrorHandler(answerError)
+  answerUnrouted(app)
+  app.delete('/plants/:id', async () => 'deleted')
+  app.post('/plants/search', async () => 'found')
+  const send = async (method: 'POST' | 'DELETE' | 'PUT', url: string) => {
+    const { statusCode, headers } = await app.inject({ method, url })
+    return [statusCode, headers['allow']]
+  }
+  t.strictSame(await send('POST', '/plants/search'), [200, undefined])
+  t.strictSame(await send('DELETE', '/plants/7'), [200, undefined])
+  t.strictSame(await send('DELETE', '/plants/search'), [405, 'OPTIONS, POST'])
+  t.strictSame(await send('PUT', '/plants/search'), [405, 'OPTIONS, POST'])
+  t.strictSame(await send('POST', '/plants/7'), [405, 'DELETE, OPTIONS'])
+  await app.close()
 })
 
 t.test('a method that Node does not know is malformed', async (t) => {

@@ -126,6 +126,37 @@ t.test('a schema that cannot be held to the letter refuses the boot', async (t) 
   }
 })
 
+t.test('a method gets the header parameters of the contract, by the names that it has for them', async (t) => {
+  const headers = ['X-Count: { type: integer, format: int64 }', 'X-Text: { type: string, minLength: 2 }'].map(
+    (each) => {
+      const [name = '', schema = ''] = each.split(/: (.*)/)
+      return `        - { name: ${name}, in: header, required: ${name === 'X-Text'}, schema: ${schema} }\n`
+    },
+  )
+  const received: unknown[] = []
+  const service = serviceOf(names, async (request: { header: unknown }) => {
+    received.push(request.header)
+    return { status: 204 }
+  })
+  const app = await boot(
+    t,
+    yaml.replace('        - name: limit\n', (text) => headers.join('') + text),
+    service,
+  )
+  const send = async (headers: Record<string, string | string[]>) => {
+    const { statusCode, body } = await app.inject({ url: '/plants', headers })
+    return [statusCode, statusCode === 204 ? received.pop() : (JSON.parse(body) as { message: string }).message]
+  }
+  t.strictSame(await send({ 'x-text': 'ab', 'X-COUNT': '9007199254740993', 'x-other': 'y' }), [
+    204,
+    { 'X-Count': 9007199254740993n, 'X-Text': 'ab' },
+  ])
+  t.strictSame(await send({ 'x-text': '12' }), [204, { 'X-Text': '12' }])
+  t.match(await send({}), [400, /header must have required property 'X-Text'/])
+  t.match(await send({ 'x-text': 'a' }), [400, /header\/X-Text/])
+  t.match(await send({ 'x-text': 'ab', 'x-count': '1.0' }), [400, /header\/X-Count must be an integer/])
+})
+
 t.test('a method gets the parameters of the contract, read as their types, and no other', async (t) => {
   const limit = 'schema: { type: integer, format: int32, minimum: 1, maximum: 2147483647 }'
   const table: [schema: string, text: string, value: unknown][] = [

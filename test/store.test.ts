@@ -49,6 +49,23 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.strictSame(await store.create('delete', 1n, { name: 'b' }), { name: 'b' })
   })
 
+  t.test('a plant is found and updated by its id, where there is one', async (t) => {
+    t.equal(await store.find('update', MAX), undefined)
+    t.equal(await store.update('update', MAX, { name: 'a' }), false)
+    t.equal(await store.find('update', MAX), undefined, 'an update creates nothing')
+    await store.create('update', MAX, { name: 'a', tag: 'old' })
+    await store.create('update', MAX - 1n, { name: 'b' })
+    t.strictSame(await store.find('update', MAX), { name: 'a', tag: 'old' })
+    t.equal(await store.update('update', MAX, { name: 'c' }), true)
+    t.strictSame(await store.find('update', MAX), { name: 'c' }, 'the whole plant')
+    t.strictSame(await names(store.list('update')), ['b', 'c'])
+    t.equal(await store.find('other', MAX), undefined)
+    t.equal(await store.update('other', MAX, { name: 'd' }), false)
+    t.strictSame(await store.find('update', MAX), { name: 'c' })
+    const race = [store.delete('update', MAX), store.update('update', MAX, { name: 'e' })]
+    t.strictSame(await Promise.all(race), [true, false], 'what was deleted stays so')
+  })
+
   t.test('ids are exact in the whole range of int64, and in ascending order', async (t) => {
     const ids = [0n, MAX, MIN, -1n, 2n ** 53n, 2n ** 53n + 1n, MAX - 1n, MIN + 1n, -(2n ** 53n) - 1n, -(2n ** 53n)]
     for (const id of ids) await store.create('int64', id, { name: String(id) })
