@@ -19,14 +19,22 @@ import { validatorCompiler } from './validation.ts'
 /** The contract of this service. */
 export const CONTRACT = fileURLToPath(import.meta.resolve('../openapi.yaml'))
 
-type Parts = { readonly config: Config; readonly store: Store; readonly log: FastifyBaseLogger }
+interface Parts {
+  readonly config: Config
+  readonly store: Store
+  readonly log: FastifyBaseLogger
+  /** The file of the contract. */
+  readonly contract?: string
+  /** Whether operations may have no method yet; they are then answered 501. */
+  readonly draft?: boolean
+}
 
 /**
  * Builds the server from the contract, ready to listen. The store is not closed with it.
  * @throws {StartupError} if the contract and the code do not fit
  */
-export async function buildApp({ config, store, log }: Parts): Promise<FastifyInstance> {
-  const contract = readContract(CONTRACT, config.BASE_URL)
+export async function buildApp({ config, store, log, ...of }: Parts): Promise<FastifyInstance> {
+  const contract = readContract(of.contract ?? CONTRACT, config.BASE_URL)
   const app = Fastify({
     ...serverOptions(config),
     loggerInstance: log,
@@ -47,10 +55,12 @@ export async function buildApp({ config, store, log }: Parts): Promise<FastifyIn
   readJsonBodies(app)
 
   const guards = await buildGuards(app, (token) => callerOf(store, token))
-  await addRoutes(app, contract, new PlantService(store), guards)
-  await serveDocs(app, contract, config.BASE_URL)
-  await app.ready().then(undefined, (error: unknown) => {
-    throw new StartupError(`${CONTRACT}: ${reasonOf(error)}`)
-  })
+  try {
+    await addRoutes(app, contract, new PlantService(store), guards, of.draft)
+    await serveDocs(app, contract, config.BASE_URL)
+    await app.ready()
+  } catch (error) {
+    throw new StartupError(`${contract.file}: ${reasonOf(error)}`, { cause: error })
+  }
   return app
 }

@@ -28,7 +28,13 @@ export interface paths {
         parameters: {
             query?: never;
             header?: never;
-            path?: never;
+            path: {
+                /**
+                 * @description The id of the plant, in plain decimal digits.
+                 * @example 7
+                 */
+                id: components["schemas"]["PlantId"];
+            };
             cookie?: never;
         };
         get?: never;

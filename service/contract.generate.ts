@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
+import { reasonOf } from './config.ts'
 import { readContract } from './contract.ts'
 
 /**
@@ -27,11 +28,13 @@ export type SecurityScheme = ${names};
 
 if (import.meta.main) {
   const target = fileURLToPath(import.meta.resolve('./contract.gen.ts'))
-  const types = await generateTypes(fileURLToPath(import.meta.resolve('../openapi.yaml')))
-  if (!process.argv.includes('--check')) {
-    writeFileSync(target, types)
-  } else if (readFileSync(target, 'utf8') !== types) {
-    console.error('service/contract.gen.ts is not what openapi.yaml says: run `npm run generate`')
+  try {
+    const types = await generateTypes(fileURLToPath(import.meta.resolve('../openapi.yaml')))
+    const isStale = readFileSync(target, 'utf8') !== types
+    if (!process.argv.includes('--check')) writeFileSync(target, types)
+    else if (isStale) throw new Error('service/contract.gen.ts is not what openapi.yaml says: run `npm run generate`')
+  } catch (error) {
+    console.error(reasonOf(error))
     process.exitCode = 1
   }
 }

@@ -20,11 +20,12 @@ process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, '
 const { openStore } = await import('./store.ts')
 const store = await openStore(config.DATABASE_URL)
 const { buildApp } = await import('./app.ts')
+const { offerDemoToken } = await import('./token.ts')
 const app = await buildApp({ config, store, log })
 await app.listen({ host: HOST, port: PORT }).catch((error: unknown) => {
   throw new StartupError(`HOST ${HOST}, PORT ${PORT}: ${reasonOf(error)}`)
 })
-if (NODE_ENV !== 'production' && (await store.isEmpty())) await offerDemoToken()
+if (NODE_ENV !== 'production') await offerDemoToken(store, app.listeningOrigin)
 
 log.info({ signal: await signalled }, 'stopping')
 // A connection that becomes idle while the server closes would be kept until its client leaves.
@@ -36,16 +37,6 @@ log.info('stopped')
 // Lines are written in the background: to exit before that would put the last ones out of order.
 output.once('close', () => process.exit()).end()
 setTimeout(() => process.exit(), 500) // where nobody reads them, they have no end
-
-/** On the first start, a person gets a command to begin with. On standard error: a log never holds a token. */
-async function offerDemoToken(): Promise<void> {
-  const { issueToken } = await import('./token.ts')
-  const token = await issueToken(store, 'demo')
-  const origin = app.listeningOrigin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
-  console.error(
-    `\nA token for the caller "demo". Try:\n\n  curl -H 'Authorization: Bearer ${token}' ${origin}/plants\n`,
-  )
-}
 
 /** Logs one line and ends the process. What a person can mend is said without a stack. */
 function fail(error: unknown): void {

@@ -34,6 +34,15 @@ export async function callerOf(store: Store, token: string): Promise<string | un
   return found?.expires === undefined || found.expires > new Date() ? found?.caller : undefined
 }
 
+/** Where a store is empty, gives a person a command to begin with. On standard error: a log never holds a token. */
+export async function offerDemoToken(store: Store, origin: string): Promise<void> {
+  if (!(await store.isEmpty())) return
+  const token = await issueToken(store, 'demo')
+  const address = origin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+  const command = `curl -H 'Authorization: Bearer ${token}' ${address}/plants`
+  console.error(`\nA token for the caller "demo". Try:\n\n  ${command}\n`)
+}
+
 function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, '0')
 }

@@ -100,15 +100,14 @@ t.test('what would be served otherwise than the contract says is refused by name
 })
 
 t.test('the parameters of a path are those of its operations, whose own ones go first', async (t) => {
-  const shared = "{ name: id, in: path, required: true, schema: { $ref: '#/components/schemas/PlantId' } }"
-  const other = '{ name: id, in: query, schema: { type: integer } }'
-  const file = written(t, ['\n    delete:\n', `\n    parameters: [${shared}, ${other}]\n    delete:\n`])
-  const { parameters } = fields(
-    Reflect.get(fields(fields(readContract(file).document['paths'])['/plants/{id}']), 'delete'),
-  )
-  t.match(parameters, [
-    { in: 'path', description: 'The id of the plant, in plain decimal digits.' },
-    { in: 'query', schema: { type: 'integer' } },
+  const own = 'parameters: [{ name: id, in: path, required: true, schema: { type: string } }, { name: id, in: query }]'
+  const file = written(t, ['      summary: Delete payout\n', `      summary: Delete payout\n      ${own}\n`])
+  const operationOf = (name: string) =>
+    fields(fields(fields(readContract(name).document['paths'])['/plants/{id}'])['delete'])
+  t.match(operationOf('openapi.yaml')['parameters'], [{ in: 'path', description: /plain decimal/ }])
+  t.strictSame(operationOf(file)['parameters'], [
+    { name: 'id', in: 'path', required: true, schema: { type: 'string' } },
+    { name: 'id', in: 'query' },
   ])
 })
 

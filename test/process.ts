@@ -15,14 +15,19 @@ export interface Ended {
 }
 
 /** Runs a command to its end. */
-export async function run(command: readonly string[], environment: Record<string, string>): Promise<Ended> {
-  return (await start(undefined, command, environment)).ended
+export async function run(command: readonly string[], environment: Record<string, string>, cwd = '.'): Promise<Ended> {
+  return (await start(undefined, command, environment, cwd)).ended
 }
 
 /** Starts a command; the test ends it if it is still there. */
-export async function start(t: Test | undefined, command: readonly string[], environment: Record<string, string>) {
+export async function start(
+  t: Test | undefined,
+  command: readonly string[],
+  environment: Record<string, string>,
+  cwd = '.',
+) {
   const [file = '', ...words] = command
-  const child = spawn(file, words, { env: { ...BASE, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(file, words, { cwd, env: { ...BASE, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
   const printed = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()))

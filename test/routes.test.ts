@@ -11,7 +11,8 @@ import { validatorCompiler } from '../service/validation.ts'
 
 const yaml = readFileSync('openapi.yaml', 'utf8')
 const answer = async () => ({ status: 204 })
-const names = ['createPayout', 'getPayout', 'deletePayout']
+/** Of whatever operations the contract has. */
+const names = [...readContract('openapi.yaml').operations.keys()]
 
 /** What only its methods make a service of, so that one can be left out or misspelled in spite of `tsc`. */
 function serviceOf(methods: readonly string[], method: (request: never) => Promise<unknown> = answer): PlantService {
@@ -37,10 +38,10 @@ t.test('the boot is refused, by name, if the service or the guards do not fit th
   const missing = 'the operation deletePayout has no method in the service'
   const guards = names.map((id) => `nothing guards the operation ${id} with bearerAuth`).join('; ')
   const table: [methods: string[], message: string, guards?: object][] = [
-    [['createPayout', 'getPayout'], missing],
+    [names.filter((name) => name !== 'deletePayout'), missing],
     [[...names, 'listPayout'], 'the method listPayout of the service has no operation'],
     [
-      ['createPayout', 'getPayout', 'deletePayot'],
+      names.map((name) => name.replace('deletePayout', 'deletePayot')),
       `the method deletePayot of the service has no operation; ${missing}`,
     ],
     [names, guards, {}],

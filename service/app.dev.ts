@@ -1,0 +1,65 @@
+// The service while its contract is being written: it serves what was good last, and answers 501 where a method is missing.
+import { spawn } from 'node:child_process'
+import { watch } from 'node:fs'
+import { copyFile, mkdir, readFile } from 'node:fs/promises'
+import { flushCompileCache } from 'node:module'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import { buildApp, CONTRACT } from './app.ts'
+import { readConfig, reasonOf } from './config.ts'
+import { openStore } from './store.ts'
+import { offerDemoToken } from './token.ts'
+
+const GENERATE = fileURLToPath(import.meta.resolve('./contract.generate.ts'))
+const LINT = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
+const LAST_GOOD = fileURLToPath(import.meta.resolve('../.dev/openapi.yaml'))
+await mkdir(dirname(LAST_GOOD), { recursive: true })
+process.once('disconnect', () => process.exit())
+
+const config = readConfig(process.env)
+const log = pino({ level: config.LOG_LEVEL })
+const store = await openStore(config.DATABASE_URL)
+let app: FastifyInstance | undefined
+let seen = ''
+
+let turn = begin()
+const follow = setTimeout(() => {
+  turn = turn.then(async () => {
+    if ((await readContractText()) !== seen) await serve(CONTRACT)
+  })
+}, 50) // Editors write a file in several steps.
+watch(dirname(CONTRACT), () => follow.refresh())
+
+async function begin(): Promise<void> {
+  if (!(await serve(CONTRACT))) await serve(LAST_GOOD)
+  if (app !== undefined) await offerDemoToken(store, app.listeningOrigin)
+  flushCompileCache() // which would wait for the end, and that will be a signal
+}
+
+async function readContractText(): Promise<string> {
+  return readFile(CONTRACT, 'utf8').catch(() => '')
+}
+
+/** Serves a contract in the place of the one before. @returns false, with the reason printed, if it is broken */
+async function serve(contract: string): Promise<boolean> {
+  seen = await readContractText()
+  try {
+    const next = await buildApp({ config, store, log, contract, draft: true })
+    app?.server.closeAllConnections()
+    await app?.close()
+    app = next
+    await app.listen({ host: config.HOST, port: config.PORT })
+  } catch (error) {
+    console.error(reasonOf(error))
+    // It shows the place of what is no OpenAPI.
+    spawn(process.execPath, [LINT, 'lint', contract, '--format=stylish'], { stdio: 'inherit' })
+    return false
+  }
+  if (contract === CONTRACT) {
+    await copyFile(CONTRACT, LAST_GOOD)
+    spawn(process.execPath, [GENERATE], { stdio: 'inherit' })
+  }
+  return true
+}

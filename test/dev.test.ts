@@ -1,0 +1,101 @@
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { start } from './process.ts'
+import { copyProject, eventually, freePort } from './project.ts'
+
+const OPERATION = `
+    get:
+      operationId: findPlant
+      parameters:
+        - { name: id, in: path, required: true, schema: { $ref: '#/components/schemas/PlantId' } }
+      responses:
+        '200': { description: The plant. }
+        default: { $ref: '#/components/responses/Error' }
+
+components:
+`
+
+t.test('a changed contract is served, with a 501 where the method is missing', async (t) => {
+  const { folder, get, token, until } = await dev(t)
+  const file = `${folder}/openapi.yaml`
+  writeFileSync(file, readFileSync(file, 'utf8').replace('\ncomponents:\n', OPERATION))
+  await until('/openapi.yaml', /findPlant/)
+  const authorized = { Authorization: `Bearer ${token}` }
+  t.match(await get('/plants/7', authorized), [501, /a method findPlant in service\/plant-service\.ts/])
+  t.match(await get('/plants/7'), [401, /token/], 'guarded')
+  t.match(await get('/plants/x', authorized), [400, /path\/id/], 'validated')
+  t.match(await get('/plants', authorized), [200, '[]'], 'the others go on')
+  await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('findPlant: {'))
+
+  // Editors put a new file in the place of the old one.
+  const code = `${folder}/service/plant-service.ts`
+  const text = readFileSync(code, 'utf8')
+  rmSync(code)
+  writeFileSync(code, text.replace(/^\}/m, '  async findPlant() {\n    return { status: 200 }\n  }\n}'))
+  await eventually(async () => (await get('/plants/7', authorized))[0] === 200)
+})
+
+t.test('a broken contract is reported with file, line and reason, and the last good one goes on', async (t) => {
+  const { folder, get, token, printed, until } = await dev(t)
+  const file = `${folder}/openapi.yaml`
+  const good = readFileSync(file, 'utf8')
+  const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
+  const faults: [from: string, to: string, report: RegExp][] = [
+    ['title: Plant Store', 'title: Plant: Store', new RegExp(`openapi\\.yaml:${lineOf('title:')}: Nested mappings`)],
+    [
+      'in: query',
+      'in: cookie',
+      new RegExp(`openapi\\.yaml:${lineOf('\n    get:') + 2}: getPayout: a parameter in cookie`),
+    ],
+    ['type: array,', 'type: arry,', new RegExp(`${lineOf('type: array')}:\\d+ .*\`type\` can be one of`)],
+    ['description: The plants.', 'descripton: x', new RegExp(`${lineOf('The plants.')}:\\d+ .*\`descripton\``)],
+  ]
+  for (const [from, to, report] of faults) {
+    writeFileSync(file, good.replace(from, to))
+    await eventually(
+      () => report.test(printed.stdout + printed.stderr),
+      () => printed.stdout + printed.stderr,
+    )
+    t.equal((await get('/openapi.yaml'))[1], good, to)
+  }
+
+  appendFileSync(`${folder}/service/config.ts`, '// changed')
+  await delay(300)
+  await until('/openapi.yaml', /openapi: 3/)
+  t.equal((await get('/openapi.yaml'))[1], good, 'after a change of the code, too')
+  t.match(await get('/plants', { Authorization: `Bearer ${token}` }), [200, '[]'])
+  writeFileSync(file, good.replace('title: Plant Store', 'title: Mended'))
+  await until('/openapi.yaml', /Mended/)
+})
+
+t.test('broken code is reported, and served again when it is mended', async (t) => {
+  const { folder, printed, until } = await dev(t)
+  const file = `${folder}/service/plant-service.ts`
+  const good = readFileSync(file, 'utf8')
+  writeFileSync(file, `${good}x(\n`)
+  await eventually(() => /plant-service\.ts:\d+\n[^]*SyntaxError/.test(printed.stderr))
+  writeFileSync(file, good)
+  await until('/openapi.yaml', /openapi: 3/)
+})
+
+/** Runs `npm run dev` in a copy of the project. */
+async function dev(t: Test) {
+  const folder = copyProject(t)
+  const port = await freePort()
+  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${folder}/plants.db` }
+  const { child, ended, printed } = await start(t, ['npm', 'run', 'dev'], environment, folder)
+  t.teardown(() => {
+    child.kill()
+    return ended
+  })
+  const get = async (path: string, headers = {}): Promise<[status: number, text: string]> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined)
+    return [response?.status ?? 0, (await response?.text()) ?? '']
+  }
+  const until = (path: string, pattern: RegExp) => eventually(async () => pattern.test((await get(path))[1]))
+  await until('/openapi.yaml', /openapi: 3/)
+  await eventually(() => /plant_\w+/.test(printed.stderr))
+  const [token] = /plant_\w+/.exec(printed.stderr) ?? []
+  return { folder, printed, token, get, until }
+}

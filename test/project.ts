@@ -1,0 +1,45 @@
+import { cpSync, symlinkSync } from 'node:fs'
+import net from 'node:net'
+import { resolve } from 'node:path'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Test } from 'tap'
+
+const FILES = [
+  'package.json',
+  'tsconfig.json',
+  'redocly.yaml',
+  '.taprc',
+  'openapi.yaml',
+  'service',
+  'test',
+  'README.md',
+  'CHANGELOG.md',
+]
+
+/** Copies the project, for its files to be changed. The packages are shared. @returns the folder of the copy */
+export function copyProject(t: Test): string {
+  const folder = t.testdir()
+  for (const file of FILES) cpSync(file, `${folder}/${file}`, { recursive: true })
+  symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+  return folder
+}
+
+/** A port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return address instanceof Object ? address.port : 0
+}
+
+/** Waits until something is so, for half a minute at most. */
+export async function eventually(isSo: () => boolean | Promise<boolean>, report = () => String(isSo)): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    if (await isSo()) return
+    await delay(50)
+  }
+  throw new Error(`not in half a minute: ${report()}`)
+}

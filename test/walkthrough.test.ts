@@ -1,0 +1,62 @@
+// The README's section "Add an operation", done as it says.
+import { readFileSync, writeFileSync } from 'node:fs'
+import t from 'tap'
+import { run, start } from './process.ts'
+import { copyProject, eventually, freePort } from './project.ts'
+
+const [section = ''] = /^## Add an operation$[^]*?(?=^## )/m.exec(readFileSync('README.md', 'utf8')) ?? []
+const [yaml = '', promised = '', method = ''] = [...section.matchAll(/^ {3}```\w*\n([^]*?)^ {3}```$/gm)].map(
+  ([, text = '']) => text.replaceAll(/^ {3}/gm, ''),
+)
+const promises = promised.trim().split('\n')
+
+const folder = copyProject(t)
+const port = await freePort()
+const environment = { DATABASE_URL: `sqlite:${folder}/plants.db`, PORT: String(port) }
+const npm = (...words: string[]) => run(['npm', ...words], environment, folder)
+const edit = (file: string, from: RegExp, to: (found: string) => string) => {
+  const text = readFileSync(`${folder}/${file}`, 'utf8')
+  t.match(text, from)
+  writeFileSync(`${folder}/${file}`, text.replace(from, to))
+}
+
+t.test('the first edit: everything says what is left to do', async (t) => {
+  const { child, ended, printed } = await start(t, ['npm', 'run', 'dev'], environment, folder)
+  t.teardown(() => {
+    child.kill()
+    return ended
+  })
+  const get = async (path: string) => {
+    const headers = { Authorization: `Bearer ${/plant_\w+/.exec(printed.stderr)?.[0]}` }
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined)
+    return (await response?.text()) ?? ''
+  }
+  await eventually(() => printed.stderr.includes('plant_'))
+  edit('openapi.yaml', /^ {2}\/plants\/\{id\}:\n {4}parameters:\n( {6}.*\n)+/m, (found) => found + yaml)
+  let answer = ''
+  await eventually(
+    async () => (answer = await get('/plants/7')) === promises[0],
+    () => answer,
+  )
+  t.match(await get('/openapi.yaml'), 'operationId: findPlant')
+  await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('findPlant: {'))
+})
+
+t.test('the check and the start name the missing method', async (t) => {
+  const checked = await npm('run', 'check')
+  t.not(checked.code, 0)
+  t.match(checked.stdout, promises[1])
+  t.match(checked.stdout, /findPlant/)
+  const started = await npm('start')
+  t.equal(started.code, 1)
+  t.match(started.stdout, promises[2])
+})
+
+t.test('the second edit: all passes, and the operation works', async (t) => {
+  edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
+  const checked = await npm('run', 'check')
+  t.equal(checked.code, 0, checked.stdout + checked.stderr)
+  const tests = ['operations', 'routes', 'generate', 'plant-service', 'released'].map((name) => `test/${name}.test.ts`)
+  const tested = await npm('exec', '--', 'tap', '--disable-coverage', '--reporter=tap', ...tests)
+  t.equal(tested.code, 0, tested.stdout)
+})
