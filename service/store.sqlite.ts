@@ -180,7 +180,9 @@ function available<Value>(run: () => Value): Value {
   try {
     return run()
   } catch (error) {
-    if (!UNAVAILABLE.has(primaryCode(error))) throw error
+    // When the process ends, the store is closed to requests that have taken too long.
+    const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
+    if (!isClosed && !UNAVAILABLE.has(primaryCode(error))) throw error
     throw new StoreUnavailable(String(error), { cause: error })
   }
 }

@@ -3,6 +3,7 @@ import http from 'node:http'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { browser } from './browser.ts'
+import { assertDocumented } from './documented.ts'
 import { build } from './helper.ts'
 
 const HOST = 'plants.example'
@@ -97,9 +98,13 @@ async function execute(page: Page, operationId: string): Promise<string | undefi
   }
   const answered = page.waitForResponse((response) => response.url().includes('/plants'))
   await form.locator('.execute').click()
-  await (await answered).finished()
+  const answer = await answered
+  await answer.finished()
   await form.locator('.live-responses-table .response-col_status').last().waitFor()
-  return (await answered).status().toString()
+  const [status, url] = [answer.status(), /\/plants([/?].*)?$/.exec(answer.url())?.[0] ?? '']
+  const text = status === 204 ? '' : await answer.text()
+  assertDocumented(answer.request().method(), url, { status, headers: await answer.allHeaders(), text })
+  return status.toString()
 }
 
 /** A gateway that takes a prefix off the path. @returns its port */

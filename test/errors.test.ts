@@ -31,7 +31,7 @@ t.test('what nobody foresaw is 500 and says nothing; the log has it all', async 
   const demo = await token('broken')
   const other = new DatabaseSync(`${t.testdirName}/plants.db`)
   other.exec(`INSERT INTO plants VALUES ('broken', 1, '{')`)
-  t.equal((await call({ path: '/plants', token: demo })).status, 500)
+  t.equal((await call({ path: '/plants', token: demo, failing: true })).status, 500)
   other.exec('DROP TABLE plants')
   other.close()
   for (const [method, path] of [
@@ -45,6 +45,7 @@ t.test('what nobody foresaw is 500 and says nothing; the log has it all', async 
       method,
       path,
       token: demo,
+      failing: true,
       ...(method === 'POST' && { body: { id: 1, name: 'x' } }),
     })
     t.equal(status, 500, method)

@@ -10,7 +10,9 @@ import { readConfig } from '../service/config.ts'
 import { openStore, type Store } from '../service/store.ts'
 import { issueToken } from '../service/token.ts'
 import { assertDocumented } from './documented.ts'
+import { parse, stringify } from './json.ts'
 import { readResponses } from './responses.ts'
+import './results.ts'
 
 export interface Call {
   readonly method?: string
@@ -20,6 +22,8 @@ export interface Call {
   readonly headers?: http.OutgoingHttpHeaders | readonly string[]
   /** A text or bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown
+  /** Whether the test is about an error that nobody foresaw; in any other, the status 500 fails the test. */
+  readonly failing?: boolean
 }
 
 export interface Answer {
@@ -65,12 +69,20 @@ export async function build(t: Test, environment: Record<string, string> = {}): 
     port,
     log,
     token: (caller, lifetime) => issueToken(store, caller, lifetime),
-    call: (request) => call(port, request),
-    raw: (count, ...parts) => raw(port, count, parts),
+    call: async (request) => foreseen(log, await call(port, request), request.failing),
+    raw: async (count, ...parts) => (await raw(port, count, parts)).map((answer) => foreseen(log, answer)),
   }
 }
 
-async function call(port: number, { method = 'GET', path, token, headers = {}, body }: Call): Promise<Answer> {
+/** Fails on a status 500, with the error that was logged. */
+function foreseen(log: readonly Record<string, unknown>[], answer: Answer, isExpected = false): Answer {
+  if (answer.status !== 500 || isExpected) return answer
+  const cause = log.findLast(({ err, reqId }) => err !== undefined && reqId === answer.headers['x-request-id'])
+  throw new Error(`500 was answered: ${JSON.stringify(cause?.['err'])}`)
+}
+
+/** Makes a request to a port; the test fails if the contract does not document the answer. */
+export async function call(port: number, { method = 'GET', path, token, headers = {}, body }: Call): Promise<Answer> {
   const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
   const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
   const has = (name: string) => sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
@@ -93,15 +105,6 @@ async function call(port: number, { method = 'GET', path, token, headers = {}, b
   return checked(method, path, response.statusCode ?? 0, response.headers, text)
 }
 
-/** JSON with each bigint as the number that it is. */
-export function stringify(value: unknown): string {
-  const mark = '\uFFFFint64:'
-  return JSON.stringify(value, (_key, each) => (typeof each === 'bigint' ? `${mark}${each}` : each)).replaceAll(
-    new RegExp(`"${mark}(-?\\d+)"`, 'g'),
-    '$1',
-  )
-}
-
 function checked(
   method: string,
   path: string,
@@ -109,14 +112,14 @@ function checked(
   headers: http.IncomingHttpHeaders,
   text: string,
 ): Answer {
-  const json = headers['content-type']?.startsWith('application/json') && text !== '' ? JSON.parse(text) : undefined
+  const json = headers['content-type']?.startsWith('application/json') && text !== '' ? parse(text) : undefined
   const answer = { status, headers, text, json }
   assertDocumented(method, path, answer)
   return answer
 }
 
 async function raw(port: number, count: number, parts: (string | Buffer | number)[]): Promise<Answer[]> {
-  const [method = '', path = ''] = parts.join('').split(/[ ?]/)
+  const requests = [...parts.join('').matchAll(/([A-Z]+) (\S+) HTTP\/1\.[01]\r\n/g)]
   let received = Buffer.alloc(0)
   const socket = net.connect(port, '127.0.0.1')
   const over = new Promise<void>((resolve, reject) => {
@@ -125,12 +128,16 @@ async function raw(port: number, count: number, parts: (string | Buffer | number
       if (readResponses(received).length >= count) resolve()
     })
     socket.on('close', resolve).on('error', () => undefined)
-    socket.setTimeout(10_000, () => reject(new Error(`no answer to ${method} ${path}`)))
+    socket.setTimeout(10_000, () => reject(new Error(`no answer to ${parts.join('').slice(0, 100)}`)))
   })
   for (const part of parts) {
     if (typeof part === 'number') await delay(part)
     else socket.write(part)
   }
   await over.finally(() => socket.destroy())
-  return readResponses(received).map(({ status, headers, text }) => checked(method, path, status, headers, text))
+  let index = 0
+  return readResponses(received).map(({ status, headers, text }) => {
+    const [, method = '', path = ''] = requests[status === 100 ? index : index++] ?? []
+    return checked(method, path, status, headers, text)
+  })
 }

@@ -7,6 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openStore } from '../service/store.ts'
 import { issueToken } from '../service/token.ts'
+import { assertDocumented } from './documented.ts'
+import { call } from './helper.ts'
 import { run, startService } from './process.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
@@ -37,11 +39,8 @@ const has = async (file: string): Promise<string[]> => {
   return all.map(({ name }) => name)
 }
 
-function create(port: number, token: string, id: number): Promise<Response> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ id, name: String(id) })
-  return fetch(`http://127.0.0.1:${port}/plants`, { method: 'POST', headers, body })
-}
+const create = (port: number, token: string, id: number) =>
+  call(port, { method: 'POST', path: '/plants', token, body: { id, name: String(id) } })
 
 /** Sends a create up to the last byte of its body, and waits until the service has begun with it. */
 async function half(t: Test, port: number, token: string): Promise<net.Socket> {
@@ -219,7 +218,9 @@ for (const [HOST, shown] of Object.entries(hosts)) {
       /curl -H 'Authorization: Bearer (?=(\S+)')\S+' (\S+)/.exec(printed.stderr) ?? []
     t.equal(command, `curl -H 'Authorization: Bearer ${url}' http://${shown}:${port}/plants`)
     const answer = await fetch(token, { headers: { Authorization: `Bearer ${url}` } })
-    t.strictSame([answer.status, await answer.json()], [200, []])
+    const [{ status }, text] = [answer, await answer.text()]
+    t.strictSame([status, text], [200, '[]'])
+    assertDocumented('GET', '/plants', { status, headers: Object.fromEntries(answer.headers), text })
     child.kill('SIGTERM')
     const { code, stdout, stderr } = await ended
     t.strictSame({ code, stderr: stderr.trim().split('\n').length }, { code: 0, stderr: 3 })

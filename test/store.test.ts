@@ -229,7 +229,13 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.strictSame(await names(again.list('close')), range(50).map(String))
     t.equal((await again.listTokens()).length, 3)
     await again.close()
-    await t.rejects(store.create('closed', 1n, { name: 'x' }), 'and a closed one stores nothing')
+    for (const late of [
+      () => store.create('closed', 1n, { name: 'x' }),
+      () => store.list('close'),
+      () => store.delete('close', 1n),
+    ]) {
+      await t.rejects<unknown>(late, { name: 'StoreUnavailable' }, 'and a closed one is away')
+    }
     store.close = async () => undefined
   })
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { build, stringify } from './helper.ts'
+import { build } from './helper.ts'
+import { stringify } from './json.ts'
 
 const { call, token } = await build(t)
 const demo = await token('validation')

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import { toInteger } from './json.ts'
+import { fields, isObject, type Schema } from './schemas.ts'
+
+export interface Parameter {
+  readonly in: string
+  readonly name: string
+  readonly required: boolean
+  readonly schema: Schema
+  readonly examples: readonly unknown[]
+}
+
+export interface Body {
+  readonly schema: Schema
+  readonly examples: readonly unknown[]
+}
+
+export interface Response {
+  /** By the names that the contract has for them. */
+  readonly headers: ReadonlyMap<string, { readonly required: boolean; readonly schema: Schema }>
+  /** That of application/json; undefined if there is no body. */
+  readonly schema: Schema | undefined
+}
+
+export interface Operation {
+  readonly id: string
+  /** In capital letters. */
+  readonly method: string
+  /** With names in braces. */
+  readonly path: string
+  /** Whether it requires an access token. */
+  readonly isGuarded: boolean
+  readonly parameters: readonly Parameter[]
+  readonly body: Body | undefined
+  /** By status, or `default`. */
+  readonly responses: ReadonlyMap<string, Response>
+}
+
+const file: unknown = parse(readFileSync('openapi.yaml', 'utf8'), (_key, value: unknown) => value, {
+  intAsBigInt: true,
+})
+const document = fields(resolve(file))
+
+/** The operations of `openapi.yaml`, read without the code of the service. */
+export const operations: readonly Operation[] = Object.entries(fields(document['paths'])).flatMap(([path, item]) => {
+  const { parameters = [], ...methods } = fields(item)
+  return Object.entries(methods)
+    .filter(([, value]) => isObject(value))
+    .map(([method, value]) => toOperation(method.toUpperCase(), path, fields(value), Object.values(fields(parameters))))
+})
+
+/** What answers where there is no operation, or that the operation does not name. */
+export const anyError = toResponse(Reflect.get(fields(fields(document['components'])['responses']), 'Error'))
+
+/** The paths, with names in braces. */
+export const paths = [...new Set(operations.map(({ path }) => path))]
+
+/** Whether a URL is one of a path. */
+export function matches(path: string, url: string): boolean {
+  return new RegExp(`^${path.replaceAll(/{\w+}/g, '[^/?]+')}([?]|$)`).test(url)
+}
+
+/** The operation that answers a request; undefined if there is none. */
+export function operationOf(method: string, url: string): Operation | undefined {
+  const own = method === 'HEAD' ? 'GET' : method
+  // A path without parameters goes before a template that it fits.
+  const path = paths.find((each) => each === url.split('?')[0]) ?? paths.find((each) => matches(each, url))
+  return operations.find((each) => each.path === path && each.method === own)
+}
+
+function toOperation(method: string, path: string, value: Record<string, unknown>, shared: unknown[]): Operation {
+  const { operationId, security = document['security'], parameters, requestBody, responses } = value
+  const all = [...shared, ...Object.values(fields(parameters))].map((each) => toParameter(fields(each)))
+  const byName = new Map(all.map((each) => [`${each.in} ${each.name}`, each])) // an operation's own ones go first
+  const content = fields(fields(fields(requestBody)['content'])['application/json'])
+  return {
+    id: String(operationId),
+    method,
+    path,
+    isGuarded: Object.values(fields(security)).length > 0,
+    parameters: [...byName.values()],
+    body: requestBody === undefined ? undefined : { schema: fields(content['schema']), examples: examplesOf(content) },
+    responses: new Map(Object.entries(fields(responses)).map(([status, each]) => [status, toResponse(each)])),
+  }
+}
+
+function toParameter(value: Record<string, unknown>): Parameter {
+  return {
+    in: String(value['in']),
+    name: String(value['name']),
+    required: value['required'] === true,
+    schema: fields(value['schema']),
+    examples: examplesOf(value),
+  }
+}
+
+function toResponse(value: unknown): Response {
+  const { headers, content } = fields(value)
+  const entries = Object.entries(fields(headers)).map(([name, each]) => {
+    const { required = false, schema } = fields(each)
+    return [name, { required: required === true, schema: fields(schema) }] as const
+  })
+  const json = fields(content)['application/json']
+  return { headers: new Map(entries), schema: json === undefined ? undefined : fields(fields(json)['schema']) }
+}
+
+/** The examples of a parameter or a media type, or else of its schema. */
+function examplesOf(value: Record<string, unknown>): unknown[] {
+  const named = Object.values(fields(value['examples'])).map((each) => fields(each)['value'])
+  const own = 'example' in value ? [value['example']] : named
+  return own.length > 0 ? own : examplesOfSchema(fields(value['schema']))
+}
+
+function examplesOfSchema({ example, examples, allOf }: Schema): unknown[] {
+  const own = example === undefined ? Object.values(fields(examples)) : [example]
+  return own.length > 0 ? own : Object.values(fields(allOf)).flatMap((each) => examplesOfSchema(fields(each)))
+}
+
+/** Puts in the place of each reference what it leads to; in a schema, keywords beside it apply, too. */
+function resolve(node: unknown): unknown {
+  if (typeof node === 'bigint') return toInteger(node)
+  if (Array.isArray(node)) return node.map(resolve)
+  if (!isObject(node)) return node
+  const { $ref, ...others } = node
+  const rest = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, resolve(value)]))
+  if (typeof $ref !== 'string') return rest
+  const keys = $ref.split('/').slice(1)
+  const target = resolve(keys.reduce((each, key) => fields(each)[unescape(key)], file))
+  return Object.keys(rest).every((key) => key === 'summary' || key === 'description')
+    ? target
+    : { allOf: [target, rest] }
+}
+
+function unescape(key: string): string {
+  return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
+}

@@ -1,0 +1,188 @@
+// What openapi.yaml says of its operations, whatever they are, held against the service.
+import { METHODS } from 'node:http'
+import fc from 'fast-check'
+import t from 'tap'
+import { type Operation, operations, paths } from './contract.ts'
+import { type Answer, build } from './helper.ts'
+import { brief, stringify } from './json.ts'
+import { isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
+import { exampleOf, type Input, inputsOf, toCall, withTexts } from './requests.ts'
+import { samplesOf } from './schemas.arbitrary.ts'
+import { isValid } from './schemas.ts'
+import { mutantsOf, unviolated } from './schemas.violations.ts'
+import { badCredentials } from './tokens.ts'
+
+const service = await build(t)
+const { call, raw, token } = service
+let callers = 0
+
+/** The most bytes of a body. */
+const LIMIT = 16_384
+
+/** The order in which the examples of the contract work. */
+const ORDER = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
+const inOrder = operations.toSorted((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method))
+
+const newcomer = () => token(`caller${(callers += 1)}`)
+
+/** A caller for whom the examples were sent that go before those of an operation. */
+async function callerOf(operation: Operation): Promise<string> {
+  const caller = await newcomer()
+  for (const each of inOrder.slice(0, inOrder.indexOf(operation))) {
+    if (each.method !== 'DELETE') await call({ ...toCall(each, exampleOf(each)), token: caller })
+  }
+  return caller
+}
+
+/** Whether an answer refuses what was sent, whatever is stored. */
+const refuses = ({ status }: Answer) => [400, 401, 405, 413, 415].includes(status) || status >= 500
+
+t.test('the examples of the contract work, POST first and DELETE last', async (t) => {
+  const caller = await newcomer()
+  for (const each of inOrder) {
+    const { status, text } = await call({ ...toCall(each, exampleOf(each)), token: caller })
+    t.ok(status >= 200 && status < 300, `the example of ${each.id} is answered ${status} ${text}`)
+  }
+})
+
+for (const operation of operations) {
+  const { id, parameters, body } = operation
+  const example = exampleOf(operation)
+  const ask = (input: Input, caller: string) => call({ ...toCall(operation, input), token: caller })
+
+  t.test(`${id} answers a newcomer, too`, async (t) => {
+    t.notOk(refuses(await ask(example, await newcomer())))
+  })
+
+  t.test(`${id} accepts all valid input`, async () => {
+    const caller = await callerOf(operation)
+    const property = fc.asyncProperty(inputsOf(operation), async (input) => {
+      const answer = await ask(input, caller)
+      if (refuses(answer)) throw new Error(`${id} answered ${answer.status} ${answer.text}`)
+    })
+    await fc.assert(property, { numRuns: 200 })
+  })
+
+  t.test(`${id} wants an access token, before anything else is looked at`, async (t) => {
+    const faulty = parameters.reduce<Input>(
+      (input, each) => withTexts(input, each, textsOf(each).find((text) => isFault(each, text)) ?? 'any'),
+      { ...example, body: body && '{"broken' },
+    )
+    for (const [name, [headers, challenge]] of await badCredentials(service)) {
+      for (const request of [toCall(operation, example), toCall(operation, faulty)]) {
+        const answer = await call({ ...request, headers: [...request.headers, ...headers] })
+        if (!operation.isGuarded) continue
+        t.equal(answer.status, 401, name)
+        t.equal(answer.headers['www-authenticate'], challenge, name)
+      }
+    }
+  })
+
+  t.test(`${id} answers 417 to an expectation, and 503 while the store is away, as declared`, async (t) => {
+    const { call, store, token } = await build(t)
+    const request = { ...toCall(operation, example), token: await token('late') }
+    t.equal((await call({ ...request, headers: [...request.headers, 'Expect', 'nonsense'] })).status, 417)
+    await store.close()
+    const { status } = await call(request)
+    if (operation.responses.has('503')) t.equal(status, 503)
+  })
+
+  if (operation.method === 'GET') {
+    t.test(`${id} answers HEAD as it does GET, without the body`, async (t) => {
+      const request = { ...toCall(operation, example), token: await callerOf(operation) }
+      const get = await call(request)
+      const { status, headers } = await call({ ...request, method: 'HEAD' })
+      const { date: _date, 'x-request-id': _id, ...others } = headers
+      t.equal(status, get.status)
+      t.hasStrict(get.headers, others)
+    })
+  }
+
+  for (const parameter of parameters) {
+    const { in: place, name, required } = parameter
+
+    t.test(`${id} refuses each violation of the ${place} parameter ${name}`, async (t) => {
+      const caller = await callerOf(operation)
+      const texts = textsOf(parameter)
+      t.strictSame(unviolatedBy(parameter, texts), [], 'each rule of the schema is violated')
+      for (const text of texts.filter((each) => isSendable(parameter, each))) {
+        const answer = await ask(withTexts(example, parameter, text), caller)
+        if (takes(parameter, text)) t.notOk(refuses(answer), `${brief(text)} is accepted`)
+        else t.equal(answer.status, 400, `${brief(text)} is refused`)
+      }
+      if (place === 'path') return
+      const [text = ''] = [...(example.texts.get(parameter) ?? []), ...samplesOf(parameter.schema).map(String)]
+      t.equal((await ask(withTexts(example, parameter, text, text), caller)).status, 400, 'it is not repeated')
+      const absent = await ask(withTexts(example, parameter), caller)
+      if (required) t.equal(absent.status, 400, 'it is required')
+      else t.notOk(refuses(absent), 'it is not required')
+    })
+
+    if (place === 'header') continue
+    t.test(`${id} refuses a bad encoding of the ${place} parameter ${name}`, async (t) => {
+      const { path, ...request } = toCall(operation, withTexts(example, parameter, 'BAD'))
+      for (const text of ['%', '%zz', '%ff', '%C0%80', '%ED%A0%80']) {
+        const { status } = await call({ ...request, path: path.replace('BAD', text), token: await newcomer() })
+        t.equal(status, 400, text)
+      }
+    })
+  }
+
+  if (body === undefined) continue
+
+  t.test(`${id} refuses each violation of its body`, async (t) => {
+    const caller = await callerOf(operation)
+    const mutants = mutantsOf(body.schema, [...body.examples, ...samplesOf(body.schema, 20)])
+    const values = mutants.map(({ value }) => value)
+    t.strictSame(unviolated(body.schema, values), [], 'each rule of the schema is violated')
+    for (const { label, value } of mutants) {
+      const text = stringify(value)
+      const answer = await ask({ ...example, body: text }, caller)
+      if (Buffer.byteLength(text) > LIMIT) t.equal(answer.status, 413, label)
+      else if (isValid(body.schema, value)) t.notOk(refuses(answer), `body${label} is accepted`)
+      else t.equal(answer.status, 400, `body${label} is refused`)
+    }
+  })
+
+  t.test(`${id} refuses a body that is not JSON in UTF-8, is encoded or too long`, async (t) => {
+    const caller = await callerOf(operation)
+    const { body: _, ...request } = toCall(operation, example)
+    const json = stringify(example.body)
+    const send = async (text: string | Buffer, ...headers: string[]) =>
+      (await call({ ...request, token: caller, headers: [...request.headers, ...headers], body: text })).status
+    const none = await call({ ...request, token: caller, headers: [...request.headers, 'Content-Length', '0'] })
+    t.equal(none.status, 400, 'none')
+    for (const text of ['', ' ', json.slice(0, -1), `${json},`, `\uFEFF${json}`, '{"a":1,"a":1}', '{"__proto__":1}']) {
+      t.equal(await send(text), 400, text)
+    }
+    t.equal(await send(Buffer.from('"\xFF"', 'latin1')), 400, 'invalid UTF-8')
+    t.equal(await send(Buffer.from(json, 'utf16le')), 400, 'UTF-16')
+    for (const type of ['', 'text/plain', 'application/xml', 'application/json; charset=utf-16']) {
+      t.equal(await send(json, 'Content-Type', type), 415, type)
+    }
+    t.equal(await send(json, 'Content-Type', 'application/json', 'Content-Encoding', 'gzip'), 415, 'compressed')
+    t.equal(await send(json.padEnd(LIMIT + 1)), 413, 'too long')
+    const head = `${request.method} ${request.path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${caller}\r\n`
+    const [untyped] = await raw(1, `${head}Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`)
+    t.equal(untyped?.status, 415, 'of no type')
+  })
+}
+
+for (const path of paths) {
+  t.test(`${path} answers OPTIONS with Allow, and each method that is not declared with 405 and Allow`, async (t) => {
+    const own = operations.filter((each) => each.path === path)
+    const methods = new Set(['OPTIONS', ...own.map(({ method }) => method)])
+    if (methods.has('GET')) methods.add('HEAD')
+    const allow = [...methods].sort().join(', ')
+    const url = own.map((each) => toCall(each, exampleOf(each)).path).at(0) ?? path
+    for (const method of METHODS.filter((each) => each === 'OPTIONS' || !(each === 'CONNECT' || methods.has(each)))) {
+      const { status, headers } = await call({ method, path: url })
+      t.equal(status, method === 'OPTIONS' ? 204 : 405, method)
+      t.equal(headers['allow'], allow, method)
+    }
+  })
+}
+
+function isFault(...[parameter, text]: Parameters<typeof takes>): boolean {
+  return isSendable(parameter, text) && !takes(parameter, text)
+}

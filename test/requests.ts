@@ -1,0 +1,65 @@
+import fc from 'fast-check'
+import type { Operation, Parameter } from './contract.ts'
+import type { Call } from './helper.ts'
+import { isSendable, takes } from './parameters.ts'
+import { arbitraryOf, samplesOf } from './schemas.arbitrary.ts'
+
+/** What an operation is asked with: by parameter its texts, of which there may be none or several, and the body. */
+export interface Input {
+  readonly texts: ReadonlyMap<Parameter, readonly string[]>
+  readonly body?: unknown
+}
+
+/** A request with its header lines as names and values in turn. */
+type Asked = Call & { readonly headers: readonly string[] }
+
+/** The request that asks an operation. */
+export function toCall({ method, path, parameters }: Operation, { texts, body }: Input): Asked {
+  const pairs = parameters.flatMap((each) => (texts.get(each) ?? []).map((text) => ({ ...each, text })))
+  const target = pairs
+    .filter((each) => each.in === 'path')
+    .reduce((url, { name, text }) => url.replace(`{${name}}`, () => encode(text)), path)
+  const query = pairs.filter((each) => each.in === 'query').map(({ name, text }) => `${encode(name)}=${encode(text)}`)
+  return {
+    method,
+    path: query.length === 0 ? target : `${target}?${query.join('&')}`,
+    headers: pairs.filter((each) => each.in === 'header').flatMap(({ name, text }) => [name, text]),
+    ...(body !== undefined && { body }),
+  }
+}
+
+// Half a character has no UTF-8: its three bytes are invalid.
+function encode(text: string): string {
+  return text.replaceAll(/./gsu, (each) => (each.isWellFormed() ? encodeURIComponent(each) : '%ED%A0%80'))
+}
+
+/** The same input, but with other texts for one parameter. */
+export function withTexts(input: Input, parameter: Parameter, ...texts: string[]): Input {
+  return { ...input, texts: new Map([...input.texts, [parameter, texts]]) }
+}
+
+/** The input of the contract's examples; what is required and has none gets some valid value. */
+export function exampleOf({ parameters, body }: Operation): Input {
+  const [some] = body === undefined ? [] : [...body.examples, ...samplesOf(body.schema)]
+  const texts = parameters.map((each) => {
+    const values = [...each.examples, ...(each.required ? samplesOf(each.schema) : [])]
+    return [each, values.slice(0, 1).map(String)] as const
+  })
+  return { texts: new Map(texts), body: some }
+}
+
+/** Valid inputs of an operation: each optional parameter absent or present. */
+export function inputsOf({ parameters, body }: Operation): fc.Arbitrary<Input> {
+  const texts = parameters.map((parameter) => {
+    const text = arbitraryOf(parameter.schema)
+      .map(String)
+      .filter((each) => isSendable(parameter, each) && takes(parameter, each))
+      .map((each) => [each])
+    return parameter.required ? text : fc.oneof(fc.constant([]), text)
+  })
+  const bodies = body === undefined ? fc.constant(undefined) : arbitraryOf(body.schema)
+  return fc.record({
+    texts: fc.tuple(...texts).map((all) => new Map(parameters.map((each, index) => [each, all[index] ?? []]))),
+    body: bodies,
+  })
+}

@@ -1,0 +1,175 @@
+import fc from 'fast-check'
+import { stringify, toInteger } from './json.ts'
+import { fields, isObject, isValid, type Schema } from './schemas.ts'
+
+type Values = fc.Arbitrary<unknown>
+
+/** How to make the formats whose values are not found by chance. */
+const FORMATS: Readonly<Record<string, () => Values>> = {
+  date: () => dates().map((text) => text.slice(0, 10)),
+  'date-time': dates,
+  time: () => dates().map((text) => text.slice(11)),
+  duration: () => fc.nat(99).map((days) => `P${days}D`),
+  uuid: () => fc.uuid(),
+  email: () => fc.emailAddress(),
+  hostname: () => fc.domain(),
+  ipv4: () => fc.ipV4(),
+  ipv6: () => fc.ipV6(),
+  uri: () => fc.webUrl(),
+  'uri-reference': () => fc.webUrl(),
+  byte: () => fc.base64String(),
+}
+
+/**
+ * Makes valid values of a schema: many branches that may give some, each filtered by the schema itself.
+ * @throws {Error} if none of them gives any, with what to do about it
+ */
+export function arbitraryOf(schema: Schema): Values {
+  const isGood = (value: unknown) => isValid(schema, value)
+  const good = branchesOf(partsOf(schema)).filter((branch) => {
+    const tries = fc.sample(branch, { numRuns: 50, seed: 1 })
+    return tries.filter(isGood).length > tries.length / 20
+  })
+  if (good.length > 0) return fc.oneof(...good.map((branch) => branch.filter(isGood)))
+  throw new Error(`no valid value is found, give an example in openapi.yaml to the schema ${stringify(schema)}`)
+}
+
+/** A few valid values, the same at each run. */
+export function samplesOf(schema: Schema, count = 1): unknown[] {
+  return fc.sample(arbitraryOf(schema), { numRuns: count, seed: 1 })
+}
+
+/** A schema and all of its `allOf`. */
+export function partsOf(schema: Schema): Schema[] {
+  const { allOf, ...own } = schema
+  return [own, ...Object.values(fields(allOf)).flatMap((each) => partsOf(fields(each)))]
+}
+
+function branchesOf(parts: readonly Schema[]): Values[] {
+  const all = (keyword: string) => parts.flatMap((part) => (keyword in part ? [part[keyword]] : []))
+  const listed = [...all('const'), ...all('example'), ...[...all('enum'), ...all('examples')].flat()]
+  const branches: Values[] = listed.length > 0 ? [fc.constantFrom(...listed)] : []
+  for (const keyword of ['oneOf', 'anyOf']) {
+    const [options] = all(keyword)
+    if (options === undefined) continue
+    const rest = parts.map(({ [keyword]: _, ...part }) => part)
+    return Object.values(fields(options)).map((option) => arbitraryOf({ allOf: [...rest, fields(option)] }))
+  }
+  const types = all('type').at(0) ?? inferredType(parts)
+  return [...branches, ...[types].flat().flatMap((type) => TYPES[String(type)]?.(all, parts) ?? [])]
+}
+
+function inferredType(parts: readonly Schema[]): unknown {
+  const has = (...keywords: string[]) => keywords.some((keyword) => parts.some((part) => keyword in part))
+  if (has('properties', 'required', 'additionalProperties')) return 'object'
+  if (has('items', 'prefixItems', 'minItems', 'maxItems')) return 'array'
+  if (has('pattern', 'minLength', 'maxLength', 'format')) return 'string'
+  return ['null', 'boolean', 'string', 'integer', 'object', 'array']
+}
+
+/** The values of a keyword in all parts of a schema. */
+type All = (keyword: string) => unknown[]
+
+const TYPES: Readonly<Record<string, (all: All, parts: readonly Schema[]) => Values[]>> = {
+  null: () => [fc.constant(null)],
+  boolean: () => [fc.boolean()],
+  integer: integers,
+  number: numbers,
+  string: strings,
+  array: arrays,
+  object: objects,
+}
+
+function integers(all: All): Values[] {
+  const bits = all('format').includes('int64') ? 63n : all('format').includes('int32') ? 31n : 53n
+  const limit = 2n ** bits - (bits === 53n ? 1n : 0n)
+  const lower = [...all('minimum').map(ceiling), ...all('exclusiveMinimum').map((each) => floor(each) + 1n), -limit]
+  const upper = [...all('maximum').map(floor), ...all('exclusiveMaximum').map((each) => ceiling(each) - 1n), limit - 1n]
+  const [min, max] = [greatest(lower), -greatest(upper.map((each) => -each))]
+  if (min > max) return []
+  const [unit = 1n] = all('multipleOf').map(ceiling)
+  const steps = fc.bigInt({ min: ceilDivide(min, unit), max: -ceilDivide(-max, unit) })
+  return [steps.map((step) => step * unit), fc.constantFrom(min, max)].map((each) => each.map(toInteger))
+}
+
+function numbers(all: All): Values[] {
+  const [min, max] = [greatest(all('minimum').map(Number)), least(all('maximum').map(Number))]
+  const [more, less] = [all('exclusiveMinimum').map(Number)[0], all('exclusiveMaximum').map(Number)[0]]
+  const range = { min: more ?? min, max: less ?? max }
+  const rest = { minExcluded: more !== undefined, maxExcluded: less !== undefined, noNaN: true }
+  const bounds = [min, max].filter(Number.isFinite)
+  const [unit = 1] = all('multipleOf').map(Number)
+  return [
+    fc.double({ ...range, ...rest, noDefaultInfinity: true }),
+    fc.nat(1000).map((count) => Number(((Number.isFinite(min) ? min : 0) + count * unit).toPrecision(12))),
+    ...(bounds.length > 0 ? [fc.constantFrom(...bounds)] : []),
+  ]
+}
+
+function strings(all: All): Values[] {
+  const minLength = Math.max(0, ...all('minLength').map(Number))
+  const most = Math.min(10_000, ...all('maxLength').map(Number))
+  const maxLength = all('maxLength').length > 0 ? most : minLength + 20
+  if (minLength > maxLength) return []
+  const lengths = [[minLength, maxLength] as const, [minLength, minLength] as const, [maxLength, maxLength] as const]
+  return [
+    ...lengths.flatMap(([minLength, maxLength]) => [
+      fc.string({ unit: 'binary', minLength, maxLength }),
+      fc.string({ unit: 'grapheme-ascii', minLength, maxLength }),
+    ]),
+    ...all('pattern').flatMap(matching),
+    ...all('format').flatMap((name) => FORMATS[String(name)]?.() ?? []),
+  ]
+}
+
+/** Texts of a pattern, unless it is one that fast-check can't read. */
+function matching(pattern: unknown): Values[] {
+  try {
+    return [fc.stringMatching(new RegExp(String(pattern), 'u'))]
+  } catch {
+    return []
+  }
+}
+
+function arrays(all: All): Values[] {
+  const first = all('prefixItems').flatMap((each) =>
+    Object.values(fields(each)).map((each) => arbitraryOf(fields(each))),
+  )
+  const minLength = Math.max(0, ...all('minItems').map(Number)) - first.length
+  const maxLength = Math.min(minLength + 5, ...all('maxItems').map((each) => Number(each) - first.length))
+  const items = all('items').filter(isObject)
+  const lengths = {
+    minLength: Math.max(0, minLength),
+    maxLength: all('items').includes(false) ? 0 : Math.max(0, maxLength),
+  }
+  const rest = all('uniqueItems').includes(true)
+    ? fc.uniqueArray(arbitraryOf({ allOf: items }), { ...lengths, selector: stringify })
+    : fc.array(arbitraryOf({ allOf: items }), lengths)
+  return [fc.tuple(fc.tuple(...first), rest).map(([head, tail]) => [...head, ...tail])]
+}
+
+function objects(all: All): Values[] {
+  const properties = all('properties').map(fields)
+  const required = all('required').flat().map(String)
+  const names = new Set([...required, ...properties.flatMap((each) => Object.keys(each))])
+  const schemaOf = (name: string) => ({ allOf: properties.flatMap((each) => (name in each ? [each[name]] : [])) })
+  const members = Object.fromEntries([...names].map((name) => [name, arbitraryOf(schemaOf(name))]))
+  const record = fc.record(members, { requiredKeys: required, noNullPrototype: true })
+  const [others = {}] = [...all('additionalProperties'), ...all('unevaluatedProperties')]
+  if (others === false) return [record]
+  const another = isObject(others) && Object.keys(others).length > 0 ? arbitraryOf(others) : fc.constant('other')
+  return [record, fc.tuple(record, another).map(([object, other]) => ({ ...object, other }))]
+}
+
+function dates(): fc.Arbitrary<string> {
+  const [min, max] = [new Date('0001-01-01T00:00:00Z'), new Date('9999-12-31T00:00:00Z')]
+  return fc.date({ min, max, noInvalidDate: true }).map((date) => date.toISOString())
+}
+
+const floor = (value: unknown) => (typeof value === 'bigint' ? value : BigInt(Math.floor(Number(value))))
+const ceiling = (value: unknown) => (typeof value === 'bigint' ? value : BigInt(Math.ceil(Number(value))))
+const ceilDivide = (value: bigint, unit: bigint) => value / unit + (value > 0n && value % unit !== 0n ? 1n : 0n)
+const least = (values: number[]) => Math.min(Infinity, ...values)
+function greatest<Value extends number | bigint>(values: Value[]): Value {
+  return values.reduce((a, b) => (a > b ? a : b))
+}

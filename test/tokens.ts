@@ -1,0 +1,43 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Service } from './helper.ts'
+
+const NO_CREDENTIALS = 'Bearer realm="plants"'
+const INVALID = 'Bearer realm="plants", error="invalid_token"'
+
+/** Header lines, names and values in turn, and the challenge that answers them. */
+type Refused = readonly [headers: readonly string[], challenge: string]
+
+/** By kind, the header lines of requests without a valid access token, and the challenge that each is to get. */
+export async function badCredentials({ store, token }: Service): Promise<ReadonlyMap<string, Refused>> {
+  const valid = await token('valid')
+  const expired = await token('expired', 1)
+  const revoked = await token('revoked')
+  const found = (await store.listTokens()).find(({ caller }) => caller === 'revoked')
+  await store.deleteToken(found?.id ?? '')
+  await delay(5)
+  const values = {
+    'an empty header': '',
+    'another scheme': 'Basic YTpi',
+    'the scheme alone': 'Bearer',
+    'the scheme and a space': 'Bearer ',
+    'a token alone': valid,
+    'the scheme run into the token': `Bearer${valid}`,
+    'a tab for the space': `Bearer\t${valid}`,
+    'a malformed token': 'Bearer constructor',
+    'a token of capital letters': `Bearer ${valid.toUpperCase()}`,
+    'a token cut short': `Bearer ${valid.slice(0, -1)}`,
+    'a token and more': `Bearer ${valid}, Bearer ${valid}`,
+    'an unknown token': `Bearer plant_${'0'.repeat(40)}1d0bfd5b`,
+    'an expired token': `Bearer ${expired}`,
+    'a revoked token': `Bearer ${revoked}`,
+  }
+  const two = {
+    'two headers': ['Authorization', `Bearer ${valid}`, 'authorization', `Bearer ${valid}`],
+    'an empty header and a valid one': ['Authorization', '', 'Authorization', `Bearer ${valid}`],
+  }
+  const one = Object.entries(values).map(([name, value]): [string, string[]] => [name, ['Authorization', value]])
+  const invalid = [...one, ...Object.entries(two)].map(
+    ([name, headers]) => [name, [headers, INVALID] satisfies Refused] as const,
+  )
+  return new Map<string, Refused>([['no credentials', [[], NO_CREDENTIALS]], ...invalid])
+}
