@@ -57,3 +57,12 @@ export async function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply
     throw new HttpError(417, 'Only 100-continue can be expected')
   }
 }
+
+/** Refuses a query that is not UTF-8 in percent-encoding: the router would take it as it is. An `onRequest` hook. */
+export async function checkQuery({ url }: FastifyRequest): Promise<void> {
+  try {
+    decodeURIComponent(url)
+  } catch {
+    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
+  }
+}

@@ -7,6 +7,7 @@ import { StartupError } from './config.ts'
 import type { Contract, Service } from './contract.ts'
 import { HttpError } from './errors.ts'
 import { countHeader } from './headers.ts'
+import { checkQuery } from './http.ts'
 
 /** A service that has a method for each operation, and none that has no operation. */
 export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
@@ -54,7 +55,7 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
       return {
         method,
         url: path.replaceAll(/{(\w+)}/g, ':$1'),
-        onRequest: operation.hasBody ? [...guarded, requireJson] : guarded,
+        onRequest: [...guarded, checkQuery, ...(operation.hasBody ? [requireJson] : [])],
         preParsing: operation.hasBody ? askForBody : [],
         handler: async (request: FastifyRequest, reply: FastifyReply) => {
           const { caller, params, query, body } = request

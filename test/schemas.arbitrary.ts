@@ -25,6 +25,14 @@ const FORMATS: Readonly<Record<string, () => Values>> = {
  * @throws {Error} if none of them gives any, with what to do about it
  */
 export function arbitraryOf(schema: Schema): Values {
+  const values = made.get(schema) ?? makeArbitrary(schema)
+  made.set(schema, values)
+  return values
+}
+
+const made = new WeakMap<Schema, Values>()
+
+function makeArbitrary(schema: Schema): Values {
   const isGood = (value: unknown) => isValid(schema, value)
   const good = branchesOf(partsOf(schema)).filter((branch) => {
     const tries = fc.sample(branch, { numRuns: 50, seed: 1 })
@@ -64,13 +72,14 @@ function inferredType(parts: readonly Schema[]): unknown {
   if (has('properties', 'required', 'additionalProperties')) return 'object'
   if (has('items', 'prefixItems', 'minItems', 'maxItems')) return 'array'
   if (has('pattern', 'minLength', 'maxLength', 'format')) return 'string'
-  return ['null', 'boolean', 'string', 'integer', 'object', 'array']
+  return 'any'
 }
 
 /** The values of a keyword in all parts of a schema. */
 type All = (keyword: string) => unknown[]
 
 const TYPES: Readonly<Record<string, (all: All, parts: readonly Schema[]) => Values[]>> = {
+  any: () => [fc.constantFrom(null, true, 7, 1.5, 'text', [], {})],
   null: () => [fc.constant(null)],
   boolean: () => [fc.boolean()],
   integer: integers,
@@ -81,28 +90,34 @@ const TYPES: Readonly<Record<string, (all: All, parts: readonly Schema[]) => Val
 }
 
 function integers(all: All): Values[] {
-  const bits = all('format').includes('int64') ? 63n : all('format').includes('int32') ? 31n : 53n
-  const limit = 2n ** bits - (bits === 53n ? 1n : 0n)
-  const lower = [...all('minimum').map(ceiling), ...all('exclusiveMinimum').map((each) => floor(each) + 1n), -limit]
-  const upper = [...all('maximum').map(floor), ...all('exclusiveMaximum').map((each) => ceiling(each) - 1n), limit - 1n]
-  const [min, max] = [greatest(lower), -greatest(upper.map((each) => -each))]
+  const bits = all('format').includes('int64') ? 64n : all('format').includes('int32') ? 32n : 54n
+  const limit = 2n ** (bits - 1n)
+  const [min, max] = [
+    [...all('minimum').map(ceiling), ...all('exclusiveMinimum').map((each) => floor(each) + 1n)].reduce(
+      (a, b) => (a > b ? a : b),
+      -limit,
+    ),
+    [...all('maximum').map(floor), ...all('exclusiveMaximum').map((each) => ceiling(each) - 1n)].reduce(
+      (a, b) => (a < b ? a : b),
+      limit - 1n,
+    ),
+  ]
   if (min > max) return []
   const [unit = 1n] = all('multipleOf').map(ceiling)
-  const steps = fc.bigInt({ min: ceilDivide(min, unit), max: -ceilDivide(-max, unit) })
+  const steps = fc.bigInt({ min: min / unit, max: max / unit })
   return [steps.map((step) => step * unit), fc.constantFrom(min, max)].map((each) => each.map(toInteger))
 }
 
 function numbers(all: All): Values[] {
-  const [min, max] = [greatest(all('minimum').map(Number)), least(all('maximum').map(Number))]
-  const [more, less] = [all('exclusiveMinimum').map(Number)[0], all('exclusiveMaximum').map(Number)[0]]
-  const range = { min: more ?? min, max: less ?? max }
-  const rest = { minExcluded: more !== undefined, maxExcluded: less !== undefined, noNaN: true }
-  const bounds = [min, max].filter(Number.isFinite)
-  const [unit = 1] = all('multipleOf').map(Number)
+  const min = Math.max(-Number.MAX_VALUE, ...[...all('minimum'), ...all('exclusiveMinimum')].map(Number))
+  const max = Math.min(Number.MAX_VALUE, ...[...all('maximum'), ...all('exclusiveMaximum')].map(Number))
+  if (min > max) return []
+  const units = all('multipleOf').map(Number)
+  const near = Math.abs(min) < 1e6 ? min : 0
   return [
-    fc.double({ ...range, ...rest, noDefaultInfinity: true }),
-    fc.nat(1000).map((count) => Number(((Number.isFinite(min) ? min : 0) + count * unit).toPrecision(12))),
-    ...(bounds.length > 0 ? [fc.constantFrom(...bounds)] : []),
+    fc.double({ min, max, noNaN: true }),
+    fc.constantFrom(min, max),
+    ...units.map((unit) => fc.nat(1000).map((count) => Number(((Math.ceil(near / unit) + count) * unit).toFixed(10)))),
   ]
 }
 
@@ -168,8 +183,3 @@ function dates(): fc.Arbitrary<string> {
 
 const floor = (value: unknown) => (typeof value === 'bigint' ? value : BigInt(Math.floor(Number(value))))
 const ceiling = (value: unknown) => (typeof value === 'bigint' ? value : BigInt(Math.ceil(Number(value))))
-const ceilDivide = (value: bigint, unit: bigint) => value / unit + (value > 0n && value % unit !== 0n ? 1n : 0n)
-const least = (values: number[]) => Math.min(Infinity, ...values)
-function greatest<Value extends number | bigint>(values: Value[]): Value {
-  return values.reduce((a, b) => (a > b ? a : b))
-}

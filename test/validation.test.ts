@@ -62,6 +62,12 @@ t.test('unknown query parameters are ignored', async (t) => {
   }
 })
 
+t.test('a query is UTF-8 in percent-encoding, also where it is ignored', async (t) => {
+  for (const query of ['x=%', 'x=%zz', 'x=%ff', 'x=%C0%80', '%ED%A0%80']) {
+    t.equal((await call({ path: `/plants?${query}`, token: demo })).status, 400, query)
+  }
+})
+
 t.test('an id in a path is an int64 in plain decimal digits', async (t) => {
   const ids = ['0', '-7', '7', '9007199254740993', '9223372036854775807', '-9223372036854775808']
   for (const id of ids) {
