@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { fields, readContract } from '../service/contract.ts'
+import { operations } from './contract.ts'
 import { build } from './helper.ts'
+import { isValid } from './schemas.ts'
 
 const yaml = readFileSync('openapi.yaml', 'utf8')
 
@@ -96,6 +98,38 @@ t.test('what would be served otherwise than the contract says is refused by name
   for (const [reason, from, to] of table) {
     const file = written(t, [from.replaceAll('"#', "'#"), to.replaceAll('"#', "'#")])
     t.throws(() => readContract(file), { message: reason }, String(reason))
+  }
+})
+
+t.test('an answer is as the specification has it: a plant of name and tag, plants, or an Error', async (t) => {
+  const schemaOf = (id: string, status: string) =>
+    operations.find((each) => each.id === id)?.responses.get(status)?.schema ?? {}
+  const plants = [{ name: 'Rose' }, { name: 'Rose', tag: 'garden' }]
+  const others = [{}, { tag: 'garden' }, { name: 'Rose', id: 7 }, { name: 'Rose', tag: null }, { name: 7 }, 'Rose', []]
+  for (const [values, expected] of [
+    [plants, true],
+    [others, false],
+  ] as const) {
+    for (const value of values) {
+      t.equal(isValid(schemaOf('createPayout', '200'), value), expected, JSON.stringify(value))
+      t.equal(isValid(schemaOf('getPayout', '200'), [value]), expected, JSON.stringify([value]))
+    }
+  }
+  t.notOk(isValid(schemaOf('getPayout', '200'), plants[0]))
+  for (const { id, responses } of operations) {
+    for (const status of [...responses.keys()].filter((each) => !each.startsWith('2'))) {
+      const error = { error: 404, message: 'none' }
+      t.ok(isValid(schemaOf(id, status), error), `${id} ${status}`)
+      for (const other of [
+        { error: 404 },
+        { message: 'none' },
+        { ...error, id: 7 },
+        { ...error, error: '404' },
+        [error],
+      ]) {
+        t.notOk(isValid(schemaOf(id, status), other), `${id} ${status} ${JSON.stringify(other)}`)
+      }
+    }
   }
 })
 

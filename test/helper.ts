@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import type { Test } from 'tap'
 import { buildApp } from '../service/app.ts'
 import { readConfig } from '../service/config.ts'
+import { fields } from '../service/contract.ts'
 import { openStore, type Store } from '../service/store.ts'
 import { issueToken } from '../service/token.ts'
 import { assertDocumented } from './documented.ts'
@@ -69,16 +70,24 @@ export async function build(t: Test, environment: Record<string, string> = {}): 
     port,
     log,
     token: (caller, lifetime) => issueToken(store, caller, lifetime),
-    call: async (request) => foreseen(log, await call(port, request), request.failing),
-    raw: async (count, ...parts) => (await raw(port, count, parts)).map((answer) => foreseen(log, answer)),
+    call: (request) => foreseen(log, call(port, request), request),
+    raw: (count, ...parts) => foreseen(log, raw(port, count, parts), { path: parts.join('').slice(0, 100) }),
   }
 }
 
-/** Fails on a status 500, with the error that was logged. */
-function foreseen(log: readonly Record<string, unknown>[], answer: Answer, isExpected = false): Answer {
-  if (answer.status !== 500 || isExpected) return answer
-  const cause = log.findLast(({ err, reqId }) => err !== undefined && reqId === answer.headers['x-request-id'])
-  throw new Error(`500 was answered: ${JSON.stringify(cause?.['err'])}`)
+/** Passes answers on, unless one is a 500, or was broken off: the test then fails with the error that was logged. */
+async function foreseen<Answers extends Answer | Answer[]>(
+  log: readonly Record<string, unknown>[],
+  answers: Promise<Answers>,
+  { method = '', path, failing = false }: Call,
+): Promise<Answers> {
+  const logged = () => String(fields(log.findLast(({ err }) => err !== undefined)?.['err'])['stack'])
+  const all = await answers.catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ECONNRESET')) throw error
+    throw new Error(`${method} ${path} was broken off: ${logged()}`, { cause: error })
+  })
+  if (failing || [all].flat().every(({ status }) => status !== 500)) return all
+  throw new Error(`${method} ${path} answered 500: ${logged()}`)
 }
 
 /** Makes a request to a port; the test fails if the contract does not document the answer. */

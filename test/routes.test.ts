@@ -155,6 +155,7 @@ t.test('a method gets the header parameters of the contract, by the names that i
   t.strictSame(await send({ 'x-text': '12' }), [204, { 'X-Text': '12' }])
   t.match(await send({}), [400, /header must have required property 'X-Text'/])
   t.match(await send({ 'x-text': 'a' }), [400, /header\/X-Text/])
+  t.match(await send({ 'x-text': ['ab', 'ab'] }), [400, 'header/X-Text must not be repeated'])
   t.match(await send({ 'x-text': 'ab', 'x-count': '1.0' }), [400, /header\/X-Count must be an integer/])
 })
 
