@@ -10,6 +10,7 @@ import { readConfig } from '../service/config.ts'
 import { fields } from '../service/contract.ts'
 import { openStore, type Store } from '../service/store.ts'
 import { issueToken } from '../service/token.ts'
+import { clientOf, type PlantClient } from './client.ts'
 import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
 import { readResponses } from './responses.ts'
@@ -46,6 +47,8 @@ export interface Service {
   readonly token: (caller: string, lifetime?: number) => Promise<string>
   /** Makes a request; the test fails if the contract does not document the answer. */
   readonly call: (request: Call) => Promise<Answer>
+  /** A client of a caller, whose requests compile only if the contract has them. */
+  readonly client: (token: string) => PlantClient
   /** Writes bytes to a socket, pauses for milliseconds, and reads so many answers, or all until the socket closes. */
   readonly raw: (count: number, ...parts: (string | Buffer | number)[]) => Promise<Answer[]>
 }
@@ -71,6 +74,7 @@ export async function build(t: Test, environment: Record<string, string> = {}): 
     log,
     token: (caller, lifetime) => issueToken(store, caller, lifetime),
     call: (request) => foreseen(log, call(port, request), request),
+    client: (token) => clientOf(port, token),
     raw: (count, ...parts) => foreseen(log, raw(port, count, parts), { path: parts.join('').slice(0, 100) }),
   }
 }
