@@ -10,6 +10,7 @@ const [yaml = '', promised = '', method = ''] = [...section.matchAll(/^ {3}```\w
 )
 const promises = promised.trim().split('\n')
 
+t.setTimeout(400_000)
 const folder = copyProject(t)
 const port = await freePort()
 const environment = { DATABASE_URL: `sqlite:${folder}/plants.db`, PORT: String(port) }
@@ -53,10 +54,24 @@ t.test('the check and the start name the missing method', async (t) => {
 })
 
 t.test('the second edit: all passes, and the operation works', async (t) => {
+  t.setTimeout(300_000)
   edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
   const checked = await npm('run', 'check')
-  t.equal(checked.code, 0, checked.stdout + checked.stderr)
-  const tests = ['operations', 'routes', 'generate', 'plant-service', 'released'].map((name) => `test/${name}.test.ts`)
+  t.equal(checked.code, 0, 'npm run check', { found: checked.stdout + checked.stderr })
+  const names = [
+    'operations',
+    'auth',
+    'client',
+    'contract',
+    'generate',
+    'methods',
+    'plant-service',
+    'released',
+    'routes',
+  ]
+  const tests = names.map((name) => `test/${name}.test.ts`)
   const tested = await npm('exec', '--', 'tap', '--disable-coverage', '--reporter=tap', ...tests)
-  t.equal(tested.code, 0, tested.stdout)
+  t.equal(tested.code, 0, 'the tests', { found: tested.stdout })
+  const seen = await run([process.execPath, 'test/statuses.ts'], environment, folder)
+  t.strictSame([seen.code, seen.stderr], [0, ''], 'each declared status was produced')
 })
