@@ -30,7 +30,7 @@ export function answerError(error: Error, request: FastifyRequest, reply: Fastif
   const { statusCode, message, headers } = toHttpError(error)
   if (statusCode >= 500 && !(error instanceof HttpError)) request.log.error({ err: error }, 'request failed')
   const body: Body = { error: statusCode, message }
-  return reply.code(statusCode).headers(headers).send(body)
+  return reply.code(statusCode).headers(headers).type('application/json; charset=utf-8').send(body)
 }
 
 function toHttpError(error: Error): HttpError {

@@ -112,3 +112,11 @@ t.test('a failure midway breaks the connection, and is logged', async (t) => {
     { msg: 'request', aborted: true },
   ])
 })
+
+t.test('a failure before the first byte is a 500 as any other', async (t) => {
+  const other = new DatabaseSync(file)
+  other.exec(`UPDATE plants SET plant = '{}' WHERE owner = 'many' AND id = 0`)
+  other.close()
+  const { status, json } = await call({ path: '/plants', token: secret, failing: true })
+  t.strictSame([status, json], [500, { error: 500, message: 'Internal Server Error' }])
+})
