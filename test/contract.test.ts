@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { fields, readContract } from '../service/contract.ts'
+import { readContract } from '../service/contract.ts'
 import { operations } from './contract.ts'
 import { build } from './helper.ts'
 import { isValid } from './schemas.ts'
