@@ -134,15 +134,16 @@ t.test('an answer is as the specification has it: a plant of name and tag, plant
 })
 
 t.test('the parameters of a path are those of its operations, whose own ones go first', async (t) => {
-  const own = 'parameters: [{ name: id, in: path, required: true, schema: { type: string } }, { name: id, in: query }]'
-  const file = written(t, ['      summary: Delete payout\n', `      summary: Delete payout\n      ${own}\n`])
-  const operationOf = (name: string) =>
-    fields(fields(fields(readContract(name).document['paths'])['/plants/{id}'])['delete'])
-  t.match(operationOf('openapi.yaml')['parameters'], [{ in: 'path', description: /plain decimal/ }])
-  t.strictSame(operationOf(file)['parameters'], [
-    { name: 'id', in: 'path', required: true, schema: { type: 'string' } },
-    { name: 'id', in: 'query' },
-  ])
+  const folder = t.testdir({
+    'openapi.yaml': `paths:
+  /plants/{id}:
+    parameters: [{ in: path, name: id, description: shared }, { in: query, name: id, description: another }]
+    delete: { operationId: remove, parameters: [{ in: path, name: id, description: own }] }`,
+  })
+  const { document } = readContract(`${folder}/openapi.yaml`)
+  t.match(document, {
+    paths: { '/plants/{id}': { delete: { parameters: [{ description: 'own' }, { description: 'another' }] } } },
+  })
 })
 
 t.test('keywords beside a reference, and references to references, are kept', async (t) => {

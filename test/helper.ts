@@ -75,7 +75,8 @@ export async function build(t: Test, environment: Record<string, string> = {}): 
     token: (caller, lifetime) => issueToken(store, caller, lifetime),
     call: (request) => foreseen(log, call(port, request), request),
     client: (token) => clientOf(port, token),
-    raw: (count, ...parts) => foreseen(log, raw(port, count, parts), { path: parts.join('').slice(0, 100) }),
+    raw: (count, ...parts) =>
+      foreseen(log, raw(port, count, parts), { method: 'raw', path: parts.join('').slice(0, 100) }),
   }
 }
 
@@ -83,7 +84,7 @@ export async function build(t: Test, environment: Record<string, string> = {}): 
 async function foreseen<Answers extends Answer | Answer[]>(
   log: readonly Record<string, unknown>[],
   answers: Promise<Answers>,
-  { method = '', path, failing = false }: Call,
+  { method = 'GET', path, failing = false }: Call,
 ): Promise<Answers> {
   const logged = () => String(fields(log.findLast(({ err }) => err !== undefined)?.['err'])['stack'])
   const all = await answers.catch((error: unknown) => {

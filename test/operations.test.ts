@@ -64,20 +64,25 @@ for (const operation of operations) {
     await fc.assert(property, { numRuns: 200, includeErrorInReport: true })
   })
 
-  t.test(`${id} wants an access token, before anything else is looked at`, async (t) => {
-    const faulty = parameters.reduce<Input>(
-      (input, each) => withTexts(input, each, textsOf(each).find((text) => isFault(each, text)) ?? 'any'),
-      { ...example, body: body && '{"broken' },
-    )
-    for (const [name, [headers, challenge]] of await badCredentials(service)) {
-      for (const request of [toCall(operation, example), toCall(operation, faulty)]) {
-        const answer = await call({ ...request, headers: [...request.headers, ...headers] })
-        if (!operation.isGuarded) continue
-        t.equal(answer.status, 401, `401 for ${name}`)
-        t.equal(answer.headers['www-authenticate'], challenge, `the challenge for ${name}`)
+  if (operation.isGuarded) {
+    t.test(`${id} wants an access token, before anything else is looked at`, async (t) => {
+      const faulty = parameters.reduce<Input>(
+        (input, each) => withTexts(input, each, textsOf(each).find((text) => isFault(each, text)) ?? 'any'),
+        { ...example, body: body && '{"broken' },
+      )
+      for (const [name, [headers, challenge]] of await badCredentials(service)) {
+        for (const request of [toCall(operation, example), toCall(operation, faulty)]) {
+          const answer = await call({ ...request, headers: [...request.headers, ...headers] })
+          t.equal(answer.status, 401, `401 for ${name}`)
+          t.equal(answer.headers['www-authenticate'], challenge, `the challenge for ${name}`)
+        }
       }
-    }
-  })
+    })
+  } else {
+    t.test(`${id} needs no access token`, async (t) => {
+      t.notOk(refuses(await call(toCall(operation, example))))
+    })
+  }
 
   t.test(`${id} answers 417 to an expectation, and 503 while the store is away, as declared`, async (t) => {
     const { call, store, token } = await build(t)
