@@ -20,7 +20,7 @@ process.once('disconnect', () => process.exit())
 
 const config = readConfig(process.env)
 const log = pino({ level: config.LOG_LEVEL })
-const store = await openStore(config.DATABASE_URL)
+const store = await openStore(config.DATABASE_URL, true, config)
 let app: FastifyInstance | undefined
 let seen = ''
 
@@ -34,7 +34,7 @@ watch(dirname(CONTRACT), () => follow.refresh())
 
 async function begin(): Promise<void> {
   if (!(await serve(CONTRACT))) await serve(LAST_GOOD)
-  if (app !== undefined) await offerDemoToken(store, app.listeningOrigin)
+  if (app !== undefined && 'file' in config.DATABASE_URL) await offerDemoToken(store, app.listeningOrigin)
   flushCompileCache() // which would wait for the end, and that will be a signal
 }
 

@@ -4,13 +4,20 @@ export const variables = {
   PORT: variable('3000', 'The port to listen on; `0` takes a free one', ...number(/^\d+$/, 'an integer', 0, 65_535)),
   DATABASE_URL: variable(
     'sqlite:data/plants.db',
-    'Where the plants are kept: `sqlite:<file>`',
-    'sqlite:<file>, the only kind of store that this release has',
-    (text) => {
+    'Where the plants are kept: `sqlite:<file>` or `postgres://<user>:<password>@<host>/<database>`',
+    'sqlite:<file> or postgres://<user>:<password>@<host>/<database>',
+    (text): { readonly file: string } | { readonly url: string } | undefined => {
+      if (/^postgres(ql)?:\/\/.*[^/]/.test(text) && URL.canParse(text)) return { url: text }
       const [, file] = /^sqlite:([^:].*)$/.exec(text) ?? []
       return file === undefined ? undefined : { file }
     },
   ),
+  DATABASE_POOL_SIZE: variable(
+    '5',
+    'Connections to PostgreSQL; up to 16 more while long lists are read',
+    ...number(/^\d+$/, 'an integer', 1, 1000),
+  ),
+  DATABASE_TIMEOUT: seconds('3', 0.1, 'until an operation on PostgreSQL is given up, with 503'),
   BASE_URL: variable(
     '.',
     'The server that the served `/openapi.yaml` names',

@@ -13,19 +13,19 @@ const { pino } = await import('pino')
 process.on('uncaughtException', fail)
 
 const config = readConfig(process.env)
-const { HOST, PORT, NODE_ENV } = config
+const { HOST, PORT, DATABASE_URL, NODE_ENV } = config
 const output = pino.destination()
 const log = pino({ level: config.LOG_LEVEL }, output)
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
 const { openStore } = await import('./store.ts')
-const store = await openStore(config.DATABASE_URL)
+const store = await openStore(DATABASE_URL, true, config)
 const { buildApp } = await import('./app.ts')
 const { offerDemoToken } = await import('./token.ts')
 const app = await buildApp({ config, store, log })
 await app.listen({ host: HOST, port: PORT }).catch((error: unknown) => {
   throw new StartupError(`HOST ${HOST}, PORT ${PORT}: ${reasonOf(error)}`)
 })
-if (NODE_ENV !== 'production') await offerDemoToken(store, app.listeningOrigin)
+if (NODE_ENV !== 'production' && 'file' in DATABASE_URL) await offerDemoToken(store, app.listeningOrigin)
 
 log.info({ signal: await signalled }, 'stopping')
 // A connection that becomes idle while the server closes would be kept until its client leaves.

@@ -1,11 +1,8 @@
-import { DatabaseSync, type SQLOutputValue, type SQLTagStore } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
+import { BATCH, Lists, type ReadPage, type Snapshot } from './store.list.ts'
+import { fromPlant, fromToken, idOf, type Row, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
 import { BUSY_TIMEOUT, openSqlite, primaryCode } from './store.sqlite.open.ts'
-import { type Page, type Plant, type Store, type StoredToken, StoreUnavailable } from './store.ts'
-
-/** A list of more plants than this is read in batches, on a connection of its own; of those so many may be open. */
-const BATCH = 500
-const MOST_SNAPSHOTS = 16
+import { type Entry, type Page, type Plant, type Store, type StoredToken, StoreUnavailable } from './store.ts'
 
 /** Primary result codes that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const UNAVAILABLE = new Set<number | undefined>([5, 6, 8, 10, 13, 14])
@@ -15,9 +12,9 @@ export class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #lock: DatabaseSync | undefined
   readonly #sql: SQLTagStore
+  readonly #lists: Lists
   /** Writes that wait for their commit: `run` executes one, and gives what to call when it is committed. */
   readonly #batch: { run: () => () => void; reject: (error: unknown) => void }[] = []
-  #snapshots = 0
 
   /**
    * @param sole whether to become the one process that owns the file
@@ -28,6 +25,7 @@ export class SqliteStore implements Store {
     this.#db = db
     this.#lock = lock
     this.#sql = db.createTagStore()
+    this.#lists = new Lists(pages(this.#sql), async () => openSnapshot(String(db.location())))
   }
 
   create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
@@ -56,19 +54,23 @@ export class SqliteStore implements Store {
     return this.#write(() => this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n)
   }
 
-  async list(owner: string, after: bigint | number = -Infinity, limit = Infinity): Promise<Page> {
-    const page = pageAfter(this.#sql, owner, after, Math.min(limit, BATCH))
-    if (page.last === undefined || limit <= BATCH) return page
-    const end: { last?: bigint } = {}
-    const plants = this.#snapshot(owner, after, limit, end)
-    await plants.next()
-    return { plants, ...end }
+  list(owner: string, after?: bigint, limit?: number): Promise<Page> {
+    return this.#lists.list(owner, after, limit)
   }
 
-  async addToken({ id, caller, created, expires }: StoredToken, digest: Uint8Array): Promise<void> {
+  async entries(after?: Entry): Promise<Entry[]> {
+    const { owner, id } = after ?? { owner: '', id: -Infinity }
+    return available(
+      () => this.#sql.all`SELECT owner, id, plant FROM plants WHERE (owner, id) > (${owner}, ${id})
+        ORDER BY owner, id LIMIT ${BATCH}`,
+    ).map(toEntry)
+  }
+
+  async addToken(token: StoredToken): Promise<void> {
+    const [id, caller, created, expires, digest] = fromToken(token)
     await this.#write(
       () => this.#sql.run`INSERT INTO tokens (id, caller, created, expires, digest)
-        VALUES (${id}, ${caller}, ${created.getTime()}, ${expires?.getTime() ?? null}, ${digest})`,
+        VALUES (${id}, ${caller}, ${created}, ${expires}, ${digest})`,
     )
   }
 
@@ -96,40 +98,6 @@ export class SqliteStore implements Store {
 
   #row(owner: string, id: bigint): Row | undefined {
     return this.#sql.get`SELECT plant FROM plants WHERE owner = ${owner} AND id = ${id}`
-  }
-
-  /**
-   * The plants of a page in batches, on a connection whose transaction sees one moment. The first batch is empty:
-   * with it the connection is open, and closes when the generator ends.
-   * @param end gets the id of the last plant, if there are more after it
-   */
-  async *#snapshot(owner: string, after: bigint | number, limit: number, end: { last?: bigint }) {
-    if (this.#snapshots === MOST_SNAPSHOTS) throw new StoreUnavailable('too many long lists at once')
-    const file = String(this.#db.location())
-    const db = available(() => new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: BUSY_TIMEOUT }))
-    this.#snapshots += 1
-    try {
-      // The moment is that of the first read in a transaction.
-      available(() => db.exec('BEGIN; SELECT 1 FROM plants LIMIT 1'))
-      const sql = db.createTagStore()
-      if (limit !== Infinity) {
-        const [last, next] = available(
-          () => sql.all`SELECT id FROM plants WHERE owner = ${owner} AND id > ${after}
-            ORDER BY id LIMIT 2 OFFSET ${limit - 1}`,
-        )
-        if (next !== undefined) end.last = idOf(last)
-      }
-      yield []
-      for (let left = limit, from: bigint | number | undefined = after; left > 0 && from !== undefined; left -= BATCH) {
-        const { plants, last } = pageAfter(sql, owner, from, Math.min(left, BATCH))
-        yield plants
-        from = last
-        await nextTurn()
-      }
-    } finally {
-      this.#snapshots -= 1
-      db.close()
-    }
   }
 
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
@@ -164,15 +132,37 @@ export class SqliteStore implements Store {
   }
 }
 
-type Row = Record<string, SQLOutputValue>
+function pages(sql: SQLTagStore): ReadPage {
+  return async (owner, after, most) => {
+    const from = after ?? -Infinity
+    const read = () =>
+      sql.all`SELECT id, plant FROM plants WHERE owner = ${owner} AND id > ${from} ORDER BY id LIMIT ${most + 1}`
+    return toPage(available(read), most)
+  }
+}
 
-/** At most so many plants after an id. */
-function pageAfter(sql: SQLTagStore, owner: string, after: bigint | number, most: number) {
-  const rows = available(
-    () => sql.all`SELECT id, plant FROM plants WHERE owner = ${owner} AND id > ${after} ORDER BY id LIMIT ${most + 1}`,
-  )
-  const plants = rows.slice(0, most).map(toPlant)
-  return rows.length > most ? { plants, last: idOf(rows[most - 1]) } : { plants }
+/** A snapshot is a connection of its own, whose transaction sees one moment: that of its first read. */
+function openSnapshot(file: string): Snapshot {
+  const db = available(() => new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: BUSY_TIMEOUT }))
+  try {
+    available(() => db.exec('BEGIN; SELECT 1 FROM plants LIMIT 1'))
+  } catch (error) {
+    db.close()
+    throw error
+  }
+  const sql = db.createTagStore()
+  return {
+    page: pages(sql),
+    lastOf: async (owner, after, limit) => {
+      const from = after ?? -Infinity
+      const [last, next] = available(
+        () => sql.all`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
+          ORDER BY id LIMIT 2 OFFSET ${limit - 1}`,
+      )
+      return last && next && idOf(last)
+    },
+    close: async () => db.close(),
+  }
 }
 
 /** Runs SQL. @throws {StoreUnavailable} for what may go better later */
@@ -185,13 +175,4 @@ function available<Value>(run: () => Value): Value {
     if (!isClosed && !UNAVAILABLE.has(primaryCode(error))) throw error
     throw new StoreUnavailable(String(error), { cause: error })
   }
-}
-
-const fromPlant = ({ name, tag }: Plant) => JSON.stringify({ name, tag })
-const toPlant = (row: Row | undefined) => JSON.parse(String(row?.['plant'])) as Plant // as create wrote it
-const idOf = (row: Row | undefined) => BigInt(String(row?.['id']))
-
-function toToken({ id, caller, created, expires }: Row): StoredToken {
-  const end = expires === null ? {} : { expires: new Date(Number(expires)) }
-  return { id: String(id), caller: String(caller), created: new Date(Number(created)), ...end }
 }

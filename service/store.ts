@@ -1,5 +1,5 @@
+import { type Config, readConfig } from './config.ts'
 import type { components } from './contract.ts'
-import { SqliteStore } from './store.sqlite.ts'
 
 /** A plant, as it is stored and answered. */
 export type Plant = components['schemas']['Plant']
@@ -20,6 +20,15 @@ export interface StoredToken {
   readonly created: Date
   /** Never, if absent. */
   readonly expires?: Date
+  /** The SHA-256 of the token. */
+  readonly digest: Uint8Array
+}
+
+/** A plant, with what it is known by. */
+export interface Entry {
+  readonly owner: string
+  readonly id: bigint
+  readonly plant: Plant
 }
 
 /**
@@ -40,10 +49,12 @@ export interface Store {
    * @param limit the most plants of the page, from 1; all if absent
    */
   list(owner: string, after?: bigint, limit?: number): Promise<Page>
+  /** Some plants of all owners, ordered by owner and id, after one or from the first. After the last there are none. */
+  entries(after?: Entry): Promise<Entry[]>
 
-  /** Stores an access token. @param digest its SHA-256 */
-  addToken(token: StoredToken, digest: Uint8Array): Promise<void>
-  /** The access token of this digest, expired or not; undefined if there is none. */
+  /** Stores an access token. */
+  addToken(token: StoredToken): Promise<void>
+  /** The access token of this digest, expired or not; undefined if there is none. It may be 3 seconds old. */
   findToken(digest: Uint8Array): Promise<StoredToken | undefined>
   /** All access tokens, expired ones too, the oldest first. */
   listTokens(): Promise<StoredToken[]>
@@ -61,12 +72,23 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
+/** What a store reads of the configuration beside `DATABASE_URL`. */
+export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'>
+
 /**
  * Opens the store, makes it if there is none, and upgrades its schema.
- * @param file where the embedded store is
  * @param sole false for a short visit beside the process that owns an embedded store
  * @throws {StartupError}
  */
-export async function openStore({ file }: { readonly file: string }, sole = true): Promise<Store> {
-  return new SqliteStore(file, sole)
+export async function openStore(
+  database: Config['DATABASE_URL'],
+  sole = true,
+  limits: Limits = readConfig({}),
+): Promise<Store> {
+  if ('file' in database) {
+    const { SqliteStore } = await import('./store.sqlite.ts')
+    return new SqliteStore(database.file, sole)
+  }
+  const { PostgresStore } = await import('./store.postgres.ts')
+  return PostgresStore.open(database.url, limits)
 }

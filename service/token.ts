@@ -19,7 +19,7 @@ export async function issueToken(store: Store, caller: string, lifetime?: number
   const digest = digestOf(token)
   const created = new Date()
   const expires = lifetime === undefined ? {} : { expires: new Date(created.getTime() + lifetime) }
-  await store.addToken({ id: digest.toString('hex', 0, 8), caller, created, ...expires }, digest)
+  await store.addToken({ id: digest.toString('hex', 0, 8), caller, created, ...expires, digest })
   return token
 }
 
@@ -85,7 +85,8 @@ if (import.meta.main) {
     const words = process.argv.slice(2).join(' ')
     const [pattern, command] = COMMANDS.find(([pattern]) => pattern.test(words)) ?? []
     if (command === undefined) throw new Error(USAGE)
-    const store = await openStore(readConfig(process.env).DATABASE_URL, false)
+    const config = readConfig(process.env)
+    const store = await openStore(config.DATABASE_URL, false, config)
     const lines = await command(store, pattern?.exec(words) ?? []).finally(() => store.close())
     for (const line of lines) console.log(line)
   } catch (error) {

@@ -6,6 +6,8 @@ t.test('an empty environment gives the defaults, in numbers and seconds', async 
     HOST: '127.0.0.1',
     PORT: 3000,
     DATABASE_URL: { file: 'data/plants.db' },
+    DATABASE_POOL_SIZE: 5,
+    DATABASE_TIMEOUT: 3,
     BASE_URL: '.',
     LOG_LEVEL: 'info',
     NODE_ENV: 'development',
@@ -32,6 +34,13 @@ const valid: [keyof typeof variables, string, unknown][] = [
   ['PORT', '65535', 65535],
   ['DATABASE_URL', 'sqlite:/var/lib/plants.db', { file: '/var/lib/plants.db' }],
   ['DATABASE_URL', 'sqlite:a b/ü?#.db', { file: 'a b/ü?#.db' }],
+  [
+    'DATABASE_URL',
+    'postgres://joe:p%40ss@db:5433/plants?sslmode=require',
+    { url: 'postgres://joe:p%40ss@db:5433/plants?sslmode=require' },
+  ],
+  ['DATABASE_URL', 'postgresql:///plants?host=/run', { url: 'postgresql:///plants?host=/run' }],
+  ['DATABASE_POOL_SIZE', '1', 1],
   ['BASE_URL', 'https://plants.example:8443/v1/', 'https://plants.example:8443/v1/'],
   ['BASE_URL', '../plants', '../plants'],
   ['LOG_LEVEL', 'silent', 'silent'],
@@ -45,7 +54,20 @@ for (const [name, text, value] of valid) {
 
 const faulty: [keyof typeof variables, ...string[]][] = [
   ['PORT', '-1', '65536', '1e3', '0x10', '80.0', ' 80', 'http'],
-  ['DATABASE_URL', 'sqlite:', 'plants.db', 'sqlite::memory:', 'postgres://joe:secret@host/db', 'SQLITE'],
+  [
+    'DATABASE_URL',
+    'sqlite:',
+    'plants.db',
+    'sqlite::memory:',
+    'SQLITE',
+    'postgres:',
+    'postgres://',
+    'postgres://a b',
+    'POSTGRES://host/db',
+    'postgres://joe:se#cret@host/db',
+    'mysql://host/db',
+  ],
+  ['DATABASE_POOL_SIZE', '0', '1001', '5.0', '-5'],
   ['BASE_URL', 'ftp://host/', 'javascript:alert(1)', 'http://a/?b', 'http://u:p@host/', 'a b', '"', 'http://'],
   ['LOG_LEVEL', 'INFO', 'verbose', 'toString'],
   ['REQUEST_TIMEOUT', '0', '3601', '-1', '1e1', '.5', '5s', 'Infinity', 'NaN'],
@@ -60,7 +82,7 @@ for (const [name, ...texts] of faulty) {
 }
 
 t.test('all faulty variables are named at once, and a password in one of them is not told', async (t) => {
-  const environment = { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'postgres://joe:secret@host/db', STALL_TIMEOUT: 'z' }
+  const environment = { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'mysql://joe:secret@host/db', STALL_TIMEOUT: 'z' }
   try {
     readConfig(environment)
     t.fail('accepted')

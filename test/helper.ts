@@ -56,7 +56,7 @@ export interface Service {
 /** Builds the service on a temporary database; both close themselves when the test ends. */
 export async function build(t: Test, environment: Record<string, string> = {}): Promise<Service> {
   const config = readConfig({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
-  const store = await openStore(config.DATABASE_URL)
+  const store = await openStore(config.DATABASE_URL, true, config)
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
   const app = await buildApp({ config, store, log: pino({ level: config.LOG_LEVEL }, lines) })

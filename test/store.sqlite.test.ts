@@ -132,7 +132,7 @@ t.test('a file has one owner, by whatever path it comes, and visitors beside it'
     await t.rejects(openStore({ file: path }), refused)
   }
   const visitor = await openStore({ file }, false)
-  await visitor.addToken({ id: 'a', caller: 'joe', created: new Date() }, new Uint8Array(32))
+  await visitor.addToken({ id: 'a', caller: 'joe', created: new Date(), digest: new Uint8Array(32) })
   await visitor.close()
   t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
 })

@@ -1,12 +1,19 @@
 // The promises of the Store interface, kept by every kind of store.
 import t, { type Test } from 'tap'
 import { openStore, type Page, type Plant, type Store, StoreUnavailable } from '../service/store.ts'
+import { startPostgres } from './postgres.ts'
+
+const postgres = await startPostgres(t)
 
 /** By kind, how to open a new store; it opens the same one again when it is called again with the same test. */
 const KINDS: Record<string, (t: Test) => Promise<{ store: Store; reopen: () => Promise<Store> }>> = {
   sqlite: async (t) => {
     const file = `${t.testdir()}/plants.db`
     return { store: await openStore({ file }), reopen: () => openStore({ file }) }
+  },
+  postgres: async () => {
+    const url = await postgres.createDatabase()
+    return { store: await openStore({ url }), reopen: () => openStore({ url }) }
   },
 }
 
@@ -189,15 +196,15 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
 
   t.test('access tokens are added, found, listed and deleted', async (t) => {
     const digest = (n: number) => new Uint8Array(32).fill(n)
-    const old = { id: 'old', caller: 'joe', created: new Date(1), expires: new Date(2) }
+    const old = { id: 'old', caller: 'joe', created: new Date(1), expires: new Date(2), digest: digest(1) }
     const tokens = [
-      { id: 'b', caller: 'jöe', created: new Date(5e12) },
+      { id: 'b', caller: 'jöe', created: new Date(5e12), digest: digest(0) },
       old,
-      { id: 'a', caller: 'x', created: new Date(3) },
+      { id: 'a', caller: 'x', created: new Date(3), digest: digest(2) },
     ]
     t.equal(await store.findToken(digest(0)), undefined)
-    for (const [n, token] of tokens.entries()) await store.addToken(token, digest(n))
-    for (const [n, token] of tokens.entries()) t.strictSame(await store.findToken(digest(n)), token, 'expired or not')
+    for (const token of tokens) await store.addToken(token)
+    for (const token of tokens) t.strictSame(await store.findToken(token.digest), token, 'expired or not')
     t.equal(await store.findToken(digest(9)), undefined)
     t.strictSame(
       (await store.listTokens()).map(({ id }) => id),
@@ -210,11 +217,11 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
   })
 
   t.test('a failing write does not touch those that arrive with it', async (t) => {
-    const token = { id: 'twice', caller: 'joe', created: new Date(1) }
-    await store.addToken(token, new Uint8Array(32).fill(100))
+    const token = { id: 'twice', caller: 'joe', created: new Date(1), digest: new Uint8Array(32).fill(100) }
+    await store.addToken(token)
     const [before, failing, after] = await Promise.allSettled([
       store.create('batch', 1n, { name: 'before' }),
-      store.addToken(token, new Uint8Array(32).fill(101)),
+      store.addToken({ ...token, digest: new Uint8Array(32).fill(101) }),
       store.create('batch', 2n, { name: 'after' }),
     ])
     t.strictSame([before.status, failing.status, after.status], ['fulfilled', 'rejected', 'fulfilled'])
@@ -247,7 +254,8 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.equal(await store.isEmpty(), false)
     await store.delete('joe', 1n)
     t.equal(await store.isEmpty(), true)
-    await store.addToken({ id: 'a', caller: 'joe', created: new Date(), expires: new Date(0) }, new Uint8Array(32))
+    const digest = new Uint8Array(32)
+    await store.addToken({ id: 'a', caller: 'joe', created: new Date(), expires: new Date(0), digest })
     t.equal(await store.isEmpty(), false)
   })
 }

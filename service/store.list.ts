@@ -1,0 +1,70 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Page, type Plant, StoreUnavailable } from './store.ts'
+
+/** A list of more plants than this is read in batches, from a snapshot; of those so many may be open. */
+export const BATCH = 500
+export const MOST_SNAPSHOTS = 16
+
+/** At most `most` plants of an owner after an id, or from the first; `last` if there are more. */
+export type ReadPage = (owner: string, after: bigint | undefined, most: number) => Promise<ShortPage>
+
+/** A page in one piece. */
+export interface ShortPage extends Page {
+  readonly plants: Plant[]
+}
+
+/** Reads the plants of one moment. */
+export interface Snapshot {
+  readonly page: ReadPage
+  /** The id of the plant that is `limit` places after an id, if there is one after it. */
+  readonly lastOf: (owner: string, after: bigint | undefined, limit: number) => Promise<bigint | undefined>
+  readonly close: () => Promise<void>
+}
+
+/** Lists as the interface `Store` promises them, in the memory of one batch; the same for every kind of store. */
+export class Lists {
+  readonly #page: ReadPage
+  readonly #openSnapshot: () => Promise<Snapshot>
+  #snapshots = 0
+
+  constructor(page: ReadPage, openSnapshot: () => Promise<Snapshot>) {
+    this.#page = page
+    this.#openSnapshot = openSnapshot
+  }
+
+  async list(owner: string, after?: bigint, limit = Infinity): Promise<Page> {
+    const page = await this.#page(owner, after, Math.min(limit, BATCH))
+    if (page.last === undefined || limit <= BATCH) return page
+    const end: { last?: bigint } = {}
+    const plants = this.#batches(owner, after, limit, end)
+    await plants.next()
+    return { plants, ...end }
+  }
+
+  /**
+   * The plants of a page in batches. The first batch is empty: with it the snapshot is open, and closes when the
+   * generator ends.
+   * @param end gets the id of the last plant, if there are more after it
+   */
+  async *#batches(owner: string, after: bigint | undefined, limit: number, end: { last?: bigint }) {
+    if (this.#snapshots === MOST_SNAPSHOTS) throw new StoreUnavailable('too many long lists at once')
+    this.#snapshots += 1
+    let snapshot: Snapshot | undefined
+    try {
+      snapshot = await this.#openSnapshot()
+      const last = limit === Infinity ? undefined : await snapshot.lastOf(owner, after, limit)
+      if (last !== undefined) end.last = last
+      yield []
+      for (let left = limit, from = after; left > 0; left -= BATCH) {
+        const { plants, last } = await snapshot.page(owner, from, Math.min(left, BATCH))
+        yield plants
+        if (last === undefined) break
+        from = last
+        await nextTurn()
+      }
+    } finally {
+      this.#snapshots -= 1
+      await snapshot?.close()
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import type { Entry, Plant, StoredToken } from './store.ts'
+
+/** A row of a database, by its columns. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** A plant is kept as the JSON that it is answered in. */
+export const fromPlant = ({ name, tag }: Plant) => JSON.stringify({ name, tag })
+
+/** The plant of a row that has the column `plant`. */
+export const toPlant = (row: Row | undefined) => JSON.parse(String(row?.['plant'])) as Plant // as fromPlant wrote it
+
+/** The id of a row that has the column `id`. */
+export const idOf = ({ id }: Row) => BigInt(String(id))
+
+export const toEntry = (row: Row): Entry => ({ owner: String(row['owner']), id: idOf(row), plant: toPlant(row) })
+
+/** An access token as it is kept, with its times in milliseconds since 1970. */
+export function fromToken({ id, caller, created, expires, digest }: StoredToken) {
+  return [id, caller, created.getTime(), expires?.getTime() ?? null, digest] as const
+}
+
+/** The columns of an access token, in the order of {@link fromToken}. */
+export function toToken({ id, caller, created, expires, digest }: Row): StoredToken {
+  const end = expires === null ? {} : { expires: new Date(Number(expires)) }
+  const bytes = new Uint8Array(digest as Uint8Array) // of a column of bytes
+  return { id: String(id), caller: String(caller), created: new Date(Number(created)), ...end, digest: bytes }
+}
+
+/** The first rows as a page; one row more than `most` says that there are more. */
+export function toPage(rows: readonly Row[], most: number) {
+  const plants = rows.slice(0, most).map(toPlant)
+  const last = rows.length > most ? rows[most - 1] : undefined
+  return last === undefined ? { plants } : { plants, last: idOf(last) }
+}

