@@ -130,7 +130,8 @@ class Lane {
     try {
       return await send(await lease.client, text, values, timeout)
     } catch (error) {
-      if (faultOf(error) !== 'other') lease.isBroken = true
+      const fault = faultOf(error)
+      if (fault !== 'conflict' && fault !== 'other') lease.isBroken = true
       throw error
     } finally {
       lease.users -= 1

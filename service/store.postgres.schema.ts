@@ -55,14 +55,11 @@ const MOST_RACES = 100
  * @throws {Error} for a database that this program can't work with
  */
 export async function prepareSchema(query: Query, change: Query): Promise<void> {
-  const [database] = await query(`SELECT current_setting('server_encoding') AS server,
-    current_setting('client_encoding') AS client, version() AS version`)
-  for (const side of ['server', 'client']) {
-    const encoding = String(database?.[side])
-    if (encoding !== 'UTF8') throw new Error(`its ${side}_encoding is ${encoding} and must be UTF8`)
-  }
+  const settings = `SELECT current_setting('server_encoding') AS encoding, version() AS version`
+  const { encoding, version } = (await query(settings))[0] ?? {}
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   // Byte by byte, whatever the database sorts by. CockroachDB does so, and refuses to be told.
-  const text = String(database?.['version']).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
+  const text = String(version).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
   for (let races = 0; !(await isCurrent(query));) {
     await upgrade(query, change, text).catch((error: unknown) => {
       races += 1

@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Test } from 'tap'
 
-/** A PostgreSQL server of its own, on a free port. */
+/** A PostgreSQL server of its own, on a free port. It asks all but the administrator for a password. */
 export interface Server {
+  /** The administrator's own database. */
+  readonly url: string
   /** Makes an empty database. @returns its URL */
   readonly createDatabase: (options?: string) => Promise<string>
   /** Runs SQL as the administrator. @param url that of another database than the administrator's own */
@@ -45,20 +47,24 @@ export async function startPostgres(t: Test, ...settings: string[]): Promise<Ser
   const { status, stderr } = spawnSync(`${programs}/initdb`, words, { cwd: folder, ...user })
   if (status !== 0) throw new Error(`initdb: ${String(stderr)}`)
 
+  writeFileSync(`${data}/pg_hba.conf`, 'host all admin 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
+
   const port = await freePort()
   const base = `postgres://admin@127.0.0.1:${port}`
+  const url = `${base}/postgres`
   const options = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200', ...settings]
   let databases = 0
   let pids: number[] = []
 
-  const sql = async (text: string, url = `${base}/postgres`) => {
-    const client = new pg.Client({ connectionString: url })
+  const sql = async (text: string, at = url) => {
+    const client = new pg.Client({ connectionString: at })
     client.on('error', () => undefined)
     await client.connect()
     const { rows } = await client.query<Record<string, unknown>>(text).finally(() => client.end())
     return rows
   }
   const server: Server = {
+    url,
     sql,
     createDatabase: async (options = '') => {
       databases += 1
