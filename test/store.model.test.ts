@@ -112,9 +112,11 @@ const commands = fc.commands(
   { maxCommands: 60, size: 'max' },
 )
 
-t.test('random histories have the same answers on all stores as in memory', async (t) => {
+const numRuns = process.env['LONG'] === undefined ? 40 : 3000
+t.setTimeout(numRuns * 1000)
+
+t.test('random histories have the same answers on all stores as in memory', { timeout: numRuns * 1000 }, async (t) => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
-  const numRuns = process.env['LONG'] === undefined ? 40 : 5000
   t.comment(`SEED=${seed}`)
   let histories = 0
   const history = fc.asyncProperty(commands, async (commands) => {
