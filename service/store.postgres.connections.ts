@@ -34,6 +34,7 @@ export class Connections {
     const address = new URL(url)
     // With it `sslmode` means what it means to libpq.
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
+    new pg.Client(address.href) // throws for what the pool would find out when it connects
     this.#timeout = DATABASE_TIMEOUT * 1000
     this.#pool = new pg.Pool({
       connectionString: address.href,

@@ -3,7 +3,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { openStore } from '../service/store.ts'
 import { startPostgres } from './postgres.ts'
-import { run, start } from './process.ts'
+import { run, start, startService } from './process.ts'
 
 const server = await startPostgres(t)
 const MAIN = [process.execPath, 'service/main.ts']
@@ -119,11 +119,25 @@ t.test('what a person has to mend is one line that names the variable, and never
   ]
   await Promise.all(
     faults.map(async ([url, expected]) => {
+      const started = performance.now()
       const message = await refusal(t, url)
+      // Only for a server that may come up it waits.
+      t.equal(performance.now() - started > 9000, /SSL|ECONNREFUSED/.test(expected.source), String(message))
       t.match(message, expected)
       t.ok(String(message).startsWith(`DATABASE_URL postgres://${new URL(url).host}/`), String(message))
     }),
   )
+})
+
+t.test('who may only read and write can use tables that are there', async (t) => {
+  const url = await server.createDatabase()
+  await use(url)
+  await server.sql(
+    `CREATE ROLE ann LOGIN PASSWORD 'right'; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ann`,
+    url,
+  )
+  await use(url.replace('admin@', 'ann:right@'))
+  t.strictSame(await server.sql('SELECT count(*)::int AS plants FROM plants', url), [{ plants: 2 }])
 })
 
 t.test('a server that comes up a little later is waited for', async (t) => {
@@ -134,4 +148,12 @@ t.test('a server that comes up a little later is waited for', async (t) => {
   await server.start()
   await opened
   t.strictSame(await version(url), CURRENT)
+})
+
+t.test('no token is issued on the first start: the database may be shared', async (t) => {
+  const url = await server.createDatabase()
+  const { child, ended } = await startService(t, { DATABASE_URL: url })
+  child.kill('SIGTERM')
+  t.strictSame({ ...(await ended), stdout: '' }, { code: 0, signal: null, stdout: '', stderr: '' })
+  t.strictSame(await server.sql('SELECT * FROM tokens', url), [])
 })

@@ -159,6 +159,23 @@ t.test('while plants are locked each operation has its bound, and then all goes 
   t.strictSame(await store.create('joe', 9n, name('x')), name('x'))
 })
 
+t.test('a write that has waited long leaves those behind it their time', async (t) => {
+  const { url, store } = await open(t)
+  const lock = await transaction(t, url, 'LOCK TABLE plants')
+  const writes = [store.create('joe', 1n, name('under way'))]
+  await delay(100)
+  writes.push(store.create('joe', 2n, name('waits')))
+  await delay(600)
+  writes.push(store.create('joe', 3n, name('arrives late')))
+  const results = Promise.allSettled(writes)
+  await delay(600)
+  await lock.query('COMMIT')
+  t.strictSame(
+    (await results).map(({ status }) => status),
+    ['rejected', 'rejected', 'fulfilled'],
+  )
+})
+
 t.test('a commit whose wait for a synchronous standby is cancelled is not taken for safe', async (t) => {
   const { url, store } = await open(t)
   await server.sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`)
@@ -172,6 +189,7 @@ t.test('a commit whose wait for a synchronous standby is cancelled is not taken 
   t.ok((await created) instanceof StoreUnavailable)
   await server.sql(`ALTER SYSTEM RESET synchronous_standby_names`)
   await server.sql('SELECT pg_reload_conf()')
+  await server.sql('CREATE TABLE commits_go_on ()')
 })
 
 t.test('a token of one replica is valid on all at once, and refused on all 5 s after it was revoked', async (t) => {
