@@ -67,6 +67,11 @@ export class Connections {
     return this.#retry('write', timeout, (timeout) => this.#writes.query(text, values, timeout))
   }
 
+  /** Runs a statement that may take long, as `write` does, but nothing waits behind it. */
+  writeApart(text: string, timeout: number): Promise<readonly Row[]> {
+    return this.#retry('write', timeout, (timeout) => new Lane(this.#pool).query(text, [], timeout))
+  }
+
   /** A connection on which a transaction is begun. @param begin the statements that begin it; they change nothing */
   session(begin: string): Promise<Session> {
     return this.#retry('read', this.#timeout, async (timeout) => {

@@ -41,7 +41,7 @@ const VERSION_TABLE = [
 ]
 
 /** The lock is free so many seconds after its holder has died. */
-const EXPIRY = 5
+const EXPIRY = 3
 const EXPIRES = `expires = now() + interval '${EXPIRY} seconds'` // by the clock of the server, which all share
 
 /** Codes of those who create the same at once, but for one: they have to look again. */
@@ -50,7 +50,7 @@ const MOST_RACES = 100
 
 /**
  * Makes or upgrades the schema; of several processes that begin at once one does it, and all wait for it.
- * @param change runs a statement that may take long
+ * @param change runs a statement that may take long, while others of `query` go on
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
  */

@@ -80,7 +80,7 @@ export class PostgresStore implements Store {
       const opened = new Connections(url, limits, MOST_SNAPSHOTS)
       connections = opened
       const query: Query = (text, values) => opened.write(text, values)
-      const change: Query = (text, values) => opened.write(text, values, UPGRADE_TIMEOUT)
+      const change = (text: string) => opened.writeApart(text, UPGRADE_TIMEOUT)
       await patiently(() => prepareSchema(query, change))
       return new PostgresStore(opened, limits.DATABASE_TIMEOUT * 1000)
     } catch (error) {
