@@ -64,3 +64,10 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   }
   return app
 }
+
+/** Listens where the configuration says. @throws {StartupError} naming the host and the port */
+export async function listen(app: FastifyInstance, { HOST, PORT }: Config): Promise<void> {
+  await app.listen({ host: HOST, port: PORT }).catch((error: unknown) => {
+    throw new StartupError(`HOST ${HOST}, PORT ${PORT}: ${reasonOf(error)}`)
+  })
+}

@@ -1,6 +1,6 @@
 // The process: configuration, store, server; and the same in reverse at SIGTERM.
 import { setTimeout as delay } from 'node:timers/promises'
-import { readConfig, reasonOf, StartupError } from './config.ts'
+import { readConfig, StartupError } from './config.ts'
 
 // Before the imports that take time: a signal that arrives while the service starts is not lost.
 const signalled = new Promise<string>((resolve) => {
@@ -13,19 +13,18 @@ const { pino } = await import('pino')
 process.on('uncaughtException', fail)
 
 const config = readConfig(process.env)
-const { HOST, PORT, DATABASE_URL, NODE_ENV } = config
 const output = pino.destination()
 const log = pino({ level: config.LOG_LEVEL }, output)
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
 const { openStore } = await import('./store.ts')
-const store = await openStore(DATABASE_URL, true, config)
-const { buildApp } = await import('./app.ts')
+const store = await openStore(config.DATABASE_URL, true, config)
+const { buildApp, listen } = await import('./app.ts')
 const { offerDemoToken } = await import('./token.ts')
 const app = await buildApp({ config, store, log })
-await app.listen({ host: HOST, port: PORT }).catch((error: unknown) => {
-  throw new StartupError(`HOST ${HOST}, PORT ${PORT}: ${reasonOf(error)}`)
-})
-if (NODE_ENV !== 'production' && 'file' in DATABASE_URL) await offerDemoToken(store, app.listeningOrigin)
+await listen(app, config)
+if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL) {
+  await offerDemoToken(store, app.listeningOrigin)
+}
 
 log.info({ signal: await signalled }, 'stopping')
 // A connection that becomes idle while the server closes would be kept until its client leaves.

@@ -1,16 +1,18 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { start } from './process.ts'
+import { build } from './helper.ts'
+import { run, start } from './process.ts'
 import { copyProject, eventually, freePort } from './project.ts'
 
 const OPERATION = `
+  /later/{id}:
     get:
-      operationId: findPlant
+      operationId: writtenLater
       parameters:
         - { name: id, in: path, required: true, schema: { $ref: '#/components/schemas/PlantId' } }
       responses:
-        '200': { description: The plant. }
+        '200': { description: Written. }
         default: { $ref: '#/components/responses/Error' }
 
 components:
@@ -20,20 +22,20 @@ t.test('a changed contract is served, with a 501 where the method is missing', a
   const { folder, get, token, until } = await dev(t)
   const file = `${folder}/openapi.yaml`
   writeFileSync(file, readFileSync(file, 'utf8').replace('\ncomponents:\n', OPERATION))
-  await until('/openapi.yaml', /findPlant/)
+  await until('/openapi.yaml', /writtenLater/)
   const authorized = { Authorization: `Bearer ${token}` }
-  t.match(await get('/plants/7', authorized), [501, /a method findPlant in service\/plant-service\.ts/])
-  t.match(await get('/plants/7'), [401, /token/], 'guarded')
-  t.match(await get('/plants/x', authorized), [400, /path\/id/], 'validated')
+  t.match(await get('/later/7', authorized), [501, /a method writtenLater in service\/plant-service\.ts/])
+  t.match(await get('/later/7'), [401, /token/], 'guarded')
+  t.match(await get('/later/x', authorized), [400, /path\/id/], 'validated')
   t.match(await get('/plants', authorized), [200, '[]'], 'the others go on')
-  await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('findPlant: {'))
+  await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('writtenLater: {'))
 
   // Editors put a new file in the place of the old one.
   const code = `${folder}/service/plant-service.ts`
   const text = readFileSync(code, 'utf8')
   rmSync(code)
-  writeFileSync(code, text.replace(/^\}/m, '  async findPlant() {\n    return { status: 200 }\n  }\n}'))
-  await eventually(async () => (await get('/plants/7', authorized))[0] === 200)
+  writeFileSync(code, text.replace(/^\}/m, '  async writtenLater() {\n    return { status: 200 }\n  }\n}'))
+  await eventually(async () => (await get('/later/7', authorized))[0] === 200)
 })
 
 t.test('a broken contract is reported with file, line and reason, and the last good one goes on', async (t) => {
@@ -43,13 +45,13 @@ t.test('a broken contract is reported with file, line and reason, and the last g
   const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
   const faults: [from: string, to: string, report: RegExp][] = [
     ['title: Plant Store', 'title: Plant: Store', new RegExp(`openapi\\.yaml:${lineOf('title:')}: Nested mappings`)],
+    ['type: array,', 'type: arry,', new RegExp(`${lineOf('type: array')}:\\d+ .*\`type\` can be one of`)],
+    ['description: The plants.', 'descripton: x', new RegExp(`${lineOf('The plants.')}:\\d+ .*\`descripton\``)],
     [
       'in: query',
       'in: cookie',
       new RegExp(`openapi\\.yaml:${lineOf('\n    get:') + 2}: getPayout: a parameter in cookie`),
     ],
-    ['type: array,', 'type: arry,', new RegExp(`${lineOf('type: array')}:\\d+ .*\`type\` can be one of`)],
-    ['description: The plants.', 'descripton: x', new RegExp(`${lineOf('The plants.')}:\\d+ .*\`descripton\``)],
   ]
   for (const [from, to, report] of faults) {
     writeFileSync(file, good.replace(from, to))
@@ -67,6 +69,7 @@ t.test('a broken contract is reported with file, line and reason, and the last g
   t.match(await get('/plants', { Authorization: `Bearer ${token}` }), [200, '[]'])
   writeFileSync(file, good.replace('title: Plant Store', 'title: Mended'))
   await until('/openapi.yaml', /Mended/)
+  t.notMatch(printed.stdout + printed.stderr, /is valid/, 'the linter says nothing where it finds nothing')
 })
 
 t.test('broken code is reported, and served again when it is mended', async (t) => {
@@ -77,6 +80,14 @@ t.test('broken code is reported, and served again when it is mended', async (t) 
   await eventually(() => /plant-service\.ts:\d+\n[^]*SyntaxError/.test(printed.stderr))
   writeFileSync(file, good)
   await until('/openapi.yaml', /openapi: 3/)
+})
+
+t.test('a port that is taken is said in one line', async (t) => {
+  const { port } = await build(t)
+  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${t.testdirName}/other.db` }
+  const { code, stderr } = await run([process.execPath, 'service/app.dev.ts'], environment)
+  t.equal(code, 1)
+  t.match(stderr, /^HOST 127\.0\.0\.1, PORT \d+: .*EADDRINUSE.*\n$/)
 })
 
 /** Runs `npm run dev` in a copy of the project. */
