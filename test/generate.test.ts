@@ -39,4 +39,7 @@ t.test('generate writes the types, and with --check fails if they are stale', as
   t.equal(generate().status, 0)
   t.match(readFileSync(`${folder}/service/contract.gen.ts`, 'utf8'), 'removePayout')
   t.equal(generate('--check').status, 0)
+
+  writeFileSync(`${folder}/openapi.yaml`, 'info:\n  title: a: b')
+  t.match(generate().stderr, /openapi\.yaml:2: Nested mappings/)
 })
