@@ -99,7 +99,9 @@ function parametersReader({ properties }: Schema, httpPart: string): (data: unkn
   const readers = Object.entries(fields(properties)).map(([name, schema]) => {
     const type = typeOf(schema)
     const read = READERS[type]
-    if (read === undefined) throw new StartupError(`the parameter ${name} can't be read as its type, ${type}`)
+    if (read === undefined) {
+      throw new StartupError(`the parameter ${name} needs a "type": integer, number, boolean or string, not ${type}`)
+    }
     const sent = httpPart === 'headers' ? name.toLowerCase() : name
     return [name, sent, (text: unknown) => (typeof text === 'string' ? read(text) : text)] as const
   })
