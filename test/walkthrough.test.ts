@@ -11,6 +11,8 @@ const [yaml = '', promised = '', method = ''] = [...section.matchAll(/^ {3}```\w
 const promises = promised.trim().split('\n')
 
 t.setTimeout(400_000)
+/** Who has followed it in the project itself can't do so again. */
+const skip = readFileSync('openapi.yaml', 'utf8').includes('operationId: findPlant') && 'openapi.yaml has findPlant'
 const folder = copyProject(t)
 const port = await freePort()
 const environment = { DATABASE_URL: `sqlite:${folder}/plants.db`, PORT: String(port) }
@@ -21,7 +23,7 @@ const edit = (file: string, from: RegExp, to: (found: string) => string) => {
   writeFileSync(`${folder}/${file}`, text.replace(from, to))
 }
 
-t.test('the first edit: everything says what is left to do', async (t) => {
+t.test('the first edit: everything says what is left to do', { skip }, async (t) => {
   const { child, ended, printed } = await start(t, ['npm', 'run', 'dev'], environment, folder)
   t.teardown(() => {
     child.kill()
@@ -43,7 +45,7 @@ t.test('the first edit: everything says what is left to do', async (t) => {
   await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('findPlant: {'))
 })
 
-t.test('the check and the start name the missing method', async (t) => {
+t.test('the check and the start name the missing method', { skip }, async (t) => {
   const checked = await npm('run', 'check')
   t.not(checked.code, 0)
   t.match(checked.stdout, promises[1])
@@ -53,7 +55,7 @@ t.test('the check and the start name the missing method', async (t) => {
   t.match(started.stdout, promises[2])
 })
 
-t.test('the second edit: all passes, and the operation works', async (t) => {
+t.test('the second edit: all passes, and the operation works', { skip }, async (t) => {
   t.setTimeout(300_000)
   edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
   const checked = await npm('run', 'check')
