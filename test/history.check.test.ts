@@ -1,0 +1,84 @@
+// Histories written by hand: the check must see what is wrong with one, and nothing in one that may be.
+import t from 'tap'
+import { type List, type Operation, type Write, wrongs } from './history.check.ts'
+
+const write = (kind: Write['kind'], start: number, end: number, more: Partial<Write> = {}): Operation => {
+  const name = kind === 'create' ? { name: 'a' } : {}
+  return { kind, owner: 'joe', id: 7, start, end, outcome: 'done', ...name, ...more }
+}
+const create = (start: number, end: number, more?: Partial<Write>) => write('create', start, end, more)
+const remove = (start: number, end: number, more?: Partial<Write>) => write('delete', start, end, more)
+const list = (start: number, end: number, ...names: string[]): List => {
+  return { kind: 'list', owner: 'joe', start, end, plants: new Map(names.map((name) => [7, name])) }
+}
+const refused = { outcome: 'refused' } as const
+const unknown = { outcome: 'unknown' } as const
+
+const WRONG: Record<string, Operation[]> = {
+  'a create that was answered is lost': [create(0, 1), list(2, 3)],
+  'a list that starts later is stale': [create(0, 4), list(1, 2, 'a'), list(3, 5)],
+  'a plant is in no list before its delete starts': [create(0, 1), list(2, 4), remove(5, 6)],
+  'a plant comes back': [create(0, 1), remove(2, 3), list(4, 5, 'a')],
+  'a plant comes back after it was gone from a list': [create(0, 1), remove(2, 9), list(3, 4), list(5, 6, 'a')],
+  'an unknown delete is undone': [create(0, 1), remove(2, Infinity, unknown), list(3, 4), list(5, 6, 'a')],
+  'an unknown create is undone': [create(0, Infinity, unknown), list(1, 2, 'a'), list(3, 4)],
+  'an unknown create takes place twice': [create(0, Infinity, unknown), remove(1, 2), list(3, 4, 'a')],
+  'a plant is created twice': [create(0, 3), create(1, 2, { name: 'b' })],
+  'a plant takes the place of another': [create(0, 1), create(2, Infinity, { name: 'b', ...unknown }), list(3, 4, 'b')],
+  'of two deletes both find the plant': [create(0, 1), remove(2, 4), remove(3, 5)],
+  'a delete does not find the plant': [create(0, 1), remove(2, 3, refused)],
+  'a delete finds no plant that it deleted itself': [create(0, 1), remove(2, 5, refused), list(6, 7)],
+  'a delete finds what was never there': [remove(0, 1)],
+  'a create is refused though the id is free': [create(0, 1, refused)],
+  'a create is refused for its own repetition': [create(0, 1), create(2, 3, refused)],
+  'a plant is listed that nobody created': [list(0, 1, 'a')],
+  'a plant is listed before its create starts': [list(0, 1, 'a'), create(2, 3)],
+  'a plant has another name': [create(0, 1), list(2, 3, 'b')],
+  "another's delete takes a plant": [create(0, 1), remove(2, 3, { owner: 'ann' })],
+}
+
+for (const [name, history] of Object.entries(WRONG)) {
+  t.test(`the check sees that ${name}`, async (t) => t.match(wrongs(history), [/^plant 7 of /]))
+}
+
+const RIGHT: Record<string, Operation[]> = {
+  'a plant is created, repeated, listed and deleted': [
+    list(0, 1),
+    create(2, 3),
+    create(4, 5),
+    create(4, 5, { name: 'b', ...refused }),
+    list(6, 7, 'a'),
+    remove(8, 9),
+    remove(10, 11, refused),
+    list(12, 13),
+  ],
+  'lists beside a create have it or not': [create(0, 9), list(1, 2), list(1, 2, 'a'), list(3, 4, 'a')],
+  'of simultaneous creates one wins': [create(0, 3, refused), create(0, 3, { name: 'b' }), list(1, 2)],
+  'a create repeated beside a delete comes after it': [create(0, 1), create(2, 9), remove(3, 4), list(5, 6, 'a')],
+  'an unknown create comes late': [create(0, Infinity, unknown), list(1, 2), remove(3, 4, refused), list(5, 6, 'a')],
+  'an unknown create never comes': [create(0, Infinity, unknown), list(1, 2), list(8, 9)],
+  'an unknown delete comes late': [create(0, 1), remove(2, Infinity, unknown), list(3, 4, 'a'), list(5, 6)],
+  'an unknown delete is found by the next one': [create(0, 1), remove(2, Infinity, unknown), remove(3, 4, refused)],
+  'a plant is replaced while it is listed': [
+    create(0, 1),
+    list(2, 9),
+    list(2, 9, 'b'),
+    list(2, 9, 'a'),
+    remove(3, 4),
+    create(5, 6, { name: 'b' }),
+  ],
+  'two owners have the same id': [create(0, 1, { owner: 'ann', name: 'b' }), create(0, 1), list(2, 3, 'a')],
+}
+
+for (const [name, history] of Object.entries(RIGHT)) {
+  t.test(`the check finds nothing wrong where ${name}`, async (t) => t.strictSame(wrongs(history), []))
+}
+
+t.test('the check does not tire of what is unknown', async (t) => {
+  const open = Array.from({ length: 7 }, (_, at) => [
+    create(at, Infinity, { name: String(at), ...unknown }),
+    remove(at, Infinity, unknown),
+  ])
+  t.strictSame(wrongs([...open.flat(), list(20, 21, '3'), list(22, 23, '5'), list(24, 25)]), [])
+  t.match(wrongs([...open.flat(), list(20, 21, '3'), list(22, 23), list(24, 25, '3')]), [/<- wrong$/])
+})
