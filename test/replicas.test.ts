@@ -9,7 +9,7 @@ import { type Operation, wrongs } from './history.check.ts'
 import { type Caller, observe, runHistory } from './history.ts'
 import { startPostgres } from './postgres.ts'
 import { run } from './process.ts'
-import { runFaults, startReplicas } from './replicas.ts'
+import { runFaults, startRelay, startReplicas } from './replicas.ts'
 
 const isLong = process.env['LONG'] !== undefined
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
@@ -23,7 +23,8 @@ const server = await startPostgres(t)
 const url = await server.createDatabase()
 const store = await openStore({ url })
 t.teardown(() => store.close())
-const replicas = await startReplicas(t, 3, url)
+const relay = await startRelay(t, url)
+const replicas = await startReplicas(t, 3, relay.url)
 
 /** More plants than a list has in one piece. */
 const MANY = 600
@@ -88,7 +89,7 @@ t.test('clients of several replicas are answered as by one', { timeout: 0 }, asy
 t.test('they are while replicas and the server crash, hang and lose connections', { timeout: 0 }, async (t) => {
   for (let round = 0; round < ROUNDS; round++) {
     const seed = SEED + round
-    const statuses = await check(t, seed, () => runFaults(replicas, server, url, seed, SECONDS))
+    const statuses = await check(t, seed, () => runFaults(replicas, relay, server, seed, SECONDS))
     for (const status of [...ANSWERS, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
   }
 })

@@ -1,10 +1,49 @@
 import { once } from 'node:events'
+import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { Address } from './history.ts'
 import type { Server } from './postgres.ts'
 import { startService } from './process.ts'
+
+/** What stands between replicas and their server, and passes on what they say. */
+export interface Relay {
+  /** The database, to be reached over the relay. */
+  readonly url: string
+  /** Ends all connections, in the middle: what has been asked may be done, and is not answered any more. */
+  readonly cut: () => Promise<void>
+}
+
+/** Starts a relay before a database. */
+export async function startRelay(t: Test, url: string): Promise<Relay> {
+  const { hostname, port } = new URL(url)
+  const pairs = new Set<readonly net.Socket[]>()
+  const relay = net.createServer((socket) => {
+    const server = net.connect(Number(port), hostname)
+    const pair = [socket, server]
+    pairs.add(pair)
+    for (const [from, to] of [pair, pair.toReversed()]) {
+      if (from === undefined || to === undefined) continue
+      from.pipe(to)
+      from.on('error', () => undefined).on('close', () => pairs.delete(pair) && to.destroy())
+    }
+  })
+  await once(relay.listen(0, '127.0.0.1'), 'listening')
+  const cut = async () => {
+    const all = [...pairs]
+    for (const [socket, server] of all) if (socket !== undefined) server?.unpipe(socket).resume()
+    await delay(50)
+    for (const socket of all.flat()) socket.destroy()
+  }
+  t.teardown(async () => {
+    relay.close()
+    await cut()
+  })
+  const address = new URL(url)
+  address.port = String((relay.address() as net.AddressInfo).port)
+  return { url: address.href, cut }
+}
 
 /** A process of the service, and what may happen to it. */
 export interface Replica extends Address {
@@ -49,7 +88,7 @@ const which = fc.nat(999)
 const all = <What extends string>(...whats: What[]) => fc.shuffledSubarray(whats, { minLength: whats.length })
 const plan = fc.record({
   toReplicas: all('replace', 'pause'),
-  toServer: all('terminate', 'restart'),
+  toServer: all('cut', 'terminate', 'restart'),
   which,
   milliseconds,
 })
@@ -57,13 +96,12 @@ const plan = fc.record({
 /**
  * Lets faults happen to replicas, and to their server at the same time, for some time, and each at least once.
  * When it returns all are over.
- * @param url of the database of the replicas
  * @param seed what happens follows from it
  */
 export async function runFaults(
   replicas: readonly Replica[],
+  relay: Relay,
   server: Server,
-  url: string,
   seed: number,
   seconds: number,
 ): Promise<void> {
@@ -75,7 +113,8 @@ export async function runFaults(
     const serverFails = async () => {
       for (const what of toServer) {
         await delay(milliseconds)
-        if (what === 'terminate') await terminate(server, url)
+        if (what === 'cut') await relay.cut()
+        else if (what === 'terminate') await terminate(server)
         else {
           await server.crash()
           await delay(milliseconds)
@@ -88,11 +127,10 @@ export async function runFaults(
   }
 }
 
-/** Ends the connections of a database. */
-async function terminate(server: Server, url: string): Promise<void> {
+/** Ends all connections that the server has. */
+async function terminate(server: Server): Promise<void> {
   await server.sql(
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid()`,
-    url,
+      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
   )
 }
