@@ -14,18 +14,26 @@ type Payload = Parameters<NonNullable<ReturnType<FastifyReply['getSerializationF
 /** Sends an answer, serialized by the contract's schema for its status. */
 export async function answer(request: FastifyRequest, reply: FastifyReply, result: Answer): Promise<FastifyReply> {
   const { status, headers = {}, body } = result
-  reply.code(status).headers(headers)
-  if (!isIterable(body)) return reply.send(body)
+  if (!isIterable(body)) return reply.code(status).headers(headers).send(body)
 
   const batches = body[Symbol.asyncIterator]()
   const serialize = reply.getSerializationFunction(String(status), 'application/json')
   if (serialize === undefined) throw new TypeError(`the contract has no schema for the status ${status}`)
-  const stream = Readable.from(request.method === 'HEAD' ? [] : jsonArray(body, serialize))
+  const stream = Readable.from(request.method === 'HEAD' ? [] : await begun(jsonArray(body, serialize)))
   // Whoever gives the batches must hear that no more are wanted, even if none was.
   stream.once('close', () => batches.return?.())
   // Fastify then breaks the connection: no client takes a part for the whole.
   stream.once('error', (err) => request.log.error({ err }, 'response broken off'))
-  return reply.type('application/json; charset=utf-8').send(stream)
+  return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(stream)
+}
+
+/** The same texts, of which the first is there: a failure until then is thrown, and answered as any other. */
+async function begun(texts: AsyncGenerator<string>) {
+  const first = await texts.next()
+  return (async function* () {
+    if (first.done !== true) yield first.value
+    yield* texts
+  })()
 }
 
 /** The text of one JSON array that holds the items of all batches. */

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
+import { StoreUnavailable } from '../service/store.ts'
 import { build } from './helper.ts'
 
 const COUNT = 20_000
@@ -88,6 +89,20 @@ t.test('of too many long lists at once some are refused, until others have ended
   const again = () => call({ path: '/plants', token: secret })
   for (let left = 100; (await again()).status === 503 && left > 0; left -= 1) await delay(20)
   t.equal((await again()).status, 200)
+})
+
+t.test('a failure before the first byte is answered as any other', async (t) => {
+  const { store, call, token } = await build(t)
+  store.list = async () => ({
+    last: 7n,
+    plants: (async function* () {
+      yield []
+      throw new StoreUnavailable('away')
+    })(),
+  })
+  const { status, headers } = await call({ path: '/plants?limit=1000', token: await token('joe') })
+  t.equal(status, 503)
+  t.notOk('link' in headers)
 })
 
 t.test('a failure midway breaks the connection, and is logged', async (t) => {
