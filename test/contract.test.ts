@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { readContract } from '../service/contract.ts'
 import { operations } from './contract.ts'
 import { build } from './helper.ts'
+import { brief } from './json.ts'
 import { isValid } from './schemas.ts'
 
 const yaml = readFileSync('openapi.yaml', 'utf8')
@@ -98,6 +99,38 @@ t.test('what would be served otherwise than the contract says is refused by name
   for (const [reason, from, to] of table) {
     const file = written(t, [from.replaceAll('"#', "'#"), to.replaceAll('"#', "'#")])
     t.throws(() => readContract(file), { message: reason }, String(reason))
+  }
+})
+
+// By hand: the tests that come from the contract would follow whoever loosens it.
+t.test('a request is as the design has it: a new plant, a limit, a cursor, an id', async (t) => {
+  const ids = [-(2n ** 63n), 0, 9007199254740993n, 2n ** 63n - 1n]
+  const noIds = [-(2n ** 63n) - 1n, 2n ** 63n, 1.5, '7', null]
+  const texts = ['x', ' é\n', 'x'.repeat(255), '🌱'.repeat(255)]
+  const noTexts = ['x'.repeat(256), 'x\0', 'x\uD83C', null, 7]
+  const members: [name: string, valid: unknown[], invalid: unknown[]][] = [
+    ['id', ids, [...noIds, undefined]],
+    ['name', texts, [...noTexts, undefined, '', ' \n']],
+    ['tag', [...texts, undefined, ''], noTexts],
+    ['other', [], [1]],
+  ]
+  const post = operations.find(({ id }) => id === 'createPayout')
+  for (const [name, valid, invalid] of members) {
+    for (const value of [...valid, ...invalid]) {
+      const plant = { id: 7, name: 'Rose', [name]: value }
+      t.equal(isValid(post?.body?.schema ?? {}, plant), valid.includes(value), `a plant with ${name} ${brief([value])}`)
+    }
+  }
+  const parameters: [id: string, name: string, valid: unknown[], invalid: unknown[]][] = [
+    ['getPayout', 'limit', [1, 2147483647], [0, 2147483648, 1.5, '1']],
+    ['getPayout', 'cursor', ['AAAAAAAAAAc', 'f_________8'], ['', 'AAAAAAAAAA', 'AAAAAAAAAAB', 'AAAAAAAAAAcc']],
+    ['deletePayout', 'id', ids, noIds],
+  ]
+  for (const [id, name, valid, invalid] of parameters) {
+    const parameter = operations.find((each) => each.id === id)?.parameters.find((each) => each.name === name)
+    for (const value of [...valid, ...invalid]) {
+      t.equal(isValid(parameter?.schema ?? {}, value), valid.includes(value), `${id} with ${name} ${brief([value])}`)
+    }
   }
 })
 
