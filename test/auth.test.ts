@@ -17,8 +17,8 @@ t.test('creating, listing and deleting plants wants an access token', async (t) 
       [{ Authorization: 'Bearer wrong' }, 'Bearer realm="plants", error="invalid_token"'],
     ] as const) {
       const answer = await call({ method, path, headers, ...(method === 'POST' && { body: '{"broken' }) })
-      t.equal(answer.status, 401, method)
-      t.equal(answer.headers['www-authenticate'], challenge, method)
+      t.equal(answer.status, 401, `${method} ${path} is refused`)
+      t.equal(answer.headers['www-authenticate'], challenge, `the challenge of ${method} ${path}`)
     }
   }
 })

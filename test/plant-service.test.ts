@@ -32,12 +32,12 @@ function linked(link: unknown): string | undefined {
 t.test('a plant is created, listed and deleted once', async (t) => {
   const { create, list, remove } = await newCaller()
   const { data, response } = await create(7, { name: 'Rose', tag: 'garden' })
-  t.equal(response.status, 200)
-  t.strictSame(data, { name: 'Rose', tag: 'garden' })
-  t.strictSame(await list(), [{ name: 'Rose', tag: 'garden' }])
-  t.equal(await remove(7), 204)
-  t.equal(await remove(7), 404)
-  t.strictSame(await list(), [])
+  t.equal(response.status, 200, 'it is created')
+  t.strictSame(data, { name: 'Rose', tag: 'garden' }, 'it is answered')
+  t.strictSame(await list(), [{ name: 'Rose', tag: 'garden' }], 'it is listed')
+  t.equal(await remove(7), 204, 'it is deleted')
+  t.equal(await remove(7), 404, 'it is not there to be deleted again')
+  t.strictSame(await list(), [], 'it is not listed any more')
 })
 
 t.test('to repeat a create is safe; with other content it is 409 and changes nothing', async (t) => {
@@ -47,11 +47,12 @@ t.test('to repeat a create is safe; with other content it is 409 and changes not
   for (const [id, stored] of plants.entries()) {
     for (const plant of [...plants, { name: 'rose' }]) {
       const { data, response } = await create(id, plant)
-      t.equal(response.status, plant === stored ? 200 : 409)
-      if (plant === stored) t.strictSame(data, stored)
+      const what = `${JSON.stringify(plant)} where ${JSON.stringify(stored)} is`
+      t.equal(response.status, plant === stored ? 200 : 409, what)
+      if (plant === stored) t.strictSame(data, stored, what)
     }
   }
-  t.strictSame(await list(), plants)
+  t.strictSame(await list(), plants, 'nothing has changed')
 })
 
 t.test('of 50 simultaneous creates of one id, one plant comes', async (t) => {
@@ -105,7 +106,7 @@ t.test('the list is in ascending order of ids, and paged by Link to its end', as
       query = linked(headers['link'])
     }
     t.strictSame(found, sorted, `limit ${limit}`)
-    t.equal(pages, Math.ceil(ids.length / limit))
+    t.equal(pages, Math.ceil(ids.length / limit), `pages of limit ${limit}`)
   }
 })
 
@@ -113,8 +114,8 @@ t.test('a cursor works with or without limit, and after the last plant', async (
   const { create, list, next, ask } = await newCaller()
   for (const id of [1, 2, 3]) await create(id, { name: `${id}` })
   const [, cursor = ''] = /cursor=(.*)/.exec((await next({ limit: 1 })) ?? '') ?? []
-  t.strictSame(await list({ cursor }), [{ name: '2' }, { name: '3' }])
-  t.strictSame((await ask('GET', `/plants?cursor=${cursor}&limit=1&other=7`)).json, [{ name: '2' }])
+  t.strictSame(await list({ cursor }), [{ name: '2' }, { name: '3' }], 'without limit')
+  t.strictSame((await ask('GET', `/plants?cursor=${cursor}&limit=1&other=7`)).json, [{ name: '2' }], 'with limit')
   t.strictSame(await list({ cursor: 'f_________8' }), [], 'after the greatest id')
   const invalid = ['', 'x', `${cursor}A`, cursor.slice(1), `${cursor.slice(0, -1)}B`, `${cursor}&cursor=${cursor}`]
   for (const each of invalid) t.equal((await ask('GET', `/plants?cursor=${each}`)).status, 400, each)
