@@ -67,6 +67,7 @@ const RIGHT: Record<string, Operation[]> = {
     remove(3, 4),
     create(5, 6, { name: 'b' }),
   ],
+  'a list starts when a create ends': [create(0, 1), list(1, 2)],
   'two owners have the same id': [create(0, 1, { owner: 'ann', name: 'b' }), create(0, 1), list(2, 3, 'a')],
 }
 

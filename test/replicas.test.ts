@@ -16,7 +16,7 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 /** Histories of each kind, and the seconds that one takes. */
 const [ROUNDS, SECONDS] = isLong ? [15, 15] : [1, 3]
 /** Seconds in which a replica works again after the last fault. */
-const RECOVERY = 5
+const RECOVERY = 10
 t.setTimeout(isLong ? 3_600_000 : 120_000)
 
 const server = await startPostgres(t)

@@ -53,9 +53,9 @@ export interface Replica extends Address {
   readonly pause: (milliseconds: number) => Promise<void>
 }
 
-/** Starts replicas at once; they end with the test. An operation on the database has one second. */
+/** Starts replicas at once; they end with the test. */
 export async function startReplicas(t: Test, count: number, url: string): Promise<Replica[]> {
-  const environment = { DATABASE_URL: url, DATABASE_TIMEOUT: '1', LOG_LEVEL: 'info' }
+  const environment = { DATABASE_URL: url }
   return Promise.all(
     Array.from({ length: count }, async () => {
       let service = await startService(t, environment)
