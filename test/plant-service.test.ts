@@ -55,6 +55,13 @@ t.test('to repeat a create is safe; with other content it is 409 and changes not
   t.strictSame(await list(), plants, 'nothing has changed')
 })
 
+t.test('a name and a tag are kept to the letter', async (t) => {
+  const { create, list } = await newCaller()
+  const plants = [' Rose ', 'rose\n', 'e\u0301', '\u00e9', '🌱'].map((text) => ({ name: text, tag: text }))
+  for (const [id, plant] of plants.entries()) t.strictSame((await create(id, plant)).data, plant)
+  t.strictSame(await list(), plants)
+})
+
 t.test('of 50 simultaneous creates of one id, one plant comes', async (t) => {
   const { create, list } = await newCaller()
   const names = Array.from({ length: 50 }, (_, index) => `name ${index % 5}`)
