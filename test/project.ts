@@ -19,6 +19,8 @@ const FILES = [
 
 /** Copies the project, for its files to be changed. The packages are shared. @returns the folder of the copy */
 export function copyProject(t: Test): string {
+  // Only then tap removes the folder after the teardowns, which end who still writes to it.
+  t.teardown(() => undefined)
   const folder = t.testdir()
   for (const file of FILES) cpSync(file, `${folder}/${file}`, { recursive: true })
   symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
