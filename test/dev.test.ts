@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build } from './helper.ts'
 import { run, start } from './process.ts'
-import { copyProject, eventually, freePort } from './project.ts'
+import { copyProject, eventually, freePort, NPM } from './project.ts'
 
 const OPERATION = `
   /later/{id}:
@@ -95,8 +95,8 @@ t.test('a port that is taken is said in one line', async (t) => {
 async function dev(t: Test) {
   const folder = copyProject(t)
   const port = await freePort()
-  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${folder}/plants.db`, NODE_V8_COVERAGE: '' }
-  const { child, ended, printed } = await start(t, ['npm', 'run', 'dev'], environment, folder)
+  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${folder}/plants.db` }
+  const { child, ended, printed } = await start(t, [...NPM, 'run', 'dev'], environment, folder)
   t.teardown(() => {
     child.kill()
     return ended

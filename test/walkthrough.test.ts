@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { type Ended, run, start } from './process.ts'
-import { copyProject, eventually, freePort } from './project.ts'
+import { copyProject, eventually, freePort, NPM } from './project.ts'
 
 const [section = ''] = /^## Add an operation$[^]*?(?=^## )/m.exec(readFileSync('README.md', 'utf8')) ?? []
 const [yaml = '', promised = '', method = ''] = [...section.matchAll(/^ {3}```\w*\n([^]*?)^ {3}```$/gm)].map(
@@ -15,9 +15,8 @@ t.setTimeout(400_000)
 const skip = readFileSync('openapi.yaml', 'utf8').includes('operationId: findPlant') && 'openapi.yaml has findPlant'
 const folder = copyProject(t)
 const port = await freePort()
-// The coverage of a copy is nobody's, and to write that of the linters ends them.
-const environment = { DATABASE_URL: `sqlite:${folder}/plants.db`, PORT: String(port), NODE_V8_COVERAGE: '' }
-const npm = (...words: string[]) => run(['npm', ...words], environment, folder)
+const environment = { DATABASE_URL: `sqlite:${folder}/plants.db`, PORT: String(port) }
+const npm = (...words: string[]) => run([...NPM, ...words], environment, folder)
 const edit = (file: string, from: RegExp, to: (found: string) => string) => {
   const text = readFileSync(`${folder}/${file}`, 'utf8')
   t.match(text, from)
@@ -25,7 +24,7 @@ const edit = (file: string, from: RegExp, to: (found: string) => string) => {
 }
 
 t.test('the first edit: everything says what is left to do', { skip }, async (t) => {
-  const { child, ended, printed } = await start(t, ['npm', 'run', 'dev'], environment, folder)
+  const { child, ended, printed } = await start(t, [...NPM, 'run', 'dev'], environment, folder)
   t.teardown(() => {
     child.kill()
     return ended
