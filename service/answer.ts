@@ -1,30 +1,29 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { JsonText } from './json.ts'
 
-/** What an operation answers; a body that is an array may come in batches. */
+/** What an operation answers; a body that is an array may come in batches, each of them a JSON array. */
 export interface Answer {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
 }
 
-/** Fastify's name for whatever has a schema to be serialized by. */
-type Payload = Parameters<NonNullable<ReturnType<FastifyReply['getSerializationFunction']>>>[0]
+const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Sends an answer, serialized by the contract's schema for its status. */
+/** Sends an answer: a JSON text as it is, a value serialized by the contract's schema for its status. */
 export async function answer(request: FastifyRequest, reply: FastifyReply, result: Answer): Promise<FastifyReply> {
   const { status, headers = {}, body } = result
+  if (body instanceof JsonText) return reply.code(status).headers(headers).type(JSON_TYPE).send(body.text)
   if (!isIterable(body)) return reply.code(status).headers(headers).send(body)
 
   const batches = body[Symbol.asyncIterator]()
-  const serialize = reply.getSerializationFunction(String(status), 'application/json')
-  if (serialize === undefined) throw new TypeError(`the contract has no schema for the status ${status}`)
-  const stream = Readable.from(request.method === 'HEAD' ? [] : await begun(jsonArray(body, serialize)))
+  const stream = Readable.from(request.method === 'HEAD' ? [] : await begun(jsonArray(body)))
   // Whoever gives the batches must hear that no more are wanted, even if none was.
   stream.once('close', () => batches.return?.())
   // Fastify then breaks the connection: no client takes a part for the whole.
-  stream.once('error', (err) => request.log.error({ err }, 'response broken off'))
-  return reply.code(status).headers(headers).type('application/json; charset=utf-8').send(stream)
+  stream.once('error', (err) => request.log.error({ reqId: request.id, err }, 'response broken off'))
+  return reply.code(status).headers(headers).type(JSON_TYPE).send(stream)
 }
 
 /** The same texts, of which the first is there: a failure until then is thrown, and answered as any other. */
@@ -37,10 +36,10 @@ async function begun(texts: AsyncGenerator<string>) {
 }
 
 /** The text of one JSON array that holds the items of all batches. */
-async function* jsonArray(batches: AsyncIterable<Payload>, serialize: (batch: Payload) => string) {
+async function* jsonArray(batches: AsyncIterable<JsonText<unknown[]>>) {
   let separator = '['
-  for await (const batch of batches) {
-    const items = serialize(batch).slice(1, -1)
+  for await (const { text } of batches) {
+    const items = text.slice(1, -1)
     if (items === '') continue
     yield separator + items
     separator = ','
@@ -48,6 +47,6 @@ async function* jsonArray(batches: AsyncIterable<Payload>, serialize: (batch: Pa
   yield separator === '[' ? '[]' : ']'
 }
 
-function isIterable(body: unknown): body is AsyncIterable<Payload> {
+function isIterable(body: unknown): body is AsyncIterable<JsonText<unknown[]>> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }

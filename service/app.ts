@@ -13,7 +13,7 @@ import { answerUnrouted } from './methods.ts'
 import { PlantService } from './plant-service.ts'
 import { addRoutes } from './routes.ts'
 import type { Store } from './store.ts'
-import { callerOf } from './token.ts'
+import { callersOf } from './token.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** The contract of this service. */
@@ -40,21 +40,28 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    frameworkErrors: (error, request, reply) =>
-      void begin(request, reply).then(() => answerError(error, request, reply)),
+    // A logger for each request would cost more than its one line, which has the id of the request.
+    childLoggerFactory: (logger) => logger,
+    frameworkErrors: (error, request, reply) => {
+      begin(request, reply)
+      answerError(error, request, reply)
+    },
     clientErrorHandler: (error, socket) => refuse(error, socket, log),
   })
 
   takeOverFromNode(app)
   app.decorateRequest('caller', '')
-  app.addHook('onRequest', begin)
+  app.addHook('onRequest', (request, reply, done) => {
+    begin(request, reply)
+    done()
+  })
   app.addHook('onRequest', checkProtocol)
   answerUnrouted(app)
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler())
   readJsonBodies(app)
 
-  const guards = await buildGuards(app, (token) => callerOf(store, token))
+  const guards = await buildGuards(app, callersOf(store))
   try {
     await addRoutes(app, contract, new PlantService(store), guards, of.draft)
     await serveDocs(app, contract, config.BASE_URL)

@@ -1,4 +1,3 @@
-import { promisify } from 'node:util'
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { SecurityScheme } from './contract.ts'
@@ -13,7 +12,7 @@ declare module 'fastify' {
 }
 
 /** An `onRequest` hook that lets a request pass, and sets its caller, or throws the refusal. */
-export type Guard = (request: FastifyRequest, reply: FastifyReply) => Promise<void>
+export type Guard = (request: FastifyRequest, reply: FastifyReply, done: (refused?: Error) => void) => void
 
 /** A guard for each security scheme that the contract requires. */
 export type Guards = { readonly [Scheme in SecurityScheme]: Guard }
@@ -37,12 +36,10 @@ export async function buildGuards(
       return caller !== undefined
     },
   })
-  const verify = promisify(app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth'))
+  const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
   return {
-    bearerAuth: (request, reply) =>
-      verify(request, reply).catch((error: unknown) => {
-        throw reply.statusCode === 401 ? unauthorized(request) : error
-      }),
+    bearerAuth: (request, reply, done) =>
+      verify(request, reply, (error) => done(error && reply.statusCode === 401 ? unauthorized(request) : error)),
   }
 }
 

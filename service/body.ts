@@ -28,7 +28,7 @@ export function readJsonBodies(app: FastifyInstance): void {
 }
 
 /** Refuses a request without a body, or with one that is not JSON in UTF-8 as it is. An `onRequest` hook. */
-export async function requireJson({ raw }: FastifyRequest): Promise<void> {
+export function requireJson({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { 'content-type': type, 'content-encoding': encoding = 'identity', ...framing } = raw.headers
   const isEmpty = framing['transfer-encoding'] === undefined && Number(framing['content-length'] ?? 0) === 0
   if (isEmpty && type === undefined) throw new HttpError(400, 'The request needs a body')
@@ -36,6 +36,7 @@ export async function requireJson({ raw }: FastifyRequest): Promise<void> {
     throw new HttpError(415, 'The Content-Type of the body must be application/json, in UTF-8')
   }
   if (encoding.toLowerCase() !== 'identity') throw new HttpError(415, 'The body must not have a Content-Encoding')
+  done()
 }
 
 /** Asks for the body if the client waits for that (RFC 9110, section 10.1.1). A `preParsing` hook. */

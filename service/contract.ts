@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Document, isNode, isScalar, LineCounter, parseDocument, YAMLParseError } from 'yaml'
 import { reasonOf, StartupError } from './config.ts'
 import type { operations } from './contract.gen.ts'
+import type { JsonText } from './json.ts'
 
 export type { components, SecurityScheme } from './contract.gen.ts'
 
@@ -37,10 +38,10 @@ type Results<Responses> = {
 type Headers<Response> = Response extends { headers: infer All }
   ? { readonly headers?: { readonly [Name in keyof All as string extends Name ? never : Name]?: string } }
   : unknown
-/** An array may be answered in batches: it is then streamed, in the memory of one batch. */
+/** A body may be JSON already. An array may be answered in batches: it is then streamed, in the memory of one batch. */
 type Answer<Json> = [Json] extends [undefined]
   ? { readonly body?: undefined }
-  : { readonly body: Json | (Json extends readonly (infer Item)[] ? AsyncIterable<Item[]> : never) }
+  : { readonly body: Json | JsonText<Json> | (Json extends readonly unknown[] ? AsyncIterable<JsonText<Json>> : never) }
 type Content<Message> = Message extends { content: { 'application/json': infer Json } } ? Json : undefined
 
 /** The OpenAPI document, as the server needs it. */

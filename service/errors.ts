@@ -28,7 +28,8 @@ export function refusal<Status extends number>(status: Status, message: string) 
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */
 export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
-  if (statusCode >= 500 && !(error instanceof HttpError)) request.log.error({ err: error }, 'request failed')
+  if (statusCode >= 500 && !(error instanceof HttpError))
+    request.log.error({ reqId: request.id, err: error }, 'request failed')
   const body: Body = { error: statusCode, message }
   return reply.code(statusCode).headers(headers).type('application/json; charset=utf-8').send(body)
 }

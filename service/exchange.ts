@@ -16,15 +16,16 @@ interface Exchange {
 const exchanges = new WeakMap<Socket, readonly Exchange[]>()
 
 /** Begins to answer a request: gives the response the headers that all have, and logs one line when it is over. */
-export async function begin(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+export function begin(request: FastifyRequest, reply: FastifyReply): void {
   const exchange: Exchange = { request, reply }
   const { socket } = request.raw
-  const earlier = exchanges.get(socket) ?? []
-  exchanges.set(socket, [...earlier.filter((each) => !each.reply.raw.closed), exchange])
+  const open = exchanges.get(socket)?.filter((each) => !each.reply.raw.closed) ?? []
+  exchanges.set(socket, [...open, exchange])
   reply.headers(standardHeaders(request.id))
   reply.raw.once('close', () => {
     request.log.info({
       msg: 'request',
+      reqId: request.id,
       ...(request.caller !== '' && { caller: request.caller }),
       method: request.method,
       // Never the URL: it may hold what is nobody's business, such as a token.

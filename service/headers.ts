@@ -17,5 +17,10 @@ export function standardHeaders(id: string): Record<string, string> {
 
 /** How many header lines of this name a request has: Node keeps the first of some and hides the others. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
-  return rawHeaders.filter((each, index) => index % 2 === 0 && each.toLowerCase() === name).length
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const each = rawHeaders[at]
+    if (each?.length === name.length && each.toLowerCase() === name) count += 1
+  }
+  return count
 }

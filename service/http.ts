@@ -39,7 +39,7 @@ export function takeOverFromNode(app: FastifyInstance): void {
 }
 
 /** Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, 10.1.1). An `onRequest` hook. */
-export async function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+export function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { host, expect, upgrade, 'transfer-encoding': coding } = raw.headers
   const isCodingKnown = coding === undefined || coding.toLowerCase() === 'chunked'
   // What follows an offer to upgrade is of unknown meaning, and so is what follows a doubtful transfer coding.
@@ -56,13 +56,15 @@ export async function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') {
     throw new HttpError(417, 'Only 100-continue can be expected')
   }
+  done()
 }
 
 /** Refuses a query that is not UTF-8 in percent-encoding: the router would take it as it is. An `onRequest` hook. */
-export async function checkQuery({ url }: FastifyRequest): Promise<void> {
+export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   try {
     decodeURIComponent(url)
   } catch {
     throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
   }
+  done()
 }

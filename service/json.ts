@@ -1,3 +1,14 @@
+/** A value as its JSON text, which is sent as it is. Whoever makes one vouches for the text. */
+export class JsonText<Value> {
+  readonly text: string
+  /** Only the type of this is there. */
+  declare protected readonly value: Value
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const STRING = /"(?:[^"\\]|\\.)*"/g
 

@@ -13,7 +13,7 @@ const { pino } = await import('pino')
 process.on('uncaughtException', fail)
 
 const config = readConfig(process.env)
-const output = pino.destination()
+const output = pino.destination({ minLength: 4096, periodicFlush: 100 })
 const log = pino({ level: config.LOG_LEVEL }, output)
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
 const { openStore } = await import('./store.ts')

@@ -24,17 +24,20 @@ export function answerUnrouted(app: FastifyInstance): void {
   })
 
   // Before the body, if there is one, is read.
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const isTemplate = Object.keys(request.params ?? {}).length > 0
-    if (!request.is404 && !isTemplate) return
+    if (!request.is404 && !isTemplate) {
+      done()
+      return
+    }
     const path = router.find('GET', request.url)
     if (path === null || hasEmpty(path.params)) throw new HttpError(404, NO_PATH)
     // A path without parameters goes before a template that it would fit (OpenAPI 3.1.0, section 4.8.8.2).
     const { allow, url } = path.store as { allow: string; url: string } // as it was given in onReady
-    if (request.routeOptions.url === url) return
     const headers = { allow }
-    if (request.method === 'OPTIONS') return reply.code(204).headers(headers).send()
-    throw new HttpError(405, `The path has no method ${request.method}`, headers)
+    if (request.routeOptions.url === url) done()
+    else if (request.method === 'OPTIONS') reply.code(204).headers(headers).send()
+    else throw new HttpError(405, `The path has no method ${request.method}`, headers)
   })
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { JsonText } from './json.ts'
 import { type Page, type Plant, StoreUnavailable } from './store.ts'
 
 /** A list of more plants than this is read in batches, from a snapshot; of those so many may be open. */
@@ -10,7 +11,7 @@ export type ReadPage = (owner: string, after: bigint | undefined, most: number) 
 
 /** A page in one piece. */
 export interface ShortPage extends Page {
-  readonly plants: Plant[]
+  readonly plants: JsonText<Plant[]>
 }
 
 /** Reads the plants of one moment. */
@@ -54,7 +55,7 @@ export class Lists {
       snapshot = await this.#openSnapshot()
       const last = limit === Infinity ? undefined : await snapshot.lastOf(owner, after, limit)
       if (last !== undefined) end.last = last
-      yield []
+      yield new JsonText<Plant[]>('[]')
       for (let left = limit, from = after; left > 0; left -= BATCH) {
         const { plants, last } = await snapshot.page(owner, from, Math.min(left, BATCH))
         yield plants

@@ -20,10 +20,6 @@ const PATIENCE = 10_000
 /** Milliseconds that a statement which upgrades the schema may take. */
 const UPGRADE_TIMEOUT = 600_000
 
-/** Milliseconds that an access token is believed without asking again: other replicas may have revoked it. */
-const TOKEN_AGE = 3000
-const MOST_TOKENS = 10_000
-
 /** Milliseconds that the server keeps the snapshot of a list whose next batch is not asked for. */
 const IDLE_LIST = 300_000
 
@@ -56,7 +52,6 @@ export class PostgresStore implements Store {
   readonly #connections: Connections
   readonly #timeout: number
   readonly #lists: Lists
-  readonly #tokens = new Map<string, { readonly since: number; readonly token: Promise<StoredToken | undefined> }>()
   #waiting: Write[] = []
   #writing: Promise<void> | undefined
 
@@ -125,20 +120,10 @@ export class PostgresStore implements Store {
     await this.#connections.write(add, fromToken(token))
   }
 
-  findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    const key = Buffer.from(digest).toString('base64')
-    const known = this.#tokens.get(key)
-    if (known !== undefined && performance.now() - known.since < TOKEN_AGE) return known.token
-    const token = this.#connections
-      .read('SELECT id, caller, created, expires, digest FROM tokens WHERE digest = $1', [digest])
-      .then(([row]) => row && toToken(row))
-    // Its age counts from here: what is read is not older.
-    this.#tokens.delete(key)
-    this.#tokens.set(key, { since: performance.now(), token })
-    const forget = () => this.#tokens.get(key)?.token === token && this.#tokens.delete(key)
-    token.then((found) => found ?? forget(), forget)
-    if (this.#tokens.size > MOST_TOKENS) this.#tokens.delete(this.#tokens.keys().next().value ?? key)
-    return token
+  async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
+    const read = 'SELECT id, caller, created, expires, digest FROM tokens WHERE digest = $1'
+    const [row] = await this.#connections.read(read, [digest])
+    return row && toToken(row)
   }
 
   async listTokens(): Promise<StoredToken[]> {
@@ -147,9 +132,7 @@ export class PostgresStore implements Store {
   }
 
   async deleteToken(id: string): Promise<boolean> {
-    const deleted = await this.#connections.write('DELETE FROM tokens WHERE id = $1 RETURNING id', [id])
-    this.#tokens.clear()
-    return deleted.length > 0
+    return (await this.#connections.write('DELETE FROM tokens WHERE id = $1 RETURNING id', [id])).length > 0
   }
 
   async isEmpty(): Promise<boolean> {
@@ -235,7 +218,13 @@ function statementFor(batch: readonly Write[]) {
 
 function pages(query: Query): ReadPage {
   const text = `SELECT id, plant FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2) ORDER BY id LIMIT $3`
-  return async (owner, after, most) => toPage(await query(text, [owner, after, most + 1]), most)
+  return async (owner, after, most) => {
+    const rows = await query(text, [owner, after, most + 1])
+    return toPage(
+      rows.map(({ plant, id }) => [plant, id]),
+      most,
+    )
+  }
 }
 
 /** A snapshot is a transaction that sees one moment: that of its first read. It needs no session, but a connection. */

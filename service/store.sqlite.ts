@@ -25,17 +25,16 @@ export class SqliteStore implements Store {
     this.#db = db
     this.#lock = lock
     this.#sql = db.createTagStore()
-    this.#lists = new Lists(pages(this.#sql), async () => openSnapshot(String(db.location())))
+    this.#lists = new Lists(pages(db), async () => openSnapshot(String(db.location())))
   }
 
   create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
     const text = fromPlant(plant)
-    return this.#write(() =>
-      toPlant(
-        this.#sql.get`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${text})
-          ON CONFLICT DO NOTHING RETURNING plant` ?? this.#row(owner, id),
-      ),
-    )
+    return this.#write(() => {
+      const { changes } = this.#sql.run`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${text})
+        ON CONFLICT DO NOTHING`
+      return changes === 1n ? plant : toPlant(this.#row(owner, id))
+    })
   }
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
@@ -132,13 +131,14 @@ export class SqliteStore implements Store {
   }
 }
 
-function pages(sql: SQLTagStore): ReadPage {
-  return async (owner, after, most) => {
-    const from = after ?? -Infinity
-    const read = () =>
-      sql.all`SELECT id, plant FROM plants WHERE owner = ${owner} AND id > ${from} ORDER BY id LIMIT ${most + 1}`
-    return toPage(available(read), most)
-  }
+function pages(db: DatabaseSync): ReadPage {
+  const rows = db.prepare('SELECT plant, id FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?')
+  rows.setReturnArrays(true)
+  return async (owner, after, most) =>
+    toPage(
+      available(() => rows.all(owner, after ?? -Infinity, most + 1)),
+      most,
+    )
 }
 
 /** A snapshot is a connection of its own, whose transaction sees one moment: that of its first read. */
@@ -152,7 +152,7 @@ function openSnapshot(file: string): Snapshot {
   }
   const sql = db.createTagStore()
   return {
-    page: pages(sql),
+    page: pages(db),
     lastOf: async (owner, after, limit) => {
       const from = after ?? -Infinity
       const [last, next] = available(

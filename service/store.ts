@@ -1,13 +1,14 @@
 import { type Config, readConfig } from './config.ts'
 import type { components } from './contract.ts'
+import type { JsonText } from './json.ts'
 
 /** A plant, as it is stored and answered. */
 export type Plant = components['schemas']['Plant']
 
 /** Some plants of a list, in ascending order of their ids. */
 export interface Page {
-  /** All of them; in batches if they are too many to hold in memory. */
-  readonly plants: Plant[] | AsyncIterable<Plant[]>
+  /** All of them, as they are answered; in batches if they are too many to hold in memory. */
+  readonly plants: JsonText<Plant[]> | AsyncIterable<JsonText<Plant[]>>
   /** The id of the last one, if the caller has more plants after it. */
   readonly last?: bigint
 }
@@ -54,7 +55,7 @@ export interface Store {
 
   /** Stores an access token. */
   addToken(token: StoredToken): Promise<void>
-  /** The access token of this digest, expired or not; undefined if there is none. It may be 3 seconds old. */
+  /** The access token of this digest, expired or not; undefined if there is none. */
   findToken(digest: Uint8Array): Promise<StoredToken | undefined>
   /** All access tokens, expired ones too, the oldest first. */
   listTokens(): Promise<StoredToken[]>

@@ -63,7 +63,7 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
     501,
     'closed',
   ],
-  'Transfer-Encoding: identity': [`${post}Transfer-Encoding: identity\r\n\r\n${json}`, 400, 'closed'],
+  'Transfer-Encoding: identity': [`${post}Transfer-Encoding: identity\r\n\r\n${json}`, 501, 'closed'],
   'a folded header': [`${get}X: a\r\n b\r\n\r\n`, 400, 'closed'],
   'a bare LF': [`${get}X: a\n\r\n`, 400, 'closed'],
   'a bare CR': [`${get}X: a\rY: b\r\n\r\n`, 400, 'closed'],

@@ -9,6 +9,7 @@ import { openStore } from '../service/store.ts'
 import { issueToken } from '../service/token.ts'
 import { assertDocumented } from './documented.ts'
 import { call } from './helper.ts'
+import { namesIn } from './pages.ts'
 import { run, startService } from './process.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
@@ -33,10 +34,7 @@ function linesOf(stdout: string): { level: number; msg: string; signal?: string 
 
 const has = async (file: string): Promise<string[]> => {
   const store = await openStore({ file }, false)
-  const { plants } = await store.list('joe')
-  const all = (await Array.fromAsync(Array.isArray(plants) ? [plants] : plants)).flat()
-  await store.close()
-  return all.map(({ name }) => name)
+  return await namesIn(store, 'joe').finally(() => store.close())
 }
 
 const create = (port: number, token: string, id: number) =>

@@ -1,6 +1,7 @@
 // Has each method of the service check what it gives: what goes over the wire no longer shows a member too many, nor
 // who has forgotten one. The fault becomes a 500, whose logged error `call` shows.
 import { HttpError } from '../service/errors.ts'
+import { JsonText } from '../service/json.ts'
 import { PlantService } from '../service/plant-service.ts'
 import { operations } from './contract.ts'
 import { brief } from './json.ts'
@@ -27,6 +28,10 @@ for (const { id, responses } of operations) {
 const DECLARE = 'declare it for the operation in openapi.yaml, or give another'
 
 function checked(what: string, schema: Schema | undefined, body: unknown): unknown {
+  if (body instanceof JsonText) {
+    checked(what, schema, JSON.parse(body.text))
+    return body
+  }
   if (isBatches(body)) return checkedBatches(body, (batch) => checked(what, schema, batch))
   if (schema === undefined && body !== undefined) throw new Error(`${what} a body, which openapi.yaml does not declare`)
   const [fault] = schema === undefined ? [] : faultsOf(schema, body)

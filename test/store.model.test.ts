@@ -4,6 +4,7 @@ import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { openStore, type Plant, type Store } from '../service/store.ts'
+import { read } from './pages.ts'
 import { startPostgres } from './postgres.ts'
 
 const server = await startPostgres(t)
@@ -83,7 +84,9 @@ class List implements fc.AsyncCommand<Model, Real> {
     const page = rest.slice(0, this.#limit)
     const last = page.length < rest.length ? { last: page.at(-1)?.[0] } : {}
     const expected = { plants: page.map(([, plant]) => plant), ...last }
-    for (const store of stores) deepStrictEqual(await store.list(prefix + this.#owner, after, this.#limit), expected)
+    for (const store of stores) {
+      deepStrictEqual(await read(store.list(prefix + this.#owner, after, this.#limit)), expected)
+    }
   }
 
   toString = () => `list ${this.#owner} ${this.#after} ${this.#limit}`

@@ -1,6 +1,7 @@
 // The promises of the Store interface, kept by every kind of store.
 import t, { type Test } from 'tap'
 import { openStore, type Page, type Plant, type Store, StoreUnavailable } from '../service/store.ts'
+import { batchesOf, namesOf, parsed, read } from './pages.ts'
 import { startPostgres } from './postgres.ts'
 
 const postgres = await startPostgres(t)
@@ -31,22 +32,22 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.strictSame(await store.create('create', 1n, rose), rose)
     t.strictSame(await store.create('create', 1n, rose), rose, 'repeated')
     t.strictSame(await store.create('create', 1n, { name: 'Tulip' }), rose, 'the id is taken')
-    t.strictSame(await names(store.list('create')), ['Rose'])
+    t.strictSame(await namesOf(store.list('create')), ['Rose'])
   })
 
   t.test('of simultaneous creates with one id one wins, and all are answered with it', async (t) => {
     const all = await Promise.all(range(20).map((n) => store.create('race', 1n, { name: `plant ${n}` })))
-    const [stored] = await plantsOf(await store.list('race'))
+    const [stored] = (await read(store.list('race'))).plants
     for (const plant of all) t.strictSame(plant, stored)
   })
 
   t.test('owners have ids of their own, and do not see, page or delete what is of others', async (t) => {
     for (const owner of ['joe', 'Joe', 'joe ', 'jöe', '']) await store.create(owner, 1n, { name: `of "${owner}"` })
     for (const owner of ['joe', 'Joe', 'joe ', 'jöe', '']) {
-      t.strictSame(await store.list(owner, undefined, 1), { plants: [{ name: `of "${owner}"` }] })
+      t.strictSame(await read(store.list(owner, undefined, 1)), { plants: [{ name: `of "${owner}"` }] })
     }
     t.equal(await store.delete('joe', 1n), true)
-    t.strictSame(await names(store.list('Joe')), ['of "Joe"'])
+    t.strictSame(await namesOf(store.list('Joe')), ['of "Joe"'])
   })
 
   t.test('a delete says whether there was a plant, and the id is free again', async (t) => {
@@ -65,7 +66,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.strictSame(await store.find('update', MAX), { name: 'a', tag: 'old' })
     t.equal(await store.update('update', MAX, { name: 'c' }), true)
     t.strictSame(await store.find('update', MAX), { name: 'c' }, 'the whole plant')
-    t.strictSame(await names(store.list('update')), ['b', 'c'])
+    t.strictSame(await namesOf(store.list('update')), ['b', 'c'])
     t.equal(await store.find('other', MAX), undefined)
     t.equal(await store.update('other', MAX, { name: 'd' }), false)
     t.strictSame(await store.find('update', MAX), { name: 'c' })
@@ -77,12 +78,12 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     const ids = [0n, MAX, MIN, -1n, 2n ** 53n, 2n ** 53n + 1n, MAX - 1n, MIN + 1n, -(2n ** 53n) - 1n, -(2n ** 53n)]
     for (const id of ids) await store.create('int64', id, { name: String(id) })
     const sorted = ids.toSorted((a, b) => (a < b ? -1 : 1))
-    t.strictSame(await names(store.list('int64')), sorted.map(String))
+    t.strictSame(await namesOf(store.list('int64')), sorted.map(String))
     for (const [index, id] of sorted.entries()) {
       const page = await store.list('int64', id, 1)
       const rest = sorted.slice(index + 1)
       t.strictSame(
-        await plantsOf(page),
+        (await read(page)).plants,
         rest.slice(0, 1).map((id) => ({ name: String(id) })),
         `after ${id}`,
       )
@@ -108,12 +109,12 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
       t.strictSame(await store.create('text', BigInt(id), plant), plant)
       t.strictSame(await store.create('text', BigInt(id), { name: 'x' }), plant, 'as it was stored')
     }
-    t.strictSame((await store.list('text')).plants, plants)
+    t.strictSame((await read(store.list('text'))).plants, plants)
   })
 
   t.test('a page has its last id only if there are more plants after it', async (t) => {
-    t.strictSame(await store.list('nobody'), { plants: [] })
-    t.strictSame(await store.list('nobody', 5n, 5), { plants: [] })
+    t.strictSame(await read(store.list('nobody')), { plants: [] })
+    t.strictSame(await read(store.list('nobody', 5n, 5)), { plants: [] })
     await Promise.all([10, 20, 30].map((id) => store.create('page', BigInt(id), { name: `${id}` })))
     const pages: [after: bigint | undefined, limit: number | undefined, names: string[], last?: bigint][] = [
       [undefined, undefined, ['10', '20', '30']],
@@ -131,7 +132,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     ]
     for (const [after, limit, expected, last] of pages) {
       const page = await store.list('page', after, limit)
-      t.strictSame({ names: await names(page), last: page.last }, { names: expected, last }, `${after} ${limit}`)
+      t.strictSame({ names: await namesOf(page), last: page.last }, { names: expected, last }, `${after} ${limit}`)
     }
   })
 
@@ -144,7 +145,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
       const seen: string[] = []
       for (let page: Page, after: bigint | undefined, pages = 0; pages < 9; pages++, after = page.last) {
         page = await store.list('many', after, limit)
-        seen.push(...(await names(page)))
+        seen.push(...(await namesOf(page)))
         if (page.last === undefined) break
         t.equal(seen.length, (pages + 1) * (limit ?? NaN), 'full pages')
         t.equal(String(page.last), seen.at(-1))
@@ -156,18 +157,17 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
   for (const limit of [undefined, 1000]) {
     t.test(`a long list is of one moment, also while others write; limit ${limit}`, async (t) => {
       const page = await store.list('many', undefined, limit)
-      t.notOk(Array.isArray(page.plants), 'in batches')
       await store.create('many', -1n, { name: 'before it' })
       await store.delete('many', 0n)
       const seen: string[] = []
-      for await (const batch of await batchesOf(page)) {
-        seen.push(...batch.map(({ name }) => name))
+      for await (const batch of batchesOf(page)) {
+        seen.push(...parsed(batch).map(({ name }) => name))
         await store.create('many', 1_000_000n, { name: 'after it' })
         await store.delete('many', 900n)
       }
       const expected = many.map(String).slice(0, limit)
       t.strictSame(seen, expected)
-      t.notOk((await names(store.list('many'))).includes('900'))
+      t.notOk((await namesOf(store.list('many'))).includes('900'))
       for (const id of [-1n, 1_000_000n]) await store.delete('many', id)
       for (const id of [0n, 900n]) await store.create('many', id, { name: String(id) })
     })
@@ -175,11 +175,11 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
 
   t.test('long lists that nobody reads to the end are given back', async (t) => {
     for (let round = 0; round < 40; round++) {
-      const iterator = (await batchesOf(await store.list('many')))[Symbol.asyncIterator]()
+      const iterator = batchesOf(await store.list('many'))[Symbol.asyncIterator]()
       if (round % 2 === 0) await iterator.next()
       await iterator.return?.()
     }
-    t.equal((await names(store.list('many'))).length, 1600)
+    t.equal((await namesOf(store.list('many'))).length, 1600)
   })
 
   t.test('too many long lists at once are refused, and the others go on', async (t) => {
@@ -187,11 +187,11 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     const refused = results.filter((each) => each.status === 'rejected')
     t.equal(refused.length, 24)
     for (const { reason } of refused) t.ok(reason instanceof StoreUnavailable)
-    t.equal((await names(store.list('many', undefined, 500))).length, 500, 'short ones are not')
+    t.equal((await namesOf(store.list('many', undefined, 500))).length, 500, 'short ones are not')
     for (const each of results) {
-      if (each.status === 'fulfilled') t.equal((await names(each.value)).length, 1600)
+      if (each.status === 'fulfilled') t.equal((await namesOf(each.value)).length, 1600)
     }
-    t.equal((await names(store.list('many'))).length, 1600, 'and then there is room again')
+    t.equal((await namesOf(store.list('many'))).length, 1600, 'and then there is room again')
   })
 
   t.test('access tokens are added, found, listed and deleted', async (t) => {
@@ -225,7 +225,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
       store.create('batch', 2n, { name: 'after' }),
     ])
     t.strictSame([before.status, failing.status, after.status], ['fulfilled', 'rejected', 'fulfilled'])
-    t.strictSame(await names(store.list('batch')), ['before', 'after'])
+    t.strictSame(await namesOf(store.list('batch')), ['before', 'after'])
   })
 
   t.test('what was begun is finished by close, and is there when the store is opened again', async (t) => {
@@ -233,7 +233,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     await store.close()
     t.equal((await Promise.all(begun)).length, 50)
     const again = await reopen()
-    t.strictSame(await names(again.list('close')), range(50).map(String))
+    t.strictSame(await namesOf(again.list('close')), range(50).map(String))
     t.equal((await again.listTokens()).length, 3)
     await again.close()
     for (const late of [
@@ -262,17 +262,4 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
 
 function range(length: number): number[] {
   return Array.from({ length }, (_, index) => index)
-}
-
-async function batchesOf({ plants }: Page): Promise<AsyncIterable<Plant[]>> {
-  if (Array.isArray(plants)) throw new TypeError('the list is not in batches')
-  return plants
-}
-
-async function plantsOf({ plants }: Page): Promise<Plant[]> {
-  return (await Array.fromAsync<Plant[]>(Array.isArray(plants) ? [plants] : plants)).flat()
-}
-
-async function names(page: Page | Promise<Page>): Promise<string[]> {
-  return (await plantsOf(await page)).map(({ name }) => name)
 }
