@@ -1,4 +1,3 @@
-import { dirname } from 'node:path'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -12,10 +11,10 @@ const CSP =
  * Serves the contract as `/openapi.yaml`, and as a page to try it out at `/docs/`.
  * @param baseUrl where the page sends its requests
  */
-export async function serveDocs(app: FastifyInstance, { file, bytes }: Contract, baseUrl: string): Promise<void> {
+export async function serveDocs(app: FastifyInstance, { bytes }: Contract, baseUrl: string): Promise<void> {
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml').send(bytes))
 
-  await app.register(swagger, { mode: 'static', specification: { path: file, baseDir: dirname(file) } })
+  await app.register(swagger) // the page asks for this plugin; the copies that it would serve are not
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Plant Store' },
