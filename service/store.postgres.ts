@@ -1,9 +1,10 @@
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { reasonOf, StartupError } from './config.ts'
 import { BATCH, Lists, MOST_SNAPSHOTS, type ReadPage, type Snapshot } from './store.list.ts'
 import { Connections, isFinal, type Query } from './store.postgres.connections.ts'
 import { prepareSchema } from './store.postgres.schema.ts'
-import { fromPlant, fromToken, idOf, type Row, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
+import { Writes } from './store.postgres.writes.ts'
+import { fromToken, idOf, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
 import {
   type Entry,
   type Limits,
@@ -23,41 +24,15 @@ const UPGRADE_TIMEOUT = 600_000
 /** Milliseconds that the server keeps the snapshot of a list whose next batch is not asked for. */
 const IDLE_LIST = 300_000
 
-/** The statement for each kind of write. A conflicting plant is written as it is: that locks it, and so it is read. */
-const WRITES = {
-  create: `INSERT INTO plants (owner, id, plant) SELECT * FROM $given
-    ON CONFLICT (owner, id) DO UPDATE SET plant = plants.plant RETURNING owner, id, plant`,
-  update: `UPDATE plants SET plant = given.plant FROM $given
-    WHERE plants.owner = given.owner AND plants.id = given.id RETURNING plants.owner, plants.id, plants.plant`,
-  delete: `DELETE FROM plants USING $given
-    WHERE plants.owner = given.owner AND plants.id = given.id RETURNING plants.owner, plants.id, plants.plant`,
-}
-
-type Kind = keyof typeof WRITES
-
-/** A write that waits for its commit. Its answer is the row that it wrote or deleted, if there is one. */
-interface Write {
-  readonly kind: Kind
-  readonly owner: string
-  readonly id: bigint
-  readonly text: string | undefined
-  /** When it is too late to begin with it. */
-  readonly end: number
-  readonly resolve: (row: Row | undefined) => void
-  readonly reject: (error: unknown) => void
-}
-
 /** A store on PostgreSQL, for any number of processes. */
 export class PostgresStore implements Store {
   readonly #connections: Connections
-  readonly #timeout: number
+  readonly #writes: Writes
   readonly #lists: Lists
-  #waiting: Write[] = []
-  #writing: Promise<void> | undefined
 
   private constructor(connections: Connections, timeout: number) {
     this.#connections = connections
-    this.#timeout = timeout
+    this.#writes = new Writes(connections, timeout)
     this.#lists = new Lists(
       pages((text, values) => connections.read(text, values)),
       () => openSnapshot(connections),
@@ -85,7 +60,7 @@ export class PostgresStore implements Store {
   }
 
   async create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
-    return toPlant(await this.#write('create', owner, id, plant))
+    return toPlant(await this.#writes.add('create', owner, id, plant))
   }
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
@@ -95,11 +70,11 @@ export class PostgresStore implements Store {
   }
 
   async update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
-    return (await this.#write('update', owner, id, plant)) !== undefined
+    return (await this.#writes.add('update', owner, id, plant)) !== undefined
   }
 
   async delete(owner: string, id: bigint): Promise<boolean> {
-    return (await this.#write('delete', owner, id)) !== undefined
+    return (await this.#writes.add('delete', owner, id)) !== undefined
   }
 
   list(owner: string, after?: bigint, limit?: number): Promise<Page> {
@@ -141,79 +116,9 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#writing
+    await this.#writes.end()
     await this.#connections.end()
   }
-
-  // Group commit: the writes that arrive in one turn of the event loop, or while others are committed, share a commit.
-  #write(kind: Kind, owner: string, id: bigint, plant?: Plant): Promise<Row | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<Row | undefined>()
-    const text = plant && fromPlant(plant)
-    this.#waiting.push({ kind, owner, id, text, end: performance.now() + this.#timeout, resolve, reject })
-    this.#writing ??= this.#commitAll()
-    return promise
-  }
-
-  async #commitAll(): Promise<void> {
-    await nextTurn()
-    while (this.#waiting.length > 0) {
-      const batch = this.#take()
-      if (batch.length > 0) await this.#commit(batch)
-    }
-    this.#writing = undefined
-  }
-
-  /** Takes the next writes: of those to one plant the first alone, for in one statement they have no order. */
-  #take(): Write[] {
-    const batch = new Map<string, Write>()
-    const others: Write[] = []
-    const latest = performance.now() + this.#timeout / 2
-    for (const write of this.#waiting) {
-      const key = `${write.owner} ${write.id}`
-      if (write.end < latest) write.reject(new StoreUnavailable('too many writes wait'))
-      else if (batch.has(key) || batch.size === BATCH) others.push(write)
-      else batch.set(key, write)
-    }
-    this.#waiting = others
-    // In one order on all replicas: otherwise they would wait for each other.
-    return [...batch].sort(([one], [two]) => (one < two ? -1 : 1)).map(([, write]) => write)
-  }
-
-  async #commit(batch: Write[]): Promise<void> {
-    const { text, values } = statementFor(batch)
-    const timeout = Math.min(...batch.map(({ end }) => end)) - performance.now()
-    try {
-      const rows = await this.#connections.write(text, values, timeout)
-      const byKey = new Map(rows.map((row) => [`${String(row['owner'])} ${String(row['id'])}`, row]))
-      for (const { owner, id, resolve } of batch) resolve(byKey.get(`${owner} ${id}`))
-    } catch (error) {
-      if (error instanceof StoreUnavailable || batch.length === 1) for (const { reject } of batch) reject(error)
-      // One of them can't be stored, or the engine does not take different kinds in one statement.
-      else for (const write of batch) await this.#commit([write])
-    }
-  }
-}
-
-/** One statement for writes to different plants. It gives a row for each plant that was written or deleted. */
-function statementFor(batch: readonly Write[]) {
-  const values: unknown[] = []
-  const statements = Object.entries(WRITES).flatMap(([kind, statement]) => {
-    const writes = batch.filter((write) => write.kind === kind)
-    if (writes.length === 0) return []
-    const at = values.length
-    values.push(
-      writes.map(({ owner }) => owner),
-      writes.map(({ id }) => id),
-      writes.map(({ text }) => text),
-    )
-    const given = `unnest($${at + 1}::text[], $${at + 2}::int8[], $${at + 3}::text[]) AS given (owner, id, plant)`
-    return { kind, statement: statement.replace('$given', given) }
-  })
-  const [first, ...more] = statements
-  if (more.length === 0) return { text: first?.statement ?? '', values }
-  const parts = statements.map(({ kind, statement }) => `${kind}d AS (${statement})`)
-  const rows = statements.map(({ kind }) => `SELECT owner, id, plant FROM ${kind}d`)
-  return { text: `WITH ${parts.join(', ')} ${rows.join(' UNION ALL ')}`, values }
 }
 
 function pages(query: Query): ReadPage {
