@@ -104,13 +104,17 @@ function parametersReader({ properties }: Schema, httpPart: string): (data: unkn
     if (read === undefined) {
       throw new StartupError(`the parameter ${name} needs a "type": integer, number, boolean or string, not ${type}`)
     }
-    const sent = httpPart === 'headers' ? name.toLowerCase() : name
-    return [name, sent, (text: unknown) => (typeof text === 'string' ? read(text) : text)] as const
+    return { name, sent: httpPart === 'headers' ? name.toLowerCase() : name, read }
   })
   return (data) => {
-    const texts = fields(data)
-    const present = readers.filter(([_name, sent]) => Object.hasOwn(texts, sent))
-    return Object.fromEntries(present.map(([name, sent, read]) => [name, read(texts[sent])]))
+    const texts = isObject(data) ? data : {}
+    const values: Record<string, unknown> = {}
+    for (const { name, sent, read } of readers) {
+      if (!Object.hasOwn(texts, sent)) continue
+      const text = texts[sent]
+      values[name] = typeof text === 'string' ? read(text) : text
+    }
+    return values
   }
 }
 
