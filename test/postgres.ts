@@ -33,7 +33,7 @@ const WATCH = `cat; kill -CONT $(cat "$1/paused"); pid=$(head -n 1 "$1/data/post
   kill -QUIT $pid && while kill -0 $pid; do sleep 0.05; done; rm -rf "$1"`
 
 /** Starts a server, which ends with the test. @param settings such as `max_connections=200` */
-export async function startPostgres(t: Test, ...settings: string[]): Promise<Server> {
+export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: string[]): Promise<Server> {
   const folder = mkdtempSync(`${tmpdir()}/plants-postgres-`)
   const data = `${folder}/data`
   const watch = spawn('sh', ['-c', WATCH, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })

@@ -1,0 +1,23 @@
+// The measure of all: what Fastify can do at most. Constants, serialized by a schema; no authentication, validation or store.
+import Fastify from 'fastify'
+import { listOf, plantOf } from './data.ts'
+
+const plant = {
+  type: 'object',
+  required: ['name'],
+  properties: { name: { type: 'string' }, tag: { type: 'string' } },
+  additionalProperties: false,
+}
+const one = plantOf(1)
+const twenty: unknown = JSON.parse(listOf(20))
+const all: unknown = JSON.parse(listOf(Number(process.env['SMALL'])))
+
+const app = Fastify()
+app.get<{ Querystring: { limit?: string } }>(
+  '/plants',
+  { schema: { response: { 200: { type: 'array', items: plant } } } },
+  async ({ query }) => (query.limit === undefined ? all : twenty),
+)
+app.post('/plants', { schema: { response: { 200: plant } } }, async () => one)
+app.delete('/plants/:id', async (_, reply) => reply.code(204).send())
+await app.listen({ port: Number(process.env['PORT']) })
