@@ -5,20 +5,27 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 import fastify from 'fastify/package.json' with { type: 'json' }
-import { startPostgres } from '../postgres.ts'
+import { type Server as Postgres, startPostgres } from '../postgres.ts'
 import { type Case, casesOf, Invalid, type LongList, measure, measureLongList, type Sample } from './cases.ts'
 import { listOf, type Sizes } from './data.ts'
 import { chooseTool } from './load.ts'
-import * as report from './report.ts'
+import { lineOf, machine, publish, tables } from './report.ts'
+import { compared, decay, type Figures, median, record, recorded, type Results } from './results.ts'
 import { isPinned, pinLoad, type Running, start } from './running.ts'
-import { BARE, prepareServers, type Server } from './servers.ts'
+import { prepareServers, type Server } from './servers.ts'
 
 const { check, quick } = parseArgs({ options: { check: { type: 'boolean' }, quick: { type: 'boolean' } } }).values
 const REPETITIONS = quick ? 1 : 5
 const SECONDS = 1
-const SIZES: Sizes = { small: 10_000, large: quick ? 100_000 : 1_000_000, creator: 0, deleter: 100_000 * REPETITIONS }
+const SIZES: Sizes = {
+  small: 10_000,
+  large: quick ? 100_000 : 1_000_000,
+  creator: 0,
+  deleter: 60_000 * (1 + REPETITIONS),
+}
 
 const tool = chooseTool()
+const cases = casesOf(SIZES)
 const folder = mkdtempSync(`${tmpdir()}/plants-bench-`)
 const running: Running[] = []
 process.on('exit', () => rmSync(folder, { recursive: true }))
@@ -27,10 +34,13 @@ const ends: (() => unknown)[] = []
 try {
   const results = await bench()
   if (check) {
-    const worse = report.decay(report.recorded(), results)
+    const worse = decay(recorded(), results)
     for (const line of worse) console.error(`worse: ${line}`)
     process.exitCode = worse.length > 0 ? 1 : 0
-  } else if (!quick) report.record(results)
+  } else if (!quick) {
+    record(results)
+    publish(results)
+  }
 } catch (error) {
   if (!(error instanceof Invalid)) throw error
   console.error(`invalid: ${error.message}`)
@@ -40,57 +50,66 @@ try {
   for (const end of ends) await end()
 }
 
-async function bench(): Promise<report.Results> {
+async function bench(): Promise<Results> {
   const postgres = await startPostgres({ teardown: (end) => void ends.push(end) })
-  const [version] = await postgres.sql('SHOW server_version')
-  const about = {
-    date: new Date().toISOString(),
-    machine: report.machine(),
-    versions: {
-      Node: process.versions.node,
-      Fastify: fastify.version,
-      SQLite: String(process.versions['sqlite']),
-      PostgreSQL: String(version?.['server_version']),
-    },
-    load: `load from ${tool.name}, ${isPinned ? 'on one core, the server on another' : 'on the same cores'}`,
-  }
+  const about = await setting(postgres)
   console.log(about)
   const servers = await prepareServers(folder, postgres, SIZES)
   pinLoad()
   for (const server of servers) running.push(await start(server, folder))
-  const memories = new Map(running.map((server) => [server.name, server.memory()]))
 
-  const cases: Record<string, Record<string, report.Figures>> = {}
-  const all = casesOf(SIZES)
-  for (const each of all) {
-    for (const connections of [1, 32]) {
-      const name = `${each.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
-      console.log(`\n${name}`)
-      cases[name] = await compare(each, connections)
-      for (const [server, figures] of Object.entries(cases[name])) console.log(report.lineOf(server, figures))
-    }
-  }
-  const longList = await longLists(all)
-  const afterRun = new Map(running.map((server) => [server.name, server.memory()]))
+  const memoryAfterStart = running.map((server) => server.memory())
+  const cases = await measureAll()
+  const longList = await longLists()
+  const memoryAfterRun = running.map((server) => server.memory())
+
   for (const server of running.splice(0)) await server.stop()
-  const starts = await coldStarts(servers)
-  const processes = Object.fromEntries(
-    servers.map(({ name }) => [
-      name,
-      {
-        coldStart: starts.get(name) ?? NaN,
-        memoryAfterStart: memories.get(name) ?? NaN,
-        memoryAfterRun: afterRun.get(name) ?? NaN,
-      },
-    ]),
-  )
-  const results = { ...about, cases, processes, longList }
-  console.log(`\n${report.tables(results)}`)
+  const coldStart = await coldStarts(servers)
+  const processes = servers.map(({ name }, index) => [
+    name,
+    {
+      coldStart: Number(coldStart[index]),
+      memoryAfterStart: Number(memoryAfterStart[index]),
+      memoryAfterRun: Number(memoryAfterRun[index]),
+    },
+  ])
+  const results = { ...about, cases, longList, processes: Object.fromEntries(processes) }
+  console.log(`\n${tables(results)}`)
   return results
 }
 
+/** When, where and with what is measured. */
+async function setting(postgres: Postgres) {
+  const [row] = await postgres.sql('SHOW server_version')
+  return {
+    date: new Date().toISOString(),
+    machine: machine(),
+    versions: {
+      Node: process.versions.node,
+      Fastify: fastify.version,
+      SQLite: String(process.versions['sqlite']),
+      PostgreSQL: String(row?.['server_version']),
+    },
+    load: `load from ${tool.name}, ${isPinned ? 'on one core, the server on another' : 'on the same cores'}`,
+  }
+}
+
+async function measureAll(): Promise<Results['cases']> {
+  const figures: Record<string, Record<string, Figures>> = {}
+  for (const each of cases) {
+    for (const connections of each.connections) {
+      const name = `${each.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
+      console.log(`\n${name}`)
+      const by = await compare(each, connections)
+      for (const [server, figures] of Object.entries(by)) console.log(lineOf(server, figures))
+      figures[name] = by
+    }
+  }
+  return figures
+}
+
 /** Measures a case on all servers in turn, again and again. The first time is to warm up. */
-async function compare(each: Case, connections: number): Promise<Record<string, report.Figures>> {
+async function compare(each: Case, connections: number): Promise<Record<string, Figures>> {
   const samples = new Map<Running, Sample[]>(running.map((server) => [server, []]))
   for (let round = 0; round <= REPETITIONS; round++) {
     for (const [server, of] of samples) {
@@ -98,32 +117,31 @@ async function compare(each: Case, connections: number): Promise<Record<string, 
       if (round > 0) of.push(sample)
     }
   }
-  const medians = [...samples].map(([{ name }, of]) => [name, report.medianOf(of)] as const)
-  const bare = Object.fromEntries(medians)[BARE]
-  if (bare === undefined) throw new Error(`${BARE} is not there`)
-  return Object.fromEntries(medians.map(([name, sample]) => [name, report.compared(sample, bare)]))
+  const [[, bare] = ['', []]] = samples
+  return Object.fromEntries([...samples].map(([{ name }, of]) => [name, compared(of, bare)]))
 }
 
 /** Measures the longest list of each server that has one. */
-async function longLists([meanwhile]: Case[]): Promise<Record<string, LongList>> {
+async function longLists(): Promise<Results['longList']> {
   const length = Buffer.byteLength(listOf(SIZES.large))
+  const [meanwhile] = cases
   const lists: Record<string, LongList> = {}
   for (const server of running) {
-    if (server.name === BARE || meanwhile === undefined) continue
-    lists[server.name] = await measureLongList(server, meanwhile, 2, length, tool.run)
+    if (server.count === undefined) continue
+    lists[server.name] = await measureLongList(server, meanwhile, length, tool.run)
   }
   return lists
 }
 
 /** The median time of each server's cold start, started in turn. */
-async function coldStarts(servers: readonly Server[]): Promise<Map<string, number>> {
-  const times = new Map(servers.map(({ name }) => [name, [] as number[]]))
+async function coldStarts(servers: readonly Server[]): Promise<number[]> {
+  const times = servers.map((): number[] => [])
   for (let round = 0; round < REPETITIONS; round++) {
-    for (const server of servers) {
-      const process = await start(server, folder)
-      times.get(server.name)?.push(process.started)
-      await process.stop()
+    for (const [index, server] of servers.entries()) {
+      const { started, stop } = await start(server, folder)
+      times[index]?.push(started)
+      await stop()
     }
   }
-  return new Map([...times].map(([name, each]) => [name, report.median(each)]))
+  return times.map(median)
 }

@@ -14,6 +14,8 @@ export interface Case {
   readonly answer: string
   /** How many plants one request adds. */
   readonly adds: -1 | 0 | 1
+  /** The numbers of connections to measure it with. */
+  readonly connections: readonly number[]
 }
 
 /** What one server did with one case for some time. */
@@ -32,8 +34,10 @@ export class Invalid extends Error {
   override readonly name = 'Invalid'
 }
 
-export function casesOf({ small, large }: Sizes): Case[] {
-  const list = { method: 'GET', status: 200, adds: 0 } as const
+/** All cases, for callers who have so many plants. */
+export function casesOf({ small, large }: Sizes) {
+  const connections = [1, 32] as const
+  const list = { method: 'GET', status: 200, adds: 0, connections } as const
   const thousands = (count: number) => count.toLocaleString('en')
   const { name, tag } = plantOf(1)
   const twenty = { ...list, path: '/plants?limit=20', answer: listOf(20) }
@@ -49,10 +53,27 @@ export function casesOf({ small, large }: Sizes): Case[] {
       status: 200,
       answer: JSON.stringify({ name, tag }),
       adds: 1,
+      connections,
     },
-    { name: 'delete', caller: 'deleter', method: 'DELETE', path: `/plants/${ID}`, status: 204, answer: '', adds: -1 },
-    { ...list, name: `list of ${thousands(small)}`, caller: 'small', path: '/plants', answer: listOf(small) },
-  ]
+    {
+      name: 'delete',
+      caller: 'deleter',
+      method: 'DELETE',
+      path: `/plants/${ID}`,
+      status: 204,
+      answer: '',
+      adds: -1,
+      connections,
+    },
+    {
+      ...list,
+      name: `list of ${thousands(small)}`,
+      caller: 'small',
+      path: '/plants',
+      answer: listOf(small),
+      connections: [1, 16], // the service gives no more than 16 long lists at a time
+    },
+  ] as const satisfies Case[]
 }
 
 /** The next id that a server is to create or delete. */
@@ -118,7 +139,6 @@ export interface LongList {
 export async function measureLongList(
   server: Running,
   meanwhile: Case,
-  seconds: number,
   length: number,
   run: (load: Load) => Promise<Loaded>,
 ): Promise<LongList> {
@@ -129,7 +149,7 @@ export async function measureLongList(
   const reading = (async () => {
     while (!load.over) await readLongList(server, length)
   })()
-  const { p99 } = await measure(server, meanwhile, 1, seconds, run).finally(() => (load.over = true))
+  const { p99 } = await measure(server, meanwhile, 1, 2, run).finally(() => (load.over = true))
   await reading
   return { firstByte, time, memory: server.peak() - before, p99 }
 }
