@@ -16,7 +16,6 @@ import { prepareServers, type Server } from './servers.ts'
 
 const { check, quick } = parseArgs({ options: { check: { type: 'boolean' }, quick: { type: 'boolean' } } }).values
 const REPETITIONS = quick ? 1 : 5
-const SECONDS = 1
 const SIZES: Sizes = {
   small: 10_000,
   large: quick ? 100_000 : 1_000_000,
@@ -113,7 +112,7 @@ async function compare(each: Case, connections: number): Promise<Record<string, 
   const samples = new Map<Running, Sample[]>(running.map((server) => [server, []]))
   for (let round = 0; round <= REPETITIONS; round++) {
     for (const [server, of] of samples) {
-      const sample = await measure(server, each, connections, SECONDS, tool.run)
+      const sample = await measure(server, each, connections, tool.run)
       if (round > 0) of.push(sample)
     }
   }

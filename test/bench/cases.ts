@@ -14,8 +14,9 @@ export interface Case {
   readonly answer: string
   /** How many plants one request adds. */
   readonly adds: -1 | 0 | 1
-  /** The numbers of connections to measure it with. */
+  /** The numbers of connections to measure it with, and how long. */
   readonly connections: readonly number[]
+  readonly seconds: number
 }
 
 /** What one server did with one case for some time. */
@@ -36,8 +37,8 @@ export class Invalid extends Error {
 
 /** All cases, for callers who have so many plants. */
 export function casesOf({ small, large }: Sizes) {
-  const connections = [1, 32] as const
-  const list = { method: 'GET', status: 200, adds: 0, connections } as const
+  const often = { connections: [1, 32], seconds: 1 } as const
+  const list = { ...often, method: 'GET', status: 200, adds: 0 } as const
   const thousands = (count: number) => count.toLocaleString('en')
   const { name, tag } = plantOf(1)
   const twenty = { ...list, path: '/plants?limit=20', answer: listOf(20) }
@@ -45,6 +46,7 @@ export function casesOf({ small, large }: Sizes) {
     { ...twenty, name: `list of 20 among ${thousands(small)}`, caller: 'small' },
     { ...twenty, name: `list of 20 among ${thousands(large)}`, caller: 'large' },
     {
+      ...often,
       name: 'create',
       caller: 'creator',
       method: 'POST',
@@ -53,9 +55,9 @@ export function casesOf({ small, large }: Sizes) {
       status: 200,
       answer: JSON.stringify({ name, tag }),
       adds: 1,
-      connections,
     },
     {
+      ...often,
       name: 'delete',
       caller: 'deleter',
       method: 'DELETE',
@@ -63,7 +65,6 @@ export function casesOf({ small, large }: Sizes) {
       status: 204,
       answer: '',
       adds: -1,
-      connections,
     },
     {
       ...list,
@@ -71,6 +72,7 @@ export function casesOf({ small, large }: Sizes) {
       caller: 'small',
       path: '/plants',
       answer: listOf(small),
+      seconds: 2,
       connections: [1, 16], // the service gives no more than 16 long lists at a time
     },
   ] as const satisfies Case[]
@@ -85,9 +87,8 @@ const nextIds = new WeakMap<Running, Partial<Record<Caller, number>>>()
  */
 export async function measure(
   server: Running,
-  { name, caller, method, path, body, status, answer, adds }: Case,
+  { name, caller, method, path, body, status, answer, adds, seconds }: Case,
   connections: number,
-  seconds: number,
   run: (load: Load) => Promise<Loaded>,
 ): Promise<Sample> {
   const { port, count } = server
@@ -149,7 +150,7 @@ export async function measureLongList(
   const reading = (async () => {
     while (!load.over) await readLongList(server, length)
   })()
-  const { p99 } = await measure(server, meanwhile, 1, 2, run).finally(() => (load.over = true))
+  const { p99 } = await measure(server, { ...meanwhile, seconds: 2 }, 1, run).finally(() => (load.over = true))
   await reading
   return { firstByte, time, memory: server.peak() - before, p99 }
 }
