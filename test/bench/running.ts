@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../project.ts'
@@ -43,6 +43,7 @@ export async function start(server: Server, folder: string): Promise<Running> {
     env: { PATH: process.env['PATH'], PORT: String(port), ...server.environment },
     stdio: ['ignore', output, output],
   })
+  closeSync(output)
   children.add(child.once('exit', () => children.delete(child)))
   const { pid } = child
   if (pid === undefined) throw new Error(`${server.name} does not start`)
@@ -82,9 +83,10 @@ export async function start(server: Server, folder: string): Promise<Running> {
 async function answers(port: number, token: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const headers = { authorization: `Bearer ${token}` }
-  const request = http.get({ port, host: '127.0.0.1', path: '/plants?limit=20', headers, agent: false }, (response) =>
-    resolve(response.resume().statusCode === 200),
-  )
-  request.on('error', () => resolve(false))
+  const signal = AbortSignal.timeout(10_000)
+  http
+    .get({ port, host: '127.0.0.1', path: '/plants?limit=20', headers, signal, agent: false })
+    .on('response', (response) => resolve(response.resume().statusCode === 200))
+    .on('error', () => resolve(false))
   return promise
 }
