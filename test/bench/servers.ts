@@ -47,7 +47,9 @@ export function bareFastify({ small }: Sizes): Server {
 
 /** This service, as in production. Its empty database gets the plants to begin with. */
 export async function serviceOn(name: string, url: string, sizes: Sizes): Promise<Server> {
-  const store = await openStore(readConfig({ DATABASE_URL: url }).DATABASE_URL)
+  // A power cut would cost the bench alone: it need not wait for the disk here.
+  const fast = url.startsWith('postgres:') ? `${url}?options=-c%20synchronous_commit=off` : url
+  const store = await openStore(readConfig({ DATABASE_URL: fast }).DATABASE_URL)
   for (const { caller, ids } of batchesOf(sizes, 1000)) {
     await Promise.all(ids.map((id) => store.create(caller, BigInt(id), plantOf(id))))
   }
