@@ -11,6 +11,8 @@ export class JsonText<Value> {
 
 const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const STRING = /"(?:[^"\\]|\\.)*"/g
+/** What a text may hold if it has a number that JavaScript would round; up to 15 digits are exact. */
+const INEXACT = /[\d.]{16}|\d[eE]/
 
 /**
  * Parses a JSON text (RFC 8259) exactly, and refuses what readers of JSON disagree about.
@@ -24,17 +26,24 @@ const STRING = /"(?:[^"\\]|\\.)*"/g
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
-  let members = 0
-  // The context is that of the TC39 proposal "JSON.parse source text access".
-  function revive(this: unknown, name: string, value: unknown, context?: { readonly source?: string }): unknown {
-    if (!Array.isArray(this)) members += 1
-    if (name === '__proto__') throw new SyntaxError(name) // Some readers take it for the prototype.
-    return typeof value === 'number' && context?.source !== undefined ? exactly(value, context.source) : value
-  }
-  const value: unknown = JSON.parse(text, revive)
-  // Outside of strings there is a colon for each member; the reviver gets the root as one more.
-  if (text.replaceAll(STRING, '').split(':').length !== members) throw new SyntaxError('a member name twice')
+  const value: unknown = INEXACT.test(text) ? JSON.parse(text, revive) : JSON.parse(text)
+  // Outside of strings there is a colon for each member.
+  const colons = text.replaceAll(STRING, '').split(':').length - 1
+  if (colons !== countMembers(value)) throw new SyntaxError('a member name twice')
   return value
+}
+
+/** The members of all objects in a value. @throws {SyntaxError} for `__proto__`: some readers take it for the prototype */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const names = Array.isArray(value) ? [] : Object.keys(value)
+  if (names.includes('__proto__')) throw new SyntaxError('the name __proto__')
+  return Object.values(value).reduce((count: number, each: unknown) => count + countMembers(each), names.length)
+}
+
+// The context is that of the TC39 proposal "JSON.parse source text access".
+function revive(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === 'number' && context?.source !== undefined ? exactly(value, context.source) : value
 }
 
 function exactly(value: number, literal: string): number | bigint {
