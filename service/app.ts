@@ -61,7 +61,11 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   app.setValidatorCompiler(validatorCompiler())
   readJsonBodies(app)
 
-  const guards = await buildGuards(app, callersOf(store))
+  // It is loaded where it is needed only, for the service to start fast.
+  const ofJwt = config.JWT_ISSUER === '' ? undefined : (await import('./jwt.ts')).jwtCallers(config, log)
+  const ofOwn = callersOf(store)
+  // A token's form says where it is from: our own has no dot.
+  const guards = await buildGuards(app, (token) => (ofJwt && token.includes('.') ? ofJwt : ofOwn)(token))
   try {
     await addRoutes(app, contract, new PlantService(store), guards, of.draft)
     await serveDocs(app, contract, config.BASE_URL)

@@ -1,3 +1,8 @@
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+/** Variables that make sense together only. */
+const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWKS_URL'] as const
+
 /** Every environment variable of the service: the one home of its name, default, range and meaning. */
 export const variables = {
   HOST: variable('127.0.0.1', 'The address to listen on (the image sets `0.0.0.0`)', 'an address', String),
@@ -34,6 +39,28 @@ export const variables = {
     (text) => /^(fatal|error|warn|info|debug|trace|silent)$/.exec(text)?.[0],
   ),
   NODE_ENV: variable('development', 'With `production`, no demo token is issued (the image sets it)', 'a text', String),
+  JWT_ISSUER: variable(
+    '',
+    'Whose JWTs are accepted: their `iss`, to the letter. It is set together with the next two, or not at all',
+    'at most 255 visible ASCII characters without #',
+    (text) => /^[!-"$-~]{0,255}$/.exec(text)?.[0],
+  ),
+  JWT_AUDIENCE: variable(
+    '',
+    'Whom those JWTs must be for: one `aud` of theirs, to the letter',
+    'visible ASCII characters',
+    (text) => /^[!-~]*$/.exec(text)?.[0],
+  ),
+  JWKS_URL: variable(
+    '',
+    'Where the issuer publishes its keys; `http` to the machine itself alone',
+    'an https URL without user, or http to a loopback address',
+    (text) => {
+      const { protocol = '', hostname = '', username, password } = URL.parse(text) ?? {}
+      const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname))
+      return text === '' || (isSafe && !username && !password) ? text : undefined
+    },
+  ),
   HEADERS_TIMEOUT: seconds('3', 0.1, 'until the headers of a request are in'),
   REQUEST_TIMEOUT: seconds('5', 0.1, 'until the whole request is in'),
   KEEP_ALIVE_TIMEOUT: seconds('72', 0.1, 'that an idle connection is kept'),
@@ -68,6 +95,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     if (value === undefined) faults.push(`${name} must be ${kind}`)
     return [name, value]
   })
+  const isSet = JWT.find((name) => environment[name])
+  const missing = isSet === undefined ? [] : JWT.filter((name) => !environment[name])
+  faults.push(...missing.map((name) => `${name} must be set, as ${isSet} is`))
   if (faults.length > 0) throw new StartupError(faults.join('; '))
   return Object.freeze(Object.fromEntries(entries) as Config) // of the entries that `variables` has, read by its readers
 }

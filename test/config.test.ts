@@ -11,6 +11,9 @@ t.test('an empty environment gives the defaults, in numbers and seconds', async 
     BASE_URL: '.',
     LOG_LEVEL: 'info',
     NODE_ENV: 'development',
+    JWT_ISSUER: '',
+    JWT_AUDIENCE: '',
+    JWKS_URL: '',
     HEADERS_TIMEOUT: 3,
     REQUEST_TIMEOUT: 5,
     KEEP_ALIVE_TIMEOUT: 72,
@@ -80,6 +83,68 @@ for (const [name, ...texts] of faulty) {
     }
   })
 }
+
+/** What {@link readConfig} makes of the variables for JWTs, or the message of its error. */
+function readJwt(environment: Record<string, string>): unknown {
+  try {
+    const { JWT_ISSUER, JWT_AUDIENCE, JWKS_URL } = readConfig(environment)
+    return { JWT_ISSUER, JWT_AUDIENCE, JWKS_URL }
+  } catch (error) {
+    return error instanceof StartupError ? error.message : error
+  }
+}
+
+const JWT = { JWT_ISSUER: 'https://id.example/', JWT_AUDIENCE: 'plants', JWKS_URL: 'https://id.example/keys?v=2' }
+
+t.test('the variables for JWTs are set together', async (t) => {
+  t.strictSame(readJwt(JWT), JWT)
+  t.equal(readJwt({ ...JWT, JWT_AUDIENCE: '' }), 'JWT_AUDIENCE must be set, as JWT_ISSUER is')
+  t.equal(
+    readJwt({ JWKS_URL: JWT.JWKS_URL, PORT: 'x' }),
+    'PORT must be an integer from 0 to 65535; JWT_ISSUER must be set, as JWKS_URL is; JWT_AUDIENCE must be set, as JWKS_URL is',
+  )
+})
+
+t.test('keys come by https, or by http from the machine itself', async (t) => {
+  const loopback = [
+    'http://127.0.0.1:9/k',
+    'http://127.1/',
+    'http://127.9.9.9/',
+    'http://localhost/',
+    'http://[::1]:9/',
+  ]
+  for (const url of ['https://a.example', ...loopback]) {
+    t.strictSame(readJwt({ ...JWT, JWKS_URL: url }), { ...JWT, JWKS_URL: url })
+  }
+  const faulty = [
+    'http://id.example/',
+    'http://127.0.0.1.evil.example/',
+    'http://localhost.evil.example/',
+    'id.example/keys',
+  ]
+  const others = [
+    'http://10.0.0.1/',
+    'http://[::2]/',
+    'ftp://localhost/',
+    'file:///keys',
+    'https://u:secret@id.example/',
+  ]
+  for (const url of [...faulty, ...others]) {
+    t.equal(
+      readJwt({ ...JWT, JWKS_URL: url }),
+      'JWKS_URL must be an https URL without user, or http to a loopback address',
+      url,
+    )
+  }
+})
+
+t.test('an issuer and an audience are visible characters; an issuer has no #', async (t) => {
+  for (const text of ['a b', 'ü', 'https://id.example/\n', 'https://id.example/#a', `https://${'i'.repeat(248)}`]) {
+    t.match(readJwt({ ...JWT, JWT_ISSUER: text }), /^JWT_ISSUER must be /, text)
+  }
+  for (const text of ['a b', 'ü', '\t'])
+    t.match(readJwt({ ...JWT, JWT_AUDIENCE: text }), /^JWT_AUDIENCE must be /, text)
+})
 
 t.test('all faulty variables are named at once, and a password in one of them is not told', async (t) => {
   const environment = { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'mysql://joe:secret@host/db', STALL_TIMEOUT: 'z' }

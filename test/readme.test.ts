@@ -9,7 +9,7 @@ const readme = readFileSync('README.md', 'utf8')
 
 t.test('the configuration table is what config.ts says', async (t) => {
   const rows = Object.entries(variables).map(
-    ([name, { fallback, meaning }]) => `| \`${name}\` | \`${fallback}\` | ${meaning} |`,
+    ([name, { fallback, meaning }]) => `| \`${name}\` | ${fallback === '' ? 'none' : `\`${fallback}\``} | ${meaning} |`,
   )
   t.strictSame(section('## Configuration').match(/^\| `.*/gm), rows)
 })

@@ -1,0 +1,103 @@
+// An identity provider in a process of its own, which can be stopped, killed and started again.
+import { once } from 'node:events'
+import http from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import type { Test } from 'tap'
+import { freePort } from './project.ts'
+import { start } from './process.ts'
+
+/** A key pair, and its public half as the identity provider publishes it. */
+export interface Key {
+  readonly alg: string
+  readonly kid: string
+  readonly privateKey: CryptoKey
+  readonly publicKey: CryptoKey
+  readonly jwk: JWK
+}
+
+export interface Issuer {
+  /** Its name, the `iss` of its tokens. */
+  readonly name: string
+  /** The environment of a service that trusts it. */
+  readonly environment: Record<'JWT_ISSUER' | 'JWT_AUDIENCE' | 'JWKS_URL', string>
+  /** Publishes these keys, and no others. */
+  readonly publish: (keys: readonly Key[]) => Promise<void>
+  /** What it answers from now on in the place of the keys. */
+  readonly answer: (status: number, body: string) => Promise<void>
+  /** How many times its keys were fetched. */
+  readonly fetches: () => Promise<number>
+  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL') => void
+  readonly start: () => Promise<void>
+}
+
+export const AUDIENCE = 'https://plants.example'
+
+/** Makes a key pair. @param alg such as RS256 */
+export async function makeKey(alg: string, kid: string): Promise<Key> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
+  return { alg, kid, privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
+}
+
+/** Claims that are in order, as of now. */
+export function claimsOf(issuer: string, sub: string) {
+  const now = Math.floor(Date.now() / 1000)
+  return { iss: issuer, aud: AUDIENCE, sub, iat: now, exp: now + 300, client_id: 'test', jti: `${Math.random()}` }
+}
+
+/** Signs claims, by a key whose id and algorithm the header then names. A claim or header may be undefined, for none. */
+export function sign(key: Key, claims: object, header: object = {}): Promise<string> {
+  const protectedHeader = { alg: key.alg, kid: key.kid, typ: 'at+jwt', ...header }
+  return new SignJWT({ ...claims }).setProtectedHeader(protectedHeader).sign(key.privateKey)
+}
+
+/** Starts an identity provider, which ends with the test. */
+export async function startIssuer(t: Test): Promise<Issuer> {
+  const port = await freePort()
+  const name = `http://127.0.0.1:${port}`
+  const begin = async () => {
+    const started = await start(t, [process.execPath, 'test/issuer.ts', String(port)], {})
+    await started.until(/listening/)
+    return started
+  }
+  let { child, ended } = await begin()
+  const answer = async (status: number, body: string) => {
+    await fetch(`${name}/?status=${status}`, { method: 'PUT', body })
+  }
+  return {
+    name,
+    environment: { JWT_ISSUER: name, JWT_AUDIENCE: AUDIENCE, JWKS_URL: `${name}/keys` },
+    publish: (keys) => answer(200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })),
+    answer,
+    fetches: async () => Number(await (await fetch(name)).text()),
+    signal: (signal) => child.kill(signal),
+    start: async () => {
+      await ended
+      ;({ child, ended } = await begin())
+    },
+  }
+}
+
+/** What runs in the process: `/keys` is what was PUT last, and anything else the number of times it was asked for. */
+async function serve(port: number): Promise<void> {
+  let status = 404
+  let body: Buffer = Buffer.alloc(0)
+  let fetches = 0
+  const server = http.createServer((request, response) => {
+    void (async () => {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://issuer')
+      if (request.method === 'PUT') {
+        status = Number(searchParams.get('status'))
+        body = await buffer(request)
+        response.end()
+      } else if (pathname === '/keys') {
+        fetches += 1
+        response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+      } else response.end(String(fetches))
+    })()
+  })
+  await once(server.listen(port, '127.0.0.1'), 'listening')
+  console.log('listening')
+}
+
+if (import.meta.main) await serve(Number(process.argv[2]))
