@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { type Config, reasonOf } from './config.ts'
@@ -11,14 +12,22 @@ const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 
 /** Seconds that the clock of the identity provider may differ. */
 const TOLERANCE = 5
-/** Milliseconds between fetches that an unknown key id asks for, however many come. */
-const COOL_DOWN = 30_000
-/** Milliseconds between fetches where there are no keys yet, or none young enough. */
-const RETRY = 5_000
-/** Milliseconds until the keys are fetched anew, in the background: one that was withdrawn is used no longer than that. */
-const FRESH = 300_000
-/** Milliseconds that the keys are trusted while the identity provider is down. */
+/**
+ * Milliseconds that a token is believed without verifying it anew, which costs as much as the rest of a request.
+ * This and {@link STALE} together are how long a key that was withdrawn may be used.
+ */
+const REMEMBERED = 60_000
+const MOST_REMEMBERED = 10_000
+
+/** Milliseconds until the keys are fetched anew, in the background. */
+const FRESH = 180_000
+/** Milliseconds until nobody is let in without fetching them, unless the identity provider was down just now. */
+const STALE = 240_000
+/** Milliseconds that the keys are trusted while it is down. */
 const TRUSTED = 24 * 3_600_000
+/** Milliseconds between two fetches for the age of the keys, and between two that unknown key ids ask for. */
+const RETRY = 5_000
+const COOL_DOWN = 30_000
 const FETCH_TIMEOUT = 3_000
 
 /** Whom a JWT names; undefined if it is not valid. @throws {HttpError} 503 where no keys are there to decide by */
@@ -39,14 +48,23 @@ export function jwtCallers(config: Config, log: FastifyBaseLogger): CallerOfJwt 
     clockTolerance: TOLERANCE,
   }
   const keyOf = keysOf(new URL(JWKS_URL), log)
+  const known = new Map<string, { readonly caller: string; readonly until: number }>()
 
   return async (token) => {
     if (token.length > MOST_CHARACTERS || !token.split('.').every(isBase64url)) return undefined
+    const digest = createHash('sha256').update(token).digest('base64') // a token is not to be kept
+    const found = known.get(digest)
+    if (found !== undefined && performance.now() < found.until) return found.caller
     try {
       const { payload } = await jwtVerify(token, keyOf, options)
-      const { sub, iat = 0 } = payload
-      const isFromNow = iat <= Date.now() / 1000 + TOLERANCE
-      return isFromNow && typeof sub === 'string' && SUBJECT.test(sub) ? `${issuer}#${sub}` : undefined
+      const { sub, exp = 0, iat = 0 } = payload
+      const now = Date.now()
+      if (iat * 1000 > now + TOLERANCE * 1000 || typeof sub !== 'string' || !SUBJECT.test(sub)) return undefined
+      const caller = `${issuer}#${sub}`
+      known.delete(digest)
+      known.set(digest, { caller, until: performance.now() + Math.min(REMEMBERED, exp * 1000 - now) })
+      if (known.size > MOST_REMEMBERED) known.delete(known.keys().next().value ?? digest)
+      return caller
     } catch (error) {
       if (error instanceof HttpError) throw error
       log.debug(`a JWT is refused: ${reasonOf(error)}`)
@@ -72,19 +90,26 @@ function keysOf(url: URL, log: FastifyBaseLogger): JWTVerifyGetKey {
     timeoutDuration: FETCH_TIMEOUT,
   })
   let fetched = -Infinity
+  let failed = -Infinity
   const age = () => performance.now() - fetched
   const fetchKeys = async () => {
     await keys.reload().then(
       () => (fetched = performance.now()),
-      (err: unknown) => log.warn({ err }, 'the keys of JWKS_URL can not be fetched'),
+      (err: unknown) => {
+        failed = performance.now()
+        log.warn({ err }, 'the keys of JWKS_URL can not be fetched')
+      },
     )
   }
   const renew = atMostEvery(RETRY, fetchKeys)
   const rotate = atMostEvery(COOL_DOWN, fetchKeys)
 
   return async (header, token) => {
-    if (age() > TRUSTED) await renew()
-    else if (age() > FRESH) void renew()
+    if (age() > FRESH) {
+      const renewed = renew()
+      const isDown = performance.now() - failed < STALE
+      if (age() > (isDown ? TRUSTED : STALE)) await renewed
+    }
     if (age() > TRUSTED) {
       throw new HttpError(503, 'The identity provider is not available, try again later', { 'retry-after': '5' })
     }
