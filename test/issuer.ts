@@ -33,10 +33,10 @@ export interface Issuer {
 
 export const AUDIENCE = 'https://plants.example'
 
-/** Makes a key pair. @param alg such as RS256 */
+/** Makes a key pair. It does not say what algorithm it is for: the service has to. @param alg such as RS256 */
 export async function makeKey(alg: string, kid: string): Promise<Key> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
-  return { alg, kid, privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' } }
+  return { alg, kid, privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } }
 }
 
 /** Claims that are in order, as of now. */

@@ -1,0 +1,133 @@
+// No caller sees, changes or detects the plants of another, on either kind of store.
+import { strict as assert } from 'node:assert'
+import net from 'node:net'
+import { text } from 'node:stream/consumers'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { build, type Call, type Service } from './helper.ts'
+import { startPostgres } from './postgres.ts'
+
+const postgres = await startPostgres(t)
+
+/** By kind of store, a service on an empty one. */
+const KINDS: Record<string, (t: Test) => Promise<Service>> = {
+  sqlite: (t) => build(t),
+  postgres: async (t) => build(t, { DATABASE_URL: await postgres.createDatabase() }),
+}
+
+for (const [kind, open] of Object.entries(KINDS)) {
+  t.test(`a service on a store of the kind ${kind}`, async (t) => {
+    const service = await open(t)
+    t.test("the answer to another's id is that to an id nobody has, to the byte", (t) => foreignIds(t, service))
+    t.test('nothing that one caller does changes an answer to another', () => otherCallers(service))
+  })
+}
+
+/** Requests about an id. */
+const ASKED = {
+  delete: (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
+  'delete again': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
+  update: (id: bigint) => ({ method: 'PUT', path: `/plants/${id}`, body: '{"name":"x"}' }),
+  get: (id: bigint) => ({ method: 'GET', path: `/plants/${id}` }),
+  head: (id: bigint) => ({ method: 'HEAD', path: `/plants/${id}` }),
+  create: (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"x"}` }),
+  'create again': (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"x"}` }),
+  'create otherwise': (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"y"}` }),
+  'delete what was created': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
+  'list after it': (id: bigint) => ({ method: 'GET', path: `/plants?cursor=${cursorOf(id)}` }),
+  'list one after it': (id: bigint) => ({ method: 'GET', path: `/plants?limit=1&cursor=${cursorOf(id)}` }),
+}
+
+async function foreignIds(t: Test, { call, port, token }: Service): Promise<void> {
+  const owners = await Promise.all(
+    Array.from({ length: 20 }, async (_, index) => ({
+      token: await token(`owner${index}`),
+      id: -(2n ** 63n) + BigInt(index) * (2n ** 64n / 20n),
+      plant: { name: `secret${index}.`, tag: 'of its owner' },
+    })),
+  )
+  for (const { token, id, plant } of owners) {
+    await call({ method: 'POST', path: '/plants', token, body: { id, ...plant } })
+  }
+  for (const asking of owners) {
+    const others = owners.filter((each) => each !== asking)
+    for (const [what, ask] of Object.entries(ASKED)) {
+      const foreign = await bytesOf(
+        port,
+        asking.token,
+        others.map(({ id }) => ask(id)),
+      )
+      const free = await bytesOf(
+        port,
+        asking.token,
+        others.map(({ id }) => ask(id + 1n)),
+      )
+      t.equal(foreign.length, others.length, what)
+      t.strictSame(foreign, free, what)
+      t.notOk(
+        others.some(({ plant }) => foreign.join('').includes(plant.name)),
+        `${what}: no name of another's plant`,
+      )
+    }
+  }
+  for (const { token, plant } of owners) t.strictSame((await call({ path: '/plants', token })).json, [plant])
+}
+
+/** The whole answers to requests on one connection, but their dates, and the ids that a request itself has named. */
+async function bytesOf(
+  port: number,
+  token: string,
+  requests: readonly { readonly method: string; readonly path: string; readonly body?: string }[],
+): Promise<string[]> {
+  const socket = net.connect(port, '127.0.0.1')
+  const headers = `Host: plants\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: same\r\nContent-Type: application/json\r\n`
+  for (const [index, { method, path, body = '' }] of requests.entries()) {
+    const connection = index === requests.length - 1 ? 'close' : 'keep-alive'
+    const lines = `Connection: ${connection}\r\nContent-Length: ${body.length}\r\n\r\n`
+    socket.write(`${method} ${path} HTTP/1.1\r\n${headers}${lines}${body}`)
+  }
+  const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
+  return answers.map((each) => each.replace(/^date: .*\r\n/im, '').replace(/(?<=has the id )-?\d+/, ''))
+}
+
+function cursorOf(id: bigint): string {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64BE(id)
+  return bytes.toString('base64url')
+}
+
+/** Requests of a few plants, so that callers meet at the same ids; some are refused. */
+const request: fc.Arbitrary<Call> = fc
+  .tuple(fc.bigInt(-2n, 2n), fc.constantFrom('Rose', 'Aloe'), fc.nat(9))
+  .map(([id, name, kind]): Call => {
+    if (kind < 4) return { method: 'POST', path: '/plants', body: { id, name } }
+    if (kind < 6) return { method: 'DELETE', path: `/plants/${id}` }
+    if (kind === 6) return { path: '/plants' }
+    if (kind === 7) return { path: `/plants?limit=2&cursor=${cursorOf(id)}` }
+    if (kind === 8) return { method: 'POST', path: '/plants', body: { id, name: '' } }
+    return { path: '/plants?limit=1' }
+  })
+
+async function otherCallers({ call, token }: Service): Promise<void> {
+  let callers = 0
+  const newCaller = () => token(`caller${(callers += 1)}`)
+  const ask = async (token: string, request: Call) => {
+    const { status, headers, text } = await call({ ...request, token })
+    return { status, text, headers: { ...headers, date: '', 'x-request-id': '' } }
+  }
+  const steps = fc.array(fc.record({ ofA: fc.boolean(), request }), { maxLength: 30 })
+  const property = fc.asyncProperty(steps, async (steps) => {
+    const [alone, a, b] = await Promise.all([newCaller(), newCaller(), newCaller()])
+    const ofB: Promise<unknown>[] = []
+    for (const { ofA, request } of steps) {
+      // Those of B go on meanwhile.
+      if (!ofA) ofB.push(ask(b, request))
+      else {
+        const [answer, expected] = [await ask(a, request), await ask(alone, request)]
+        assert.deepEqual(answer, expected)
+      }
+    }
+    await Promise.all(ofB)
+  })
+  await fc.assert(property, { numRuns: 100, includeErrorInReport: true })
+}
