@@ -1,10 +1,12 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { readConfig, reasonOf } from './config.ts'
 import { openStore, type Store, type StoredToken } from './store.ts'
 
 // 160 random bits and their CRC-32, in hexadecimal, behind a prefix that scanners for secrets can look for.
 const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
+const HEXADECIMAL = Buffer.from('0123456789abcdef')
 
 /**
  * Issues an access token.
@@ -14,8 +16,15 @@ const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
  * @throws {StoreUnavailable}
  */
 export async function issueToken(store: Store, caller: string, lifetime?: number): Promise<string> {
-  const random = randomBytes(20).toString('hex')
-  const token = `plant_${random}${checksum(random)}`
+  return (await issue(store, caller, lifetime)).toString()
+}
+
+/** The same in bytes, which can be wiped out of memory, as a string can not. */
+async function issue(store: Store, caller: string, lifetime?: number): Promise<Buffer> {
+  const token = Buffer.from(`plant_${'0'.repeat(48)}`)
+  const random = randomFillSync(token.subarray(6, 46))
+  for (const [at, byte] of random.entries()) random.set(HEXADECIMAL.subarray(byte % 16, (byte % 16) + 1), at)
+  token.write(checksum(random), 46)
   const digest = digestOf(token)
   const created = new Date()
   const expires = lifetime === undefined ? {} : { expires: new Date(created.getTime() + lifetime) }
@@ -41,7 +50,10 @@ export function callersOf(store: Store): (token: string) => Promise<string | und
     const [, random, sum] = TOKEN.exec(token) ?? []
     if (random === undefined || sum !== checksum(random)) return undefined
     const since = performance.now()
-    const found = await store.findToken(digestOf(token))
+    const digest = digestOf(token)
+    const found = await store.findToken(digest)
+    // A store compares as it likes; what lets a caller in does not tell by its time how much was alike.
+    if (found !== undefined && !timingSafeEqual(found.digest, digest)) return undefined
     if (found !== undefined && performance.now() - since < 1000) {
       if (known.size === 0) setTimeout(() => known.clear(), BELIEF).unref()
       known.set(token, found)
@@ -53,17 +65,19 @@ export function callersOf(store: Store): (token: string) => Promise<string | und
 /** Where a store is empty, gives a person a command to begin with. On standard error: a log never holds a token. */
 export async function offerDemoToken(store: Store, origin: string): Promise<void> {
   if (!(await store.isEmpty())) return
-  const token = await issueToken(store, 'demo')
+  const token = await issue(store, 'demo')
   const address = origin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
-  const command = `curl -H 'Authorization: Bearer ${token}' ${address}/plants`
-  console.error(`\nA token for the caller "demo". Try:\n\n  ${command}\n`)
+  writeSync(2, `\nA token for the caller "demo". Try:\n\n  curl -H 'Authorization: Bearer `)
+  writeSync(2, token)
+  writeSync(2, `' ${address}/plants\n\n`)
+  token.fill(0) // A core of the process does not tell it.
 }
 
-function checksum(text: string): string {
+function checksum(text: string | Buffer): string {
   return crc32(text).toString(16).padStart(8, '0')
 }
 
-function digestOf(token: string): Buffer {
+function digestOf(token: string | Buffer): Buffer {
   return createHash('sha256').update(token).digest()
 }
 

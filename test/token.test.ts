@@ -159,6 +159,14 @@ t.test('a token that was mistyped is refused by its checksum, without a look-up'
   t.equal(looked.length, 1)
 })
 
+t.test('a token is compared with the digest that is stored, whatever the store has found', async (t) => {
+  const [mine, other] = [await issueToken(store, 'mine'), await issueToken(store, 'other')]
+  const found = (await store.listTokens()).find(({ caller }) => caller === 'mine')
+  const mistaken = { ...store, findToken: async () => found }
+  t.equal(await callerOf(mistaken, mine), 'mine')
+  t.equal(await callerOf(mistaken, other), undefined)
+})
+
 t.test('two tokens are never the same, and none is in the files of the store', async (t) => {
   const tokens = await Promise.all(Array.from({ length: 50 }, () => issueToken(store, 'many')))
   t.equal(new Set(tokens).size, 50)
