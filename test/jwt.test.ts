@@ -143,27 +143,29 @@ t.test('keys are fetched once, and a new one when a token names it', async (t) =
 
 t.test('1,000 unknown key ids make the service fetch once in a cool-down', async (t) => {
   const { issuer, pass, status, tokenBy } = await prepare(t)
-  t.equal(await status(await tokenBy(keyOf('ES256'))), 200)
-  const unknown = await makeKey('ES256', 'unknown')
-  const guess = async (id: number) => status(await tokenBy({ ...unknown, kid: `unknown${id}` }))
-  const guesses = async (count: number) => {
+  const token = await tokenBy(keyOf('ES256'))
+  t.equal(await status(token), 200)
+  const guess = (id: number) => {
+    const header = JSON.stringify({ alg: 'ES256', kid: `unknown${id}`, typ: 'at+jwt' })
+    return status(token.replace(/^[^.]+/, Buffer.from(header).toString('base64url')))
+  }
+  /** The fetches that so many tokens have caused. */
+  const fetchesOf = async (count: number) => {
+    const before = await issuer.fetches()
     for (let id = 0; id < count; id += 50) {
       const statuses = await Promise.all(Array.from({ length: 50 }, (_, index) => guess(id + index)))
       t.strictSame(new Set(statuses), new Set([401]))
     }
+    return (await issuer.fetches()) - before
   }
-  await guesses(1000)
-  t.equal(await issuer.fetches(), 2)
-  pass(15)
-  await guesses(50)
-  t.equal(await issuer.fetches(), 2)
-  pass(16)
-  await guesses(50)
-  t.equal(await issuer.fetches(), 3)
+  const [fetches, ms] = await timed(fetchesOf(1000))
+  t.ok(fetches >= 1 && fetches <= 1 + ms / 30_000, `${fetches} in ${ms} ms`)
+  pass(31)
+  t.equal(await fetchesOf(50), 1, 'after the cool-down')
+  t.equal(await fetchesOf(50), 0, 'within the next one')
   await issuer.answer(500, '')
   pass(31)
-  await guesses(100)
-  t.equal(await issuer.fetches(), 4, 'nor does it fetch more often when that fails')
+  t.equal(await fetchesOf(100), 1, 'nor does it fetch more often when that fails')
 })
 
 t.test('a key that is withdrawn is used for 5 minutes at most', async (t) => {
@@ -186,10 +188,10 @@ t.test('a key that is withdrawn is used for 5 minutes at most', async (t) => {
 
 t.test('a token is not remembered for longer than it is valid', async (t) => {
   const { issuer, status } = await prepare(t)
-  const exp = Math.floor(Date.now() / 1000) - 2
+  const exp = Math.floor(Date.now() / 1000) - 1
   const token = await sign(keyOf('ES256'), { ...claimsOf(issuer.name, 'alice'), exp })
   t.equal(await status(token), 200)
-  await delay(3500)
+  await delay(5500)
   t.equal(await status(token), 401)
 })
 
@@ -203,10 +205,10 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
     const unknown = await tokenBy(await makeKey('ES256', 'unknown'))
     const [refused, waited] = await timed(status(unknown))
     t.equal(refused, 401, 'an unknown key')
-    t.ok(waited < 4000, `after ${waited} ms`)
+    t.ok(waited < 5000, `after ${waited} ms`)
     for (const seconds of [301, 3600, 22.5 * 3600]) {
       pass(seconds)
-      for (const most of [4000, 500, 500]) {
+      for (const most of [5000, 1500, 1500]) {
         const [accepted, ms] = await timed(status(known))
         t.equal(accepted, 200, `${seconds} s later`)
         t.ok(ms < most, `after ${ms} ms`)
@@ -229,10 +231,10 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
     const [{ status: first, headers }, waited] = await timed(call({ path: '/plants', token: jwt }))
     t.equal(first, 503)
     t.match(headers['retry-after'], /^\d+$/)
-    t.ok(waited < 4000, `after ${waited} ms`)
+    t.ok(waited < 5000, `after ${waited} ms`)
     const [again, ms] = await timed(status(jwt))
     t.equal(again, 503)
-    t.ok(ms < 500, `at once: ${ms} ms`)
+    t.ok(ms < 1500, `at once: ${ms} ms`)
     t.equal(await status('e30.e30.e30'), 401, 'what can be no token is refused')
     t.equal(await status(own), 200, 'our own tokens do not need it')
     if (signal === 'SIGSTOP') issuer.signal('SIGCONT')
