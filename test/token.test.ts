@@ -163,8 +163,8 @@ t.test('a token is compared with the digest that is stored, whatever the store h
   const [mine, other] = [await issueToken(store, 'mine'), await issueToken(store, 'other')]
   const found = (await store.listTokens()).find(({ caller }) => caller === 'mine')
   const mistaken = { ...store, findToken: async () => found }
-  t.equal(await callerOf(mistaken, mine), 'mine')
-  t.equal(await callerOf(mistaken, other), undefined)
+  t.equal(await callersOf(mistaken)(mine), 'mine')
+  t.equal(await callersOf(mistaken)(other), undefined)
 })
 
 t.test('two tokens are never the same, and none is in the files of the store', async (t) => {
