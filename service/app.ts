@@ -1,5 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyPluginCallback,
+  LogController,
+} from 'fastify'
 import { buildGuards } from './auth.ts'
 import { readJsonBodies } from './body.ts'
 import { type Config, reasonOf, StartupError } from './config.ts'
@@ -14,6 +19,7 @@ import { PlantService } from './plant-service.ts'
 import { addRoutes } from './routes.ts'
 import type { Store } from './store.ts'
 import { callersOf } from './token.ts'
+import { Traffic } from './traffic.ts'
 import { validatorCompiler } from './validation.ts'
 
 /** The contract of this service. */
@@ -25,6 +31,8 @@ interface Parts {
   readonly log: FastifyBaseLogger
   /** The file of the contract. */
   readonly contract?: string
+  /** What is to see each request. */
+  readonly plugin?: FastifyPluginCallback
   /** Whether operations may have no method yet; they are then answered 501. */
   readonly draft?: boolean
 }
@@ -46,9 +54,11 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
       begin(request, reply)
       answerError(error, request, reply)
     },
-    clientErrorHandler: (error, socket) => refuse(error, socket, log),
+    clientErrorHandler: (error, socket) => refuse(error, socket, app),
   })
 
+  app.decorate('traffic', new Traffic())
+  if (of.plugin) await app.register(of.plugin)
   takeOverFromNode(app)
   app.decorateRequest('caller', '')
   app.addHook('onRequest', (request, reply, done) => {
@@ -65,7 +75,9 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   const ofJwt = config.JWT_ISSUER === '' ? undefined : (await import('./jwt.ts')).jwtCallers(config, log)
   const ofOwn = callersOf(store)
   // A token's form says where it is from: our own has no dot.
-  const guards = await buildGuards(app, (token) => (ofJwt && token.includes('.') ? ofJwt : ofOwn)(token))
+  const guards = await buildGuards(app, (token, refuse) =>
+    (ofJwt && token.includes('.') ? ofJwt : ofOwn)(token, refuse),
+  )
   try {
     await addRoutes(app, contract, new PlantService(store), guards, of.draft)
     await serveDocs(app, contract, config.BASE_URL)

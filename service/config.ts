@@ -7,6 +7,11 @@ const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWKS_URL'] as const
 export const variables = {
   HOST: variable('127.0.0.1', 'The address to listen on (the image sets `0.0.0.0`)', 'an address', String),
   PORT: variable('3000', 'The port to listen on; `0` takes a free one', ...number(/^\d+$/, 'an integer', 0, 65_535)),
+  ADMIN_PORT: variable(
+    '3001',
+    'The port for probes and metrics, for operators alone; another one than `PORT`',
+    ...number(/^\d+$/, 'an integer', 0, 65_535),
+  ),
   DATABASE_URL: variable(
     'sqlite:data/plants.db',
     'Where the plants are kept: `sqlite:<file>` or `postgres://<user>:<password>@<host>/<database>`',
@@ -65,7 +70,18 @@ export const variables = {
   REQUEST_TIMEOUT: seconds('5', 0.1, 'until the whole request is in'),
   KEEP_ALIVE_TIMEOUT: seconds('72', 0.1, 'that an idle connection is kept'),
   STALL_TIMEOUT: seconds('30', 0.1, 'that a client may take nothing of its answer'),
-  SHUTDOWN_TIMEOUT: seconds('8', 0, 'that requests in flight have to end after SIGTERM (Docker kills after 10)'),
+  DRAIN_DELAY: seconds(
+    '5',
+    0,
+    'after SIGTERM in which `/readyz` is 503 and requests are served, for gateways to notice',
+  ),
+  SHUTDOWN_TIMEOUT: seconds('4', 0, 'that requests in flight have to end after that (Docker kills 10 after SIGTERM)'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: variable(
+    'none',
+    'Where traces are sent to, over OTLP with JSON; `none`: nowhere',
+    'an http or https URL',
+    (text) => (text === 'none' || /^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text : undefined),
+  ),
 }
 
 /** The configuration, by the names of the environment. Times are in seconds. */
@@ -98,8 +114,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const isSet = JWT.find((name) => environment[name])
   const missing = isSet === undefined ? [] : JWT.filter((name) => !environment[name])
   faults.push(...missing.map((name) => `${name} must be set, as ${isSet} is`))
+  const config = Object.fromEntries(entries) as Config // of the entries that `variables` has, read by its readers
+  const { PORT, ADMIN_PORT } = config
+  if (PORT === ADMIN_PORT && PORT > 0) faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
   if (faults.length > 0) throw new StartupError(faults.join('; '))
-  return Object.freeze(Object.fromEntries(entries) as Config) // of the entries that `variables` has, read by its readers
+  return Object.freeze(config)
 }
 
 // `kind` is what the text must be; `read` gives undefined for one that is not.

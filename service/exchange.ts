@@ -1,8 +1,16 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, rawResponse } from './errors.ts'
-import { requestId, standardHeaders } from './headers.ts'
+import { requestId, standardHeaders, traceId } from './headers.ts'
+import { OTHER, type Traffic } from './traffic.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What this server counts; whoever sheds a request says so here: `traffic.shed += 1`. */
+    readonly traffic: Traffic
+  }
+}
 
 /** A request and its response, on a connection. */
 interface Exchange {
@@ -15,24 +23,38 @@ interface Exchange {
 /** The latest exchange of each connection, after those before it that are not over. */
 const exchanges = new WeakMap<Socket, readonly Exchange[]>()
 
-/** Begins to answer a request: gives the response the headers that all have, and logs one line when it is over. */
+/**
+ * Begins to answer a request: gives the response the headers that all have, and logs one line, and counts it, when it
+ * is over.
+ */
 export function begin(request: FastifyRequest, reply: FastifyReply): void {
-  const exchange: Exchange = { request, reply }
   const { socket } = request.raw
+  const { traffic } = request.server
+  const exchange: Exchange = { request, reply }
   const open = exchanges.get(socket)?.filter((each) => !each.reply.raw.closed) ?? []
   exchanges.set(socket, [...open, exchange])
   reply.headers(standardHeaders(request.id))
+  traffic.begin(reply.raw)
   reply.raw.once('close', () => {
+    const { method } = request
+    const route = request.routeOptions.url
+    const status = exchange.status ?? reply.statusCode
+    const time = reply.elapsedTime
+    const trace = traceId(request.raw)
+    const isAborted = !reply.raw.writableFinished
+    const isAnswered = reply.raw.headersSent || exchange.status !== undefined
+    traffic.end(reply.raw, method, route, isAnswered ? status : undefined, time / 1000)
     request.log.info({
       msg: 'request',
       reqId: request.id,
       ...(request.caller !== '' && { caller: request.caller }),
-      method: request.method,
+      method,
       // Never the URL: it may hold what is nobody's business, such as a token.
-      route: request.routeOptions.url,
-      status: exchange.status ?? reply.statusCode,
-      ms: Math.round(reply.elapsedTime * 1000) / 1000,
-      ...(!reply.raw.writableFinished && { aborted: true }),
+      route,
+      status,
+      ms: Math.round(time * 1000) / 1000,
+      ...(isAborted && { aborted: true }),
+      ...(trace !== undefined && { trace_id: trace }),
     })
   })
 }
@@ -45,10 +67,11 @@ export function begin(request: FastifyRequest, reply: FastifyReply): void {
 export function refuse(
   error: Error & { readonly code?: string },
   socket: Socket,
-  log: FastifyBaseLogger,
+  { log, traffic }: Pick<FastifyInstance, 'log' | 'traffic'>,
   id = requestId({ headers: {} }),
+  method = OTHER,
 ): void {
-  const again = () => refuse(error, socket, log, id)
+  const again = () => refuse(error, socket, { log, traffic }, id, method)
   const latest = exchanges.get(socket)?.at(-1)
   const isPart = latest?.request.raw.complete === false
   const open = latest?.reply.raw.writableFinished === false ? latest : undefined
@@ -60,17 +83,20 @@ export function refuse(
     const { status, text } = rawResponse(error, open?.request.id ?? id)
     socket.write(text)
     if (open) open.status = status
-    else log.info({ msg: 'request', reqId: id, status, code: error.code })
+    else {
+      traffic.end(undefined, method, undefined, status, 0)
+      log.info({ msg: 'request', reqId: id, status, code: error.code })
+    }
   }
   socket.destroy()
 }
 
 /** Refuses CONNECT: the service is no proxy. Node has let go of the socket, so that its end is to be cared for here. */
-export function refuseConnect(request: IncomingMessage, log: FastifyBaseLogger): void {
+export function refuseConnect(request: IncomingMessage, app: FastifyInstance): void {
   const { socket } = request
   const open = exchanges.get(socket)?.filter(({ reply }) => !reply.raw.closed) ?? []
   // The responses to earlier requests would wait forever for the socket to drain or to close.
   if (open.length > 0) socket.destroy()
   for (const { reply } of open) reply.raw.destroy()
-  refuse(new HttpError(501, 'CONNECT is not implemented'), socket, log, requestId(request))
+  refuse(new HttpError(501, 'CONNECT is not implemented'), socket, app, requestId(request), 'CONNECT')
 }

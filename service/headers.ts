@@ -10,6 +10,15 @@ export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string
   return typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID()
 }
 
+// https://www.w3.org/TR/trace-context/#traceparent-header-field-values; later versions may add fields at the end.
+const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/
+
+/** The trace that a request is part of, by its `traceparent`; undefined if it has none that is valid. */
+export function traceId({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  const { traceparent } = headers
+  return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined
+}
+
 /** The headers of every response, whoever makes it. */
 export function standardHeaders(id: string): Record<string, string> {
   return { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': id }

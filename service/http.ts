@@ -35,7 +35,7 @@ export function takeOverFromNode(app: FastifyInstance): void {
   server.maxHeadersCount = 0
   server.on('checkContinue', (request, response) => app.routing(request, response))
   server.on('checkExpectation', (request, response) => app.routing(request, response))
-  server.on('connect', (request) => refuseConnect(request, app.log))
+  server.on('connect', (request) => refuseConnect(request, app))
 }
 
 /** Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, 10.1.1). An `onRequest` hook. */

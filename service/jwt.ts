@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { type Config, reasonOf } from './config.ts'
 import { HttpError } from './errors.ts'
+import type { Refusal } from './traffic.ts'
 
 /** Asymmetric ones alone: what verifies a token must not be able to sign one (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
@@ -31,7 +32,7 @@ const COOL_DOWN = 30_000
 const FETCH_TIMEOUT = 3_000
 
 /** Whom a JWT names; undefined if it is not valid. @throws {HttpError} 503 where no keys are there to decide by */
-export type CallerOfJwt = (token: string) => Promise<string | undefined>
+export type CallerOfJwt = (token: string, refuse?: (reason: Refusal) => void) => Promise<string | undefined>
 
 /**
  * Verifies JWT access tokens (RFC 9068) of the identity provider that the configuration names.
@@ -50,7 +51,7 @@ export function jwtCallers(config: Config, log: FastifyBaseLogger): CallerOfJwt 
   const keyOf = keysOf(new URL(JWKS_URL), log)
   const known = new Map<string, { readonly caller: string; readonly until: number }>()
 
-  return async (token) => {
+  return async (token, refuse) => {
     if (token.length > MOST_CHARACTERS || !token.split('.').every(isBase64url)) return undefined
     const digest = createHash('sha256').update(token).digest('base64') // a token is not to be kept
     const found = known.get(digest)
@@ -68,6 +69,7 @@ export function jwtCallers(config: Config, log: FastifyBaseLogger): CallerOfJwt 
     } catch (error) {
       if (error instanceof HttpError) throw error
       log.debug(`a JWT is refused: ${reasonOf(error)}`)
+      refuse?.(error instanceof errors.JWTExpired ? 'expired' : 'unknown')
       return undefined
     }
   }

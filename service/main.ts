@@ -1,15 +1,21 @@
-// The process: configuration, store, server; and the same in reverse at SIGTERM.
+// The process: configuration, admin port, store, server; and the same in reverse at a signal.
 import { enableCompileCache, flushCompileCache } from 'node:module'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import { readConfig, StartupError } from './config.ts'
+import type { Store } from './store.ts'
 
 // Compiled once, and not at each start. In the image the folder is there, and read-only.
 enableCompileCache(import.meta.dirname + '/../node_modules/.cache/compiled')
 // Before the imports that take time: a signal that arrives while the service starts is not lost.
-const signalled = new Promise<string>((resolve) => {
-  let count = 0
-  for (const signal of ['SIGTERM', 'SIGINT']) {
-    process.on(signal, () => (count++ === 0 ? resolve(signal) : process.exit(1)))
+const stop = new AbortController()
+const signalled = new Promise<NodeJS.Signals>((resolve) => {
+  for (const each of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(each, () => {
+      if (stop.signal.aborted) process.exit(1)
+      stop.abort()
+      resolve(each)
+    })
   }
 })
 const { pino } = await import('pino')
@@ -19,27 +25,54 @@ const config = readConfig(process.env)
 const output = pino.destination({ minLength: 4096, periodicFlush: 100 })
 const log = pino({ level: config.LOG_LEVEL }, output)
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
+const { Admin } = await import('./admin.ts')
+const admin = await Admin.open(config, log)
+void signalled.then(() => admin.stopping())
+const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
+const traces = isTraced ? (await import('./traces.ts')).startTraces() : undefined
 const { openStore } = await import('./store.ts')
-const store = await openStore(config.DATABASE_URL, true, config)
-const { buildApp, listen } = await import('./app.ts')
-const { offerDemoToken } = await import('./token.ts')
-const app = await buildApp({ config, store, log })
-await listen(app, config)
-if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL) {
-  await offerDemoToken(store, app.listeningOrigin)
-}
-flushCompileCache()
+// To open it may take long: the server may be away, or the schema be upgraded, which is safe to break off.
+const store = await Promise.race([openStore(config.DATABASE_URL, true, config), signalled.then(() => undefined)])
+const app = store && !stop.signal.aborted ? await serve(store) : undefined
 
-log.info({ signal: await signalled }, 'stopping')
-// A connection that becomes idle while the server closes would be kept until its client leaves.
-setInterval(() => app.server.closeIdleConnections(), 50)
-// The requests in flight end, or are cut if they take too long.
-await Promise.race([app.close(), delay(config.SHUTDOWN_TIMEOUT * 1000)])
-await store.close()
+const signal = await signalled
+log.info({ signal }, 'stopping')
+if (app !== undefined) {
+  app.traffic.drain()
+  // A person at a terminal has no gateway that must notice.
+  if (signal === 'SIGTERM') await delay(config.DRAIN_DELAY * 1000)
+}
+const end = delay(config.SHUTDOWN_TIMEOUT * 1000)
+if (app !== undefined) {
+  // A connection that becomes idle while the server closes would be kept until its client leaves.
+  setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
+  // What has arrived is accepted, and then read by then: its connection is not idle, and not refused.
+  await delay(50)
+  await nextTurn()
+  // The requests in flight end, or are cut if they take too long.
+  await Promise.race([app.close(), end])
+}
+// There is half a second for what is left if they were cut.
+await Promise.race([Promise.allSettled([store?.close(), traces?.close()]), end.then(() => delay(500))])
+admin.close()
 log.info('stopped')
 // Lines are written in the background: to exit before that would put the last ones out of order.
 output.once('close', () => process.exit()).end()
 setTimeout(() => process.exit(), 500) // where nobody reads them, they have no end
+
+async function serve(store: Store): Promise<FastifyInstance | undefined> {
+  const { buildApp, listen } = await import('./app.ts')
+  const { offerDemoToken } = await import('./token.ts')
+  const app = await buildApp({ config, store, log, ...(traces && { plugin: traces.plugin }) })
+  if (stop.signal.aborted) return undefined
+  await listen(app, config)
+  if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL) {
+    await offerDemoToken(store, app.listeningOrigin)
+  }
+  admin.serving({ store, traffic: app.traffic })
+  flushCompileCache()
+  return app
+}
 
 /** Logs one line and ends the process. What a person can mend is said without a stack. */
 function fail(error: unknown): void {

@@ -94,6 +94,12 @@ export class Connections {
     })
   }
 
+  /** How many there may be, are in use, are kept, and are waited for. */
+  get figures() {
+    const { options, totalCount, idleCount, waitingCount } = this.#pool
+    return { size: options.max, used: totalCount - idleCount, idle: idleCount, waiting: waitingCount }
+  }
+
   /** Waits for what was begun, with a bound. It may be repeated. */
   end(): Promise<unknown> {
     return (this.#ended ??= Promise.race([this.#pool.end(), delay(this.#timeout, undefined, { ref: false })]))

@@ -7,6 +7,7 @@ import { Writes } from './store.postgres.writes.ts'
 import { fromToken, idOf, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
 import {
   type Entry,
+  type Figures,
   type Limits,
   type Page,
   type Plant,
@@ -108,6 +109,14 @@ export class PostgresStore implements Store {
 
   async deleteToken(id: string): Promise<boolean> {
     return (await this.#connections.write('DELETE FROM tokens WHERE id = $1 RETURNING id', [id])).length > 0
+  }
+
+  async ping(): Promise<void> {
+    await this.#connections.read('SELECT 1 FROM plants LIMIT 1')
+  }
+
+  figures(): Figures {
+    return { ...this.#writes.figures, pool: this.#connections.figures }
   }
 
   async isEmpty(): Promise<boolean> {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BATCH } from './store.list.ts'
 import type { Connections } from './store.postgres.connections.ts'
 import { fromPlant, type Row } from './store.rows.ts'
-import { type Plant, StoreUnavailable } from './store.ts'
+import { type Figures, type Plant, StoreUnavailable } from './store.ts'
 
 /** The statement for each kind of write. A conflicting plant is written as it is: that locks it, and so it is read. */
 const WRITES = {
@@ -32,6 +32,8 @@ interface Write {
 export class Writes {
   readonly #connections: Connections
   readonly #timeout: number
+  #commits = 0
+  #written = 0
   #waiting: Write[] = []
   #writing: Promise<void> | undefined
 
@@ -48,6 +50,11 @@ export class Writes {
     this.#waiting.push({ kind, owner, id, text, end: performance.now() + this.#timeout, resolve, reject })
     this.#writing ??= this.#commitAll()
     return promise
+  }
+
+  /** How many commits and writes there were. */
+  get figures(): Pick<Figures, 'commits' | 'writes'> {
+    return { commits: this.#commits, writes: this.#written }
   }
 
   /** Waits for all that was added. */
@@ -85,6 +92,8 @@ export class Writes {
     const timeout = Math.min(...batch.map(({ end }) => end)) - performance.now()
     try {
       const rows = await this.#connections.write(text, values, timeout)
+      this.#commits += 1
+      this.#written += batch.length
       const byKey = new Map(rows.map((row) => [`${String(row['owner'])} ${String(row['id'])}`, row]))
       for (const { owner, id, resolve } of batch) resolve(byKey.get(`${owner} ${id}`))
     } catch (error) {

@@ -1,8 +1,17 @@
+import { statSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
 import { BATCH, Lists, type ReadPage, type Snapshot } from './store.list.ts'
 import { fromPlant, fromToken, idOf, type Row, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
 import { BUSY_TIMEOUT, openSqlite, primaryCode } from './store.sqlite.open.ts'
-import { type Entry, type Page, type Plant, type Store, type StoredToken, StoreUnavailable } from './store.ts'
+import {
+  type Entry,
+  type Figures,
+  type Page,
+  type Plant,
+  type Store,
+  type StoredToken,
+  StoreUnavailable,
+} from './store.ts'
 
 /** Primary result codes that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const UNAVAILABLE = new Set<number | undefined>([5, 6, 8, 10, 13, 14])
@@ -15,6 +24,9 @@ export class SqliteStore implements Store {
   readonly #lists: Lists
   /** Writes that wait for their commit: `run` executes one, and gives what to call when it is committed. */
   readonly #batch: { run: () => () => void; reject: (error: unknown) => void }[] = []
+  readonly #wal: string
+  #commits = 0
+  #writes = 0
 
   /**
    * @param sole whether to become the one process that owns the file
@@ -25,6 +37,7 @@ export class SqliteStore implements Store {
     this.#db = db
     this.#lock = lock
     this.#sql = db.createTagStore()
+    this.#wal = `${db.location()}-wal`
     this.#lists = new Lists(pages(db), async () => openSnapshot(String(db.location())))
   }
 
@@ -86,6 +99,15 @@ export class SqliteStore implements Store {
     return this.#write(() => this.#sql.run`DELETE FROM tokens WHERE id = ${id}`.changes === 1n)
   }
 
+  async ping(): Promise<void> {
+    available(() => this.#sql.get`SELECT 1 FROM plants LIMIT 1`)
+  }
+
+  figures(): Figures {
+    const walBytes = statSync(this.#wal, { throwIfNoEntry: false })?.size ?? 0
+    return { commits: this.#commits, writes: this.#writes, walBytes }
+  }
+
   async isEmpty(): Promise<boolean> {
     return available(() => this.#sql.get`SELECT 1 FROM plants UNION ALL SELECT 1 FROM tokens LIMIT 1`) === undefined
   }
@@ -123,6 +145,8 @@ export class SqliteStore implements Store {
       available(() => this.#db.exec('BEGIN IMMEDIATE'))
       const settle = batch.map(({ run }) => run())
       available(() => this.#db.exec('COMMIT'))
+      this.#commits += 1
+      this.#writes += batch.length
       for (const each of settle) each()
     } catch (error) {
       if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')

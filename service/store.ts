@@ -25,6 +25,17 @@ export interface StoredToken {
   readonly digest: Uint8Array
 }
 
+/** What an operator sees of a store. */
+export interface Figures {
+  /** Transactions of creates, updates and deletes that are on disk, since the start, and the writes in them. */
+  readonly commits: number
+  readonly writes: number
+  /** Bytes of the write-ahead log of an embedded store. */
+  readonly walBytes?: number
+  /** Connections to a server: those there may be, those in use and kept for use, and who waits for one. */
+  readonly pool?: { readonly size: number; readonly used: number; readonly idle: number; readonly waiting: number }
+}
+
 /** A plant, with what it is known by. */
 export interface Entry {
   readonly owner: string
@@ -62,6 +73,10 @@ export interface Store {
   /** Deletes an access token. @returns whether there was one */
   deleteToken(id: string): Promise<boolean>
 
+  /** Asks the store whether it can answer. */
+  ping(): Promise<void>
+  /** What an operator sees of it at the moment, without asking it. */
+  figures(): Figures
   /** Whether neither a plant nor a token is stored. */
   isEmpty(): Promise<boolean>
   /** Finishes what was begun and closes. It may be repeated. */

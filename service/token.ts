@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { readConfig, reasonOf } from './config.ts'
 import { openStore, type Store, type StoredToken } from './store.ts'
+import type { Refusal } from './traffic.ts'
 
 // 160 random bits and their CRC-32, in hexadecimal, behind a prefix that scanners for secrets can look for.
 const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
@@ -37,24 +38,31 @@ const BELIEF = 3000
 
 /**
  * Gives what knows whom an access token stands for: undefined if it is none, has expired, or was revoked 4 seconds ago.
- * It throws {@link StoreUnavailable}.
+ * It is told what to call with the reason, and throws {@link StoreUnavailable}.
  */
-export function callersOf(store: Store): (token: string) => Promise<string | undefined> {
+export function callersOf(
+  store: Store,
+): (token: string, refuse?: (reason: Refusal) => void) => Promise<string | undefined> {
   const known = new Map<string, StoredToken>()
-  return async (token) => {
-    const found = known.get(token) ?? (await find(token))
-    return found?.expires === undefined || found.expires > new Date() ? found?.caller : undefined
+  return async (token, refuse) => {
+    const found = known.get(token) ?? (await find(token, refuse))
+    if (found?.expires === undefined || found.expires > new Date()) return found?.caller
+    refuse?.('expired')
+    return undefined
   }
 
-  async function find(token: string): Promise<StoredToken | undefined> {
+  async function find(token: string, refuse?: (reason: Refusal) => void): Promise<StoredToken | undefined> {
     const [, random, sum] = TOKEN.exec(token) ?? []
-    if (random === undefined || sum !== checksum(random)) return undefined
+    const isTyped = random !== undefined && sum === checksum(random)
     const since = performance.now()
     const digest = digestOf(token)
-    const found = await store.findToken(digest)
+    const found = isTyped ? await store.findToken(digest) : undefined
     // A store compares as it likes; what lets a caller in does not tell by its time how much was alike.
-    if (found !== undefined && !timingSafeEqual(found.digest, digest)) return undefined
-    if (found !== undefined && performance.now() - since < 1000) {
+    if (found === undefined || !timingSafeEqual(found.digest, digest)) {
+      refuse?.(isTyped ? 'unknown' : 'malformed')
+      return undefined
+    }
+    if (performance.now() - since < 1000) {
       if (known.size === 0) setTimeout(() => known.clear(), BELIEF).unref()
       known.set(token, found)
     }

@@ -5,6 +5,7 @@ t.test('an empty environment gives the defaults, in numbers and seconds', async 
   t.strictSame(readConfig({}), {
     HOST: '127.0.0.1',
     PORT: 3000,
+    ADMIN_PORT: 3001,
     DATABASE_URL: { file: 'data/plants.db' },
     DATABASE_POOL_SIZE: 5,
     DATABASE_TIMEOUT: 3,
@@ -18,7 +19,9 @@ t.test('an empty environment gives the defaults, in numbers and seconds', async 
     REQUEST_TIMEOUT: 5,
     KEEP_ALIVE_TIMEOUT: 72,
     STALL_TIMEOUT: 30,
-    SHUTDOWN_TIMEOUT: 8,
+    DRAIN_DELAY: 5,
+    SHUTDOWN_TIMEOUT: 4,
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'none',
   })
   t.ok(Object.isFrozen(readConfig({})))
 })
@@ -43,6 +46,7 @@ const valid: [keyof typeof variables, string, unknown][] = [
     { url: 'postgres://joe:p%40ss@db:5433/plants?sslmode=require' },
   ],
   ['DATABASE_URL', 'postgresql:///plants?host=/run', { url: 'postgresql:///plants?host=/run' }],
+  ['ADMIN_PORT', '0', 0],
   ['DATABASE_POOL_SIZE', '1', 1],
   ['BASE_URL', 'https://plants.example:8443/v1/', 'https://plants.example:8443/v1/'],
   ['BASE_URL', '../plants', '../plants'],
@@ -50,6 +54,8 @@ const valid: [keyof typeof variables, string, unknown][] = [
   ['HEADERS_TIMEOUT', '0.1', 0.1],
   ['SHUTDOWN_TIMEOUT', '0', 0],
   ['SHUTDOWN_TIMEOUT', '3600', 3600],
+  ['DRAIN_DELAY', '0', 0],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318', 'http://collector:4318'],
 ]
 for (const [name, text, value] of valid) {
   t.test(`${name}=${text} is accepted`, async (t) => t.strictSame(readConfig({ [name]: text })[name], value))
@@ -57,6 +63,7 @@ for (const [name, text, value] of valid) {
 
 const faulty: [keyof typeof variables, ...string[]][] = [
   ['PORT', '-1', '65536', '1e3', '0x10', '80.0', ' 80', 'http'],
+  ['ADMIN_PORT', '-1', '65536'],
   [
     'DATABASE_URL',
     'sqlite:',
@@ -75,6 +82,8 @@ const faulty: [keyof typeof variables, ...string[]][] = [
   ['LOG_LEVEL', 'INFO', 'verbose', 'toString'],
   ['REQUEST_TIMEOUT', '0', '3601', '-1', '1e1', '.5', '5s', 'Infinity', 'NaN'],
   ['SHUTDOWN_TIMEOUT', '-0.1', '3600.1'],
+  ['DRAIN_DELAY', '-1'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'None', 'collector:4318', 'grpc://collector'],
 ]
 for (const [name, ...texts] of faulty) {
   t.test(`a faulty ${name} is refused by name`, async (t) => {
@@ -144,6 +153,15 @@ t.test('an issuer and an audience are visible characters; an issuer has no #', a
   }
   for (const text of ['a b', 'ü', '\t'])
     t.match(readJwt({ ...JWT, JWT_AUDIENCE: text }), /^JWT_AUDIENCE must be /, text)
+})
+
+t.test('ADMIN_PORT and PORT must differ, unless both are free ones', async (t) => {
+  t.throws(() => readConfig({ PORT: '3001' }), {
+    name: 'StartupError',
+    message: /^ADMIN_PORT must be another .* 3001$/,
+  })
+  t.throws(() => readConfig({ PORT: '80', ADMIN_PORT: '80' }), { name: 'StartupError' })
+  t.match(readConfig({ PORT: '0', ADMIN_PORT: '0' }), { PORT: 0, ADMIN_PORT: 0 })
 })
 
 t.test('all faulty variables are named at once, and a password in one of them is not told', async (t) => {

@@ -104,7 +104,7 @@ t.test('a request that takes longer than SHUTDOWN_TIMEOUT is cut', async (t) => 
 
 t.test('SIGTERM ends the process in order when nobody reads the log any more', async (t) => {
   const { DATABASE_URL } = await prepare(t)
-  const env = { PATH: process.env['PATH'], DATABASE_URL, PORT: '0', ...PRODUCTION }
+  const env = { PATH: process.env['PATH'], DATABASE_URL, PORT: '0', ADMIN_PORT: '0', DRAIN_DELAY: '0', ...PRODUCTION }
   const child = spawn(process.execPath, ['service/main.ts'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   t.teardown(() => child.kill('SIGKILL'))
   await once(child.stdout, 'data')
@@ -173,7 +173,7 @@ t.test('a fault at start is one line of the log and exit 1', async (t) => {
   const port = String((taken.address() as net.AddressInfo).port)
   const faults: [Record<string, string>, RegExp][] = [
     [{ PORT: port, DATABASE_URL }, RegExp(`^HOST 127\\.0\\.0\\.1, PORT ${port}: .*EADDRINUSE`)],
-    [{ PORT: '0', HOST: 'no such host', DATABASE_URL: `${DATABASE_URL}2` }, /^HOST no such host, PORT 0: /],
+    [{ PORT: '0', HOST: 'no such host', DATABASE_URL: `${DATABASE_URL}2` }, /^HOST no such host, ADMIN_PORT 0: /],
     [{ DATABASE_URL: 'sqlite:/proc/none/plants.db' }, /^DATABASE_URL sqlite:\/proc\/none\/plants\.db: /],
     [{ DATABASE_URL: 'sqlite:package.json/plants.db' }, /^DATABASE_URL sqlite:package\.json\/plants\.db: /],
     [{ DATABASE_URL: 'mysql://joe:secret@host' }, /^DATABASE_URL must be sqlite:<file>/],
