@@ -19,8 +19,10 @@ export async function answer(request: FastifyRequest, reply: FastifyReply, resul
 
   const batches = body[Symbol.asyncIterator]()
   const stream = Readable.from(request.method === 'HEAD' ? [] : await begun(jsonArray(body)))
+  const cut = setTimeout(() => stream.destroy(new Error('not taken in time')), request.server.answerTimeout)
   // Whoever gives the batches must hear that no more are wanted, even if none was.
   stream.once('close', () => batches.return?.())
+  stream.once('close', () => clearTimeout(cut))
   // Fastify then breaks the connection: no client takes a part for the whole.
   stream.once('error', (err) => request.log.error({ reqId: request.id, err }, 'response broken off'))
   return reply.code(status).headers(headers).type(JSON_TYPE).send(stream)

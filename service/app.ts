@@ -15,6 +15,7 @@ import { begin, refuse } from './exchange.ts'
 import { requestId } from './headers.ts'
 import { checkProtocol, serverOptions, takeOverFromNode } from './http.ts'
 import { answerUnrouted } from './methods.ts'
+import { Gate } from './overload.ts'
 import { PlantService } from './plant-service.ts'
 import { addRoutes } from './routes.ts'
 import type { Store } from './store.ts'
@@ -43,6 +44,8 @@ interface Parts {
  */
 export async function buildApp({ config, store, log, ...of }: Parts): Promise<FastifyInstance> {
   const contract = readContract(of.contract ?? CONTRACT, config.BASE_URL)
+  const traffic = new Traffic()
+  const gate = new Gate(log, traffic)
   const app = Fastify({
     ...serverOptions(config),
     loggerInstance: log,
@@ -54,12 +57,14 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
       begin(request, reply)
       answerError(error, request, reply)
     },
-    clientErrorHandler: (error, socket) => refuse(error, socket, app),
+    clientErrorHandler: (error, socket) => gate.pass(() => refuse(error, socket, app)),
   })
 
-  app.decorate('traffic', new Traffic())
+  app.decorate('traffic', traffic)
+  app.decorate('gate', gate)
   if (of.plugin) await app.register(of.plugin)
-  takeOverFromNode(app)
+  takeOverFromNode(app, config.MAX_CONNECTIONS)
+  app.decorate('answerTimeout', config.ANSWER_TIMEOUT * 1000)
   app.decorateRequest('caller', '')
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply)
@@ -80,7 +85,7 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   )
   try {
     await addRoutes(app, contract, new PlantService(store), guards, of.draft)
-    await serveDocs(app, contract, config.BASE_URL)
+    await serveDocs(app, contract, config)
     await app.ready()
   } catch (error) {
     throw new StartupError(`${contract.file}: ${reasonOf(error)}`, { cause: error })

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 /** Variables that make sense together only. */
@@ -37,6 +39,21 @@ export const variables = {
       return /^https?:$/.test(protocol) && /^[\w.~:/%[\]-]+$/.test(text) ? text : undefined
     },
   ),
+  DOCS: variable(
+    'on',
+    'With `off` there is no page `/docs`; `/openapi.yaml` stays',
+    'on or off',
+    (text) => /^(on|off)$/.exec(text)?.[0],
+  ),
+  TRUST_PROXY: variable(
+    'none',
+    'The gateways whose `X-Forwarded-*` is believed: addresses and CIDR ranges, with commas between; or `none`',
+    'none, or addresses and CIDR ranges with commas between',
+    (text) => {
+      const ranges = text === 'none' ? [] : text.split(',').map((range) => range.trim())
+      return ranges.every(isRange) ? ranges : undefined
+    },
+  ),
   LOG_LEVEL: variable(
     'info',
     'The least level logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace`; or `silent`',
@@ -66,10 +83,16 @@ export const variables = {
       return text === '' || (isSafe && !username && !password) ? text : undefined
     },
   ),
+  MAX_CONNECTIONS: variable(
+    '5000',
+    'Connections that may be open; one more is answered 503',
+    ...number(/^\d+$/, 'an integer', 1, 1_000_000),
+  ),
   HEADERS_TIMEOUT: seconds('3', 0.1, 'until the headers of a request are in'),
   REQUEST_TIMEOUT: seconds('5', 0.1, 'until the whole request is in'),
   KEEP_ALIVE_TIMEOUT: seconds('72', 0.1, 'that an idle connection is kept'),
   STALL_TIMEOUT: seconds('30', 0.1, 'that a client may take nothing of its answer'),
+  ANSWER_TIMEOUT: seconds('300', 0.1, 'in which a client must have taken a long list'),
   DRAIN_DELAY: seconds(
     '5',
     0,
@@ -119,6 +142,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (PORT === ADMIN_PORT && PORT > 0) faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
   if (faults.length > 0) throw new StartupError(faults.join('; '))
   return Object.freeze(config)
+}
+
+/** Whether a text is an IP address, or a range of them in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3). */
+function isRange(text: string): boolean {
+  const [, address = '', length = '1'] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? []
+  return isIP(address) !== 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128)
 }
 
 // `kind` is what the text must be; `read` gives undefined for one that is not.

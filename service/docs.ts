@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from './config.ts'
 import type { Contract } from './contract.ts'
 
 const CSP =
@@ -9,10 +10,15 @@ const CSP =
 
 /**
  * Serves the contract as `/openapi.yaml`, and as a page to try it out at `/docs/`.
- * @param baseUrl where the page sends its requests
+ * @param config `BASE_URL` is where the page sends its requests; with `DOCS` off there is no page
  */
-export async function serveDocs(app: FastifyInstance, { bytes }: Contract, baseUrl: string): Promise<void> {
+export async function serveDocs(
+  app: FastifyInstance,
+  { bytes }: Contract,
+  { BASE_URL, DOCS }: Pick<Config, 'BASE_URL' | 'DOCS'>,
+): Promise<void> {
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml').send(bytes))
+  if (DOCS === 'off') return
 
   await app.register(swagger) // the page asks for this plugin; the copies that it would serve are not
   await app.register(swaggerUi, {
@@ -20,7 +26,7 @@ export async function serveDocs(app: FastifyInstance, { bytes }: Contract, baseU
     theme: { title: 'Plant Store' },
     uiConfig: { urls: [{ url: '../openapi.yaml', name: 'Plant Store' }], deepLinking: true, validatorUrl: null },
     uiHooks: { onRequest: redirect },
-    staticCSP: `${CSP} ${URL.parse(baseUrl)?.origin ?? ''}`,
+    staticCSP: `${CSP} ${URL.parse(BASE_URL)?.origin ?? ''}`,
   })
 }
 

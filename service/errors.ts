@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { components } from './contract.ts'
 import { standardHeaders } from './headers.ts'
@@ -56,17 +56,24 @@ const MALFORMED = new HttpError(400, 'The request is malformed')
  * @param error an `HttpError`, or what the HTTP parser found: https://nodejs.org/api/http.html#event-clienterror
  */
 export function rawResponse(error: Error & { readonly code?: string }, id: string) {
-  const { statusCode, message } =
-    error instanceof HttpError ? error : (PARSER_ERRORS.get(error.code ?? '') ?? MALFORMED)
-  const body = JSON.stringify({ error: statusCode, message } satisfies Body)
-  const headers = {
-    ...standardHeaders(id),
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    date: new Date().toUTCString(),
-    connection: 'close',
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  const { statusCode, headers, body } = parts(
+    error instanceof HttpError ? error : (PARSER_ERRORS.get(error.code ?? '') ?? MALFORMED),
+    id,
+  )
+  const all = { ...headers, date: new Date().toUTCString(), connection: 'close' }
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   const text = `HTTP/1.1 ${statusCode} ${STATUS_CODES[statusCode]}\r\n${lines.join('')}\r\n${body}`
   return { status: statusCode, text }
+}
+
+/** Answers with an error where a request has not come to Fastify. */
+export function answerBare(response: ServerResponse, error: HttpError, id: string): void {
+  const { statusCode, headers, body } = parts(error, id)
+  response.writeHead(statusCode, headers).end(body)
+}
+
+function parts({ statusCode, message, headers }: HttpError, id: string) {
+  const body = JSON.stringify({ error: statusCode, message } satisfies Body)
+  const type = { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body) }
+  return { statusCode, headers: { ...standardHeaders(id), ...headers, ...type }, body }
 }

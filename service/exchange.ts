@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, rawResponse } from './errors.ts'
 import { requestId, standardHeaders, traceId } from './headers.ts'
@@ -7,7 +7,7 @@ import { OTHER, type Traffic } from './traffic.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** What this server counts; whoever sheds a request says so here: `traffic.shed += 1`. */
+    /** What this server counts. */
     readonly traffic: Traffic
   }
 }
@@ -35,6 +35,7 @@ export function begin(request: FastifyRequest, reply: FastifyReply): void {
   exchanges.set(socket, [...open, exchange])
   reply.headers(standardHeaders(request.id))
   traffic.begin(reply.raw)
+  const client = request.ip // as long as there is a connection
   reply.raw.once('close', () => {
     const { method } = request
     const route = request.routeOptions.url
@@ -47,6 +48,8 @@ export function begin(request: FastifyRequest, reply: FastifyReply): void {
     request.log.info({
       msg: 'request',
       reqId: request.id,
+      // A gateway passes on what it was sent: that may be any text.
+      ...(isIP(client) !== 0 && { client }),
       ...(request.caller !== '' && { caller: request.caller }),
       method,
       // Never the URL: it may hold what is nobody's business, such as a token.

@@ -1,9 +1,20 @@
-import http from 'node:http'
+import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
-import { HttpError } from './errors.ts'
+import { answerBare, HttpError, rawResponse } from './errors.ts'
 import { refuseConnect } from './exchange.ts'
-import { countHeader } from './headers.ts'
+import { countHeader, requestId } from './headers.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Milliseconds in which a client must have taken an answer that is streamed. */
+    answerTimeout: number
+  }
+}
+
+/** So many header lines a request may have. */
+const MOST_HEADERS = 100
 
 /** What RFC 3986, section 3.2 lets stand in a Host header. */
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/
@@ -11,6 +22,7 @@ const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/
 /** Fastify's options for the HTTP server: its limits in bytes and milliseconds. */
 export function serverOptions(config: Config) {
   return {
+    trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     bodyLimit: 16_384, // as the contract says where it declares 413
     connectionTimeout: config.STALL_TIMEOUT * 1000,
     keepAliveTimeout: config.KEEP_ALIVE_TIMEOUT * 1000,
@@ -28,14 +40,46 @@ export function serverOptions(config: Config) {
   }
 }
 
-/** Makes Fastify answer what Node would answer by itself, without an Error. */
-export function takeOverFromNode(app: FastifyInstance): void {
-  const { server } = app
-  // Node drops what is over its count, silently; the size of all is bounded anyway.
+const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
+
+/** Makes Fastify answer what Node would answer by itself, without an Error; and all of it only through the gate. */
+export function takeOverFromNode(app: FastifyInstance, most: number): void {
+  const { server, gate, traffic } = app
+  // Node would drop what is over its count, silently; checkProtocol refuses it.
   server.maxHeadersCount = 0
-  server.on('checkContinue', (request, response) => app.routing(request, response))
-  server.on('checkExpectation', (request, response) => app.routing(request, response))
-  server.on('connect', (request) => refuseConnect(request, app))
+  const serve = (request: IncomingMessage, response: ServerResponse) =>
+    gate.pass(
+      () => request.socket.destroyed || app.routing(request, response),
+      () => {
+        // Whether the body follows is not known unless it is asked for.
+        if (request.headers.expect !== undefined) response.setHeader('connection', 'close')
+        answerBare(response, TOO_BUSY, requestId(request))
+        traffic.end(undefined, request.method ?? '', undefined, TOO_BUSY.statusCode, 0)
+      },
+    )
+  server.removeAllListeners('request')
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, serve)
+  server.on('connect', (request) => gate.pass(() => refuseConnect(request, app)))
+
+  // Node would close the connections that are too many without a word.
+  const [accept] = server.listeners('connection')
+  let open = 0
+  server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+    if (open === most) {
+      gate.refuse(() => refuseConnection(socket))
+      return
+    }
+    open += 1
+    socket.once('close', () => (open -= 1))
+    accept?.call(server, socket)
+  })
+}
+
+function refuseConnection(socket: Socket): void {
+  socket.on('error', () => undefined).end(rawResponse(TOO_BUSY, requestId({ headers: {} })).text)
+  // Bytes that were not read when it closes would take the answer from the client.
+  socket.resume()
+  setTimeout(() => socket.destroy(), 1000).unref()
 }
 
 /** Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, 10.1.1). An `onRequest` hook. */
@@ -48,6 +92,9 @@ export function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply, done
   // Whether the body follows is not known unless it is asked for.
   if (expect !== undefined) reply.header('connection', 'close')
 
+  if (raw.rawHeaders.length > 2 * MOST_HEADERS) {
+    throw new HttpError(431, `The request has more than ${MOST_HEADERS} header fields`)
+  }
   const hosts = countHeader(raw, 'host')
   if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0') || !HOST.test(host ?? '')) {
     throw new HttpError(400, 'The request needs one valid Host header')

@@ -2,9 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { JsonText } from './json.ts'
 import { type Page, type Plant, StoreUnavailable } from './store.ts'
 
-/** A list of more plants than this is read in batches, from a snapshot; of those so many may be open. */
+/** A list of more plants than this is read in batches, from a snapshot; of those so many may be open, and of one owner. */
 export const BATCH = 500
 export const MOST_SNAPSHOTS = 16
+export const MOST_OF_ONE = 8
 
 /** At most `most` plants of an owner after an id, or from the first; `last` if there are more. */
 export type ReadPage = (owner: string, after: bigint | undefined, most: number) => Promise<ShortPage>
@@ -26,7 +27,8 @@ export interface Snapshot {
 export class Lists {
   readonly #page: ReadPage
   readonly #openSnapshot: () => Promise<Snapshot>
-  #snapshots = 0
+  /** The owners of the snapshots that are open. */
+  readonly #open: string[] = []
 
   constructor(page: ReadPage, openSnapshot: () => Promise<Snapshot>) {
     this.#page = page
@@ -48,8 +50,11 @@ export class Lists {
    * @param end gets the id of the last plant, if there are more after it
    */
   async *#batches(owner: string, after: bigint | undefined, limit: number, end: { last?: bigint }) {
-    if (this.#snapshots === MOST_SNAPSHOTS) throw new StoreUnavailable('too many long lists at once')
-    this.#snapshots += 1
+    const ofOwner = this.#open.filter((each) => each === owner).length
+    if (this.#open.length === MOST_SNAPSHOTS || ofOwner === MOST_OF_ONE) {
+      throw new StoreUnavailable('too many long lists at once')
+    }
+    this.#open.push(owner)
     let snapshot: Snapshot | undefined
     try {
       snapshot = await this.#openSnapshot()
@@ -64,7 +69,7 @@ export class Lists {
         await nextTurn()
       }
     } finally {
-      this.#snapshots -= 1
+      this.#open.splice(this.#open.indexOf(owner), 1)
       await snapshot?.close()
     }
   }

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
-import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { browser } from './browser.ts'
-import { assertDocumented } from './documented.ts'
+import { browser, execute, open } from './browser.ts'
 import { build } from './helper.ts'
 
 const HOST = 'plants.example'
@@ -50,10 +48,18 @@ t.test('what is not there is an Error under /docs, too', async (t) => {
   t.equal((await fetch(`http://127.0.0.1:${port}/docs/`, { method: 'POST' })).status, 405)
 })
 
+t.test('with DOCS=off there is no page, and the contract is still served', async (t) => {
+  const { call, port } = await build(t, { DOCS: 'off' })
+  for (const path of ['/docs', '/docs/', '/docs/static/index.html', '/docs/json']) {
+    t.equal((await call({ path })).status, 404, path)
+  }
+  t.equal((await fetch(`http://127.0.0.1:${port}/openapi.yaml`)).status, 200)
+})
+
 for (const prefix of ['', '/garden']) {
   t.test(`a person tries all three operations in a browser, below "${prefix}/"`, async (t) => {
     const { port, token } = await build(t)
-    const { page, faults } = await open(t, `http://${HOST}:${await gateway(t, port, prefix)}${prefix}/docs`)
+    const { page, faults } = await open(t, chromium, `http://${HOST}:${await gateway(t, port, prefix)}${prefix}/docs`)
     t.equal(await page.title(), 'Plant Store')
 
     await page.click('.btn.authorize')
@@ -69,42 +75,6 @@ for (const prefix of ['', '/garden']) {
     t.strictSame(faults, [])
     if (process.env['SCREENSHOT']) await page.screenshot({ path: process.env['SCREENSHOT'], fullPage: true })
   })
-}
-
-/** Opens a page, and gathers what its console reports and which requests go to other hosts. */
-async function open(t: Test, url: string): Promise<{ page: Page; faults: string[] }> {
-  const page = await chromium.newPage()
-  t.teardown(() => page.close())
-  const faults: string[] = []
-  page.on('console', (message) => {
-    const isAnswer = message.text().includes('404') && message.location().url.endsWith('/plants/7')
-    if (['error', 'warning'].includes(message.type()) && !isAnswer) faults.push(message.text())
-  })
-  page.on('pageerror', ({ message }) => faults.push(message))
-  page.on('request', (request) => {
-    const { protocol, host } = new URL(request.url())
-    if (protocol !== 'data:' && host !== new URL(url).host) faults.push(request.url())
-  })
-  await page.goto(url)
-  return { page, faults }
-}
-
-/** Sends an operation's example from its form. @returns the status of the answer */
-async function execute(page: Page, operationId: string): Promise<string | undefined> {
-  const form = page.locator(`#operations-transactions-${operationId}`)
-  if (!(await form.locator('.execute').isVisible())) {
-    await form.locator('.opblock-summary').click()
-    await form.locator('.try-out__btn').click()
-  }
-  const answered = page.waitForResponse((response) => response.url().includes('/plants'))
-  await form.locator('.execute').click()
-  const answer = await answered
-  await answer.finished()
-  await form.locator('.live-responses-table .response-col_status').last().waitFor()
-  const [status, url] = [answer.status(), /\/plants([/?].*)?$/.exec(answer.url())?.[0] ?? '']
-  const text = status === 204 ? '' : await answer.text()
-  assertDocumented(answer.request().method(), url, { status, headers: await answer.allHeaders(), text })
-  return status.toString()
 }
 
 /** A gateway that takes a prefix off the path. @returns its port */

@@ -55,7 +55,7 @@ t.test('each request is one line with its id, caller, route, status and time', a
   await raw(1, `${chunked.replace('Host', 'X-Request-Id: chunk\r\nHost')}ZZ\r\n`)
   const all = await logged(7)
   t.match(all, [
-    { reqId: 'mine', caller: 'eve', method: 'GET', route: '/plants', status: 200, ms: Number },
+    { reqId: 'mine', client: '127.0.0.1', caller: 'eve', method: 'GET', route: '/plants', status: 200, ms: Number },
     { reqId: 'gone', caller: 'eve', method: 'DELETE', route: '/plants/:id', status: 404, ms: Number },
     { reqId: 'nobody', method: 'GET', route: '/plants', status: 401, ms: Number },
     { reqId: 'put', method: 'PUT', status: 405, ms: Number },
@@ -65,6 +65,20 @@ t.test('each request is one line with its id, caller, route, status and time', a
   ])
   t.equal(all.length, 7)
   t.notOk('caller' in (all[2] ?? {}))
+})
+
+t.test('the client of the line is whom a trusted gateway names, and no text that is no address', async (t) => {
+  const clientOf = async (trusted: string, forwarded: string) => {
+    const { call, log } = await build(t, { TRUST_PROXY: trusted })
+    await call({ path: '/nowhere', headers: { 'X-Forwarded-For': forwarded } })
+    return log.find(({ msg }) => msg === 'request')?.['client']
+  }
+  t.equal(await clientOf('none', '192.0.2.7'), '127.0.0.1')
+  t.equal(await clientOf('10.0.0.0/8', '192.0.2.7'), '127.0.0.1')
+  t.equal(await clientOf('127.0.0.0/8', '192.0.2.7'), '192.0.2.7')
+  t.equal(await clientOf('127.0.0.0/8', '198.51.100.9, 192.0.2.7'), '192.0.2.7', 'the first is what the client sent')
+  t.equal(await clientOf('127.0.0.0/8,192.0.2.0/24', '198.51.100.9, 192.0.2.7'), '198.51.100.9')
+  t.equal(await clientOf('127.0.0.0/8', secret), undefined)
 })
 
 t.test('a request that its client gives up is logged as aborted', async (t) => {

@@ -42,6 +42,8 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
     'kept',
   ],
   'a header of 20,000 bytes': [`${get}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'closed'],
+  '100 headers': [`${get}${'X: a\r\n'.repeat(98)}\r\n`, 200, 'kept'],
+  '101 headers': [`${get}${'X: a\r\n'.repeat(99)}\r\n`, 431, 'kept'],
   'a path of 20,000 bytes': [`DELETE /plants/${'1'.repeat(20_000)} HTTP/1.1\r\n${bearer}\r\n`, 431, 'closed'],
   'an Expect that is not met': [`${post}Expect: foo\r\nContent-Length: 21\r\n\r\n`, 417, 'closed'],
   'Expect twice': [`${get}Expect: 100-continue\r\nExpect: 100-continue\r\n\r\n`, 417, 'closed'],

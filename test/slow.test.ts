@@ -1,5 +1,6 @@
 import net from 'node:net'
 import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { build } from './helper.ts'
 
@@ -64,7 +65,27 @@ t.test('a client that takes nothing of its answer is cut', async (t) => {
     .pause()
   socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`)
   await once(socket, 'connect')
-  for (let left = 100; log.length === 0 && left > 0; left -= 1) await new Promise((resolve) => setTimeout(resolve, 100))
+  for (let left = 100; log.length === 0 && left > 0; left -= 1) await delay(100)
   socket.destroy()
   t.match(log.at(-1), { caller: 'slow', aborted: true })
+})
+
+t.test('a client that takes its answer too slowly is cut, though it takes some all the time', async (t) => {
+  const { log, port, store, token } = await build(t, { ANSWER_TIMEOUT: '1' })
+  const name = '🌱'.repeat(255)
+  await Promise.all(Array.from({ length: 20_000 }, (_, id) => store.create('slow', BigInt(id), { name })))
+  const socket = net
+    .connect(port, '127.0.0.1')
+    .on('error', () => undefined)
+    .pause()
+  socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${await token('slow')}\r\n\r\n`)
+  log.length = 0
+  const reader = setInterval(() => socket.read(1000), 10)
+  for (let left = 100; log.length < 2 && left > 0; left -= 1) await delay(100)
+  clearInterval(reader)
+  socket.destroy()
+  t.match(log, [
+    { msg: 'response broken off', err: { message: 'not taken in time' } },
+    { msg: 'request', caller: 'slow', aborted: true },
+  ])
 })

@@ -1,0 +1,84 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Traffic } from './traffic.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    gate: Gate
+  }
+}
+
+/**
+ * How many requests begin in one turn of the event loop, and how many are refused. Node accepts one new connection in a
+ * turn, however long it is. Who is refused asks again: without a bound, to refuse would be all that is done.
+ */
+const AT_ONCE = 64
+/** Milliseconds after which a request that waits for its turn will be refused, and how many may wait. */
+const LONGEST_WAIT = 500
+const MOST_WAITING = 5000
+
+interface Waiting {
+  readonly since: number
+  readonly begin: () => void
+  readonly refuse: () => void
+}
+
+/**
+ * The way in. Only so many requests begin in one turn of the event loop: turns are short, however many clients there
+ * are, and new connections and health checks get theirs. The rest waits in order; what has waited too long is refused.
+ */
+export class Gate {
+  readonly #log: FastifyBaseLogger
+  readonly #traffic: Pick<Traffic, 'shed'>
+  readonly #waiting: Waiting[] = []
+  /** Those that have waited too long. */
+  readonly #late: Waiting[] = []
+  /** How many were begun in this turn; undefined if none was, and none waits. */
+  #begun: number | undefined
+  #logged = 0
+
+  /** @param traffic where the refusals are counted */
+  constructor(log: FastifyBaseLogger, traffic: Pick<Traffic, 'shed'>) {
+    this.#log = log
+    this.#traffic = traffic
+  }
+
+  /** Begins a request, at once or later, or refuses it. Without a way to refuse it, it begins in any case. */
+  pass(begin: () => void, refuse = begin): void {
+    if (this.#begun === undefined) {
+      this.#begun = 0
+      setImmediate(() => this.#next())
+    }
+    if (this.#begun < AT_ONCE) {
+      this.#begun += 1
+      begin()
+    } else if (this.#waiting.length + this.#late.length < MOST_WAITING) {
+      this.#waiting.push({ since: performance.now(), begin, refuse })
+    } else this.refuse(refuse)
+  }
+
+  /** Counts a refusal, and logs the count of a second in one line: a line for each would be a load of its own. */
+  refuse(how: () => void): void {
+    how()
+    if (this.#traffic.shed++ === this.#logged) {
+      setTimeout(() => {
+        this.#log.warn({ msg: 'too busy', refused: this.#traffic.shed - this.#logged })
+        this.#logged = this.#traffic.shed
+      }, 1000).unref()
+    }
+  }
+
+  #next(): void {
+    if (this.#waiting.length + this.#late.length === 0) {
+      this.#begun = undefined
+      return
+    }
+    setImmediate(() => this.#next())
+    const oldest = performance.now() - LONGEST_WAIT
+    const inTime = this.#waiting.findIndex(({ since }) => since > oldest)
+    this.#late.push(...this.#waiting.splice(0, inTime === -1 ? Infinity : inTime))
+    for (const { refuse } of this.#late.splice(0, AT_ONCE)) this.refuse(refuse)
+    const turn = this.#waiting.splice(0, AT_ONCE)
+    this.#begun = turn.length
+    for (const { begin } of turn) begin()
+  }
+}

@@ -1,0 +1,71 @@
+// A flood of requests, as a process of its own: node flood.ts <port> <path> <connections> <requests a second> <seconds>
+// The requests are due at their rate, each on the connection whose turn it is; one that has no answer yet delays its next.
+import net from 'node:net'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** What became of the requests. */
+export interface Outcome {
+  /** Answered 200 within a second. */
+  good: number
+  /** Answered 200 after a second. */
+  late: number
+  /** Answered 503 with Retry-After. */
+  refused: number
+  /** Answered otherwise, or not at all. */
+  other: number
+}
+
+if (import.meta.main) {
+  const [port = '', path = '', ...numbers] = process.argv.slice(2)
+  const [connections = 0, rate = 0, seconds = 0] = numbers.map(Number)
+  const bytes = `GET ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${process.env['TOKEN'] ?? ''}\r\n\r\n`
+  const outcome: Outcome = { good: 0, late: 0, refused: 0, other: 0 }
+
+  const sockets: net.Socket[] = []
+  while (sockets.length < connections) {
+    const some = Array.from({ length: Math.min(100, connections) }, () => net.connect(Number(port), '127.0.0.1'))
+    await Promise.all(some.map((each) => once(each, 'connect')))
+    sockets.push(...some)
+  }
+
+  const begin = performance.now()
+  const end = begin + seconds * 1000
+  const interval = (connections / rate) * 1000
+  await Promise.all(sockets.map((socket, index) => ask(socket, begin + (interval * index) / connections)))
+  console.log(JSON.stringify(outcome))
+  process.exit()
+
+  /** Sends requests on a connection until the end. @param due when the first one is */
+  async function ask(socket: net.Socket, due: number): Promise<void> {
+    for (; due < end; due += interval) {
+      const now = performance.now()
+      if (due > now) await delay(due - now)
+      else due = now
+      const sent = performance.now()
+      const answer = await answerOn(socket).catch(() => '')
+      if (performance.now() > end) return
+      if (/^HTTP\/1.1 200 /.test(answer)) outcome[performance.now() - sent < 1000 ? 'good' : 'late'] += 1
+      else if (/^HTTP\/1.1 503 [^]*^retry-after: 1\r$/im.test(answer)) outcome.refused += 1
+      else outcome.other += 1
+      if (answer === '') return
+    }
+  }
+
+  /** Sends a request, and waits for the whole answer, or the end. */
+  function answerOn(socket: net.Socket): Promise<string> {
+    let text = ''
+    return new Promise<string>((resolve, reject) => {
+      socket.removeAllListeners()
+      socket.on('data', (chunk) => {
+        text += chunk.toString('latin1')
+        const head = text.indexOf('\r\n\r\n')
+        const [, length] = /^content-length: (\d+)/im.exec(text) ?? []
+        if (head !== -1 && text.length === head + 4 + Number(length)) resolve(text)
+      })
+      socket.on('error', reject)
+      socket.on('close', reject)
+      socket.write(bytes)
+    })
+  }
+}

@@ -1,0 +1,91 @@
+// Ten times as many requests as the service can answer. The machine may be busy with other things: what the service
+// does is measured by the CPU time that it had.
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { openStore } from '../../service/store.ts'
+import { issueToken } from '../../service/token.ts'
+import { run, startService } from '../process.ts'
+import type { Outcome } from './flood.ts'
+
+t.setTimeout(180_000)
+const PLANTS = 200
+const CONNECTIONS = 4500
+const PATH = `/plants?limit=${PLANTS}`
+
+const file = `${t.testdir()}/plants.db`
+const store = await openStore({ file })
+const token = await issueToken(store, 'flood')
+await Promise.all(Array.from({ length: PLANTS }, (_, id) => store.create('flood', BigInt(id), { name: `plant ${id}` })))
+await store.close()
+const { child, port, printed } = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' })
+
+/** Sends requests. @returns what became of them, and the answers in time by second of CPU time of the service */
+async function flood(connections: number, rate: number, seconds: number) {
+  const words = [port, PATH, connections, rate, seconds].map(String)
+  const before = cpu()
+  const { stdout, stderr } = await run([process.execPath, 'test/system/flood.ts', ...words], { TOKEN: token })
+  if (stdout === '') throw new Error(stderr)
+  const outcome = JSON.parse(stdout) as Outcome
+  t.comment({ ...outcome, cpu: cpu() - before })
+  return { ...outcome, rate: outcome.good / seconds, perCpu: outcome.good / (cpu() - before) }
+}
+
+/** Seconds of CPU time that the service has had: proc(5), in hundredths. */
+function cpu(): number {
+  const [, user, system] =
+    /^\S+ \(.*\) (?:\S+ ){11}(\d+) (\d+)/.exec(readFileSync(`/proc/${child.pid}/stat`, 'utf8')) ?? []
+  return (Number(user) + Number(system)) / 100
+}
+
+/** Megabytes of memory. */
+function memory(): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+  return Number(kilobytes) / 1000
+}
+
+await flood(32, 1e6, 4) // to get warm
+const peak = await flood(32, 1e6, 6)
+const peaks: number[] = []
+
+for (const round of ['a flood', 'a second flood', 'a third flood']) {
+  t.test(`of ${round} most of what can be served is, in time, and the rest refused`, async (t) => {
+    const over = new AbortController()
+    const sizes: number[] = []
+    const times: number[] = []
+    const watch = (async () => {
+      while (!over.signal.aborted) {
+        sizes.push(memory())
+        const start = performance.now()
+        const { status } = await fetch(`http://127.0.0.1:${port}/openapi.yaml`, { headers: { Connection: 'close' } })
+        times.push(performance.now() - start)
+        if (status !== 200 && status !== 503) t.fail(`a visitor got ${status}`)
+        await delay(200)
+      }
+    })()
+    const { good, late, refused, other, perCpu } = await flood(CONNECTIONS, 10 * peak.rate, 8)
+    over.abort()
+    await watch
+    t.ok(perCpu >= 0.8 * peak.perCpu, `${perCpu} answers in time by second of CPU, of ${peak.perCpu}`)
+    t.ok(late <= 0.05 * good, `${late} late answers beside ${good}`)
+    t.ok(refused > 0, 'some are refused')
+    t.equal(other, 0)
+    t.comment(times.map(Math.round))
+    t.ok(Math.max(...times) < 10_000, `a visitor waits ${Math.max(...times)} ms`)
+    peaks.push(Math.max(...sizes))
+    t.ok(printed.stdout.includes('"msg":"too busy"'), 'the log says so')
+  })
+
+  t.test(`two seconds after ${round} the service is itself again`, async (t) => {
+    await delay(2000)
+    const { refused, late, perCpu } = await flood(32, 1e6, 4)
+    t.strictSame([refused, late], [0, 0])
+    t.ok(perCpu >= 0.8 * peak.perCpu, `${perCpu} answers by second of CPU, of ${peak.perCpu}`)
+  })
+}
+
+t.test('memory is flat', async (t) => {
+  const [, second = 0, third = 0] = peaks
+  t.ok(third < 500, `${third} MB`)
+  t.ok(third < 1.2 * second, `${third} MB after ${second} MB`)
+})

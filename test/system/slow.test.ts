@@ -1,0 +1,95 @@
+// A thousand slow connections of each kind, by slowhttptest, beside a hundred requests a second of others.
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { openStore } from '../../service/store.ts'
+import { issueToken } from '../../service/token.ts'
+import { start, startService } from '../process.ts'
+import { need } from './programs.ts'
+
+need('slowhttptest')
+t.setTimeout(180_000)
+const SECONDS = 20
+/** More plants of two callers than a list has in one piece: of the slow one more than fits in the buffers of a connection. */
+const PLANTS = { slow: 10_000, other: 600 }
+
+const file = `${t.testdir()}/plants.db`
+const store = await openStore({ file })
+const slow = await issueToken(store, 'slow')
+const other = await issueToken(store, 'other')
+for (const [caller, length] of Object.entries(PLANTS)) {
+  const name = caller.padEnd(255)
+  await Promise.all(Array.from({ length }, (_, id) => store.create(caller, BigInt(id), { name })))
+}
+await store.close()
+const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' })
+
+/** What slowhttptest has for a header of one's own: it takes a line break in the values that it is given. */
+const authorization = `\r\nAuthorization: Bearer ${slow}`
+const attacks: Record<string, string[]> = {
+  'headers that drip in': ['-H', '-i', '1'],
+  'bodies that drip in': ['-B', '-i', '1', '-s', '10000', '-f', `application/json${authorization}`],
+  'answers that are read byte by byte': [
+    '-X',
+    '-w',
+    '512',
+    '-y',
+    '1024',
+    '-n',
+    '1',
+    '-z',
+    '1',
+    '-j',
+    `a=b${authorization}`,
+  ],
+}
+
+t.test('a hundred requests a second of others are all answered beside 1000 connections each', async (t) => {
+  const url = `http://127.0.0.1:${port}/plants`
+  const general = ['-c', '1000', '-r', '100', '-l', String(SECONDS), '-u', url]
+  const running = await Promise.all(
+    Object.values(attacks).map((words) => start(t, ['slowhttptest', ...general, ...words], {})),
+  )
+  await delay(2000)
+
+  const kept = new Agent({ keepAlive: true })
+  const statuses = new Map<number, number>()
+  const times: number[] = []
+  const all: Promise<void>[] = []
+  const begin = performance.now()
+  for (let count = 0; count < SECONDS * 100; count++) {
+    const due = begin + count * 10
+    await delay(Math.max(0, due - performance.now()))
+    // One in a hundred reads all: a long list must be left for it.
+    all.push(
+      ask(count % 2 === 0 ? kept : false, count % 100 === 0 ? '/plants' : '/plants?limit=10').then((status) => {
+        times.push(performance.now() - due)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }),
+    )
+  }
+  await Promise.all(all)
+  times.sort((one, two) => one - two)
+  const [p50, p99] = [0.5, 0.99].map((share) => Math.round(times[Math.floor(share * times.length)] ?? Infinity))
+  t.comment({ p50, p99, most: Math.round(times.at(-1) ?? 0) })
+  t.strictSame([...statuses], [[200, SECONDS * 100]])
+  t.ok(p99 !== undefined && p99 < 1000, `99 % within ${p99} ms`)
+
+  for (const [index, name] of Object.keys(attacks).entries()) {
+    const { stdout } = (await running[index]?.ended) ?? { stdout: '' }
+    const report = stdout.replaceAll(/\x1b\[[\d;]*m/g, '')
+    const connected = [...report.matchAll(/^(?:connected|closed): +(\d+)/gm)]
+      .slice(-2)
+      .map(([, number]) => Number(number))
+    t.ok(connected.reduce((sum, each) => sum + each, 0) > 800, `${name}: ${connected.join(' and ')} connections`)
+  }
+})
+
+async function ask(agent: Agent | false, path: string): Promise<number> {
+  const request = get({ agent, port, host: '127.0.0.1', path, headers: { Authorization: `Bearer ${other}` } })
+  const [response] = (await once(request, 'response')) as [IncomingMessage]
+  await text(response)
+  return response.statusCode ?? 0
+}
