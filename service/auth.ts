@@ -15,33 +15,38 @@ declare module 'fastify' {
 /** An `onRequest` hook that lets a request pass, and sets its caller, or throws the refusal. */
 export type Guard = (request: FastifyRequest, reply: FastifyReply, done: (refused?: Error) => void) => void
 
+/** Whom a token names; undefined if it is not valid, and `refuse` is told why. A promise only where it takes time. */
+export type CallerOf = (
+  token: string,
+  refuse?: (reason: Refusal) => void,
+) => string | undefined | Promise<string | undefined>
+
 /** A guard for each security scheme that the contract requires. */
 export type Guards = { readonly [Scheme in SecurityScheme]: Guard }
 
 const CHALLENGE = 'Bearer realm="plants"'
 
-/**
- * The guards. They decide by the headers alone.
- * @param callerOf whom a token names, or undefined if it is not valid; `refuse` is then told why
- */
-export async function buildGuards(
-  app: FastifyInstance,
-  callerOf: (token: string, refuse: (reason: Refusal) => void) => Promise<string | undefined>,
-): Promise<Guards> {
+/** The guards. They decide by the headers alone. */
+export async function buildGuards(app: FastifyInstance, callerOf: CallerOf): Promise<Guards> {
   const reasons = new WeakMap<FastifyRequest, Refusal>()
   await app.register(bearerAuth, {
     addHook: false,
     keys: [],
     specCompliance: 'rfc6749', // the scheme is compared without case, as RFC 9110, section 11.1 has it
     verifyErrorLogLevel: 'debug',
-    auth: async (token, request) => {
+    auth: (token, request) => {
       const refuse = (reason: Refusal) => void reasons.set(request, reason)
+      const admit = (caller: string | undefined) => {
+        request.caller = caller ?? ''
+        return caller !== undefined
+      }
       // Of two headers Node shows only the first.
-      const isOne = countHeader(request.raw, 'authorization') === 1
-      if (!isOne) refuse('repeated')
-      const caller = isOne ? await callerOf(token, refuse) : undefined
-      request.caller = caller ?? ''
-      return caller !== undefined
+      if (countHeader(request.raw, 'authorization') === 1) {
+        const caller = callerOf(token, refuse)
+        return caller instanceof Promise ? caller.then(admit) : admit(caller)
+      }
+      refuse('repeated')
+      return false
     },
   })
   const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')

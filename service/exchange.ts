@@ -20,8 +20,8 @@ interface Exchange {
   status?: number
 }
 
-/** The latest exchange of each connection, after those before it that are not over. */
-const exchanges = new WeakMap<Socket, readonly Exchange[]>()
+/** The exchanges of each connection that are not over, and the latest one. */
+const exchanges = new WeakMap<Socket, Exchange[]>()
 
 /**
  * Begins to answer a request: gives the response the headers that all have, and logs one line, and counts it, when it
@@ -31,8 +31,10 @@ export function begin(request: FastifyRequest, reply: FastifyReply): void {
   const { socket } = request.raw
   const { traffic } = request.server
   const exchange: Exchange = { request, reply }
-  const open = exchanges.get(socket)?.filter((each) => !each.reply.raw.closed) ?? []
-  exchanges.set(socket, [...open, exchange])
+  const open = exchanges.get(socket) ?? []
+  if (open.length === 0) exchanges.set(socket, open)
+  while (open[0]?.reply.raw.closed === true) open.shift() // they end in their order
+  open.push(exchange)
   reply.headers(standardHeaders(request.id))
   traffic.begin(reply.raw)
   const client = request.ip // as long as there is a connection

@@ -47,7 +47,11 @@ export function takeOverFromNode(app: FastifyInstance, most: number): void {
   const { server, gate, traffic } = app
   // Node would drop what is over its count, silently; checkProtocol refuses it.
   server.maxHeadersCount = 0
-  const serve = (request: IncomingMessage, response: ServerResponse) =>
+  const serve = (request: IncomingMessage, response: ServerResponse) => {
+    if (gate.isOpen()) {
+      app.routing(request, response)
+      return
+    }
     gate.pass(
       () => request.socket.destroyed || app.routing(request, response),
       () => {
@@ -57,6 +61,7 @@ export function takeOverFromNode(app: FastifyInstance, most: number): void {
         traffic.end(undefined, request.method ?? '', undefined, TOO_BUSY.statusCode, 0)
       },
     )
+  }
   server.removeAllListeners('request')
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, serve)
   server.on('connect', (request) => gate.pass(() => refuseConnect(request, app)))
@@ -109,7 +114,7 @@ export function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply, done
 /** Refuses a query that is not UTF-8 in percent-encoding: the router would take it as it is. An `onRequest` hook. */
 export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   try {
-    decodeURIComponent(url)
+    if (url.includes('%')) decodeURIComponent(url)
   } catch {
     throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
   }

@@ -32,8 +32,9 @@ export class Gate {
   readonly #waiting: Waiting[] = []
   /** Those that have waited too long. */
   readonly #late: Waiting[] = []
-  /** How many were begun in this turn; undefined if none was, and none waits. */
-  #begun: number | undefined
+  /** How many were begun since `#next`, and whether it is to come. */
+  #begun = 0
+  #isNextDue = false
   #logged = 0
 
   /** @param traffic where the refusals are counted */
@@ -42,16 +43,19 @@ export class Gate {
     this.#traffic = traffic
   }
 
+  /** Whether one more can begin at once; it is counted then. */
+  isOpen(): boolean {
+    if (this.#begun === AT_ONCE) return false
+    this.#begun += 1
+    // The next turn counts anew. That is not asked for by each request, but by some together.
+    if (this.#begun > AT_ONCE / 2) this.#callNext()
+    return true
+  }
+
   /** Begins a request, at once or later, or refuses it. Without a way to refuse it, it begins in any case. */
   pass(begin: () => void, refuse = begin): void {
-    if (this.#begun === undefined) {
-      this.#begun = 0
-      setImmediate(() => this.#next())
-    }
-    if (this.#begun < AT_ONCE) {
-      this.#begun += 1
-      begin()
-    } else if (this.#waiting.length + this.#late.length < MOST_WAITING) {
+    if (this.isOpen()) begin()
+    else if (this.#waiting.length + this.#late.length < MOST_WAITING) {
       this.#waiting.push({ since: performance.now(), begin, refuse })
     } else this.refuse(refuse)
   }
@@ -67,12 +71,19 @@ export class Gate {
     }
   }
 
+  #callNext(): void {
+    if (this.#isNextDue) return
+    this.#isNextDue = true
+    setImmediate(() => {
+      this.#isNextDue = false
+      this.#next()
+    })
+  }
+
   #next(): void {
-    if (this.#waiting.length + this.#late.length === 0) {
-      this.#begun = undefined
-      return
-    }
-    setImmediate(() => this.#next())
+    this.#begun = 0
+    if (this.#waiting.length + this.#late.length === 0) return
+    this.#callNext()
     const oldest = performance.now() - LONGEST_WAIT
     const inTime = this.#waiting.findIndex(({ since }) => since > oldest)
     this.#late.push(...this.#waiting.splice(0, inTime === -1 ? Infinity : inTime))

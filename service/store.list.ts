@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { JsonText } from './json.ts'
 import { type Page, type Plant, StoreUnavailable } from './store.ts'
 
@@ -6,6 +6,10 @@ import { type Page, type Plant, StoreUnavailable } from './store.ts'
 export const BATCH = 500
 export const MOST_SNAPSHOTS = 16
 export const MOST_OF_ONE = 8
+/** Milliseconds that a list waits for others to end. */
+const PATIENCE = 2000
+/** How far is looked ahead at once. */
+const STEP = 5000
 
 /** At most `most` plants of an owner after an id, or from the first; `last` if there are more. */
 export type ReadPage = (owner: string, after: bigint | undefined, most: number) => Promise<ShortPage>
@@ -18,8 +22,8 @@ export interface ShortPage extends Page {
 /** Reads the plants of one moment. */
 export interface Snapshot {
   readonly page: ReadPage
-  /** The id of the plant that is `limit` places after an id, if there is one after it. */
-  readonly lastOf: (owner: string, after: bigint | undefined, limit: number) => Promise<bigint | undefined>
+  /** The id that is so many places after an id, if there are so many. */
+  readonly skip: (owner: string, after: bigint | undefined, count: number) => Promise<bigint | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -50,15 +54,16 @@ export class Lists {
    * @param end gets the id of the last plant, if there are more after it
    */
   async *#batches(owner: string, after: bigint | undefined, limit: number, end: { last?: bigint }) {
-    const ofOwner = this.#open.filter((each) => each === owner).length
-    if (this.#open.length === MOST_SNAPSHOTS || ofOwner === MOST_OF_ONE) {
-      throw new StoreUnavailable('too many long lists at once')
+    const latest = performance.now() + PATIENCE
+    while (this.#isFull(owner)) {
+      if (performance.now() > latest) throw new StoreUnavailable('too many long lists at once')
+      await delay(10)
     }
     this.#open.push(owner)
     let snapshot: Snapshot | undefined
     try {
       snapshot = await this.#openSnapshot()
-      const last = limit === Infinity ? undefined : await snapshot.lastOf(owner, after, limit)
+      const last = limit === Infinity ? undefined : await lastOf(snapshot, owner, after, limit)
       if (last !== undefined) end.last = last
       yield new JsonText<Plant[]>('[]')
       for (let left = limit, from = after; left > 0; left -= BATCH) {
@@ -73,4 +78,19 @@ export class Lists {
       await snapshot?.close()
     }
   }
+
+  #isFull(owner: string): boolean {
+    return this.#open.length === MOST_SNAPSHOTS || this.#open.filter((each) => each === owner).length === MOST_OF_ONE
+  }
+}
+
+/** The id of the last plant of a page, if there are more after it. Looked for in steps, for others to get their turn. */
+async function lastOf(snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
+  let last = after
+  for (let left = limit; left > 0; left -= STEP) {
+    last = await snapshot.skip(owner, last, Math.min(left, STEP))
+    if (last === undefined) return undefined
+    await nextTurn()
+  }
+  return (await snapshot.skip(owner, last, 1)) === undefined ? undefined : last
 }

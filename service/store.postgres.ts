@@ -148,11 +148,11 @@ async function openSnapshot(connections: Connections): Promise<Snapshot> {
     SELECT 1 FROM plants LIMIT 1`)
   return {
     page: pages(query),
-    lastOf: async (owner, after, limit) => {
+    skip: async (owner, after, count) => {
       const text = `SELECT id FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2)
-        ORDER BY id LIMIT 2 OFFSET $3`
-      const [last, next] = await query(text, [owner, after, limit - 1])
-      return last && next && idOf(last)
+        ORDER BY id LIMIT 1 OFFSET $3`
+      const [row] = await query(text, [owner, after, count - 1])
+      return row && idOf(row)
     },
     close: async () => {
       // If this fails the connection is given up, and the server ends the transaction.

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
-import { BATCH, Lists, type ReadPage, type Snapshot } from './store.list.ts'
+import { BATCH, Lists, type Snapshot } from './store.list.ts'
 import { fromPlant, fromToken, idOf, type Row, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
+import { Pages, type ReadNow } from './store.sqlite.pages.ts'
 import { BUSY_TIMEOUT, openSqlite, primaryCode } from './store.sqlite.open.ts'
 import {
   type Entry,
@@ -21,6 +22,7 @@ export class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #lock: DatabaseSync | undefined
   readonly #sql: SQLTagStore
+  readonly #pages: Pages
   readonly #lists: Lists
   /** Writes that wait for their commit: `run` executes one, and gives what to call when it is committed. */
   readonly #batch: { run: () => () => void; reject: (error: unknown) => void }[] = []
@@ -38,12 +40,18 @@ export class SqliteStore implements Store {
     this.#lock = lock
     this.#sql = db.createTagStore()
     this.#wal = `${db.location()}-wal`
-    this.#lists = new Lists(pages(db), async () => openSnapshot(String(db.location())))
+    const pages = new Pages(reader(db))
+    this.#pages = pages
+    this.#lists = new Lists(
+      async (owner, after, most) => pages.get(owner, after, most),
+      async () => openSnapshot(String(db.location())),
+    )
   }
 
   create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
     const text = fromPlant(plant)
     return this.#write(() => {
+      this.#pages.drop(owner)
       const { changes } = this.#sql.run`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${text})
         ON CONFLICT DO NOTHING`
       return changes === 1n ? plant : toPlant(this.#row(owner, id))
@@ -57,13 +65,17 @@ export class SqliteStore implements Store {
 
   update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
     const text = fromPlant(plant)
-    return this.#write(
-      () => this.#sql.run`UPDATE plants SET plant = ${text} WHERE owner = ${owner} AND id = ${id}`.changes === 1n,
-    )
+    return this.#write(() => {
+      this.#pages.drop(owner)
+      return this.#sql.run`UPDATE plants SET plant = ${text} WHERE owner = ${owner} AND id = ${id}`.changes === 1n
+    })
   }
 
   delete(owner: string, id: bigint): Promise<boolean> {
-    return this.#write(() => this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n)
+    return this.#write(() => {
+      this.#pages.drop(owner)
+      return this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n
+    })
   }
 
   list(owner: string, after?: bigint, limit?: number): Promise<Page> {
@@ -155,10 +167,10 @@ export class SqliteStore implements Store {
   }
 }
 
-function pages(db: DatabaseSync): ReadPage {
+function reader(db: DatabaseSync): ReadNow {
   const rows = db.prepare('SELECT plant, id FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?')
   rows.setReturnArrays(true)
-  return async (owner, after, most) =>
+  return (owner, after, most) =>
     toPage(
       available(() => rows.all(owner, after ?? -Infinity, most + 1)),
       most,
@@ -175,15 +187,16 @@ function openSnapshot(file: string): Snapshot {
     throw error
   }
   const sql = db.createTagStore()
+  const read = reader(db)
   return {
-    page: pages(db),
-    lastOf: async (owner, after, limit) => {
+    page: async (owner, after, most) => read(owner, after, most),
+    skip: async (owner, after, count) => {
       const from = after ?? -Infinity
-      const [last, next] = available(
-        () => sql.all`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
-          ORDER BY id LIMIT 2 OFFSET ${limit - 1}`,
+      const row = available(
+        () => sql.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
+          ORDER BY id LIMIT 1 OFFSET ${count - 1}`,
       )
-      return last && next && idOf(last)
+      return row && idOf(row)
     },
     close: async () => db.close(),
   }

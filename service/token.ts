@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { readConfig, reasonOf } from './config.ts'
 import { openStore, type Store, type StoredToken } from './store.ts'
+import type { CallerOf } from './auth.ts'
 import type { Refusal } from './traffic.ts'
 
 // 160 random bits and their CRC-32, in hexadecimal, behind a prefix that scanners for secrets can look for.
@@ -40,12 +41,14 @@ const BELIEF = 3000
  * Gives what knows whom an access token stands for: undefined if it is none, has expired, or was revoked 4 seconds ago.
  * It is told what to call with the reason, and throws {@link StoreUnavailable}.
  */
-export function callersOf(
-  store: Store,
-): (token: string, refuse?: (reason: Refusal) => void) => Promise<string | undefined> {
+export function callersOf(store: Store): CallerOf {
   const known = new Map<string, StoredToken>()
-  return async (token, refuse) => {
-    const found = known.get(token) ?? (await find(token, refuse))
+  return (token, refuse) => {
+    const found = known.get(token)
+    return found === undefined ? find(token, refuse).then((found) => current(found, refuse)) : current(found, refuse)
+  }
+
+  function current(found: StoredToken | undefined, refuse?: (reason: Refusal) => void): string | undefined {
     if (found?.expires === undefined || found.expires > new Date()) return found?.caller
     refuse?.('expired')
     return undefined
