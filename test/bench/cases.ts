@@ -73,7 +73,7 @@ export function casesOf({ small, large }: Sizes) {
       path: '/plants',
       answer: listOf(small),
       seconds: 2,
-      connections: [1, 16], // the service gives no more than 16 long lists at a time
+      connections: [1, 32],
     },
   ] as const satisfies Case[]
 }
