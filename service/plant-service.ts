@@ -29,11 +29,12 @@ export class PlantService implements Service {
   }
 }
 
+const INT64 = Buffer.alloc(8)
+
 /** The cursor of the contract: the 8 bytes of the id after which a page begins, in base64url (RFC 4648, section 5). */
 function toCursor(id: bigint): string {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(id)
-  return bytes.toString('base64url')
+  INT64.writeBigInt64BE(id)
+  return INT64.toString('base64url')
 }
 
 function fromCursor(cursor: string): bigint {
