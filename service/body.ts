@@ -38,10 +38,3 @@ export function requireJson({ raw }: FastifyRequest, _reply: FastifyReply, done:
   if (encoding.toLowerCase() !== 'identity') throw new HttpError(415, 'The body must not have a Content-Encoding')
   done()
 }
-
-/** Asks for the body if the client waits for that (RFC 9110, section 10.1.1). A `preParsing` hook. */
-export async function askForBody({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
-  if (raw.headers.expect === undefined || raw.httpVersion !== '1.1') return
-  reply.raw.writeContinue()
-  reply.removeHeader('connection')
-}

@@ -40,6 +40,9 @@ export function serverOptions(config: Config) {
   }
 }
 
+/** Connections that end with an answer: what follows there is not served (RFC 9112, section 9.6). Node would serve it. */
+const ending = new WeakSet<Socket>()
+
 const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
 
 /** Makes Fastify answer what Node would answer by itself, without an Error; and all of it only through the gate. */
@@ -53,7 +56,7 @@ export function takeOverFromNode(app: FastifyInstance, most: number): void {
       return
     }
     gate.pass(
-      () => request.socket.destroyed || app.routing(request, response),
+      () => request.socket.destroyed || ending.has(request.socket) || app.routing(request, response),
       () => {
         // Whether the body follows is not known unless it is asked for.
         if (request.headers.expect !== undefined) response.setHeader('connection', 'close')
@@ -92,10 +95,11 @@ export function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply, done
   const { host, expect, upgrade, 'transfer-encoding': coding } = raw.headers
   const isCodingKnown = coding === undefined || coding.toLowerCase() === 'chunked'
   // What follows an offer to upgrade is of unknown meaning, and so is what follows a doubtful transfer coding.
-  if (upgrade !== undefined || !isCodingKnown || (coding && raw.httpVersion === '1.0'))
-    reply.raw.shouldKeepAlive = false
+  const isEnding = upgrade !== undefined || !isCodingKnown || (coding && raw.httpVersion === '1.0')
+  if (isEnding) reply.raw.shouldKeepAlive = false
   // Whether the body follows is not known unless it is asked for.
   if (expect !== undefined) reply.header('connection', 'close')
+  if (isEnding || expect !== undefined) ending.add(raw.socket)
 
   if (raw.rawHeaders.length > 2 * MOST_HEADERS) {
     throw new HttpError(431, `The request has more than ${MOST_HEADERS} header fields`)
@@ -109,6 +113,14 @@ export function checkProtocol({ raw }: FastifyRequest, reply: FastifyReply, done
     throw new HttpError(417, 'Only 100-continue can be expected')
   }
   done()
+}
+
+/** Asks for the body if the client waits for that (RFC 9110, section 10.1.1). A `preParsing` hook. */
+export async function askForBody({ raw }: FastifyRequest, reply: FastifyReply): Promise<void> {
+  if (raw.headers.expect === undefined || raw.httpVersion !== '1.1') return
+  reply.raw.writeContinue()
+  reply.removeHeader('connection')
+  if (reply.raw.shouldKeepAlive) ending.delete(raw.socket)
 }
 
 /** Refuses a query that is not UTF-8 in percent-encoding: the router would take it as it is. An `onRequest` hook. */

@@ -2,12 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answer } from './answer.ts'
 import type { Guard, Guards } from './auth.ts'
-import { askForBody, requireJson } from './body.ts'
+import { requireJson } from './body.ts'
 import { StartupError } from './config.ts'
 import type { Contract, Service } from './contract.ts'
 import { HttpError } from './errors.ts'
 import { countHeader } from './headers.ts'
-import { checkQuery } from './http.ts'
+import { askForBody, checkQuery } from './http.ts'
 
 /** A service that has a method for each operation, and none that has no operation. */
 export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
