@@ -46,15 +46,14 @@ function revive(_name: string, value: unknown, context?: { readonly source?: str
   return typeof value === 'number' && context?.source !== undefined ? exactly(value, context.source) : value
 }
 
+// By the digits, for a number of many digits takes a BigInt longer than its length.
 function exactly(value: number, literal: string): number | bigint {
   const [mantissa = '', exponent = '0'] = literal.split(/e/i)
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  const digits = BigInt(whole + fraction)
-  const shift = Number(exponent) - fraction.length
-  if (Math.abs(value) > 2 ** 64 || digits === 0n) return value
-  // A greater power than there are digits says no more, and might not fit in memory.
-  const unit = 10n ** BigInt(shift < 0 ? Math.min(-shift, literal.length) : shift)
-  if (shift < 0 && digits % unit !== 0n) return Number.isInteger(value) ? Number.NaN : value
-  const exact = shift < 0 ? digits / unit : digits * unit
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const digits = whole + fraction
+  if (Math.abs(value) > 2 ** 64 || !/[1-9]/.test(digits)) return value
+  const point = Math.max(whole.length + Number(exponent), 0)
+  if (/[1-9]/.test(digits.slice(point))) return Number.isInteger(value) ? Number.NaN : value
+  const exact = BigInt(digits.slice(0, point).padEnd(point, '0')) * (value < 0 ? -1n : 1n)
   return BigInt(value) === exact ? value : exact
 }

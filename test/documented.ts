@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
 import { anyError, matches, operationOf, paths } from './contract.ts'
 import { brief, parse } from './json.ts'
-import { faultsOf, type Schema } from './schemas.ts'
+import { faultsOf, fields, type Schema } from './schemas.ts'
 import { record } from './statuses.ts'
 
 /** The headers that HTTP itself has: OpenAPI does not describe them. */
@@ -14,12 +14,32 @@ const STANDARD = new Set(['cache-control', 'x-content-type-options', 'x-request-
 /** What is decided before an operation, or without it; an operation declares these as its default. */
 const OF_HTTP = new Set([400, 408, 417, 431, 500, 501])
 
+interface Answered {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly text: string
+}
+
 /** Fails on an answer whose status, headers or body the contract does not document. */
-export function assertDocumented(
-  method: string,
-  url: string,
-  { status, headers, text }: { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string },
-): void {
+export function assertDocumented(method: string, url: string, answer: Answered): void {
+  check(method, url, answer)
+  const operation = operationOf(method, url)
+  if (answer.status === 100 || operation === undefined) return
+  const status = String(answer.status)
+  record(operation.id, operation.responses.has(status) ? status : 'default')
+}
+
+/** What the contract does not document of an answer; undefined if that is nothing. */
+export function faultOf(method: string, url: string, answer: Answered): string | undefined {
+  try {
+    check(method, url, answer)
+    return undefined
+  } catch (error) {
+    return String(error)
+  }
+}
+
+function check(method: string, url: string, { status, headers, text }: Answered): void {
   const where = `${method} ${url} answered ${status}`
   if (status === 100) return
   const operation = operationOf(method, url)
@@ -33,7 +53,6 @@ export function assertDocumented(
   assert.ok(named ?? isOther, `${where}: add ${of}, or answer another status`)
   // Where there is no operation, what every operation has as its default holds.
   const response = named ?? operation?.responses.get('default') ?? anyError
-  if (operation !== undefined) record(operation.id, named === undefined ? 'default' : String(status))
 
   const declared = new Map([...response.headers].map(([name, header]) => [name.toLowerCase(), header]))
   for (const name of Object.keys(headers)) {
@@ -51,7 +70,7 @@ export function assertDocumented(
   }
   assert.equal(headers['content-type'], 'application/json; charset=utf-8', where)
   assertValid(where, response.schema, parse(text))
-  if (status >= 400) assertValid(where, { properties: { error: { const: status } } }, parse(text))
+  if (status >= 400) assert.equal(fields(parse(text))['error'], status, where)
 }
 
 function assertValid(where: string, schema: Schema, value: unknown): void {

@@ -62,7 +62,7 @@ export async function start(
 
 /** Starts the service on free ports; it is listening when this returns. */
 export async function startService(
-  t: Test,
+  t: Test | undefined,
   environment: Record<string, string>,
   command: readonly string[] = [process.execPath, 'service/main.ts'],
 ) {

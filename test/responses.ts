@@ -5,6 +5,8 @@ export interface RawResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
+  /** In bytes, of all of it. */
+  readonly length: number
 }
 
 /** Reads the whole HTTP/1.1 responses that bytes begin with. */
@@ -23,8 +25,9 @@ export function readResponses(bytes: Buffer): RawResponse[] {
     )
     const length = Number(headers['content-length'] ?? 0)
     if (text.length < end + 4 + length) return responses
+    const start = at
     at = end + 4 + length
     const body = bytes.subarray(end + 4, at).toString()
-    responses.push({ status: Number(statusLine.split(' ')[1]), headers, text: body })
+    responses.push({ status: Number(statusLine.split(' ')[1]), headers, text: body, length: at - start })
   }
 }

@@ -1,0 +1,119 @@
+// Whole requests, several on a connection, with bytes changed anywhere.
+import { strict as assert } from 'node:assert'
+import { faultOf } from '../documented.ts'
+import { shapes } from '../framing.ts'
+import { type Choices, mutate } from './choices.ts'
+import type { Target } from './target.ts'
+
+const WORDS: readonly [Buffer, ...Buffer[]] = [
+  Buffer.from('\r\n'),
+  ...[
+    '\r',
+    '\n',
+    '\r\n\r\n',
+    ' ',
+    '\t',
+    '\0',
+    ':',
+    ',',
+    ';',
+    '"',
+    '%',
+    '%00',
+    '/',
+    '?',
+    '=',
+    '#',
+    '*',
+    '\x7f',
+    '\v',
+    '0',
+    '-1',
+    '1\r\n',
+  ].map((each) => Buffer.from(each)),
+  ...[
+    'Content-Length: 5\r\n',
+    'Transfer-Encoding: chunked\r\n',
+    'Connection: close\r\n',
+    'Connection: Upgrade\r\n',
+    'Upgrade: h2c\r\n',
+  ].map((each) => Buffer.from(each)),
+  ...[
+    'Expect: 100-continue\r\n',
+    'Host: x\r\n',
+    'Content-Type: application/json\r\n',
+    'Content-Encoding: gzip\r\n',
+    'X-Request-Id: a\r\n',
+  ].map((each) => Buffer.from(each)),
+  ...[
+    'GET',
+    'POST',
+    'DELETE',
+    'OPTIONS',
+    'TRACE',
+    'CONNECT',
+    'QUERY',
+    'HTTP/1.0',
+    'HTTP/1.1',
+    'HTTP/2.0',
+    'http://h',
+    'Bearer',
+    'chunked',
+  ].map((each) => Buffer.from(each)),
+  ...['é', '🌱', 'x'.repeat(300), 'X: y\r\n'.repeat(40), '9'.repeat(40)].map((each) => Buffer.from(each)),
+  ...['ff', 'c0af', 'eda080', '1603010005'].map((each) => Buffer.from(each, 'hex')),
+]
+
+/** Requests as they are, to be changed. HEAD is none of them: where its answer ends, only its request says. */
+function corpusOf({ headers }: Target): readonly [Buffer, ...Buffer[]] {
+  const [, token = ''] = /Bearer (\S+)/.exec(headers) ?? []
+  const json = '{"id": 7, "name": "Rose", "tag": "indoor"}'
+  const post = `POST /plants HTTP/1.1\r\n${headers}Content-Type: application/json; charset=utf-8\r\n`
+  const texts = [
+    `GET /plants?limit=20&cursor=AAAAAAAAAAc HTTP/1.1\r\n${headers}Accept: */*\r\n\r\n`,
+    `${post}Content-Length: ${json.length}\r\n\r\n${json}`,
+    `${post}Transfer-Encoding: chunked\r\n\r\n${json.length.toString(16)}\r\n${json}\r\n0\r\n\r\n`,
+    `${post}Expect: 100-continue\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
+    `DELETE /plants/7 HTTP/1.1\r\n${headers}\r\n`,
+    `OPTIONS /plants/7 HTTP/1.1\r\nHost: h\r\n\r\n`,
+    `GET /plants HTTP/1.1\r\nHost: h\r\n\r\n`,
+    ...Object.values(shapes(token)).map(([bytes]) => bytes),
+  ]
+  const [first, ...others] = texts.map((each) => Buffer.from(each, 'latin1'))
+  return first === undefined ? [Buffer.alloc(0)] : [first, ...others]
+}
+
+const corpora = new WeakMap<Target, readonly [Buffer, ...Buffer[]]>()
+
+/** One to three requests, of which most are changed. */
+export function requestsOf(choices: Choices, target: Target): Buffer {
+  const corpus = corpora.get(target) ?? corpusOf(target)
+  corpora.set(target, corpus)
+  const make = () => (choices.below(4) === 0 ? choices.of(corpus) : mutate(choices, choices.of(corpus), WORDS))
+  return Buffer.concat([make(), ...choices.some(2, make)])
+}
+
+/** The statuses that there are: where the contract says "default" it would take any other. */
+const STATUSES = new Set([100, 200, 204, 400, 401, 404, 405, 408, 409, 413, 415, 417, 431, 501])
+
+/** What an answer may be the answer to: which one it is, the service alone knows. */
+const CANDIDATES = [
+  ['GET', '/nowhere'],
+  ['GET', '/plants'],
+  ['POST', '/plants'],
+  ['DELETE', '/plants/7'],
+  ['OPTIONS', '/plants'],
+] as const
+
+/** In milliseconds: if it were too short on a busy machine, there would be fewer answers to check. */
+const QUIET = 100
+
+/** Sends bytes, and fails if an answer is not in the contract, or an error that nobody foresaw. */
+export async function checkRequests(target: Target, bytes: Buffer): Promise<void> {
+  const answers = await target.exchange(Buffer.concat([bytes, Buffer.from(target.last)]), QUIET)
+  for (const answer of answers) {
+    const isDocumented = CANDIDATES.some(([method, url]) => faultOf(method, url, answer) === undefined)
+    assert.ok(isDocumented, `an answer ${answer.status} that is not in the contract: ${JSON.stringify(answer)}`)
+    assert.ok(STATUSES.has(answer.status), `${answer.status}: ${answer.text}`)
+  }
+}

@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import { openStore } from '../../service/store.ts'
+import { issueToken } from '../../service/token.ts'
+import { Choices } from './choices.ts'
+import { checkJson, jsonOf } from './json.ts'
+import { askedOf, checkParameters } from './parameters.ts'
+import { checkRequests, requestsOf } from './requests.ts'
+import { targetOf } from './target.ts'
+
+/** How many paths and queries go over one connection, and on how many at a time: more would be shed. */
+const AT_ONCE = 50
+const CONNECTIONS = 4
+
+const bytes = fc.uint8Array({ maxLength: 80, size: 'max' })
+const many = fc.array(bytes, { minLength: AT_ONCE, maxLength: AT_ONCE })
+
+/** Fails on the first input that something is wrong with, and names it. @returns how many there were */
+type Fuzz = (inputs: number, seed: number) => Promise<number>
+
+/** Issues the tokens that `fuzzOf` needs. */
+export async function issueTokens(file: string) {
+  const store = await openStore({ file })
+  const tokens = { reader: await issueToken(store, 'reader'), writer: await issueToken(store, 'writer') }
+  await store.close()
+  return tokens
+}
+
+/** What there is to fuzz, by name; the same seed makes the same inputs. @param port of a service that knows the tokens */
+export function fuzzOf(port: number, { reader, writer }: { readonly reader: string; readonly writer: string }) {
+  const [empty, any] = [targetOf(port, reader), targetOf(port, writer)]
+  return {
+    json: async (inputs, seed) => {
+      fc.assert(
+        fc.property(bytes, (each) => checkJson(jsonOf(new Choices(each)))),
+        { numRuns: inputs, seed },
+      )
+      return inputs
+    },
+    parameters: async (inputs, seed) => {
+      const property = fc.asyncProperty(many, (all) =>
+        checkParameters(
+          empty,
+          all.map((each) => askedOf(new Choices(each))),
+        ),
+      )
+      return AT_ONCE * (await concurrently(CONNECTIONS, property, inputs / AT_ONCE, seed))
+    },
+    requests: (inputs, seed) => {
+      const property = fc.asyncProperty(bytes, (each) => checkRequests(any, requestsOf(new Choices(each), any)))
+      return concurrently(8 * CONNECTIONS, property, inputs, seed)
+    },
+  } satisfies Record<string, Fuzz>
+}
+
+async function concurrently<Value>(times: number, property: fc.IAsyncProperty<Value>, inputs: number, seed: number) {
+  const numRuns = Math.ceil(inputs / times)
+  // To make the input smaller would take long where a connection hangs.
+  const options = { numRuns, endOnFailure: true }
+  await Promise.all(
+    Array.from({ length: times }, (_, index) => fc.assert(property, { ...options, seed: seed + index })),
+  )
+  return numRuns * times
+}
