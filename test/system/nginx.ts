@@ -6,8 +6,17 @@ import type { Test } from 'tap'
 import { start } from '../process.ts'
 import { need } from './programs.ts'
 
-/** Starts nginx as `deploy/nginx.conf` says, before a service on a port. @returns the port of nginx */
-export async function startNginx(t: Test, service: number, prefix: string): Promise<number> {
+/**
+ * Starts nginx as `deploy/nginx.conf` says, before a service on a port.
+ * @param access the directives for its log
+ * @returns the port of nginx
+ */
+export async function startNginx(
+  t: Test,
+  service: number,
+  prefix: string,
+  access = 'access_log off;',
+): Promise<number> {
   need('nginx')
   const folder = mkdtempSync(`${tmpdir()}/plants-nginx-`)
   const port = await freePort()
@@ -16,7 +25,7 @@ export async function startNginx(t: Test, service: number, prefix: string): Prom
     (each) => `${each}_temp_path ${folder}/${each};`,
   )
   const text = readFileSync('deploy/nginx.conf', 'utf8')
-    .replace('http {', `http { access_log off; ${writable.join(' ')}`)
+    .replace('http {', `http { ${access} ${writable.join(' ')}`)
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
     .replace('location /garden/', `location ${prefix}/`)
     .replaceAll(/plants-\d:3000/g, `127.0.0.1:${service}`)

@@ -1,0 +1,129 @@
+// Bytes that programs frame differently, through real gateways: what the gateway takes for one request is one for the
+// service. The service's own answers to them are in ../framing.test.ts.
+import { readFileSync, writeFileSync } from 'node:fs'
+import net from 'node:net'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { shapes } from '../framing.ts'
+import { build, type Service } from '../helper.ts'
+import { start } from '../process.ts'
+import { eventually, freePort } from '../project.ts'
+import { startNginx } from './nginx.ts'
+import { need } from './programs.ts'
+
+/** A gateway before a service. */
+interface Gateway {
+  readonly port: number
+  /** The lines of its log, a request each: whether it was passed on, and its request line. */
+  readonly lines: () => string[]
+}
+
+const gateways: Readonly<Record<string, (t: Test, service: number) => Promise<Gateway>>> = {
+  nginx: async (t, service) => {
+    const file = `${t.testdir()}/access.log`
+    const access = `log_format passed '$upstream_status|$request'; access_log ${file} passed;`
+    const port = await startNginx(t, service, '', access)
+    return { port, lines: () => readFileSync(file, 'utf8').split('\n').slice(0, -1) }
+  },
+  HAProxy: async (t, service) => {
+    need('haproxy')
+    const port = await freePort()
+    const file = `${t.testdir()}/haproxy.cfg`
+    writeFileSync(
+      file,
+      `global
+  log stdout format raw daemon
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 5s
+  timeout server 5s
+  log global
+  log-format %[srv_name,regsub(.+,200)]|%r
+listen plants
+  bind 127.0.0.1:${port}
+  server service 127.0.0.1:${service}
+`,
+    )
+    const haproxy = await start(t, ['haproxy', '-db', '-f', file], {})
+    await eventually(async () => {
+      const socket = net.connect(port, '127.0.0.1')
+      const isUp = await once(socket, 'connect').then(
+        () => true,
+        () => false,
+      )
+      socket.destroy()
+      return isUp
+    })
+    return { port, lines: () => haproxy.printed.stdout.split('\n').slice(0, -1) }
+  },
+}
+
+for (const [name, open] of Object.entries(gateways)) {
+  t.test(`what ${name} passes on as one request is one request for the service`, async (t) => {
+    const { gateway, service, table } = await behind(t, open)
+    for (const [shape, [bytes]] of table) t.equal(await difference(gateway, service, bytes), 0, shape)
+    await delay(500) // for what would come late
+    t.equal(countServed(service), countPassed(gateway))
+    t.ok(countServed(service) > table.length / 4, 'which is not nothing')
+  })
+}
+
+t.test('a gateway that frames otherwise is seen by the counts', async (t) => {
+  const { gateway, service, table } = await behind(t, naive)
+  for (const [shape, [bytes, ...statuses]] of table) {
+    if (statuses.length === 2) t.equal(await difference(gateway, service, bytes), -1, shape)
+  }
+})
+
+/** Takes what comes over a connection for one request. */
+async function naive(t: Test, service: number): Promise<Gateway> {
+  const lines: string[] = []
+  const server = net.createServer((client) => {
+    lines.push('200|')
+    const upstream = net.connect(service, '127.0.0.1')
+    for (const socket of [client, upstream]) socket.on('error', () => undefined)
+    client.pipe(upstream).pipe(client)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const address = server.address()
+  return { port: address instanceof Object ? address.port : 0, lines: () => lines }
+}
+
+async function behind(t: Test, open: (t: Test, service: number) => Promise<Gateway>) {
+  const service = await build(t)
+  const gateway = await open(t, service.port)
+  return { service, gateway, table: Object.entries(shapes(await service.token('gateway'))) }
+}
+
+/** Sends bytes to a gateway. @returns how many more requests it has passed on than the service has served */
+async function difference(gateway: Gateway, service: Service, bytes: string): Promise<number> {
+  const count = () => countPassed(gateway) - countServed(service)
+  const before = count()
+  await exchange(gateway.port, bytes)
+  // The two write their logs when they come to it.
+  for (let left = 20; count() !== before && left > 0; left -= 1) await delay(20)
+  return count() - before
+}
+
+function countPassed({ lines }: Gateway): number {
+  return lines().filter((line) => /^\d/.test(line)).length
+}
+
+function countServed({ log }: Service): number {
+  return log.filter(({ msg }) => msg === 'request').length
+}
+
+/** Sends bytes, and reads until the other side closes, or says nothing for a while. */
+async function exchange(port: number, bytes: string): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1').on('error', () => undefined)
+  let text = ''
+  socket.on('data', (chunk) => (text += chunk.toString('latin1')))
+  socket.setTimeout(300, () => socket.destroy())
+  socket.write(bytes, 'latin1')
+  await once(socket, 'close')
+  return text
+}
