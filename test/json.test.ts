@@ -61,6 +61,67 @@ t.test('an id of a body is exact, in every spelling of an integer', async (t) =>
   t.equal((await call({ method: 'DELETE', path: '/plants/9007199254740992', token: demo })).status, 204)
 })
 
+/** Spellings of an integer that JSON Schema takes for one. */
+const SPELLINGS: readonly ((digits: string) => string)[] = [
+  (digits) => digits,
+  (digits) => `${digits}.0`,
+  (digits) => `${digits}.${'0'.repeat(50)}`,
+  (digits) => `${digits}e0`,
+  (digits) => `${digits}E+0`,
+  (digits) => `${digits}e-0`,
+  (digits) => `${digits}000e-3`,
+  (digits) => `${digits}0.0E-1`,
+  (digits) => `${digits.slice(0, -5)}.${digits.slice(-5)}e5`,
+  (digits) => `${digits[0] ?? ''}.${digits.slice(1)}E+${digits.length - 1}`,
+  (digits) => `0.${digits}e${digits.length}`,
+  (digits) => `0.000${digits}e${digits.length + 3}`,
+]
+
+t.test('around 2^53 and 2^63 each spelling of an integer is this integer, or refused if it is no int64', async (t) => {
+  const borders = [2n ** 53n, 2n ** 63n].flatMap((border) => [-2n, -1n, 0n, 1n, 2n].map((delta) => border + delta))
+  for (const [index, border] of borders.entries()) {
+    for (const [number, spell] of SPELLINGS.entries()) {
+      for (const sign of ['', '-']) {
+        const literal = sign + spell(String(border))
+        const id = sign === '' ? border : -border
+        t.equal(BigInt(parse(literal) as number | bigint), id, literal)
+        if (number % 4 !== 0) continue // the answers to the others would only take longer
+        const body = `{"id":${literal},"name":"${index} ${number}"}`
+        const isInt64 = id === BigInt.asIntN(64, id)
+        const { status } = await call({ method: 'POST', path: '/plants', token: demo, body })
+        t.equal(status, isInt64 ? 200 : 400, literal)
+        if (!isInt64) continue
+        t.equal(
+          (await call({ method: 'DELETE', path: `/plants/${id}`, token: demo })).status,
+          204,
+          `${literal} is ${id}`,
+        )
+      }
+    }
+  }
+  t.strictSame((await call({ path: '/plants', token: demo })).json, [])
+})
+
+t.test('around 2^53 and 2^63 a number with a fraction is no integer', async (t) => {
+  for (const border of [2n ** 53n, 2n ** 63n].flatMap((border) => [border - 1n, border, border + 1n])) {
+    for (const literal of [
+      `${border}.5`,
+      `${border}.${'0'.repeat(50)}1`,
+      `${border}1e-1`,
+      `-${border}.5`,
+      `-${border}1e-1`,
+    ]) {
+      const { status } = await call({
+        method: 'POST',
+        path: '/plants',
+        token: demo,
+        body: `{"id":${literal},"name":"x"}`,
+      })
+      t.equal(status, 400, literal)
+    }
+  }
+})
+
 t.test('what is no int64 is refused in a body', async (t) => {
   const literals = ['9223372036854775808', '-9223372036854775809', '-9223372036854776000', '18446744073709551617']
   const others = ['1e400', '-1e400', '1e99999999999', '1e-99999999999', '0.5', '9007199254740992.5', '7'.repeat(16_000)]
