@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { fields } from '../service/contract.ts'
+
+interface Locked {
+  readonly version: string
+  readonly integrity?: string
+  readonly resolved?: string
+  readonly hasInstallScript?: boolean
+  readonly dev?: boolean
+}
+
+const project = fields(JSON.parse(readFileSync('package.json', 'utf8')))
+const lock: { packages: Record<string, Locked> } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+const packages = Object.entries(lock.packages)
+  .filter(([path]) => path !== '')
+  .map(([path, locked]) => ({ ...locked, name: path.split('node_modules/').at(-1) ?? '' }))
+const shipped = packages.filter(({ dev = false }) => !dev)
+const readme = readFileSync('README.md', 'utf8')
+
+t.test('each package has a checksum in the lock file, and no address of its own', async (t) => {
+  for (const { name, integrity = '', resolved } of packages) {
+    t.match(integrity, /^sha512-[\w+/]{86}==$/, name)
+    t.equal(resolved, undefined, name)
+  }
+})
+
+t.test('no package of the image runs a script when it is installed, and the others are named', async (t) => {
+  const scripted = packages.filter(({ hasInstallScript = false }) => hasInstallScript)
+  t.strictSame(
+    scripted.filter(({ dev = false }) => !dev),
+    [],
+  )
+  t.strictSame(Object.keys(fields(project['allowScripts'])).sort(), scripted.map(({ name }) => name).sort())
+})
+
+t.test('no package of the image is older than what mended a known advisory', async (t) => {
+  t.strictSame(outdated(shipped), [])
+})
+
+t.test('a version below a floor is found, of each major version', async (t) => {
+  const found = (name: string, version: string) => outdated([{ name, version }]).length > 0
+  t.ok(found('fastify', '5.8.4'))
+  t.ok(found('fastify', '4.29.1'), 'an older major version')
+  t.ok(found('fast-uri', '4.0.9'), 'though it is above the floor of another major version')
+  t.ok(found('brace-expansion', '5.0.8'))
+  t.notOk(found('brace-expansion', '5.0.10'))
+  t.notOk(found('fast-uri', '3.1.7'))
+  t.notOk(found('fastify', '6.0.0'))
+})
+
+t.test('the README names each direct dependency, and how many packages there are', async (t) => {
+  const section = readme.split(/^(?=## )/m).find((each) => each.startsWith('## Dependencies\n')) ?? ''
+  const listed = [...section.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) =>
+    cell.replaceAll('`', '').split(', '),
+  )
+  t.strictSame(listed.sort(), Object.keys(fields(project['dependencies'])).sort())
+  t.match(section, `${shipped.length} packages`)
+})
+
+/** The advisories that concern packages, as `<package> <version>: <advisories>`. */
+function outdated(all: readonly Pick<Locked & { name: string }, 'name' | 'version'>[]): string[] {
+  const known: { package: string; fixed: string[]; advisories: string[] }[] = JSON.parse(
+    readFileSync('test/advisories.json', 'utf8'),
+  )
+  return all.flatMap(({ name, version }) =>
+    known
+      .filter((each) => each.package === name && !isFixed(version, each.fixed))
+      .map(({ advisories }) => `${name} ${version}: ${advisories.join(', ')}`),
+  )
+}
+
+/** Whether a version is not below the fixed one of its major version, or above all of them. */
+function isFixed(version: string, fixed: readonly string[]): boolean {
+  const floor = fixed.find((each) => parseInt(each) === parseInt(version)) ?? fixed.at(-1) ?? ''
+  return version.localeCompare(floor, 'en', { numeric: true }) >= 0
+}
