@@ -51,22 +51,26 @@ export function takeOverFromNode(app: FastifyInstance, most: number): void {
   // Node would drop what is over its count, silently; checkProtocol refuses it.
   server.maxHeadersCount = 0
   const serve = (request: IncomingMessage, response: ServerResponse) => {
-    if (gate.isOpen()) {
-      app.routing(request, response)
-      return
+    const { socket } = request
+    if (!socket.destroyed && !ending.has(socket)) app.routing(request, response)
+  }
+  const refuse = (request: IncomingMessage, response: ServerResponse) => {
+    // Whether the body follows is not known unless it is asked for.
+    if (request.headers.expect !== undefined) response.setHeader('connection', 'close')
+    answerBare(response, TOO_BUSY, requestId(request))
+    traffic.end(undefined, request.method ?? '', undefined, TOO_BUSY.statusCode, 0)
+  }
+  const pass = (request: IncomingMessage, response: ServerResponse) => {
+    if (gate.isOpen()) serve(request, response)
+    else {
+      gate.wait(
+        () => serve(request, response),
+        () => refuse(request, response),
+      )
     }
-    gate.pass(
-      () => request.socket.destroyed || ending.has(request.socket) || app.routing(request, response),
-      () => {
-        // Whether the body follows is not known unless it is asked for.
-        if (request.headers.expect !== undefined) response.setHeader('connection', 'close')
-        answerBare(response, TOO_BUSY, requestId(request))
-        traffic.end(undefined, request.method ?? '', undefined, TOO_BUSY.statusCode, 0)
-      },
-    )
   }
   server.removeAllListeners('request')
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, serve)
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, pass)
   server.on('connect', (request) => gate.pass(() => refuseConnect(request, app)))
 
   // Node would close the connections that are too many without a word.

@@ -55,7 +55,12 @@ export class Gate {
   /** Begins a request, at once or later, or refuses it. Without a way to refuse it, it begins in any case. */
   pass(begin: () => void, refuse = begin): void {
     if (this.isOpen()) begin()
-    else if (this.#waiting.length + this.#late.length < MOST_WAITING) {
+    else this.wait(begin, refuse)
+  }
+
+  /** Begins a request in a later turn, or refuses it. */
+  wait(begin: () => void, refuse: () => void): void {
+    if (this.#waiting.length + this.#late.length < MOST_WAITING) {
       this.#waiting.push({ since: performance.now(), begin, refuse })
     } else this.refuse(refuse)
   }
