@@ -48,16 +48,29 @@ export function openSqlite(file: string, sole: boolean): { db: DatabaseSync; loc
     db = new DatabaseSync(path, { readBigInts: true, timeout: sole ? BUSY_TIMEOUT : 5000 }) // a visitor can wait
     // The operating system frees the lock when the process ends, however it ends. It is beside the database, not on
     // it, for the `token` command to be able to visit; and beside the file itself where `file` is a symbolic link.
-    if (sole) lock = new DatabaseSync(`${db.location()}.lock`, { timeout: 0 })
-    lock?.exec('BEGIN EXCLUSIVE')
+    if (sole) lock = own(String(db.location()))
     prepare(db)
     return { db, lock }
   } catch (error) {
-    const isTaken = lock?.isTransaction === false && primaryCode(error) === 5
     db?.close()
     lock?.close()
-    const reason = isTaken ? 'another process is using it' : reasonOf(error)
-    throw new StartupError(`DATABASE_URL sqlite:${file}: ${reason}`, { cause: error })
+    throw new StartupError(`DATABASE_URL sqlite:${file}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/**
+ * Becomes the one process that owns a database, until what it returns is closed.
+ * @param path absolute, without symbolic links
+ * @throws {Error} if another process does
+ */
+export function own(path: string): DatabaseSync {
+  const lock = new DatabaseSync(`${path}.lock`, { timeout: 0 })
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+    return lock
+  } catch (error) {
+    lock.close()
+    throw primaryCode(error) === 5 ? new Error('another process is using it', { cause: error }) : error
   }
 }
 
@@ -68,16 +81,7 @@ export function primaryCode(error: unknown): number | undefined {
 
 function prepare(db: DatabaseSync): void {
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
-  const objects = '(SELECT count(*) FROM sqlite_schema)'
-  const identity = `SELECT user_version, application_id = ${APPLICATION_ID}
-      OR (application_id, user_version, ${objects}) = (0, 0, 0) AS ours
-    FROM pragma_application_id, pragma_user_version`
-  const { user_version, ours } = db.prepare(identity).get() ?? {}
-  const version = Number(user_version)
-  if (ours !== 1n) throw new Error('it is a database of another program')
-  if (version > SCHEMA.length) {
-    throw new Error(`its schema is version ${version} and this program knows ${SCHEMA.length}: a newer one wrote it`)
-  }
+  const version = versionOf(db)
   const mark = `PRAGMA user_version = ${SCHEMA.length}; PRAGMA application_id = ${APPLICATION_ID}`
   if (version < SCHEMA.length) db.exec([...SCHEMA.slice(version), mark].join(';'))
   db.exec('COMMIT; PRAGMA journal_mode = WAL')
@@ -85,4 +89,22 @@ function prepare(db: DatabaseSync): void {
   if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {
     throw new Error('the file system does not allow for safe writes')
   }
+}
+
+/**
+ * The version of the schema; 0 for an empty file.
+ * @throws {Error} if the database is one of another program, or of a newer version of this one
+ */
+export function versionOf(db: DatabaseSync): number {
+  const objects = '(SELECT count(*) FROM sqlite_schema)'
+  const identity = `SELECT user_version, application_id = ${APPLICATION_ID}
+      OR (application_id, user_version, ${objects}) = (0, 0, 0) AS ours
+    FROM pragma_application_id, pragma_user_version`
+  const { user_version, ours } = db.prepare(identity).get() ?? {}
+  const version = Number(user_version)
+  if (Number(ours) !== 1) throw new Error('it is a database of another program')
+  if (version > SCHEMA.length) {
+    throw new Error(`its schema is version ${version} and this program knows ${SCHEMA.length}: a newer one wrote it`)
+  }
+  return version
 }
