@@ -27,6 +27,14 @@ t.test('the image and the tests run on the same Node', async (t) => {
   for (const [, version] of versions) t.equal(version, lock.packages['node_modules/node']?.version)
 })
 
+t.test('the image has the version of the project', async (t) => {
+  const { version, license }: { version: string; license: string } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const dockerfile = readFileSync('Dockerfile', 'utf8')
+  for (const [name, value] of Object.entries({ version, licenses: license })) {
+    t.match(dockerfile, ` org.opencontainers.image.${name}="${value}"`)
+  }
+})
+
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
 t.test('the first session goes as printed', { skip: hasCurl ? false : 'there is no curl here' }, async (t) => {

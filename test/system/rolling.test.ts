@@ -41,6 +41,13 @@ async function startHaproxy(t: Test, replicas: readonly { port: number; adminPor
   return port
 }
 
+/** When a line was logged last, in milliseconds since 1970. */
+function lastOf(log: string, msg: string): number | undefined {
+  const lines = log.matchAll(/^.*"time":(\d+),.*"msg":"(\w+)"/gm)
+  const found = [...lines].findLast(([, , each]) => each === msg)
+  return found && Number(found[1])
+}
+
 t.test(`of ${REQUESTS} requests none fails while both replicas are restarted, one after the other`, async (t) => {
   const server = await startPostgres(t)
   const url = await server.createDatabase()
@@ -72,7 +79,8 @@ t.test(`of ${REQUESTS} requests none fails while both replicas are restarted, on
     if (replica === undefined) throw new Error('no replica')
     replica.child.kill('SIGTERM')
     t.match(await replica.ended, { code: 0, stderr: '' })
-    t.match(replica.printed.stdout, /"msg":"request"/, 'it has had requests')
+    const [last = NaN, stopping = NaN] = ['request', 'stopping'].map((msg) => lastOf(replica.printed.stdout, msg))
+    t.ok(last - stopping < 3000, `the gateway asks it for ${last - stopping} ms after SIGTERM`)
     replicas.push(await launch(replica.port, replica.adminPort))
     restarts += 1
   }
