@@ -1,0 +1,59 @@
+// What promtool, of Prometheus, says to /metrics and to deploy/alerts.yaml.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { openStore } from '../../service/store.ts'
+import { issueToken } from '../../service/token.ts'
+import { startPostgres } from '../postgres.ts'
+import { startService } from '../process.ts'
+import { need } from './programs.ts'
+
+need('promtool', 'prometheus')
+const RULES = 'deploy/alerts.yaml'
+
+function promtool(words: readonly string[], input = '') {
+  const { status, stdout, stderr } = spawnSync('promtool', words, { input, encoding: 'utf8' })
+  return { status, stdout, stderr }
+}
+
+/** The metrics of a service that has had requests of all kinds. */
+async function metricsOf(t: Test, database: { file: string } | { url: string }): Promise<string> {
+  const store = await openStore(database)
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  const DATABASE_URL = 'file' in database ? `sqlite:${database.file}` : database.url
+  const { port, adminPort } = await startService(t, { DATABASE_URL, NODE_ENV: 'production' })
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const url = `http://127.0.0.1:${port}/plants`
+  await fetch(url, { method: 'POST', headers, body: '{"id":1,"name":"x"}' })
+  await fetch(url, { headers })
+  await fetch(`${url}/1`, { method: 'DELETE', headers })
+  await fetch(url)
+  await fetch(url, { headers: { Authorization: 'Bearer "quoted\\"' } })
+  await fetch(`http://127.0.0.1:${port}/"nowhere\\"`)
+  return await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
+}
+
+t.test('promtool finds no fault in the metrics, and the alerts ask for none that is not there', async (t) => {
+  const server = await startPostgres(t)
+  const embedded = await metricsOf(t, { file: `${t.testdir()}/plants.db` })
+  const served = await metricsOf(t, { url: await server.createDatabase() })
+  for (const text of [embedded, served]) {
+    t.strictSame(promtool(['check', 'metrics'], text), { status: 0, stdout: '', stderr: '' })
+  }
+  t.notSame(promtool(['check', 'metrics'], `${embedded}# TYPE a_total gauge\na_total 1\n`).status, 0)
+
+  const asked = new Set([...readFileSync(RULES, 'utf8').matchAll(/\b(?:up|[a-z]\w+)(?=\{job="plants")/g)].map(String))
+  const series = `${embedded}${served}up 1\n`
+  t.ok(asked.size > 8)
+  for (const name of asked) t.match(series, RegExp(`^${name}[ {]`, 'm'))
+  const labels = [...readFileSync(RULES, 'utf8').matchAll(/,(\w+)(?:=~|!=)/g)].map(([, label]) => label)
+  t.ok(labels.length > 2)
+  for (const label of labels) t.match(series, RegExp(`[{,]${label}=`))
+})
+
+t.test('promtool finds no fault in the rules', async (t) => {
+  const { status, stdout, stderr } = promtool(['check', 'rules', RULES])
+  t.strictSame({ status, stderr }, { status: 0, stderr: '' })
+  t.match(stdout, /SUCCESS: [1-9]\d* rules found/)
+})
