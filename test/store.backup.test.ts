@@ -152,6 +152,13 @@ t.test('a backup that is truncated, damaged or of another program is refused, an
       writeFileSync(faulty, bytes.fill(7, 4096 * 3, 4096 * 4))
     },
     'no database': () => writeFileSync(faulty, 'plants'.repeat(2000)),
+    'a text where its schema has an integer': () => {
+      const db = new DatabaseSync(faulty)
+      db.enableDefensive(false)
+      db.exec(`PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = replace(sql, 'plant TEXT', 'plant INTEGER') WHERE name = 'plants'`)
+      db.close()
+    },
     'another database': () => {
       truncateSync(faulty)
       const db = new DatabaseSync(faulty)
