@@ -30,7 +30,8 @@ const admin = await Admin.open(config, log)
 void signalled.then(() => admin.stopping())
 const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
 const traces = isTraced ? (await import('./traces.ts')).startTraces() : undefined
-const { openStore } = await import('./store.ts')
+const { failure, openStore } = await import('./store.ts')
+failure.signal.addEventListener('abort', giveUp)
 // To open it may take long: the server may be away, or the schema be upgraded, which is safe to break off.
 const store = await Promise.race([openStore(config.DATABASE_URL, true, config), signalled.then(() => undefined)])
 const app = store && !stop.signal.aborted ? await serve(store) : undefined
@@ -72,6 +73,15 @@ async function serve(store: Store): Promise<FastifyInstance | undefined> {
   admin.serving({ store, traffic: app.traffic })
   flushCompileCache()
   return app
+}
+
+/** Ends the process for its supervisor to start it anew. The requests in flight are refused before. */
+function giveUp(): void {
+  admin.stopping()
+  log.fatal({ err: failure.signal.reason }, 'I/O error of the store')
+  // What fails for want of the store need not be told.
+  process.off('uncaughtException', fail).on('uncaughtException', () => undefined)
+  setTimeout(() => process.exit(1), 100)
 }
 
 /** Logs one line and ends the process. What a person can mend is said without a stack. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { reasonOf, StartupError } from './config.ts'
@@ -44,12 +44,12 @@ export function openSqlite(file: string, sole: boolean): { db: DatabaseSync; loc
       throw new Error(`this runtime has SQLite ${version}, and ${OLDEST_SQLITE} or later is needed`)
     }
     const path = resolve(file) // SQLite would take a relative one that begins with "file:" for a URI
-    if (!existsSync(dirname(path))) mkdirSync(dirname(path))
+    if (!existsSync(dirname(path))) makeFolder(dirname(path))
     db = new DatabaseSync(path, { readBigInts: true, timeout: sole ? BUSY_TIMEOUT : 5000 }) // a visitor can wait
     // The operating system frees the lock when the process ends, however it ends. It is beside the database, not on
     // it, for the `token` command to be able to visit; and beside the file itself where `file` is a symbolic link.
     if (sole) lock = own(String(db.location()))
-    prepare(db)
+    prepare(db, sole)
     return { db, lock }
   } catch (error) {
     db?.close()
@@ -79,12 +79,49 @@ export function primaryCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
 }
 
-function prepare(db: DatabaseSync): void {
+/**
+ * Whether an error is a fault of the disk (https://sqlite.org/rescode.html#ioerr), and not of the memory, or of the
+ * file for shared memory, which a full disk or too many open files may cause, and which need not last.
+ */
+export function isDiskFault(error: unknown): boolean {
+  return primaryCode(error) === 10 && error instanceof Error && 'errcode' in error && !OTHERS.has(Number(error.errcode))
+}
+
+/** SQLITE_IOERR_NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP. */
+const OTHERS = new Set([12, 18, 19, 21].map((detail) => (detail << 8) | 10))
+
+/** Makes a folder that a power cut does not take away again. */
+function makeFolder(path: string): void {
+  mkdirSync(path)
+  const parent = openSync(dirname(path), 'r')
+  fsyncSync(parent)
+  closeSync(parent)
+}
+
+/**
+ * Writes the log once more, as it is read. If the sync of a commit has failed in an earlier process, the system may show
+ * what is not on the disk, and take it for written: what is added behind that would be lost with it.
+ */
+function rewriteLog(log: string): void {
+  if (!existsSync(log)) return
+  const file = openSync(log, 'r+')
+  const part = Buffer.alloc(1 << 20)
+  for (let at = 0, size; (size = readSync(file, part, 0, part.length, at)) > 0; at += size) {
+    writeSync(file, part, 0, size, at)
+  }
+  fsyncSync(file)
+  closeSync(file)
+}
+
+function prepare(db: DatabaseSync, sole: boolean): void {
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
   const version = versionOf(db)
   const mark = `PRAGMA user_version = ${SCHEMA.length}; PRAGMA application_id = ${APPLICATION_ID}`
   if (version < SCHEMA.length) db.exec([...SCHEMA.slice(version), mark].join(';'))
+  // Nobody else writes to the log meanwhile.
+  if (sole) rewriteLog(`${db.location()}-wal`)
   db.exec('COMMIT; PRAGMA journal_mode = WAL')
+  if (sole) db.exec('PRAGMA wal_autocheckpoint = 0') // its errors would not be told: the owner does it
   const set = db.prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous').get()
   if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {
     throw new Error('the file system does not allow for safe writes')

@@ -2,10 +2,11 @@ import { statSync } from 'node:fs'
 import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
 import { BATCH, Lists, type Snapshot } from './store.list.ts'
 import { fromPlant, fromToken, idOf, type Row, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
+import { BUSY_TIMEOUT, isDiskFault, openSqlite, primaryCode } from './store.sqlite.open.ts'
 import { Pages, type ReadNow } from './store.sqlite.pages.ts'
-import { BUSY_TIMEOUT, openSqlite, primaryCode } from './store.sqlite.open.ts'
 import {
   type Entry,
+  failure,
   type Figures,
   type Page,
   type Plant,
@@ -16,6 +17,9 @@ import {
 
 /** Primary result codes that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const UNAVAILABLE = new Set<number | undefined>([5, 6, 8, 10, 13, 14])
+
+/** After so many writes the log is emptied into the file. */
+const CHECKPOINT = 500
 
 /** The embedded store. */
 export class SqliteStore implements Store {
@@ -29,6 +33,8 @@ export class SqliteStore implements Store {
   readonly #wal: string
   #commits = 0
   #writes = 0
+  /** Of these so many are not only in the log. */
+  #checkpointed = 0
 
   /**
    * @param sole whether to become the one process that owns the file
@@ -164,6 +170,17 @@ export class SqliteStore implements Store {
       if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
       for (const { reject } of batch) reject(error)
     }
+    if (this.#writes - this.#checkpointed >= CHECKPOINT) this.#checkpoint()
+  }
+
+  // SQLite would do it by itself, and would not tell of an I/O error.
+  #checkpoint(): void {
+    this.#checkpointed = this.#writes
+    try {
+      available(() => this.#db.exec('PRAGMA wal_checkpoint'))
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error // else the log has it all until the next time
+    }
   }
 }
 
@@ -204,9 +221,11 @@ function openSnapshot(file: string): Snapshot {
 
 /** Runs SQL. @throws {StoreUnavailable} for what may go better later */
 function available<Value>(run: () => Value): Value {
+  if (failure.signal.aborted) throw new StoreUnavailable('there was an I/O error', { cause: failure.signal.reason })
   try {
     return run()
   } catch (error) {
+    if (isDiskFault(error)) failure.abort(error)
     // When the process ends, the store is closed to requests that have taken too long.
     const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
     if (!isClosed && !UNAVAILABLE.has(primaryCode(error))) throw error

@@ -88,6 +88,12 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
+/**
+ * Aborts, with the error as its reason, once a store can't go on before the process is started anew: after an I/O error
+ * nobody knows what is on the disk. Every later call is refused.
+ */
+export const failure = new AbortController()
+
 /** What a store reads of the configuration beside `DATABASE_URL`. */
 export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'>
 

@@ -26,6 +26,8 @@ export interface Call {
   readonly body?: unknown
   /** Whether the test is about an error that nobody foresaw; in any other, the status 500 fails the test. */
   readonly failing?: boolean
+  /** What keeps the connection for others; without it each has its own. */
+  readonly agent?: http.Agent
 }
 
 export interface Answer {
@@ -96,7 +98,10 @@ async function foreseen<Answers extends Answer | Answer[]>(
 }
 
 /** Makes a request to a port; the test fails if the contract does not document the answer. */
-export async function call(port: number, { method = 'GET', path, token, headers = {}, body }: Call): Promise<Answer> {
+export async function call(
+  port: number,
+  { method = 'GET', path, token, headers = {}, body, agent }: Call,
+): Promise<Answer> {
   const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
   const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
   const has = (name: string) => sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
@@ -111,7 +116,7 @@ export async function call(port: number, { method = 'GET', path, token, headers 
       method,
       path,
       headers: sent.map(String),
-      agent: false,
+      agent: agent ?? false,
     })
     request.on('response', resolve).on('error', reject).end(bytes)
   })

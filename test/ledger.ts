@@ -1,0 +1,89 @@
+// Clients that create plants and delete half of them, what they were answered, and whether a database has it.
+import { Agent } from 'node:http'
+import { DatabaseSync } from 'node:sqlite'
+import { call } from './helper.ts'
+
+/** What the clients of one caller have asked for and been answered. A plant is created once, and deleted at most once. */
+export class Ledger {
+  /** The tags of all plants that were sent, by id. */
+  readonly sent = new Map<number, string>()
+  /** Those whose create was answered 200; those that were to be deleted; those whose delete was answered 204. */
+  readonly stored = new Set<number>()
+  readonly doomed = new Set<number>()
+  readonly deleted = new Set<number>()
+  /** How often each status was answered. */
+  readonly statuses = new Map<number, number>()
+
+  /** How many writes were acknowledged. */
+  get acknowledged(): number {
+    return this.stored.size + this.deleted.size
+  }
+
+  /** What a store that has these plants, with their tags by id, has lost, undone or changed. */
+  wrongs(plants: ReadonlyMap<number, string>): string[] {
+    return [
+      ...[...this.stored].filter((id) => !this.doomed.has(id) && !plants.has(id)).map((id) => `lost: ${id}`),
+      ...[...this.deleted].filter((id) => plants.has(id)).map((id) => `delete undone: ${id}`),
+      ...[...plants].filter(([id, tag]) => this.sent.get(id) !== tag).map(([id]) => `changed: ${id}`),
+    ]
+  }
+}
+
+/**
+ * Lets clients create plants, and delete each second one, until it is over or the service gone. The request id of a
+ * request is `create-` or `delete-` and the id of its plant.
+ * @param isOver asked before each request
+ */
+export async function work(
+  port: number,
+  token: string,
+  ledger: Ledger,
+  isOver: () => boolean,
+  clients = 8,
+): Promise<void> {
+  const agent = new Agent({ keepAlive: true })
+  const send = async (what: 'create' | 'delete', id: number): Promise<number> => {
+    const tag = ledger.sent.get(id)
+    const headers = { 'X-Request-Id': `${what}-${id}` }
+    const { status } = await (what === 'create'
+      ? call(port, { method: 'POST', path: '/plants', token, headers, agent, body: { id, name: 'plant', tag } })
+      : call(port, { method: 'DELETE', path: `/plants/${id}`, token, headers, agent }))
+    ledger.statuses.set(status, (ledger.statuses.get(status) ?? 0) + 1)
+    if (![200, 204, 503].includes(status)) throw new Error(`${what} ${id} was answered ${status}`)
+    return status
+  }
+  const client = async () => {
+    while (!isOver()) {
+      const id = ledger.sent.size
+      // Some are longer than a page of the database has room for in one piece.
+      ledger.sent.set(id, `${id} ${'🌵'.repeat((id * 37) % 240)}`)
+      if ((await send('create', id)) !== 200) continue
+      ledger.stored.add(id)
+      if (id % 2 === 0 || isOver()) continue
+      ledger.doomed.add(id)
+      if ((await send('delete', id)) === 204) ledger.deleted.add(id)
+    }
+  }
+  const gone = (error: unknown) => {
+    if (!(error instanceof Error && 'code' in error)) throw error
+  }
+  await Promise.all(Array.from({ length: clients }, () => client().catch(gone)))
+  agent.destroy()
+}
+
+/** The tags of the plants of an owner by id, as a database file has them, and what SQLite finds wrong with it. */
+export function inspect(file: string, owner: string): { plants: Map<number, string>; faults: unknown[] } {
+  const db = new DatabaseSync(file)
+  try {
+    const rows = db.prepare('SELECT id, plant FROM plants WHERE owner = ?').all(owner)
+    const plants = rows.map(({ id, plant }) => {
+      const { tag }: { tag?: string } = JSON.parse(String(plant))
+      return [Number(id), tag ?? ''] as const
+    })
+    const found = db.prepare('PRAGMA integrity_check').all()
+    const faults = found.map(({ integrity_check }) => integrity_check).filter((each) => each !== 'ok')
+    return { plants: new Map(plants), faults }
+  } finally {
+    db.close()
+  }
+}

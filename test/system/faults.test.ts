@@ -1,0 +1,192 @@
+// The disk fails under the real process: each call of a kind in turn, moved on by one until a run meets no fault.
+// LONG=1 tries each of the many writes, too; without it they are tried in growing steps.
+import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openStore } from '../../service/store.ts'
+import { issueToken } from '../../service/token.ts'
+import { call } from '../helper.ts'
+import { inspect, Ledger, work } from '../ledger.ts'
+import { start, startService } from '../process.ts'
+import { eventually } from '../project.ts'
+import { need } from './programs.ts'
+
+need('strace')
+need('unshare', 'util-linux')
+const isLong = process.env['LONG'] !== undefined
+t.setTimeout(isLong ? 3_600_000 : 290_000)
+
+const MAIN = [process.execPath, 'service/main.ts']
+/** So many writes may share a commit. */
+const CLIENTS = 64
+
+/** A command under which the calls that concern a database fail as strace is told. */
+function failing(folder: string, inject: string): string[] {
+  const files = ['', '-wal', '-journal'].flatMap((end) => ['-P', `${folder}/plants.db${end}`])
+  const calls = /^[^:]*/.exec(inject)?.[0] ?? ''
+  const quiet = ['-D', '--quiet=attach,personality', '-o', `${folder}.trace`]
+  return ['strace', ...quiet, '-P', folder, ...files, '-e', `trace=${calls}`, '-e', `inject=${inject}`, ...MAIN]
+}
+
+interface Run {
+  readonly hasFault: boolean
+  readonly isServing: boolean
+  readonly code: number | null
+  readonly statuses: Map<number, number>
+  readonly fatal: string[]
+  readonly wrongs: string[]
+  readonly acknowledged: number
+}
+
+/** Runs the service from its first start to its end by SIGTERM, unless it ends before, and looks at what is left. */
+async function runWith(t: Test, inject: string, writes: number): Promise<Run> {
+  const folder = `${t.testdir()}/data`
+  const environment = { PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db`, LOG_LEVEL: 'info' }
+  const service = await start(t, failing(folder, inject), environment)
+  const isServing = await service.until(/admin port open/).then(
+    () => true,
+    () => false,
+  )
+  const ledger = new Ledger()
+  if (isServing) {
+    const [, port] = await service.until(/listening at http:[^"]*:(\d+)"/)
+    const token = /plant_[0-9a-f]{48}/.exec(service.printed.stderr)?.[0] ?? ''
+    const isOver = () => ledger.acknowledged >= writes || ledger.sent.size > 2 * writes
+    await work(Number(port), token, ledger, isOver, CLIENTS)
+    for (let times = 0; times < 3; times++) {
+      const { status } = await call(Number(port), { path: '/plants', token }).catch(() => ({ status: 0 }))
+      ledger.statuses.set(status, (ledger.statuses.get(status) ?? 0) + 1)
+    }
+    service.child.kill('SIGTERM')
+  }
+  const { code, stdout } = await service.ended
+  const trace = () => readFileSync(`${folder}.trace`, 'latin1')
+  await eventually(() => /\+\+\+ [^\n]+\n$/.test(trace()))
+  const hasFault = trace().includes('(INJECTED)')
+  const lines: { level: number; msg: string }[] = stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+  const fatal = lines.filter(({ level }) => level === 60).map(({ msg }) => msg)
+  await (await openStore({ file: `${folder}/plants.db` })).close()
+  const { plants, faults } = inspect(`${folder}/plants.db`, 'demo')
+  const wrongs = [...faults.map(String), ...ledger.wrongs(plants)]
+  const { statuses, acknowledged } = ledger
+  return { hasFault, isServing, code, statuses, fatal, wrongs, acknowledged }
+}
+
+const kinds: [calls: string, error: string, ends: boolean, step: number][] = [
+  ['fsync,fdatasync', 'EIO', true, isLong ? 1 : 1.3],
+  ['pwrite64', 'EIO', true, isLong ? 1 : 1.7],
+  ['pwrite64', 'ENOSPC', false, isLong ? 1 : 1.7],
+  ['ftruncate', 'EIO', true, 1],
+  ['openat', 'EIO', false, 1],
+  ['openat', 'EMFILE', false, 1],
+]
+for (const [calls, error, ends, step] of kinds) {
+  const what = ends ? 'ends the service' : 'is answered 503 until it is over'
+  // Enough for the log to be emptied into the file once. A list of more than 500 plants opens the file.
+  const writes = calls === 'openat' ? 1700 : 600
+  t.test(`${error} of ${calls} ${what}, and nothing that was acknowledged is lost`, { timeout: 0 }, async (t) => {
+    const seen = { runs: 0, atStart: 0, refusing: 0, ended: 0, acknowledged: 0 }
+    for (let when = 1; ; when = Math.max(when + 1, Math.floor(when * step))) {
+      const run = await runWith(t, `${calls}:error=${error}:when=${when}`, writes)
+      const { isServing, code, statuses, fatal, wrongs } = run
+      const where = `${calls} ${error} ${when}: ${JSON.stringify({ ...run, statuses: [...statuses] })}`
+      seen.runs += 1
+      seen.acknowledged += run.acknowledged
+      if (wrongs.length > 0) t.fail(where)
+      const refused = statuses.get(503) ?? 0
+      if (!isServing) {
+        seen.atStart += 1
+        if (code !== 1 || fatal.length !== 1) t.fail(where)
+      } else if (code === 1) {
+        seen.ended += 1
+        if (!ends || fatal.join() !== 'I/O error of the store') t.fail(where)
+      } else {
+        // The last files are written when the store is closed: SQLite leaves the log there if that fails.
+        if (code !== 0 || fatal.length > 0 || (ends && refused > 0)) t.fail(where)
+        if (!ends && run.acknowledged < writes) t.fail(`${where}: it did not recover`)
+      }
+      if (refused > 0) seen.refusing += 1
+      for (const status of statuses.keys()) if (![0, 200, 204, 503].includes(status)) t.fail(where)
+      if (!run.hasFault) break
+    }
+    t.comment(seen)
+    if (calls !== 'ftruncate') t.ok(seen.refusing > 0, 'requests were refused')
+    if (ends && calls !== 'ftruncate') t.ok(seen.ended > 0, 'the service has ended')
+  })
+}
+
+t.test('after an I/O error nothing is served and nothing is ready any more, and the next start goes on', async (t) => {
+  const folder = t.testdir()
+  const DATABASE_URL = `sqlite:${folder}/plants.db`
+  const store = await openStore({ file: `${folder}/plants.db` })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  const command = failing(folder, 'fsync,fdatasync:error=EIO:when=8+')
+  const { port, adminPort, ended } = await startService(t, { DATABASE_URL, LOG_LEVEL: 'info' }, command)
+  const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => ({ status: 0 }))).status
+  t.equal(await ready(), 200)
+  const create = (id: number) => call(port, { method: 'POST', path: '/plants', token, body: { id, name: 'x' } })
+  let id = 0
+  while ((await create(id)).status === 200) id += 1
+  t.ok(id > 0, 'some were created')
+  const [list, again, readiness] = await Promise.all([call(port, { path: '/plants', token }), create(0), ready()])
+  t.strictSame([list.status, again.status, readiness], [503, 503, 503])
+  t.equal(list.headers['retry-after'], '1')
+  const { code, stdout } = await ended
+  t.equal(code, 1)
+  t.match(stdout, /"level":60,.*"err":\{.*disk I\/O error.*"errcode":1034.*"msg":"I\/O error of the store"/)
+
+  const next = await startService(t, { DATABASE_URL })
+  const { json } = await call(next.port, { path: '/plants', token })
+  t.ok((json as unknown[]).length >= id) // the last one may be there, too
+})
+
+t.test('on a disk that is full writes are refused, reads go on, and with room again all does', async (t) => {
+  const folder = t.testdir()
+  const disk = `${folder}/disk`
+  mkdirSync(disk)
+  // A file system for the process alone, which goes with it.
+  const isRoot = process.getuid?.() === 0
+  const alone = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
+  const mount = `mount -t tmpfs -o size=2m none ${disk} && head -c 1000000 /dev/zero > ${disk}/ballast && exec "$0" "$@"`
+  const { child, ended, port, adminPort, printed } = await startService(
+    t,
+    { DATABASE_URL: `sqlite:${disk}/plants.db`, LOG_LEVEL: 'info' },
+    [...alone, 'sh', '-c', mount, ...MAIN],
+  )
+  const token = /plant_[0-9a-f]{48}/.exec(printed.stderr)?.[0] ?? ''
+  const inside = `/proc/${child.pid}/root${disk}`
+  const ledger = new Ledger()
+  const fill = async () => {
+    const refused = ledger.statuses.get(503) ?? 0
+    await work(port, token, ledger, () => (ledger.statuses.get(503) ?? 0) > refused + 20)
+  }
+  const wrongs = async () => {
+    const { status, json } = await call(port, { path: '/plants', token })
+    const tags = (json as readonly { readonly tag: string }[]).map(({ tag }) => tag) // the contract was checked
+    return [status, ledger.wrongs(new Map(tags.map((tag) => [Number.parseInt(tag), tag])))]
+  }
+  await fill()
+  const atFirst = ledger.acknowledged
+  t.ok(atFirst > 20, `${atFirst} writes were acknowledged`)
+  t.strictSame(await wrongs(), [200, []])
+  t.equal((await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status, 200)
+  rmSync(`${inside}/ballast`)
+  await fill()
+  t.ok(ledger.acknowledged > atFirst + 20, `with room again ${ledger.acknowledged}`)
+  t.strictSame(await wrongs(), [200, []])
+  t.strictSame([...ledger.statuses.keys()].sort(), [200, 204, 503])
+  // As a crash would leave it.
+  child.kill('SIGSTOP')
+  await delay(50)
+  cpSync(inside, `${folder}/left`, { recursive: true })
+  child.kill('SIGKILL')
+  await ended
+  await (await openStore({ file: `${folder}/left/plants.db` })).close()
+  const { plants, faults } = inspect(`${folder}/left/plants.db`, 'demo')
+  t.strictSame([...faults, ...ledger.wrongs(plants)], [])
+  t.comment({ acknowledged: ledger.acknowledged, refused: ledger.statuses.get(503) })
+})

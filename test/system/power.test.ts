@@ -1,0 +1,190 @@
+// The power fails: what a process wrote and synced is recorded, and the disk rebuilt as it would be found afterwards.
+// LONG=1 records more, and keeps more choices of what was not synced; SEED=<number> begins with another one.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { openStore } from '../../service/store.ts'
+import { callersOf } from '../../service/token.ts'
+import { inspect, Ledger, work } from '../ledger.ts'
+import { startService } from '../process.ts'
+import { copyProject } from '../project.ts'
+import { need } from './programs.ts'
+import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
+
+need('strace')
+const isLong = process.env['LONG'] !== undefined
+const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+/** Writes of a process, more than are between two checkpoints; random choices for each moment. */
+const [WRITES, CHOICES] = isLong ? [3000, 4] : [550, 1]
+/** So many writes may share a commit. */
+const CLIENTS = 32
+t.setTimeout(isLong ? 1_800_000 : 280_000)
+t.comment(`SEED=${SEED}`)
+
+/** In memory: it is rebuilt hundreds of times. */
+const memory = mkdtempSync('/dev/shm/plants-')
+t.teardown(() => rmSync(memory, { recursive: true, force: true }))
+
+/** What lives of a service on one disk have done. */
+interface Recording {
+  readonly folder: string
+  readonly events: Event[]
+  readonly ledger: Ledger
+  readonly token: string
+}
+
+/** How a process of the service lives: how many writes it does, the faults it meets, how it ends. */
+interface Life {
+  readonly writes: number
+  readonly end: 'SIGTERM' | 'SIGKILL' | 'fault'
+  readonly inject?: readonly string[]
+}
+
+/** Records the lives of the service in some folder, the first one of which begins without a database. */
+async function record(t: Test, lives: readonly Life[], main = 'service/main.ts'): Promise<Recording> {
+  const folder = t.testdir()
+  const ledger = new Ledger()
+  const events: Event[] = []
+  let token = ''
+  let answers = 0
+  for (const [index, { writes, end, inject }] of lives.entries()) {
+    const trace = `${folder}/trace.${index}`
+    const service = await startService(
+      t,
+      { DATABASE_URL: `sqlite:${folder}/data/plants.db`, LOG_LEVEL: 'info' },
+      watched(trace, [process.execPath, main], inject),
+    )
+    token ||= /plant_[0-9a-f]{48}/.exec(service.printed.stderr)?.[0] ?? ''
+    const most = ledger.acknowledged + writes
+    const isOver = () => {
+      if (ledger.acknowledged < most) return false
+      if (end === 'SIGKILL') service.child.kill(end)
+      return true
+    }
+    await work(service.port, token, ledger, isOver, CLIENTS)
+    if (end === 'SIGTERM') service.child.kill(end)
+    const { code, signal } = await service.ended
+    t.strictSame([code, signal], { SIGTERM: [0, null], SIGKILL: [null, 'SIGKILL'], fault: [1, null] }[end])
+    const seen = await readTrace(trace, folder)
+    answers += seen.filter(({ what }) => what === 'answer').length
+    events.push(...seen)
+    // strace does not tell of the last call of a process that was killed.
+    for (const id of ledger.stored) events.push({ what: 'answer', status: 200, requestId: `create-${id}` })
+    for (const id of ledger.deleted) events.push({ what: 'answer', status: 204, requestId: `delete-${id}` })
+  }
+  if (answers < ledger.acknowledged - lives.length * CLIENTS) throw new Error(`only ${answers} answers were seen`)
+  return { folder, events, ledger, token }
+}
+
+/** What was lost at each moment of a recording before which the disk changes. */
+interface Outcome {
+  /** Disks that were rebuilt, and syncs. */
+  disks: number
+  syncs: number
+  readonly wrongs: string[]
+}
+
+/**
+ * Cuts the power before each sync, and at the end: with all that was acknowledged until then, and only what was synced
+ * before. That is the worst of all moments since the sync before; the answers in between are among those looked for.
+ * @param choices how many times to keep at random what was not synced
+ */
+async function cutEverywhere({ folder, events, ledger, token }: Recording, choices: number): Promise<Outcome> {
+  const disk = new Disk(folder)
+  const known = new Ledger()
+  for (const [id, tag] of ledger.sent) known.sent.set(id, tag)
+  for (const id of ledger.doomed) known.doomed.add(id)
+  const outcome: Outcome = { disks: 0, syncs: 0, wrongs: [] }
+  let isTokenShown = false
+  const random = fc.sample(fc.noBias(fc.nat(999)), { seed: SEED, numRuns: 100_000 })
+  let drawn = 0
+  const draw = () => (random[drawn++ % random.length] ?? 0) / 1000
+
+  const cut = async (keeps: Keeps, kind: string) => {
+    outcome.disks += 1
+    const files = disk.cut(keeps)
+    const wrongs = await wrongsOn(files, known, isTokenShown ? token : undefined)
+    outcome.wrongs.push(...wrongs.map((wrong) => `${kind}, sync ${outcome.syncs}: ${wrong}`))
+  }
+  const cutAll = async () => {
+    await cut(() => false, 'nothing kept')
+    for (let choice = 0; choice < choices; choice++) {
+      const share = draw()
+      await cut(() => draw() < share, `${Math.round(share * 100)} % kept`)
+    }
+  }
+  for (const event of events) {
+    if (event.what === 'sync' || event.what === 'failedSync') {
+      await cutAll()
+      outcome.syncs += 1
+    } else if (event.what === 'answer') {
+      const [, what, id] = /^(create|delete)-(\d+)$/.exec(event.requestId) ?? []
+      if (what === 'create' && event.status === 200) known.stored.add(Number(id))
+      if (what === 'delete' && event.status === 204) known.deleted.add(Number(id))
+    } else if (event.what === 'print') isTokenShown ||= event.text.includes(token)
+    disk.apply(event)
+  }
+  await cutAll()
+  return outcome
+}
+
+/** Starts the store on what a disk has, as the service would do, and asks for what was acknowledged. */
+async function wrongsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, token?: string): Promise<string[]> {
+  const folder = `${memory}/data`
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder)
+  for (const [path, bytes] of files)
+    if (!path.endsWith('-shm')) writeFileSync(folder + path.slice(dirname(path).length), bytes)
+  const file = `${folder}/plants.db`
+  try {
+    const store = await openStore({ file })
+    const isKnown = token === undefined || (await callersOf(store)(token)) === 'demo'
+    await store.close()
+    const { plants, faults } = inspect(file, 'demo')
+    return [...faults.map(String), ...known.wrongs(plants), ...(isKnown ? [] : ['the token is lost'])]
+  } catch (error) {
+    return [String(error)]
+  }
+}
+
+const LIVES: readonly Life[] = [
+  { writes: WRITES, end: 'SIGTERM' },
+  { writes: 100, end: 'SIGKILL' },
+  { writes: WRITES, end: 'SIGKILL' },
+]
+
+t.test('a power cut at any moment loses no acknowledged write, undoes no delete and breaks no file', async (t) => {
+  const recording = await record(t, LIVES)
+  const { wrongs, ...counts } = await cutEverywhere(recording, CHOICES)
+  t.comment({ ...counts, acknowledged: recording.ledger.acknowledged })
+  t.strictSame(wrongs.slice(0, 20), [])
+  t.ok(counts.syncs > 50, 'there were syncs to cut the power before')
+})
+
+t.test('the same with synchronous=NORMAL does lose writes: the test sees it', async (t) => {
+  const copy = copyProject(t)
+  const file = `${copy}/service/store.sqlite.open.ts`
+  const source = readFileSync(file, 'utf8')
+  writeFileSync(file, source.replace('synchronous = FULL', 'synchronous = NORMAL').replace('!== 2n', '!== 1n'))
+  const { wrongs, ...counts } = await cutEverywhere(await record(t, LIVES, `${copy}/service/main.ts`), 0)
+  const lost = wrongs.filter((wrong) => wrong.includes(': lost: '))
+  t.comment({ ...counts, losses: lost.length, of: new Set(lost.map((wrong) => wrong.replace(/.*: /, ''))).size })
+  t.ok(lost.length > 100)
+})
+
+t.test('what is acknowledged after a start that follows a failed sync is not lost', async (t) => {
+  const recording = await record(t, [
+    { writes: 100, end: 'SIGKILL' },
+    { writes: Infinity, end: 'fault', inject: ['-e', 'inject=fsync,fdatasync:error=EIO:when=20'] },
+    { writes: 100, end: 'SIGKILL' },
+  ])
+  const failed = recording.events.filter(({ what }) => what === 'failedSync')
+  t.strictSame(
+    failed.map((event) => 'path' in event && event.path.slice(-4)),
+    ['-wal'],
+  )
+  const { wrongs, ...counts } = await cutEverywhere(recording, CHOICES)
+  t.comment({ ...counts, acknowledged: recording.ledger.acknowledged })
+  t.strictSame(wrongs.slice(0, 20), [])
+})
