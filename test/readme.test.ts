@@ -20,6 +20,14 @@ t.test('the list of files is what service/ holds', async (t) => {
   t.strictSame(files, readdirSync('service').sort())
 })
 
+t.test('each promise names a test that is there', async (t) => {
+  const promises = [...section('## What you can rely on').matchAll(/^\| .* \| `(.*)`: (.*) \|$/gm)]
+  t.ok(promises.length > 20)
+  for (const [, file = '', name = ''] of promises) {
+    t.ok(readFileSync(`test/${file}`, 'utf8').replaceAll("\\'", "'").includes(name), `${file}: ${name}`)
+  }
+})
+
 t.test('the image and the tests run on the same Node', async (t) => {
   const lock: { packages: Record<string, { version: string }> } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
   const versions = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM \S+\/node:(\d+\.\d+\.\d+)-/gm)]
