@@ -2,8 +2,10 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { JsonText } from './json.ts'
 import { type Page, type Plant, StoreUnavailable } from './store.ts'
 
-/** A list of more plants than this is read in batches, from a snapshot; of those so many may be open, and of one owner. */
+/** Up to so many plants are read at once, and more if they are short. */
 export const BATCH = 500
+const MOST_AT_ONCE: Size = { plants: 10_000, bytes: 1_000_000 }
+/** Longer lists are read in batches, from a snapshot; of those so many may be open, and so many of one owner. */
 export const MOST_SNAPSHOTS = 16
 export const MOST_OF_ONE = 8
 /** Milliseconds that a list waits for others to end. */
@@ -13,6 +15,13 @@ const STEP = 5000
 
 /** At most `most` plants of an owner after an id, or from the first; `last` if there are more. */
 export type ReadPage = (owner: string, after: bigint | undefined, most: number) => Promise<ShortPage>
+
+/** How many plants of an owner there are after an id, up to `most` of them, and the length of all their JSON. */
+export type Measure = (owner: string, after: bigint | undefined, most: number) => Promise<Size>
+interface Size {
+  readonly plants: number
+  readonly bytes: number
+}
 
 /** A page in one piece. */
 export interface ShortPage extends Page {
@@ -30,18 +39,26 @@ export interface Snapshot {
 /** Lists as the interface `Store` promises them, in the memory of one batch; the same for every kind of store. */
 export class Lists {
   readonly #page: ReadPage
+  readonly #measure: Measure
   readonly #openSnapshot: () => Promise<Snapshot>
   /** The owners of the snapshots that are open. */
   readonly #open: string[] = []
 
-  constructor(page: ReadPage, openSnapshot: () => Promise<Snapshot>) {
+  constructor(page: ReadPage, measure: Measure, openSnapshot: () => Promise<Snapshot>) {
     this.#page = page
+    this.#measure = measure
     this.#openSnapshot = openSnapshot
   }
 
   async list(owner: string, after?: bigint, limit = Infinity): Promise<Page> {
     const page = await this.#page(owner, after, Math.min(limit, BATCH))
     if (page.last === undefined || limit <= BATCH) return page
+    const most = Math.min(limit, MOST_AT_ONCE.plants)
+    const { plants: count, bytes } = await this.#measure(owner, after, most + 1)
+    if (bytes <= MOST_AT_ONCE.bytes && (count <= most || limit === most)) {
+      const whole = await this.#page(owner, after, most)
+      if (whole.last === undefined || limit === most) return whole
+    }
     const end: { last?: bigint } = {}
     const plants = this.#batches(owner, after, limit, end)
     await plants.next()

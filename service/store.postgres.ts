@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { reasonOf, StartupError } from './config.ts'
-import { BATCH, Lists, MOST_SNAPSHOTS, type ReadPage, type Snapshot } from './store.list.ts'
+import { BATCH, Lists, MOST_SNAPSHOTS, type Snapshot } from './store.list.ts'
 import { Connections, isFinal, type Query } from './store.postgres.connections.ts'
 import { prepareSchema } from './store.postgres.schema.ts'
+import { Pages } from './store.postgres.pages.ts'
 import { Writes } from './store.postgres.writes.ts'
-import { fromToken, idOf, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
+import { fromToken, idOf, toEntry, toPlant, toToken } from './store.rows.ts'
 import {
   type Entry,
   type Figures,
@@ -34,8 +35,10 @@ export class PostgresStore implements Store {
   private constructor(connections: Connections, timeout: number) {
     this.#connections = connections
     this.#writes = new Writes(connections, timeout)
+    const pages = new Pages((text, values) => connections.read(text, values))
     this.#lists = new Lists(
-      pages((text, values) => connections.read(text, values)),
+      (owner, after, most) => pages.get(owner, after, most),
+      (owner, after, most) => this.#measure(owner, after, most),
       () => openSnapshot(connections),
     )
   }
@@ -111,6 +114,13 @@ export class PostgresStore implements Store {
     return (await this.#connections.write('DELETE FROM tokens WHERE id = $1 RETURNING id', [id])).length > 0
   }
 
+  async #measure(owner: string, after: bigint | undefined, most: number) {
+    const read = `SELECT count(*) AS plants, coalesce(sum(octet_length(plant)), 0) AS bytes FROM
+      (SELECT plant FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2) ORDER BY id LIMIT $3) AS found`
+    const [row] = await this.#connections.read(read, [owner, after, most])
+    return { plants: Number(row?.['plants']), bytes: Number(row?.['bytes']) }
+  }
+
   async ping(): Promise<void> {
     await this.#connections.read('SELECT 1 FROM plants LIMIT 1')
   }
@@ -130,24 +140,14 @@ export class PostgresStore implements Store {
   }
 }
 
-function pages(query: Query): ReadPage {
-  const text = `SELECT id, plant FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2) ORDER BY id LIMIT $3`
-  return async (owner, after, most) => {
-    const rows = await query(text, [owner, after, most + 1])
-    return toPage(
-      rows.map(({ plant, id }) => [plant, id]),
-      most,
-    )
-  }
-}
-
 /** A snapshot is a transaction that sees one moment: that of its first read. It needs no session, but a connection. */
 async function openSnapshot(connections: Connections): Promise<Snapshot> {
   const { query, close } = await connections.session(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIST};
     SELECT 1 FROM plants LIMIT 1`)
+  const pages = new Pages(query)
   return {
-    page: pages(query),
+    page: (owner, after, most) => pages.get(owner, after, most),
     skip: async (owner, after, count) => {
       const text = `SELECT id FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2)
         ORDER BY id LIMIT 1 OFFSET $3`

@@ -50,6 +50,7 @@ export class SqliteStore implements Store {
     this.#pages = pages
     this.#lists = new Lists(
       async (owner, after, most) => pages.get(owner, after, most),
+      (owner, after, most) => this.#measure(owner, after, most),
       async () => openSnapshot(String(db.location())),
     )
   }
@@ -133,6 +134,15 @@ export class SqliteStore implements Store {
   async close(): Promise<void> {
     this.#commit()
     for (const each of [this.#db, this.#lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
+  }
+
+  async #measure(owner: string, after: bigint | undefined, most: number) {
+    const { plants, bytes } =
+      available(
+        () => this.#sql.get`SELECT count(*) AS plants, total(octet_length(plant)) AS bytes FROM
+          (SELECT plant FROM plants WHERE owner = ${owner} AND id > ${after ?? -Infinity} ORDER BY id LIMIT ${most})`,
+      ) ?? {}
+    return { plants: Number(plants), bytes: Number(bytes) }
   }
 
   #row(owner: string, id: bigint): Row | undefined {
