@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
 import { BATCH, Lists, type Snapshot } from './store.list.ts'
 import { fromPlant, fromToken, idOf, type Row, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
@@ -49,7 +50,11 @@ export class SqliteStore implements Store {
     const pages = new Pages(reader(db))
     this.#pages = pages
     this.#lists = new Lists(
-      async (owner, after, most) => pages.get(owner, after, most),
+      async (owner, after, most) => {
+        // The lists of one turn are answered together, as writes are: to wake their clients one by one costs more.
+        await nextTurn()
+        return pages.get(owner, after, most)
+      },
       (owner, after, most) => this.#measure(owner, after, most),
       async () => openSnapshot(String(db.location())),
     )
