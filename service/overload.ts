@@ -12,6 +12,7 @@ declare module 'fastify' {
  * turn, however long it is. Who is refused asks again: without a bound, to refuse would be all that is done.
  */
 const AT_ONCE = 64
+const REFUSED_AT_ONCE = 24
 /** Milliseconds after which a request that waits for its turn will be refused, and how many may wait. */
 const LONGEST_WAIT = 500
 const MOST_WAITING = 5000
@@ -92,7 +93,7 @@ export class Gate {
     const oldest = performance.now() - LONGEST_WAIT
     const inTime = this.#waiting.findIndex(({ since }) => since > oldest)
     this.#late.push(...this.#waiting.splice(0, inTime === -1 ? Infinity : inTime))
-    for (const { refuse } of this.#late.splice(0, AT_ONCE)) this.refuse(refuse)
+    for (const { refuse } of this.#late.splice(0, REFUSED_AT_ONCE)) this.refuse(refuse)
     const turn = this.#waiting.splice(0, AT_ONCE)
     this.#begun = turn.length
     for (const { begin } of turn) begin()

@@ -1,4 +1,5 @@
-// A flood of requests, as a process of its own: node flood.ts <port> <path> <connections> <requests a second> <seconds>
+// A flood of requests, as a process of its own: node flood.ts <port> <plants> <connections> <requests a second> <seconds>
+// Each asks for 200 plants after a random id below the number of plants: a page that was hardly ever asked for just now.
 // The requests are due at their rate, each on the connection whose turn it is; one that has no answer yet delays its next.
 import net from 'node:net'
 import { once } from 'node:events'
@@ -17,14 +18,14 @@ export interface Outcome {
 }
 
 if (import.meta.main) {
-  const [port = '', path = '', ...numbers] = process.argv.slice(2)
-  const [connections = 0, rate = 0, seconds = 0] = numbers.map(Number)
-  const bytes = `GET ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${process.env['TOKEN'] ?? ''}\r\n\r\n`
+  const [port = 0, plants = 0, connections = 0, rate = 0, seconds = 0] = process.argv.slice(2).map(Number)
+  const head = `HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${process.env['TOKEN'] ?? ''}\r\n\r\n`
+  const id = Buffer.alloc(8)
   const outcome: Outcome = { good: 0, late: 0, refused: 0, other: 0 }
 
   const sockets: net.Socket[] = []
   while (sockets.length < connections) {
-    const some = Array.from({ length: Math.min(100, connections) }, () => net.connect(Number(port), '127.0.0.1'))
+    const some = Array.from({ length: Math.min(100, connections) }, () => net.connect(port, '127.0.0.1'))
     await Promise.all(some.map((each) => once(each, 'connect')))
     sockets.push(...some)
   }
@@ -59,13 +60,14 @@ if (import.meta.main) {
       socket.removeAllListeners()
       socket.on('data', (chunk) => {
         text += chunk.toString('latin1')
-        const head = text.indexOf('\r\n\r\n')
+        const end = text.indexOf('\r\n\r\n')
         const [, length] = /^content-length: (\d+)/im.exec(text) ?? []
-        if (head !== -1 && text.length === head + 4 + Number(length)) resolve(text)
+        if (end !== -1 && text.length === end + 4 + Number(length)) resolve(text)
       })
       socket.on('error', reject)
       socket.on('close', reject)
-      socket.write(bytes)
+      id.writeUInt32BE(Math.random() * plants, 4)
+      socket.write(`GET /plants?limit=200&cursor=${id.toString('base64url')} ${head}`)
     })
   }
 }

@@ -1,5 +1,4 @@
-// Ten times as many requests as the service can answer. The machine may be busy with other things: what the service
-// does is measured by the CPU time that it had.
+// Ten times as many requests as the service can answer. The machine must have nothing else to do.
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
@@ -9,9 +8,8 @@ import { run, startService } from '../process.ts'
 import type { Outcome } from './flood.ts'
 
 t.setTimeout(180_000)
-const PLANTS = 200
+const PLANTS = 20_000
 const CONNECTIONS = 4500
-const PATH = `/plants?limit=${PLANTS}`
 
 const file = `${t.testdir()}/plants.db`
 const store = await openStore({ file })
@@ -25,7 +23,7 @@ const { child, port, adminPort, printed } = await startService(t, {
 
 /** Sends requests. @returns what became of them, and the answers in time by second of CPU time of the service */
 async function flood(connections: number, rate: number, seconds: number) {
-  const words = [port, PATH, connections, rate, seconds].map(String)
+  const words = [port, PLANTS, connections, rate, seconds].map(String)
   const before = cpu()
   const { stdout, stderr } = await run([process.execPath, 'test/system/flood.ts', ...words], { TOKEN: token })
   if (stdout === '') throw new Error(stderr)
@@ -68,10 +66,10 @@ for (const round of ['a flood', 'a second flood', 'a third flood']) {
         await delay(50)
       }
     })()
-    const { good, late, refused, other, perCpu } = await flood(CONNECTIONS, 10 * peak.rate, 8)
+    const { good, late, refused, other, rate } = await flood(CONNECTIONS, 10 * peak.rate, 8)
     over.abort()
     await watch
-    t.ok(perCpu >= 0.8 * peak.perCpu, `${perCpu} answers in time by second of CPU, of ${peak.perCpu}`)
+    t.ok(rate >= 0.8 * peak.rate, `${rate} answers in time a second, of ${peak.rate}`)
     t.ok(late <= 0.05 * good, `${late} late answers beside ${good}`)
     t.ok(refused > 0, 'some are refused')
     t.equal(other, 0)
@@ -93,6 +91,6 @@ for (const round of ['a flood', 'a second flood', 'a third flood']) {
 
 t.test('memory is flat', async (t) => {
   const [, second = 0, third = 0] = peaks
-  t.ok(third < 500, `${third} MB`)
+  t.ok(third < 650, `${third} MB`)
   t.ok(third < 1.2 * second, `${third} MB after ${second} MB`)
 })
