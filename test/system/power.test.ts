@@ -162,15 +162,15 @@ t.test('a power cut at any moment loses no acknowledged write, undoes no delete 
   t.ok(counts.syncs > 50, 'there were syncs to cut the power before')
 })
 
-t.test('the same with synchronous=NORMAL does lose writes: the test sees it', async (t) => {
-  const copy = copyProject(t)
+t.test('the same with synchronous=NORMAL does lose writes: the test sees it', async (normal) => {
+  const copy = copyProject(t) // in another folder than the database
   const file = `${copy}/service/store.sqlite.open.ts`
   const source = readFileSync(file, 'utf8')
   writeFileSync(file, source.replace('synchronous = FULL', 'synchronous = NORMAL').replace('!== 2n', '!== 1n'))
-  const { wrongs, ...counts } = await cutEverywhere(await record(t, LIVES, `${copy}/service/main.ts`), 0)
+  const { wrongs, ...counts } = await cutEverywhere(await record(normal, LIVES, `${copy}/service/main.ts`), 0)
   const lost = wrongs.filter((wrong) => wrong.includes(': lost: '))
-  t.comment({ ...counts, losses: lost.length, of: new Set(lost.map((wrong) => wrong.replace(/.*: /, ''))).size })
-  t.ok(lost.length > 100)
+  normal.comment({ ...counts, losses: lost.length, of: new Set(lost.map((wrong) => wrong.replace(/.*: /, ''))).size })
+  normal.ok(lost.length > 100)
 })
 
 t.test('what is acknowledged after a start that follows a failed sync is not lost', async (t) => {
