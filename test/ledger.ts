@@ -5,6 +5,8 @@ import { call } from './helper.ts'
 
 /** What the clients of one caller have asked for and been answered. A plant is created once, and deleted at most once. */
 export class Ledger {
+  /** How long the tag of a plant is. Some are longer than a page of the database has room for in one piece. */
+  readonly lengthOf: (id: number) => number
   /** The tags of all plants that were sent, by id. */
   readonly sent = new Map<number, string>()
   /** Those whose create was answered 200; those that were to be deleted; those whose delete was answered 204. */
@@ -13,6 +15,10 @@ export class Ledger {
   readonly deleted = new Set<number>()
   /** How often each status was answered. */
   readonly statuses = new Map<number, number>()
+
+  constructor(lengthOf = (id: number) => (id * 37) % 240) {
+    this.lengthOf = lengthOf
+  }
 
   /** How many writes were acknowledged. */
   get acknowledged(): number {
@@ -55,8 +61,7 @@ export async function work(
   const client = async () => {
     while (!isOver()) {
       const id = ledger.sent.size
-      // Some are longer than a page of the database has room for in one piece.
-      ledger.sent.set(id, `${id} ${'🌵'.repeat((id * 37) % 240)}`)
+      ledger.sent.set(id, `${id} ${'🌵'.repeat(ledger.lengthOf(id))}`)
       if ((await send('create', id)) !== 200) continue
       ledger.stored.add(id)
       if (id % 2 === 0 || isOver()) continue
