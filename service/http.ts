@@ -61,7 +61,7 @@ export function takeOverFromNode(app: FastifyInstance, most: number): void {
     traffic.end(undefined, request.method ?? '', undefined, TOO_BUSY.statusCode, 0)
   }
   const pass = (request: IncomingMessage, response: ServerResponse) => {
-    if (gate.isOpen()) serve(request, response)
+    if (gate.tryBegin()) serve(request, response)
     else {
       gate.wait(
         () => serve(request, response),

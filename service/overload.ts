@@ -44,8 +44,8 @@ export class Gate {
     this.#traffic = traffic
   }
 
-  /** Whether one more can begin at once; it is counted then. */
-  isOpen(): boolean {
+  /** Whether one more may begin at once. It is counted then. */
+  tryBegin(): boolean {
     if (this.#begun === AT_ONCE) return false
     this.#begun += 1
     // The next turn counts anew. That is not asked for by each request, but by some together.
@@ -55,7 +55,7 @@ export class Gate {
 
   /** Begins a request, at once or later, or refuses it. Without a way to refuse it, it begins in any case. */
   pass(begin: () => void, refuse = begin): void {
-    if (this.isOpen()) begin()
+    if (this.tryBegin()) begin()
     else this.wait(begin, refuse)
   }
 

@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readSync, writeS
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { reasonOf, StartupError } from './config.ts'
+import { primaryCode } from './store.sqlite.errors.ts'
 
 /** Each entry upgrades the schema by one version; `user_version` counts those that a file has had. */
 const SCHEMA = [
@@ -73,22 +74,6 @@ export function own(path: string): DatabaseSync {
     throw primaryCode(error) === 5 ? new Error('another process is using it', { cause: error }) : error
   }
 }
-
-/** The primary result code of an error of SQLite (https://sqlite.org/rescode.html), such as 5 for BUSY. */
-export function primaryCode(error: unknown): number | undefined {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
-}
-
-/**
- * Whether an error is a fault of the disk (https://sqlite.org/rescode.html#ioerr), and not of the memory, or of the
- * file for shared memory, which a full disk or too many open files may cause, and which need not last.
- */
-export function isDiskFault(error: unknown): boolean {
-  return primaryCode(error) === 10 && error instanceof Error && 'errcode' in error && !OTHERS.has(Number(error.errcode))
-}
-
-/** SQLITE_IOERR_NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP. */
-const OTHERS = new Set([12, 18, 19, 21].map((detail) => (detail << 8) | 10))
 
 /** Makes a folder that a power cut does not take away again. */
 function makeFolder(path: string): void {

@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { DatabaseSync, type SQLTagStore } from 'node:sqlite'
-import { BATCH, Lists, type Snapshot } from './store.list.ts'
-import { fromPlant, fromToken, idOf, type Row, toEntry, toPage, toPlant, toToken } from './store.rows.ts'
-import { BUSY_TIMEOUT, isDiskFault, openSqlite, primaryCode } from './store.sqlite.open.ts'
-import { Pages, type ReadNow } from './store.sqlite.pages.ts'
+import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import { BATCH, Lists } from './store.list.ts'
+import { fromPlant, fromToken, type Row, toEntry, toPlant, toToken } from './store.rows.ts'
+import { available } from './store.sqlite.errors.ts'
+import { openSqlite } from './store.sqlite.open.ts'
+import { openSnapshot, Pages, reader } from './store.sqlite.pages.ts'
 import {
   type Entry,
-  failure,
   type Figures,
   type Page,
   type Plant,
@@ -15,9 +15,6 @@ import {
   type StoredToken,
   StoreUnavailable,
 } from './store.ts'
-
-/** Primary result codes that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
-const UNAVAILABLE = new Set<number | undefined>([5, 6, 8, 10, 13, 14])
 
 /** After so many writes the log is emptied into the file. */
 const CHECKPOINT = 500
@@ -53,7 +50,7 @@ export class SqliteStore implements Store {
       async (owner, after, most) => {
         // The lists of one turn are answered together, as writes are: to wake their clients one by one costs more.
         await nextTurn()
-        return pages.get(owner, after, most)
+        return available(() => pages.get(owner, after, most))
       },
       (owner, after, most) => this.#measure(owner, after, most),
       async () => openSnapshot(String(db.location())),
@@ -196,54 +193,5 @@ export class SqliteStore implements Store {
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error // else the log has it all until the next time
     }
-  }
-}
-
-function reader(db: DatabaseSync): ReadNow {
-  const rows = db.prepare('SELECT plant, id FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?')
-  rows.setReturnArrays(true)
-  return (owner, after, most) =>
-    toPage(
-      available(() => rows.all(owner, after ?? -Infinity, most + 1)),
-      most,
-    )
-}
-
-/** A snapshot is a connection of its own, whose transaction sees one moment: that of its first read. */
-function openSnapshot(file: string): Snapshot {
-  const db = available(() => new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: BUSY_TIMEOUT }))
-  try {
-    available(() => db.exec('BEGIN; SELECT 1 FROM plants LIMIT 1'))
-  } catch (error) {
-    db.close()
-    throw error
-  }
-  const sql = db.createTagStore()
-  const read = reader(db)
-  return {
-    page: async (owner, after, most) => read(owner, after, most),
-    skip: async (owner, after, count) => {
-      const from = after ?? -Infinity
-      const row = available(
-        () => sql.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
-          ORDER BY id LIMIT 1 OFFSET ${count - 1}`,
-      )
-      return row && idOf(row)
-    },
-    close: async () => db.close(),
-  }
-}
-
-/** Runs SQL. @throws {StoreUnavailable} for what may go better later */
-function available<Value>(run: () => Value): Value {
-  if (failure.signal.aborted) throw new StoreUnavailable('there was an I/O error', { cause: failure.signal.reason })
-  try {
-    return run()
-  } catch (error) {
-    if (isDiskFault(error)) failure.abort(error)
-    // When the process ends, the store is closed to requests that have taken too long.
-    const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
-    if (!isClosed && !UNAVAILABLE.has(primaryCode(error))) throw error
-    throw new StoreUnavailable(String(error), { cause: error })
   }
 }

@@ -70,6 +70,29 @@ t.test('a client that takes nothing of its answer is cut', async (t) => {
   t.match(log.at(-1), { caller: 'slow', aborted: true })
 })
 
+t.test('a client that takes answers in one piece too slowly is cut, too', async (t) => {
+  const { log, port, store, token } = await build(t, { ANSWER_TIMEOUT: '1' })
+  const name = 'x'.repeat(80)
+  await Promise.all(Array.from({ length: 9000 }, (_, id) => store.create('slow', BigInt(id), { name })))
+  const socket = net
+    .connect(port, '127.0.0.1')
+    .on('error', () => undefined)
+    .pause()
+  // More than the system takes from the service.
+  socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${await token('slow')}\r\n\r\n`.repeat(20))
+  log.length = 0
+  const reader = setInterval(() => socket.read(1000), 10)
+  const isCut = () => log.some(({ msg, aborted }) => msg === 'request' && aborted === true)
+  for (let left = 100; !isCut() && left > 0; left -= 1) await delay(100)
+  clearInterval(reader)
+  socket.destroy()
+  t.match(
+    log.find(({ msg }) => msg === 'response broken off'),
+    { err: { message: 'not taken in time' } },
+  )
+  t.ok(isCut())
+})
+
 t.test('a client that takes its answer too slowly is cut, though it takes some all the time', async (t) => {
   const { log, port, store, token } = await build(t, { ANSWER_TIMEOUT: '1' })
   const name = '🌱'.repeat(255)
