@@ -85,7 +85,7 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   )
   try {
     await addRoutes(app, contract, new PlantService(store), guards, of.draft)
-    await serveDocs(app, contract, config)
+    serveDocs(app, contract, config)
     await app.ready()
   } catch (error) {
     throw new StartupError(`${contract.file}: ${reasonOf(error)}`, { cause: error })

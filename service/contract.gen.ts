@@ -300,3 +300,4 @@ export interface operations {
     };
 }
 export type SecurityScheme = "bearerAuth";
+export const VALIDATED = "1e7c171fd8cdee87d6e8d07fc540b51401d25b61b871eb80daba41e5c8403b4a";

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Document, isNode, isScalar, LineCounter, parseDocument, YAMLParseError } from 'yaml'
 import { reasonOf, StartupError } from './config.ts'
@@ -91,6 +92,11 @@ export function readContract(file: string, baseUrl?: string): Contract {
     const line = offset === undefined ? '' : `:${lines.linePos(offset).line}`
     throw new StartupError(`${file}${line}: ${reasonOf(error)}`)
   }
+}
+
+/** What tells one document from another: in hexadecimal digits, the SHA-256 of it as JSON. */
+export function digestOf(document: unknown): string {
+  return createHash('sha256').update(JSON.stringify(document)).digest('hex')
 }
 
 /** A fault of the document. */

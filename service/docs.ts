@@ -1,8 +1,15 @@
-import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { Config } from './config.ts'
 import type { Contract } from './contract.ts'
+import { answerError } from './errors.ts'
+import { requestId } from './headers.ts'
+import { answerUnrouted } from './methods.ts'
 
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
@@ -12,22 +19,47 @@ const CSP =
  * Serves the contract as `/openapi.yaml`, and as a page to try it out at `/docs/`.
  * @param config `BASE_URL` is where the page sends its requests; with `DOCS` off there is no page
  */
-export async function serveDocs(
-  app: FastifyInstance,
-  { bytes }: Contract,
-  { BASE_URL, DOCS }: Pick<Config, 'BASE_URL' | 'DOCS'>,
-): Promise<void> {
+export function serveDocs(app: FastifyInstance, { bytes }: Contract, config: Pick<Config, 'BASE_URL' | 'DOCS'>): void {
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml').send(bytes))
-  if (DOCS === 'off') return
+  if (config.DOCS === 'off') return
 
-  await app.register(swagger) // the page asks for this plugin; the copies that it would serve are not
-  await app.register(swaggerUi, {
+  // It is made when somebody comes to see it: each start would take a fifth longer.
+  let page: Promise<FastifyInstance> | undefined
+  for (const path of ['/docs', '/docs/', '/docs/*']) {
+    app.get(path, async ({ id, raw }, reply) => {
+      page ??= buildPage(app.log, config.BASE_URL).catch((error: unknown) => {
+        page = undefined
+        throw error
+      })
+      const made = await page
+      raw.headers['x-request-id'] = id
+      for (const [name, value = ''] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value)
+      reply.hijack()
+      made.routing(raw, reply.raw)
+    })
+  }
+}
+
+async function buildPage(log: FastifyBaseLogger, baseUrl: string): Promise<FastifyInstance> {
+  const { default: swagger } = await import('@fastify/swagger')
+  const { default: swaggerUi } = await import('@fastify/swagger-ui')
+  const page = Fastify({
+    loggerInstance: log,
+    genReqId: requestId,
+    logController: new LogController({ disableRequestLogging: true }),
+  })
+  page.setErrorHandler(answerError)
+  answerUnrouted(page)
+  await page.register(swagger) // the page asks for this plugin; the copies that it would serve are not
+  await page.register(swaggerUi, {
     routePrefix: '/docs',
     theme: { title: 'Plant Store' },
     uiConfig: { urls: [{ url: '../openapi.yaml', name: 'Plant Store' }], deepLinking: true, validatorUrl: null },
     uiHooks: { onRequest: redirect },
-    staticCSP: `${CSP} ${URL.parse(BASE_URL)?.origin ?? ''}`,
+    staticCSP: `${CSP} ${URL.parse(baseUrl)?.origin ?? ''}`,
   })
+  await page.ready()
+  return page
 }
 
 /** Redirects relatively, to hold behind any path prefix. */

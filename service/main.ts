@@ -1,12 +1,10 @@
 // The process: configuration, admin port, store, server; and the same in reverse at a signal.
-import { enableCompileCache, flushCompileCache } from 'node:module'
+import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { readConfig, StartupError } from './config.ts'
 import type { Store } from './store.ts'
 
-// Compiled once, and not at each start. In the image the folder is there, and read-only.
-enableCompileCache(import.meta.dirname + '/../node_modules/.cache/compiled')
 // Before the imports that take time: a signal that arrives while the service starts is not lost.
 const stop = new AbortController()
 const signalled = new Promise<NodeJS.Signals>((resolve) => {
@@ -71,7 +69,7 @@ async function serve(store: Store): Promise<FastifyInstance | undefined> {
     await offerDemoToken(store, app.listeningOrigin)
   }
   admin.serving({ store, traffic: app.traffic })
-  flushCompileCache()
+  flushCompileCache() // which would wait for the end, and that may be a kill
   return app
 }
 

@@ -41,8 +41,9 @@ t.test('the addresses of the docs lead to one page, relatively', async (t) => {
 t.test('what is not there is an Error under /docs, too', async (t) => {
   const { port } = await build(t)
   for (const path of ['/docs/no', '/docs/static/', '/docs/static/no.js', '/docs/static/..%2f..%2fpackage.json']) {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`)
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-request-id': 'a-request' } })
     t.equal(response.status, 404)
+    t.match(Object.fromEntries(response.headers), { 'cache-control': 'no-store', 'x-request-id': 'a-request' }, path)
     t.match(await response.json(), { error: 404, message: String }, path)
   }
   t.equal((await fetch(`http://127.0.0.1:${port}/docs/`, { method: 'POST' })).status, 405)

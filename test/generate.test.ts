@@ -20,6 +20,12 @@ t.test('a parameter with a default stays optional: nothing fills it in', async (
   t.match(await generateTypes(file), 'export type SecurityScheme = never;')
 })
 
+t.test('what breaks the schema of OpenAPI is refused', async (t) => {
+  const file = `${t.testdir()}/openapi.yaml`
+  writeFileSync(file, readFileSync('openapi.yaml', 'utf8').replace(/^ {2}version: .*\n/m, ''))
+  await t.rejects(generateTypes(file), { name: 'StartupError', message: /openapi\.yaml: .*required.*version/ })
+})
+
 t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
   const folder = t.testdir()
   mkdirSync(`${folder}/service`)

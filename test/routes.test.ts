@@ -130,6 +130,14 @@ t.test('a schema that cannot be held to the letter refuses the boot', async (t) 
   }
 })
 
+t.test(
+  'a contract that breaks the schema of OpenAPI refuses the boot, validated by `npm run generate` or not',
+  async (t) => {
+    const text = yaml.replace(/^ {2}version: .*\n/m, '')
+    await t.rejects(boot(t, text, serviceOf(names)), { message: /valid specification/ })
+  },
+)
+
 t.test('a method gets the header parameters of the contract, by the names that it has for them', async (t) => {
   const headers = ['X-Count: { type: integer, format: int64 }', 'X-Text: { type: string, minLength: 2 }'].map(
     (each) => {

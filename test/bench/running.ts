@@ -31,7 +31,7 @@ export function pinLoad(): void {
 const children = new Set<ChildProcess>()
 process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')))
 
-/** Starts a server. What it prints goes to a file. */
+/** Starts a server, compiled before as with `npm start`. What it prints goes to a file. */
 export async function start(server: Server, folder: string): Promise<Running> {
   const port = await freePort()
   const printed = `${folder}/${server.name.replaceAll(/\W+/g, '-')}.log`
@@ -40,7 +40,12 @@ export async function start(server: Server, folder: string): Promise<Running> {
   const [file, ...words] = isPinned ? (['taskset', '-c', '0', ...command] as const) : command
   const begun = performance.now()
   const child = spawn(file, words, {
-    env: { PATH: process.env['PATH'], PORT: String(port), ...server.environment },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: 'node_modules/.cache',
+      PORT: String(port),
+      ...server.environment,
+    },
     stdio: ['ignore', output, output],
   })
   closeSync(output)
