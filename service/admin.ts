@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import http from 'node:http'
+import type http from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
 import { type Config, reasonOf, StartupError } from './config.ts'
 import { rawResponse } from './errors.ts'
 import { requestId, standardHeaders } from './headers.ts'
+import { createServer } from './http.node.ts'
 import type { Store } from './store.ts'
 import type { Traffic } from './traffic.ts'
 
@@ -41,7 +42,7 @@ export class Admin {
 
   private constructor({ HEADERS_TIMEOUT, REQUEST_TIMEOUT }: Config, log: FastifyBaseLogger) {
     this.#log = log
-    this.#server = http.createServer({
+    this.#server = createServer({
       headersTimeout: HEADERS_TIMEOUT * 1000,
       requestTimeout: REQUEST_TIMEOUT * 1000,
       connectionsCheckingInterval: 250,

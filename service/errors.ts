@@ -1,7 +1,8 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { components } from './contract.ts'
 import { standardHeaders } from './headers.ts'
+import { STATUS_CODES } from './http.node.ts'
 import { StoreUnavailable } from './store.ts'
 
 type Body = components['schemas']['Error']

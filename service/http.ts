@@ -1,10 +1,11 @@
-import http, { type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from './config.ts'
 import { answerBare, HttpError, rawResponse } from './errors.ts'
 import { refuseConnect } from './exchange.ts'
 import { countHeader, requestId } from './headers.ts'
+import { maxHeaderSize } from './http.node.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -34,7 +35,7 @@ export function serverOptions(config: Config) {
       requireHostHeader: false,
     },
     // So that a long id gets the contract's 400: the parser bounds the whole request line.
-    routerOptions: { maxParamLength: http.maxHeaderSize },
+    routerOptions: { maxParamLength: maxHeaderSize },
     // Requests that arrive while the server closes are answered, too.
     return503OnClosing: false,
   }
