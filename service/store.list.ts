@@ -18,7 +18,9 @@ export type ReadPage = (owner: string, after: bigint | undefined, most: number) 
 
 /** How many plants of an owner there are after an id, up to `most` of them, and the length of all their JSON. */
 export type Measure = (owner: string, after: bigint | undefined, most: number) => Promise<Size>
-interface Size {
+
+/** How many plants, and the length of their JSON. */
+export interface Size {
   readonly plants: number
   readonly bytes: number
 }

@@ -1,40 +1,43 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { ShortPage, Snapshot } from './store.list.ts'
+import type { ShortPage, Size, Snapshot } from './store.list.ts'
 import { idOf, toPage } from './store.rows.ts'
 import { available } from './store.sqlite.errors.ts'
 import { BUSY_TIMEOUT } from './store.sqlite.open.ts'
 
-/** Reads a page, as `ReadPage` does, but at once. */
-export type ReadNow = (owner: string, after: bigint | undefined, most: number) => ShortPage
+/** Reads at once what there is of at most `most` plants of an owner after an id, or from the first. */
+export type ReadNow<Value> = (owner: string, after: bigint | undefined, most: number) => Value
 
-/** The most characters of JSON that are kept, and milliseconds after which all of them are dropped. */
+/** The most characters that are kept, and milliseconds after which all of them are dropped. */
 const MOST = 16_000_000
 const AGE = 1000
 
-/** Keeps the pages that were read until their owner writes. For a file to which no other process writes plants. */
-export class Pages {
-  readonly #read: ReadNow
-  readonly #kept = new Map<string, Map<string, ShortPage>>()
+/** Keeps what was read until its owner writes. For a file to which no other process writes plants. */
+export class Kept<Value> {
+  readonly #read: ReadNow<Value>
+  readonly #lengthOf: (value: Value) => number
+  readonly #kept = new Map<string, Map<string, Value>>()
   #characters = 0
   #isClearDue = false
 
-  constructor(read: ReadNow) {
+  /** @param lengthOf the characters that a value takes */
+  constructor(read: ReadNow<Value>, lengthOf: (value: Value) => number) {
     this.#read = read
+    this.#lengthOf = lengthOf
   }
 
-  get(owner: string, after: bigint | undefined, most: number): ShortPage {
+  get(owner: string, after: bigint | undefined, most: number): Value {
     const key = `${after} ${most}`
     const known = this.#kept.get(owner)?.get(key)
     if (known !== undefined) return known
-    const page = this.#read(owner, after, most)
-    this.#characters += page.plants.text.length
+    const value = this.#read(owner, after, most)
+    this.#characters += this.#lengthOf(value)
     if (this.#characters > MOST) this.#empty()
     // Somebody may have edited the file by hand.
     if (!this.#isClearDue) setTimeout(() => this.#clear(), AGE).unref()
     this.#isClearDue = true
-    const pages = this.#kept.get(owner) ?? new Map<string, ShortPage>()
-    this.#kept.set(owner, pages.set(key, page))
-    return page
+    const values = this.#kept.get(owner) ?? new Map<string, Value>()
+    this.#kept.set(owner, values.set(key, value))
+    return value
   }
 
   /** Drops what was read for an owner. */
@@ -54,7 +57,7 @@ export class Pages {
 }
 
 /** What reads pages on a connection. */
-export function reader(db: DatabaseSync): ReadNow {
+export function reader(db: DatabaseSync): ReadNow<ShortPage> {
   const rows = db.prepare('SELECT plant, id FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?')
   rows.setReturnArrays(true)
   return (owner, after, most) =>
@@ -62,6 +65,16 @@ export function reader(db: DatabaseSync): ReadNow {
       available(() => rows.all(owner, after ?? -Infinity, most + 1)),
       most,
     )
+}
+
+/** What measures pages on a connection. */
+export function measurer(db: DatabaseSync): ReadNow<Size> {
+  const row = db.prepare(`SELECT count(*) AS plants, total(octet_length(plant)) AS bytes FROM
+    (SELECT plant FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?)`)
+  return (owner, after, most) => {
+    const { plants, bytes } = available(() => row.get(owner, after ?? -Infinity, most)) ?? {}
+    return { plants: Number(plants), bytes: Number(bytes) }
+  }
 }
 
 /** A snapshot is a connection of its own, whose transaction sees one moment: that of its first read. */

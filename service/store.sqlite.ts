@@ -5,7 +5,7 @@ import { BATCH, Lists } from './store.list.ts'
 import { fromPlant, fromToken, type Row, toEntry, toPlant, toToken } from './store.rows.ts'
 import { available } from './store.sqlite.errors.ts'
 import { openSqlite } from './store.sqlite.open.ts'
-import { openSnapshot, Pages, reader } from './store.sqlite.pages.ts'
+import { Kept, measurer, openSnapshot, reader } from './store.sqlite.pages.ts'
 import {
   type Entry,
   type Figures,
@@ -24,7 +24,8 @@ export class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #lock: DatabaseSync | undefined
   readonly #sql: SQLTagStore
-  readonly #pages: Pages
+  /** What is kept of an owner's plants. */
+  readonly #kept: readonly Pick<Kept<never>, 'drop'>[]
   readonly #lists: Lists
   /** Writes that wait for their commit: `run` executes one, and gives what to call when it is committed. */
   readonly #batch: { run: () => () => void; reject: (error: unknown) => void }[] = []
@@ -44,15 +45,16 @@ export class SqliteStore implements Store {
     this.#lock = lock
     this.#sql = db.createTagStore()
     this.#wal = `${db.location()}-wal`
-    const pages = new Pages(reader(db))
-    this.#pages = pages
+    const pages = new Kept(reader(db), ({ plants }) => plants.text.length)
+    const sizes = new Kept(measurer(db), () => 50)
+    this.#kept = [pages, sizes]
     this.#lists = new Lists(
       async (owner, after, most) => {
         // The lists of one turn are answered together, as writes are: to wake their clients one by one costs more.
         await nextTurn()
         return available(() => pages.get(owner, after, most))
       },
-      (owner, after, most) => this.#measure(owner, after, most),
+      async (owner, after, most) => sizes.get(owner, after, most),
       async () => openSnapshot(String(db.location())),
     )
   }
@@ -60,7 +62,7 @@ export class SqliteStore implements Store {
   create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
     const text = fromPlant(plant)
     return this.#write(() => {
-      this.#pages.drop(owner)
+      this.#forget(owner)
       const { changes } = this.#sql.run`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${text})
         ON CONFLICT DO NOTHING`
       return changes === 1n ? plant : toPlant(this.#row(owner, id))
@@ -75,14 +77,14 @@ export class SqliteStore implements Store {
   update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
     const text = fromPlant(plant)
     return this.#write(() => {
-      this.#pages.drop(owner)
+      this.#forget(owner)
       return this.#sql.run`UPDATE plants SET plant = ${text} WHERE owner = ${owner} AND id = ${id}`.changes === 1n
     })
   }
 
   delete(owner: string, id: bigint): Promise<boolean> {
     return this.#write(() => {
-      this.#pages.drop(owner)
+      this.#forget(owner)
       return this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n
     })
   }
@@ -138,13 +140,8 @@ export class SqliteStore implements Store {
     for (const each of [this.#db, this.#lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
   }
 
-  async #measure(owner: string, after: bigint | undefined, most: number) {
-    const { plants, bytes } =
-      available(
-        () => this.#sql.get`SELECT count(*) AS plants, total(octet_length(plant)) AS bytes FROM
-          (SELECT plant FROM plants WHERE owner = ${owner} AND id > ${after ?? -Infinity} ORDER BY id LIMIT ${most})`,
-      ) ?? {}
-    return { plants: Number(plants), bytes: Number(bytes) }
+  #forget(owner: string): void {
+    for (const kept of this.#kept) kept.drop(owner)
   }
 
   #row(owner: string, id: bigint): Row | undefined {

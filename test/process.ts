@@ -8,6 +8,7 @@ import type { Test } from 'tap'
 const BASE = {
   PATH: process.env['PATH'] ?? '',
   NODE_V8_COVERAGE: process.env['NODE_V8_COVERAGE'] ?? '',
+  NODE_COMPILE_CACHE: `${process.cwd()}/node_modules/.cache`,
   ADMIN_PORT: '0',
   DRAIN_DELAY: '0',
 }

@@ -1,16 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { JsonText } from '../service/json.ts'
+import type { ShortPage } from '../service/store.list.ts'
 import type { Plant } from '../service/store.ts'
-import { Pages } from '../service/store.sqlite.pages.ts'
+import { Kept } from '../service/store.sqlite.pages.ts'
 
 /** Pages of a text, and what was read for them. */
-function counted(text = '[]'): { pages: Pages; reads: string[] } {
+function counted(text = '[]'): { pages: Kept<ShortPage>; reads: string[] } {
   const reads: string[] = []
-  const pages = new Pages((owner, after, most) => {
-    reads.push(`${owner} ${after} ${most}`)
-    return { plants: new JsonText<Plant[]>(text) }
-  })
+  const pages = new Kept(
+    (owner, after, most) => {
+      reads.push(`${owner} ${after} ${most}`)
+      return { plants: new JsonText<Plant[]>(text) }
+    },
+    ({ plants }) => plants.text.length,
+  )
   return { pages, reads }
 }
 
