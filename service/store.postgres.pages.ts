@@ -8,16 +8,12 @@ const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
 /** A row for each page that is asked for: its plants as they are answered, the id of its last one, and whether more follow. */
-const PAGES = `SELECT n, plants, last, more
+const PAGES = `SELECT n, plants, last,
+    (SELECT id FROM plants WHERE plants.owner = asked.owner AND id > last ORDER BY id LIMIT 1) IS NOT NULL AS more
   FROM unnest($1::text[], $2::int8[], $3::int8[]) WITH ORDINALITY AS asked (owner, first, most, n)
   CROSS JOIN LATERAL (
-    SELECT string_agg(plant, ',' ORDER BY id) FILTER (WHERE place <= asked.most) AS plants,
-      max(id) FILTER (WHERE place <= asked.most) AS last,
-      count(*) > asked.most AS more
-    FROM (
-      SELECT id, plant, row_number() OVER (ORDER BY id) AS place FROM plants
-      WHERE plants.owner = asked.owner AND plants.id >= asked.first ORDER BY id LIMIT asked.most + 1
-    ) AS found
+    SELECT string_agg(plant, ',' ORDER BY id) AS plants, max(id) AS last
+    FROM (SELECT id, plant FROM plants WHERE plants.owner = asked.owner AND id >= first ORDER BY id LIMIT most) AS found
   ) AS page`
 
 interface Asked {
