@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { reasonOf } from './config.ts'
@@ -24,8 +23,6 @@ export class Connections {
   /** One for writes alone: what is sent behind a write waits for its commit. */
   readonly #writes: Lane
   readonly #reads: readonly Lane[]
-  /** Whether statements are prepared: not behind a pooler that loses them. */
-  #isPreparing = true
   #ended: Promise<unknown> | undefined
 
   /**
@@ -61,13 +58,13 @@ export class Connections {
   read(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
     return this.#retry('read', this.#timeout, (timeout) => {
       const [lane = this.#writes] = this.#reads.toSorted((one, two) => one.users - two.users)
-      return lane.query(text, values, timeout, this.#isPreparing)
+      return lane.query(text, values, timeout)
     })
   }
 
   /** Runs a statement, once: if it fails with StoreUnavailable it may be done or not. */
   write(text: string, values: readonly unknown[] = [], timeout = this.#timeout): Promise<readonly Row[]> {
-    return this.#retry('write', timeout, (timeout) => this.#writes.query(text, values, timeout, this.#isPreparing))
+    return this.#retry('write', timeout, (timeout) => this.#writes.query(text, values, timeout))
   }
 
   /** Runs a statement that may take long, as `write` does, but nothing waits behind it. */
@@ -115,15 +112,9 @@ export class Connections {
         return await attempt(Math.max(1, end - performance.now()))
       } catch (error) {
         const fault = faultOf(error)
-        if (fault === 'unprepared') this.#isPreparing = false
-        const most = {
-          unsent: 2,
-          unprepared: 2,
-          unknown: kind === 'read' ? 2 : 1,
-          conflict: MOST_CONFLICTS,
-          refused: 1,
-          other: 1,
-        }[fault]
+        const most = { unsent: 2, unknown: kind === 'read' ? 2 : 1, conflict: MOST_CONFLICTS, refused: 1, other: 1 }[
+          fault
+        ]
         if (tries >= most || performance.now() >= end) return unavailable(error)
         await delay(Math.random() * 50 * tries)
       }
@@ -145,11 +136,11 @@ class Lane {
     return this.#lease?.users ?? 0
   }
 
-  async query(text: string, values: readonly unknown[], timeout: number, isPrepared = false): Promise<readonly Row[]> {
+  async query(text: string, values: readonly unknown[], timeout: number): Promise<readonly Row[]> {
     const lease = (this.#lease ??= { client: connect(this.#pool), users: 0, isBroken: false })
     lease.users += 1
     try {
-      return await send(await lease.client, text, values, timeout, isPrepared)
+      return await send(await lease.client, text, values, timeout)
     } catch (error) {
       const fault = faultOf(error)
       if (fault !== 'conflict' && fault !== 'other') lease.isBroken = true
@@ -183,31 +174,15 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
  */
 const unsafe = new WeakSet<pg.ClientBase>()
 
-async function send(
-  client: pg.ClientBase,
-  text: string,
-  values: readonly unknown[],
-  timeout: number,
-  isPrepared = false,
-): Promise<readonly Row[]> {
+async function send(client: pg.ClientBase, text: string, values: readonly unknown[], timeout: number) {
   // Not by the server's `statement_timeout`: that is of the session, and would cancel the wait just mentioned.
   const query = { text, values: [...values], query_timeout: timeout }
-  // Without values it may be several statements, which can't be prepared.
-  const { rows } = await client.query<Row>(isPrepared && values.length > 0 ? { ...query, name: nameOf(text) } : query)
+  const { rows } = await client.query<Row>(query)
   if (unsafe.has(client)) throw new Error('the wait for a synchronous standby was cancelled')
   return rows
 }
 
-const names = new Map<string, string>()
-
-/** The name to prepare a statement by. No other has it: what a pooler shares among replicas is not taken for another. */
-function nameOf(text: string): string {
-  const name = names.get(text) ?? hash('sha256', text).slice(0, 32)
-  names.set(text, name)
-  return name
-}
-
-type Fault = 'unsent' | 'unprepared' | 'unknown' | 'conflict' | 'refused' | 'other'
+type Fault = 'unsent' | 'unknown' | 'conflict' | 'refused' | 'other'
 
 /** What an error says about its statement. */
 function faultOf(error: unknown): Fault {
@@ -216,7 +191,6 @@ function faultOf(error: unknown): Fault {
   if (!(error instanceof pg.DatabaseError)) return 'unknown'
   // https://www.postgresql.org/docs/current/errcodes-appendix.html
   const { code = '' } = error
-  if (code === '26000' || code === '42P05') return 'unprepared' // it is not there, or somebody else's: nothing was done
   if (code === '40001' || code === '40P01') return 'conflict' // serialization failure, deadlock: it was undone
   if (/^(08|40|57P)/.test(code)) return 'unknown' // the connection or the server is going
   if (/^(25006|53|55P03|57014|58)/.test(code)) return 'refused' // read-only, out of resources, locked, cancelled, I/O

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { JsonText } from '../service/json.ts'
-import { Connections } from '../service/store.postgres.connections.ts'
 import { openStore, type Store, StoreUnavailable } from '../service/store.ts'
 import { batchesOf, namesIn } from './pages.ts'
 import { startPostgres } from './postgres.ts'
@@ -140,21 +139,6 @@ t.test('a write whose connection is lost is refused and not repeated; a read is 
   const [deleted, listed] = await results
   t.ok(deleted.status === 'rejected' && deleted.reason instanceof StoreUnavailable)
   t.strictSame(listed, { status: 'fulfilled', value: { plants: new JsonText('[{"name":"a"}]') } })
-})
-
-t.test('statements are prepared, until a pooler loses them, and nothing fails then', async (t) => {
-  const { url } = await open(t)
-  const connections = new Connections(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 1 }, 0)
-  t.teardown(() => connections.end())
-  const prepared = async () => (await connections.read('SELECT statement FROM pg_prepared_statements')).length
-  const insert = 'INSERT INTO plants (owner, id, plant) VALUES ($1, $2, $3)'
-  const add = (id: number) => connections.write(insert, ['joe', id, '{}'])
-  for (let n = 0; n < 3; n++) await add(n)
-  t.equal(await prepared(), 1)
-  await connections.write('DEALLOCATE ALL')
-  await Promise.all([3, 4, 5].map(add))
-  t.equal(await prepared(), 0)
-  t.equal((await connections.read('SELECT id FROM plants')).length, 6, 'each was carried out once')
 })
 
 t.test('while plants are locked each operation has its bound, and then all goes on', async (t) => {
