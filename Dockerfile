@@ -10,7 +10,7 @@ RUN npm ci --omit=dev && mkdir data node_modules/.cache && chown 1000:1000 data 
 COPY openapi.yaml ./
 COPY service service
 # Modules are compiled here, and not at each start.
-ENV NODE_COMPILE_CACHE=node_modules/.cache
+ENV NODE_COMPILE_CACHE=/app/node_modules/.cache
 USER 1000:1000
 RUN NODE_ENV=production DATABASE_URL=sqlite:/tmp/plants.db timeout --signal INT 10 node service/main.ts | grep 'admin port open' \
   && chmod -R a+rX node_modules/.cache
@@ -23,7 +23,7 @@ LABEL org.opencontainers.image.title="Plant Store" \
 COPY --from=build /image /
 COPY --from=build /app /app
 COPY --from=build --chown=1000:1000 /app/data /app/data
-ENV PATH=/usr/local/bin NODE_ENV=production NODE_COMPILE_CACHE=node_modules/.cache HOST=0.0.0.0
+ENV PATH=/usr/local/bin NODE_ENV=production NODE_COMPILE_CACHE=/app/node_modules/.cache HOST=0.0.0.0
 WORKDIR /app
 USER 1000:1000
 VOLUME /app/data

@@ -25,7 +25,7 @@ export function serveDocs(app: FastifyInstance, { bytes }: Contract, config: Pic
 
   // It is made when somebody comes to see it: each start would take a fifth longer.
   let page: Promise<FastifyInstance> | undefined
-  for (const path of ['/docs', '/docs/', '/docs/*']) {
+  for (const path of ['/docs', '/docs/', '/docs/json', '/docs/yaml', '/docs/static/*']) {
     app.get(path, async ({ id, raw }, reply) => {
       page ??= buildPage(app.log, config.BASE_URL).catch((error: unknown) => {
         page = undefined
@@ -45,6 +45,7 @@ async function buildPage(log: FastifyBaseLogger, baseUrl: string): Promise<Fasti
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   const page = Fastify({
     loggerInstance: log,
+    childLoggerFactory: (logger) => logger,
     genReqId: requestId,
     logController: new LogController({ disableRequestLogging: true }),
   })

@@ -47,6 +47,7 @@ t.test('what is not there is an Error under /docs, too', async (t) => {
     t.match(await response.json(), { error: 404, message: String }, path)
   }
   t.equal((await fetch(`http://127.0.0.1:${port}/docs/`, { method: 'POST' })).status, 405)
+  t.equal((await fetch(`http://127.0.0.1:${port}/docs/no`, { method: 'POST' })).status, 404)
 })
 
 t.test('with DOCS=off there is no page, and the contract is still served', async (t) => {
