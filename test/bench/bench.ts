@@ -60,18 +60,17 @@ async function bench(): Promise<Results> {
   pinLoad()
   for (const server of servers) running.push(await start(server, folder))
 
-  const memoryAfterStart = running.map((server) => server.memory())
   const cases = await measureAll()
   const memoryAfterRun = running.map((server) => server.memory())
 
   for (const server of running.splice(0)) await server.stop()
   const longList = await longLists(servers)
-  const coldStart = await coldStarts(servers)
+  const starts = await coldStarts(servers)
   const processes = servers.map(({ name }, index) => [
     name,
     {
-      coldStart: Number(coldStart[index]),
-      memoryAfterStart: Number(memoryAfterStart[index]),
+      coldStart: median(starts.map((each) => Number(each[index]?.started))),
+      memoryAfterStart: median(starts.map((each) => Number(each[index]?.memory))),
       memoryAfterRun: Number(memoryAfterRun[index]),
     },
   ])
@@ -138,15 +137,17 @@ async function longLists(servers: readonly Server[]): Promise<Results['longList'
   return lists
 }
 
-/** The median time of each server's cold start, started in turn. */
-async function coldStarts(servers: readonly Server[]): Promise<number[]> {
-  const times = servers.map((): number[] => [])
+/** Starts the servers in turn, again and again. All were started before, so that they are compiled. */
+async function coldStarts(servers: readonly Server[]) {
+  const rounds: { started: number; memory: number }[][] = []
   for (let round = 0; round < STARTS; round++) {
-    for (const [index, server] of servers.entries()) {
-      const { started, stop } = await start(server, folder)
-      times[index]?.push(started)
+    const starts = []
+    for (const server of servers) {
+      const { started, memory, stop } = await start(server, folder)
+      starts.push({ started, memory: memory() })
       await stop()
     }
+    rounds.push(starts)
   }
-  return times.map(median)
+  return rounds
 }
