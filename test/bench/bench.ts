@@ -1,5 +1,5 @@
 // `npm run bench`: this service beside others, in one run. It takes about twelve minutes, and two cores.
-//   --quick   a look that takes four minutes, and is not recorded
+//   --quick   a look that takes three minutes, and is not recorded
 //   --check   a whole run that is not recorded: what got worse than recorded is named, and the exit code is then 1
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,13 +17,12 @@ import { prepareServers, type Server } from './servers.ts'
 const { check, quick } = parseArgs({ options: { check: { type: 'boolean' }, quick: { type: 'boolean' } } }).values
 if (check && quick) throw new Error('--check needs a whole run')
 const before = check ? recorded() : undefined
-const REPETITIONS = quick ? 1 : 3
-const STARTS = quick ? 1 : 7
+const REPETITIONS = quick ? 1 : 7
 const SIZES: Sizes = {
   small: 10_000,
   large: quick ? 100_000 : 1_000_000,
   creator: 0,
-  deleter: 120_000 * (1 + REPETITIONS),
+  deleter: 40_000 * (2 + REPETITIONS),
 }
 
 const tool = chooseTool()
@@ -109,12 +108,13 @@ async function measureAll(): Promise<Results['cases']> {
   return figures
 }
 
-/** Measures a case on all servers in turn, again and again. The first time is to warm up. */
+/** Measures a case on all servers in turn, again and again. The first time is to warm up, and longer. */
 async function compare(each: Case, connections: number): Promise<Record<string, Figures>> {
   const samples = new Map<Running, Sample[]>(running.map((server) => [server, []]))
   for (let round = 0; round <= REPETITIONS; round++) {
     for (const [server, of] of samples) {
-      const sample = await measure(server, each, connections, tool.run)
+      const seconds = round === 0 ? 2 * each.seconds : each.seconds
+      const sample = await measure(server, { ...each, seconds }, connections, tool.run)
       if (round > 0) of.push(sample)
     }
   }
@@ -140,7 +140,7 @@ async function longLists(servers: readonly Server[]): Promise<Results['longList'
 /** Starts the servers in turn, again and again. All were started before, so that they are compiled. */
 async function coldStarts(servers: readonly Server[]) {
   const rounds: { started: number; memory: number }[][] = []
-  for (let round = 0; round < STARTS; round++) {
+  for (let round = 0; round < REPETITIONS; round++) {
     const starts = []
     for (const server of servers) {
       const { started, memory, stop } = await start(server, folder)

@@ -37,7 +37,7 @@ export class Invalid extends Error {
 
 /** All cases, for callers who have so many plants. */
 export function casesOf({ small, large }: Sizes) {
-  const often = { connections: [1, 32], seconds: 2 } as const
+  const often = { connections: [1, 32], seconds: 1 } as const
   const list = { ...often, method: 'GET', status: 200, adds: 0 } as const
   const thousands = (count: number) => count.toLocaleString('en')
   const { name, tag } = plantOf(1)
