@@ -43,7 +43,7 @@ function cutLate({ id, log, server }: FastifyRequest, { raw }: FastifyReply): vo
   raw.once('close', () => clearTimeout(cut))
 }
 
-/** The same texts, of which the first is there: a failure until then is thrown, and answered as any other. */
+/** The same texts, of which the first is there: a failure until then is thrown, and answered as all are. */
 async function begun(texts: AsyncGenerator<string>) {
   const first = await texts.next()
   return (async function* () {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Document, isNode, isScalar, LineCounter, parseDocument, YAMLParseError } from 'yaml'
 import { reasonOf, StartupError } from './config.ts'
@@ -96,7 +96,7 @@ export function readContract(file: string, baseUrl?: string): Contract {
 
 /** What tells one document from another: in hexadecimal digits, the SHA-256 of it as JSON. */
 export function digestOf(document: unknown): string {
-  return createHash('sha256').update(JSON.stringify(document)).digest('hex')
+  return hash('sha256', JSON.stringify(document))
 }
 
 /** A fault of the document. */

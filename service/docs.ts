@@ -32,6 +32,7 @@ export function serveDocs(app: FastifyInstance, { bytes }: Contract, config: Pic
         throw error
       })
       const made = await page
+      // What has begun the request goes on to the page: its id, and the headers that all responses have.
       raw.headers['x-request-id'] = id
       for (const [name, value = ''] of Object.entries(reply.getHeaders())) reply.raw.setHeader(name, value)
       reply.hijack()

@@ -34,7 +34,7 @@ export interface ShortPage extends Page {
 export interface Snapshot {
   readonly page: ReadPage
   /** The id that is so many places after an id, if there are so many. */
-  readonly skip: (owner: string, after: bigint | undefined, count: number) => Promise<bigint | undefined>
+  readonly offset: (owner: string, after: bigint | undefined, count: number) => Promise<bigint | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -107,9 +107,9 @@ export class Lists {
 async function lastOf(snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
   let last = after
   for (let left = limit; left > 0; left -= STEP) {
-    last = await snapshot.skip(owner, last, Math.min(left, STEP))
+    last = await snapshot.offset(owner, last, Math.min(left, STEP))
     if (last === undefined) return undefined
     await nextTurn()
   }
-  return (await snapshot.skip(owner, last, 1)) === undefined ? undefined : last
+  return (await snapshot.offset(owner, last, 1)) === undefined ? undefined : last
 }

@@ -148,7 +148,7 @@ async function openSnapshot(connections: Connections): Promise<Snapshot> {
   const pages = new Pages(query)
   return {
     page: (owner, after, most) => pages.get(owner, after, most),
-    skip: async (owner, after, count) => {
+    offset: async (owner, after, count) => {
       const text = `SELECT id FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2)
         ORDER BY id LIMIT 1 OFFSET $3`
       const [row] = await query(text, [owner, after, count - 1])

@@ -90,7 +90,7 @@ export function openSnapshot(file: string): Snapshot {
   const read = reader(db)
   return {
     page: async (owner, after, most) => read(owner, after, most),
-    skip: async (owner, after, count) => {
+    offset: async (owner, after, count) => {
       const from = after ?? -Infinity
       const row = available(
         () => sql.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}

@@ -46,7 +46,7 @@ export class SqliteStore implements Store {
     this.#sql = db.createTagStore()
     this.#wal = `${db.location()}-wal`
     const pages = new Kept(reader(db), ({ plants }) => plants.text.length)
-    const sizes = new Kept(measurer(db), () => 50)
+    const sizes = new Kept(measurer(db), () => 50) // hardly anything, but not nothing: their number is bounded, too
     this.#kept = [pages, sizes]
     this.#lists = new Lists(
       async (owner, after, most) => {

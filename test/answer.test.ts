@@ -116,7 +116,7 @@ t.test('a failure midway breaks the connection, and is logged', async (t) => {
   ])
 })
 
-t.test('a failure before the first byte is a 500 as any other', async (t) => {
+t.test('a failure before the first byte is answered with 500', async (t) => {
   const other = new DatabaseSync(file)
   other.exec(`UPDATE plants SET plant = '{}' WHERE owner = 'many' AND id = 0`)
   other.close()

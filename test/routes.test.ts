@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { Validator } from '@seriousme/openapi-schema-validator'
 import Fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { readJsonBodies } from '../service/body.ts'
@@ -137,6 +138,17 @@ t.test(
     await t.rejects(boot(t, text, serviceOf(names)), { message: /valid specification/ })
   },
 )
+
+t.test('the contract that `npm run generate` has validated is not validated again, and any other is', async (t) => {
+  const compiled = t.capture(
+    Validator.prototype as Validator & { getAjvValidator: (version: string) => unknown },
+    'getAjvValidator',
+  )
+  await boot(t, `# a comment\n${yaml}`, serviceOf(names))
+  t.equal(compiled().length, 0)
+  await t.rejects(boot(t, yaml.replace('title: Plant Store', 'title: Other'), serviceOf(names)))
+  t.equal(compiled().length, 1)
+})
 
 t.test('a method gets the header parameters of the contract, by the names that it has for them', async (t) => {
   const headers = ['X-Count: { type: integer, format: int64 }', 'X-Text: { type: string, minLength: 2 }'].map(

@@ -55,15 +55,18 @@ t.test('half a second request is answered after the first', async (t) => {
   )
 })
 
+/** Asks for a list, some times on one connection, and reads nothing by itself. */
+function ask(port: number, token: string, times = 1): net.Socket {
+  const socket = net.connect(port, '127.0.0.1').on('error', () => undefined)
+  socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\n\r\n`.repeat(times))
+  return socket.pause()
+}
+
 t.test('a client that takes nothing of its answer is cut', async (t) => {
   const name = '🌱'.repeat(255)
   await Promise.all(Array.from({ length: 20_000 }, (_, id) => store.create('slow', BigInt(id), { name })))
   log.length = 0
-  const socket = net
-    .connect(port, '127.0.0.1')
-    .on('error', () => undefined)
-    .pause()
-  socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`)
+  const socket = ask(port, secret)
   await once(socket, 'connect')
   for (let left = 100; log.length === 0 && left > 0; left -= 1) await delay(100)
   socket.destroy()
@@ -74,12 +77,7 @@ t.test('a client that takes answers in one piece too slowly is cut, too', async 
   const { log, port, store, token } = await build(t, { ANSWER_TIMEOUT: '1' })
   const name = 'x'.repeat(80)
   await Promise.all(Array.from({ length: 9000 }, (_, id) => store.create('slow', BigInt(id), { name })))
-  const socket = net
-    .connect(port, '127.0.0.1')
-    .on('error', () => undefined)
-    .pause()
-  // More than the system takes from the service.
-  socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${await token('slow')}\r\n\r\n`.repeat(20))
+  const socket = ask(port, await token('slow'), 20) // more than the system takes from the service
   log.length = 0
   const reader = setInterval(() => socket.read(1000), 10)
   const isCut = () => log.some(({ msg, aborted }) => msg === 'request' && aborted === true)
@@ -97,11 +95,7 @@ t.test('a client that takes its answer too slowly is cut, though it takes some a
   const { log, port, store, token } = await build(t, { ANSWER_TIMEOUT: '1' })
   const name = '🌱'.repeat(255)
   await Promise.all(Array.from({ length: 20_000 }, (_, id) => store.create('slow', BigInt(id), { name })))
-  const socket = net
-    .connect(port, '127.0.0.1')
-    .on('error', () => undefined)
-    .pause()
-  socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${await token('slow')}\r\n\r\n`)
+  const socket = ask(port, await token('slow'))
   log.length = 0
   const reader = setInterval(() => socket.read(1000), 10)
   for (let left = 100; log.length < 2 && left > 0; left -= 1) await delay(100)

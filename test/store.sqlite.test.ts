@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
+import { JsonText } from '../service/json.ts'
 import { openSqlite } from '../service/store.sqlite.open.ts'
 import { openStore, type Store, StoreUnavailable } from '../service/store.ts'
-import { namesIn, read } from './pages.ts'
+import { batchesOf, namesIn, read } from './pages.ts'
 import { run } from './process.ts'
 
 async function open(t: Test): Promise<{ store: Store; file: string }> {
@@ -76,6 +77,15 @@ t.test('while another holds the file, writes are refused soon, reads go on, and 
   other.exec('ROLLBACK')
   await create(store, 4)
   t.strictSame(await read(store.list('joe')), { plants: [{ name: 'plant 1' }, { name: 'plant 4' }] })
+})
+
+t.test('a list that has grown too long is streamed, though it was kept a moment before', async (t) => {
+  const { store } = await open(t)
+  await Promise.all(Array.from({ length: 600 }, (_, id) => create(store, id)))
+  t.ok((await store.list('joe')).plants instanceof JsonText)
+  const tag = '🌱'.repeat(255)
+  await Promise.all(Array.from({ length: 1000 }, (_, id) => store.create('joe', BigInt(1000 + id), { name: 'x', tag })))
+  t.equal((await Array.fromAsync(batchesOf(await store.list('joe')))).length, 4)
 })
 
 t.test('a long list of a file that is gone is refused', async (t) => {

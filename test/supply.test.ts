@@ -55,7 +55,7 @@ t.test('the README names each direct dependency, and how many packages there are
     cell.replaceAll('`', '').split(', '),
   )
   t.strictSame(listed.sort(), Object.keys(fields(project['dependencies'])).sort())
-  t.match(section, `${shipped.length} packages`)
+  t.match(section, `${shipped.length} packages, of which ${listed.length} are there`)
 })
 
 /** The advisories that concern packages, as `<package> <version>: <advisories>`. */
