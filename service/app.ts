@@ -5,23 +5,23 @@ import Fastify, {
   type FastifyPluginCallback,
   LogController,
 } from 'fastify'
-import { buildGuards } from './auth.ts'
-import { readJsonBodies } from './body.ts'
+import { buildGuards } from './auth/guard.ts'
+import { readJsonBodies } from './http/body.ts'
 import { type Config, reasonOf, StartupError } from './config.ts'
-import { readContract } from './contract.ts'
-import { serveDocs } from './docs.ts'
-import { answerError } from './errors.ts'
-import { begin, refuse } from './exchange.ts'
-import { requestId } from './headers.ts'
-import { checkProtocol, serverOptions, takeOverFromNode } from './http.ts'
-import { answerUnrouted } from './methods.ts'
-import { Gate } from './overload.ts'
+import { readContract } from './contract/contract.ts'
+import { serveDocs } from './contract/docs.ts'
+import { answerError } from './http/errors.ts'
+import { begin, refuse } from './http/request-log.ts'
+import { requestId } from './http/headers.ts'
+import { checkProtocol, serverOptions, takeOverFromNode } from './http/server.ts'
+import { answerUnrouted } from './http/methods.ts'
+import { Gate } from './http/admission.ts'
 import { PlantService } from './plant-service.ts'
-import { addRoutes } from './routes.ts'
-import type { Store } from './store.ts'
+import { addRoutes } from './contract/routes.ts'
+import type { Store } from './store/store.ts'
 import { callersOf } from './token.ts'
-import { Traffic } from './traffic.ts'
-import { validatorCompiler } from './validation.ts'
+import { Traffic } from './http/traffic.ts'
+import { validatorCompiler } from './contract/validation.ts'
 
 /** The contract of this service. */
 export const CONTRACT = fileURLToPath(import.meta.resolve('../openapi.yaml'))
@@ -77,7 +77,7 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   readJsonBodies(app)
 
   // It is loaded where it is needed only, for the service to start fast.
-  const ofJwt = config.JWT_ISSUER === '' ? undefined : (await import('./jwt.ts')).jwtCallers(config, log)
+  const ofJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtCallers(config, log)
   const ofOwn = callersOf(store)
   // A token's form says where it is from: our own has no dot.
   const guards = await buildGuards(app, (token, refuse) =>

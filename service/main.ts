@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { readConfig, StartupError } from './config.ts'
-import type { Store } from './store.ts'
+import type { Store } from './store/store.ts'
 
 // Before the imports that take time: a signal that arrives while the service starts is not lost.
 const stop = new AbortController()
@@ -23,12 +23,12 @@ const config = readConfig(process.env)
 const output = pino.destination({ minLength: 4096, periodicFlush: 100 })
 const log = pino({ level: config.LOG_LEVEL }, output)
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
-const { Admin } = await import('./admin.ts')
+const { Admin } = await import('./ops/admin.ts')
 const admin = await Admin.open(config, log)
 void signalled.then(() => admin.stopping())
 const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
-const traces = isTraced ? (await import('./traces.ts')).startTraces() : undefined
-const { failure, openStore } = await import('./store.ts')
+const traces = isTraced ? (await import('./ops/traces.ts')).startTraces() : undefined
+const { failure, openStore } = await import('./store/store.ts')
 failure.signal.addEventListener('abort', giveUp)
 // To open it may take long: the server may be away, or the schema be upgraded, which is safe to break off.
 const store = await Promise.race([openStore(config.DATABASE_URL, true, config), signalled.then(() => undefined)])

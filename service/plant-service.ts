@@ -1,6 +1,6 @@
-import type { Request, Result, Service } from './contract.ts'
-import { refusal } from './errors.ts'
-import type { Store } from './store.ts'
+import type { Request, Result, Service } from './contract/contract.ts'
+import { refusal } from './http/errors.ts'
+import type { Store } from './store/store.ts'
 
 /** The operations of the contract, a method for each operationId. */
 export class PlantService implements Service {

@@ -2,9 +2,9 @@ import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import { readConfig, reasonOf } from './config.ts'
-import { openStore, type Store, type StoredToken } from './store.ts'
-import type { CallerOf } from './auth.ts'
-import type { Refusal } from './traffic.ts'
+import { openStore, type Store, type StoredToken } from './store/store.ts'
+import type { CallerOf } from './auth/guard.ts'
+import type { Refusal } from './http/traffic.ts'
 
 // 160 random bits and their CRC-32, in hexadecimal, behind a prefix that scanners for secrets can look for.
 const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/

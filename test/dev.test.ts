@@ -29,7 +29,7 @@ t.test('a changed contract is served, with a 501 where the method is missing', a
   t.match(await get('/later/7'), [401, /token/], 'guarded')
   t.match(await get('/later/x', authorized), [400, /path\/id/], 'validated')
   t.match(await get('/plants', authorized), [200, '[]'], 'the others go on')
-  await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('writtenLater: {'))
+  await eventually(() => readFileSync(`${folder}/service/contract/contract.gen.ts`, 'utf8').includes('writtenLater: {'))
 
   // Editors put a new file in the place of the old one.
   const code = `${folder}/service/plant-service.ts`
@@ -86,7 +86,7 @@ t.test('broken code is reported, and served again when it is mended', async (t) 
 t.test('a port that is taken is said in one line', async (t) => {
   const { port } = await build(t)
   const environment = { PORT: String(port), DATABASE_URL: `sqlite:${t.testdirName}/other.db` }
-  const { code, stderr } = await run([process.execPath, 'service/app.dev.ts'], environment)
+  const { code, stderr } = await run([process.execPath, 'service/dev.app.ts'], environment)
   t.equal(code, 1)
   t.match(stderr, /^HOST 127\.0\.0\.1, PORT \d+: .*EADDRINUSE.*\n$/)
 })

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { openStore } from '../../service/store.ts'
+import { openStore } from '../../service/store/store.ts'
 import { issueToken } from '../../service/token.ts'
 import { Choices } from './choices.ts'
 import { checkJson, jsonOf } from './json.ts'

@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openStore } from '../../service/store.ts'
+import { openStore } from '../../service/store/store.ts'
 import { issueToken } from '../../service/token.ts'
 import { call } from '../helper.ts'
 import { inspect, Ledger, work } from '../ledger.ts'

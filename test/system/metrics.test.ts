@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { openStore } from '../../service/store.ts'
+import { openStore } from '../../service/store/store.ts'
 import { issueToken } from '../../service/token.ts'
 import { startPostgres } from '../postgres.ts'
 import { startService } from '../process.ts'

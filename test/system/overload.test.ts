@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { openStore } from '../../service/store.ts'
+import { openStore } from '../../service/store/store.ts'
 import { issueToken } from '../../service/token.ts'
 import { run, startService } from '../process.ts'
 import type { Outcome } from './flood.ts'

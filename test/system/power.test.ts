@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { openStore } from '../../service/store.ts'
+import { openStore } from '../../service/store/store.ts'
 import { callersOf } from '../../service/token.ts'
 import { inspect, Ledger, work } from '../ledger.ts'
 import { startService } from '../process.ts'
@@ -164,7 +164,7 @@ t.test('a power cut at any moment loses no acknowledged write, undoes no delete 
 
 t.test('the same with synchronous=NORMAL does lose writes: the test sees it', async (normal) => {
   const copy = copyProject(t) // in another folder than the database
-  const file = `${copy}/service/store.sqlite.open.ts`
+  const file = `${copy}/service/store/sqlite/file.ts`
   const source = readFileSync(file, 'utf8')
   writeFileSync(file, source.replace('synchronous = FULL', 'synchronous = NORMAL').replace('!== 2n', '!== 1n'))
   const { wrongs, ...counts } = await cutEverywhere(await record(normal, LIVES, `${copy}/service/main.ts`), 0)

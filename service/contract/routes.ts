@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import openapiGlue from 'fastify-openapi-glue'
+import { type Answer, answer } from './answer.ts'
+import type { Guard, Guards } from '../auth/guard.ts'
+import { requireJson } from '../http/body.ts'
+import { StartupError } from '../config.ts'
+import type { Contract, Service } from './contract.ts'
+import './validated.ts'
+import { HttpError } from '../http/errors.ts'
+import { countHeader } from '../http/headers.ts'
+import { askForBody, checkQuery } from '../http/server.ts'
+
+/** A service that has a method for each operation, and none that has no operation. */
+export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
+
+/** What the methods of a service have in common: each gets what the contract has validated for it. */
+type Method = (request: object) => Promise<Answer>
+
+/**
+ * Adds a route for each operation of the contract: guarded, validated and serialized as it says, and answered by the
+ * service's method of the same name.
+ * @param draft whether the methods need not fit yet: an operation without one is then answered 501
+ * @throws {StartupError} naming each operation without a method, method without an operation, and security scheme
+ *   without a guard
+ */
+export async function addRoutes<Methods extends Exactly<Methods>>(
+  app: FastifyInstance,
+  { document, operations }: Contract,
+  service: Methods,
+  guards: Guards,
+  draft = false,
+): Promise<void> {
+  const methods = methodsOf(service)
+  const guardOf = new Map<string, Guard>(Object.entries(guards))
+  const misfits: string[] = []
+  for (const name of methods.keys()) {
+    if (!operations.has(name)) misfits.push(`the method ${name} of the service has no operation`)
+  }
+  const unguarded: string[] = []
+  for (const [id, { security }] of operations) {
+    if (!methods.has(id)) misfits.push(`the operation ${id} has no method in the service`)
+    const open = security.filter((scheme) => !guardOf.has(scheme))
+    unguarded.push(...open.map((scheme) => `nothing guards the operation ${id} with ${scheme}`))
+  }
+  if (draft) for (const each of misfits) app.log.warn(each)
+  const faults = draft ? unguarded : [...misfits, ...unguarded]
+  if (faults.length > 0) throw new StartupError(faults.join('; '))
+
+  await app.register(openapiGlue, {
+    specification: document,
+    operationResolver: (id, method, path) => {
+      const run = methods.get(id) ?? unwritten(id)
+      const operation = operations.get(id)
+      if (operation === undefined) throw new StartupError(`the operation ${id} has no route`)
+      const guarded = operation.security.flatMap((scheme) => guardOf.get(scheme) ?? [])
+      return {
+        method,
+        url: path.replaceAll(/{(\w+)}/g, ':$1'),
+        onRequest: [...guarded, checkQuery, ...(operation.hasBody ? [requireJson] : [])],
+        preParsing: operation.hasBody ? askForBody : [],
+        handler: async (request: FastifyRequest, reply: FastifyReply) => {
+          const { caller, params, query, body } = request
+          const header = headersOf(request, operation.headers)
+          return answer(request, reply, await run({ caller, path: params, query, header, body }))
+        },
+      }
+    },
+  })
+}
+
+/** What answers an operation until its method is written. */
+function unwritten(id: string): Method {
+  return () =>
+    Promise.reject(new HttpError(501, `The operation ${id} needs a method ${id} in service/plant-service.ts`))
+}
+
+/** The header parameters of a request, by the names that the contract has for them. */
+function headersOf({ headers, raw }: FastifyRequest, names: readonly string[]): object {
+  const sent = names.filter((name) => headers[name] !== undefined)
+  // Node makes one text of several, or drops some.
+  const repeated = sent.find((name) => countHeader(raw, name.toLowerCase()) > 1)
+  if (repeated !== undefined) throw new HttpError(400, `header/${repeated} must not be repeated`)
+  return Object.fromEntries(sent.map((name) => [name, headers[name]]))
+}
+
+/** The service's methods by name. A private one begins with `#`, so that all others are operations. */
+function methodsOf(service: object): ReadonlyMap<string, Method> {
+  const { constructor: _constructor, ...descriptors } = Object.getOwnPropertyDescriptors(Object.getPrototypeOf(service))
+  return new Map(Object.entries(descriptors).map(([name, { value }]) => [name, (value as Method).bind(service)]))
+}

@@ -1,0 +1,42 @@
+// Not loaded unless traces are exported: it takes longer than all else.
+import { FastifyOtelInstrumentation } from '@fastify/otel'
+import { propagation } from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import type { FastifyPluginCallback } from 'fastify'
+import { OTHER } from '../http/traffic.ts'
+
+/** Spans of requests, on their way to a collector. */
+export interface Traces {
+  /** To be registered before all routes: a span for each request, part of the trace that its `traceparent` names. */
+  readonly plugin: FastifyPluginCallback
+  /** Sends what is left. The exporter bounds it, by `OTEL_EXPORTER_OTLP_TIMEOUT`. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Begins to export spans, to where `OTEL_EXPORTER_OTLP_ENDPOINT` says; OpenTelemetry's packages read that and the other
+ * variables of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ by themselves.
+ */
+export function startTraces(): Traces {
+  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  const named = resourceFromAttributes({ 'service.name': 'plant-store' })
+  const provider = new TracerProvider({
+    resource: named.merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+  })
+  const instrumentation = new FastifyOtelInstrumentation({
+    instrumentHooks: false,
+    instrumentHandler: false,
+    recordExceptions: false,
+    requestHook: (span, { method, routeOptions: { url = OTHER } }) => {
+      span.updateName(`${method} ${url}`)
+      // Never the URL: it may hold what is nobody's business, such as a token.
+      span.setAttribute('url.path', url)
+    },
+  })
+  instrumentation.setTracerProvider(provider)
+  return { plugin: instrumentation.plugin(), close: () => provider.shutdown() }
+}

@@ -1,0 +1,176 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { reasonOf, StartupError } from '../../config.ts'
+import { BATCH, Lists, MOST_SNAPSHOTS, type Snapshot } from '../lists.ts'
+import { Connections, isFinal, type Query } from './connections.ts'
+import { prepareSchema } from './schema.ts'
+import { Pages } from './pages.ts'
+import { Writes } from './writes.ts'
+import { fromToken, idOf, toEntry, toPlant, toToken } from '../rows.ts'
+import {
+  type Entry,
+  type Figures,
+  type Limits,
+  type Page,
+  type Plant,
+  type Store,
+  type StoredToken,
+  StoreUnavailable,
+} from '../store.ts'
+
+/** Milliseconds that a service waits at its start for a server that starts, too. */
+const PATIENCE = 10_000
+
+/** Milliseconds that a statement which upgrades the schema may take. */
+const UPGRADE_TIMEOUT = 600_000
+
+/** Milliseconds that the server keeps the snapshot of a list whose next batch is not asked for. */
+const IDLE_LIST = 300_000
+
+/** A store on PostgreSQL, for any number of processes. */
+export class PostgresStore implements Store {
+  readonly #connections: Connections
+  readonly #writes: Writes
+  readonly #lists: Lists
+
+  private constructor(connections: Connections, timeout: number) {
+    this.#connections = connections
+    this.#writes = new Writes(connections, timeout)
+    const pages = new Pages((text, values) => connections.read(text, values))
+    this.#lists = new Lists(
+      (owner, after, most) => pages.get(owner, after, most),
+      (owner, after, most) => this.#measure(owner, after, most),
+      () => openSnapshot(connections),
+    )
+  }
+
+  /**
+   * @param url as libpq has it: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+   * @throws {StartupError}
+   */
+  static async open(url: string, limits: Limits): Promise<PostgresStore> {
+    const { host, pathname } = new URL(url)
+    let connections: Connections | undefined
+    try {
+      const opened = new Connections(url, limits, MOST_SNAPSHOTS)
+      connections = opened
+      const query: Query = (text, values) => opened.write(text, values)
+      const change = (text: string) => opened.writeApart(text, UPGRADE_TIMEOUT)
+      await patiently(() => prepareSchema(query, change))
+      return new PostgresStore(opened, limits.DATABASE_TIMEOUT * 1000)
+    } catch (error) {
+      await connections?.end()
+      throw new StartupError(`DATABASE_URL postgres://${host}${pathname}: ${reasonOf(error)}`, { cause: error })
+    }
+  }
+
+  async create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
+    return toPlant(await this.#writes.add('create', owner, id, plant))
+  }
+
+  async find(owner: string, id: bigint): Promise<Plant | undefined> {
+    const read = 'SELECT plant FROM plants WHERE owner = $1 AND id = $2'
+    const [row] = await this.#connections.read(read, [owner, id])
+    return row && toPlant(row)
+  }
+
+  async update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
+    return (await this.#writes.add('update', owner, id, plant)) !== undefined
+  }
+
+  async delete(owner: string, id: bigint): Promise<boolean> {
+    return (await this.#writes.add('delete', owner, id)) !== undefined
+  }
+
+  list(owner: string, after?: bigint, limit?: number): Promise<Page> {
+    return this.#lists.list(owner, after, limit)
+  }
+
+  async entries(after?: Entry): Promise<Entry[]> {
+    const rows = await this.#connections.read(
+      `SELECT owner, id, plant FROM plants WHERE $1::text IS NULL OR (owner, id) > ($1, $2::int8)
+        ORDER BY owner, id LIMIT $3`,
+      [after?.owner, after?.id, BATCH],
+    )
+    return rows.map(toEntry)
+  }
+
+  async addToken(token: StoredToken): Promise<void> {
+    const add = 'INSERT INTO tokens (id, caller, created, expires, digest) VALUES ($1, $2, $3, $4, $5)'
+    await this.#connections.write(add, fromToken(token))
+  }
+
+  async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
+    const read = 'SELECT id, caller, created, expires, digest FROM tokens WHERE digest = $1'
+    const [row] = await this.#connections.read(read, [digest])
+    return row && toToken(row)
+  }
+
+  async listTokens(): Promise<StoredToken[]> {
+    const read = 'SELECT id, caller, created, expires, digest FROM tokens ORDER BY created, id'
+    return (await this.#connections.read(read)).map(toToken)
+  }
+
+  async deleteToken(id: string): Promise<boolean> {
+    return (await this.#connections.write('DELETE FROM tokens WHERE id = $1 RETURNING id', [id])).length > 0
+  }
+
+  async #measure(owner: string, after: bigint | undefined, most: number) {
+    const read = `SELECT count(*) AS plants, coalesce(sum(octet_length(plant)), 0) AS bytes FROM
+      (SELECT plant FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2) ORDER BY id LIMIT $3) AS found`
+    const [row] = await this.#connections.read(read, [owner, after, most])
+    return { plants: Number(row?.['plants']), bytes: Number(row?.['bytes']) }
+  }
+
+  async ping(): Promise<void> {
+    await this.#connections.read('SELECT 1 FROM plants LIMIT 1')
+  }
+
+  figures(): Figures {
+    return { ...this.#writes.figures, pool: this.#connections.figures }
+  }
+
+  async isEmpty(): Promise<boolean> {
+    const read = 'SELECT 1 FROM plants UNION ALL SELECT 1 FROM tokens LIMIT 1'
+    return (await this.#connections.read(read)).length === 0
+  }
+
+  async close(): Promise<void> {
+    await this.#writes.end()
+    await this.#connections.end()
+  }
+}
+
+/** A snapshot is a transaction that sees one moment: that of its first read. It needs no session, but a connection. */
+async function openSnapshot(connections: Connections): Promise<Snapshot> {
+  const { query, close } = await connections.session(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+    SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIST};
+    SELECT 1 FROM plants LIMIT 1`)
+  const pages = new Pages(query)
+  return {
+    page: (owner, after, most) => pages.get(owner, after, most),
+    offset: async (owner, after, count) => {
+      const text = `SELECT id FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2)
+        ORDER BY id LIMIT 1 OFFSET $3`
+      const [row] = await query(text, [owner, after, count - 1])
+      return row && idOf(row)
+    },
+    close: async () => {
+      // If this fails the connection is given up, and the server ends the transaction.
+      await query('COMMIT').catch(() => undefined)
+      close()
+    },
+  }
+}
+
+/** Waits for a server that starts at the same time, or is being restarted. */
+async function patiently(run: () => Promise<void>): Promise<void> {
+  for (const end = performance.now() + PATIENCE; ;) {
+    try {
+      await run()
+      return
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || isFinal(error) || performance.now() > end) throw error
+      await delay(250)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { JsonText } from '../http/json.ts'
+import type { Entry, Plant, StoredToken } from './store.ts'
+import type { ShortPage } from './lists.ts'
+
+/** A row of a database, by its columns. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** A plant is kept as the JSON that it is answered in. */
+export const fromPlant = ({ name, tag }: Plant) => JSON.stringify({ name, tag })
+
+/** The plant of a row that has the column `plant`. */
+export const toPlant = (row: Row | undefined) => JSON.parse(String(row?.['plant'])) as Plant // as fromPlant wrote it
+
+/** The id of a row that has the column `id`. */
+export const idOf = ({ id }: Row) => BigInt(String(id))
+
+export const toEntry = (row: Row): Entry => ({ owner: String(row['owner']), id: idOf(row), plant: toPlant(row) })
+
+/** An access token as it is kept, with its times in milliseconds since 1970. */
+export function fromToken({ id, caller, created, expires, digest }: StoredToken) {
+  return [id, caller, created.getTime(), expires?.getTime() ?? null, digest] as const
+}
+
+/** The columns of an access token, in the order of {@link fromToken}. */
+export function toToken({ id, caller, created, expires, digest }: Row): StoredToken {
+  const end = expires === null ? {} : { expires: new Date(Number(expires)) }
+  const bytes = new Uint8Array(digest as Uint8Array) // of a column of bytes
+  return { id: String(id), caller: String(caller), created: new Date(Number(created)), ...end, digest: bytes }
+}
+
+/** A plant and its id, in an array: there is none cheaper. */
+type Listed = { readonly 0?: unknown; readonly 1?: unknown }
+
+/** The first rows as a page; one row more than `most` says that there are more. */
+export function toPage(rows: readonly Listed[], most: number): ShortPage {
+  const own = rows.length > most ? rows.slice(0, most) : rows
+  const plants = new JsonText<Plant[]>(`[${own.map((row) => row[0]).join(',')}]`)
+  return own === rows ? { plants } : { plants, last: BigInt(String(own.at(-1)?.[1])) }
+}

@@ -1,0 +1,196 @@
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { openStore } from '../service/store/store.ts'
+import { issueToken } from '../service/token.ts'
+import { call } from './helper.ts'
+import { namesIn } from './pages.ts'
+import { run, startService } from './process.ts'
+
+const PRODUCTION = { NODE_ENV: 'production' }
+
+/** A store of a caller "joe" with plants, and what does what a command says with it. */
+async function prepare(t: Test, count = 1000) {
+  const folder = t.testdir()
+  const file = `${folder}/plants.db`
+  const DATABASE_URL = `sqlite:${file}`
+  const store = await openStore({ file })
+  const token = await issueToken(store, 'joe')
+  await Promise.all(Array.from({ length: count }, (_, id) => store.create('joe', BigInt(id), { name: `old ${id}` })))
+  await store.close()
+  const backup = (...words: string[]) => run([process.execPath, 'service/backup.ts', ...words], { DATABASE_URL })
+  return { folder, file, DATABASE_URL, token, backup }
+}
+
+async function namesOf(file: string): Promise<string[]> {
+  const store = await openStore({ file })
+  return await namesIn(store, 'joe').finally(() => store.close())
+}
+
+const isSound = (file: string) => {
+  const db = new DatabaseSync(file, { readOnly: true })
+  const { integrity_check } = db.prepare('PRAGMA integrity_check').get() ?? {}
+  db.close()
+  return integrity_check === 'ok'
+}
+
+t.test('copies that are saved under writes have all that was acknowledged before, of one moment', async (t) => {
+  const { folder, DATABASE_URL, token, backup } = await prepare(t)
+  const { child, ended, port } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  let acknowledged = 1000
+  const over = new AbortController()
+  // In order: a copy of one moment has a beginning of them.
+  const writer = (async () => {
+    for (let id = acknowledged; !over.signal.aborted; id++) {
+      const { status } = await call(port, { method: 'POST', path: '/plants', token, body: { id, name: `new ${id}` } })
+      t.equal(status, 200)
+      acknowledged = id + 1
+    }
+  })()
+  const copies: { file: string; before: number; after: number }[] = []
+  for (const number of [1, 2, 3]) {
+    const [file, before] = [`${folder}/copy${number}.db`, acknowledged]
+    const { code, stdout, stderr } = await backup('save', file)
+    t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+    const [, plants] = /^(\d+) plants and 1 tokens are in .*\/copy\d.db\n$/.exec(stdout) ?? []
+    t.ok(Number(plants) >= before, `${plants} plants, of ${before}`)
+    copies.push({ file, before, after: acknowledged })
+  }
+  over.abort()
+  await writer
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0 })
+
+  for (const { file, before, after } of copies) {
+    t.ok(isSound(file))
+    t.notOk(existsSync(`${file}-wal`))
+    const names = await namesOf(file)
+    t.ok(after > before && names.length >= before && names.length <= after + 1, `${before}, ${names.length}, ${after}`)
+    t.strictSame(
+      names,
+      names.map((_, id) => `${id < 1000 ? 'old' : 'new'} ${id}`),
+    )
+  }
+})
+
+t.test('a copy that is restored is served, its tokens too, and nothing of what it replaced', async (t) => {
+  const { folder, file, DATABASE_URL, token, backup } = await prepare(t)
+  const copy = `${folder}/copy.db`
+  t.match(await backup('save', copy), { code: 0, stdout: `1000 plants and 1 tokens are in ${copy}\n` })
+  const service = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  const path = '/plants'
+  const create = (port: number, id: number) =>
+    call(port, { method: 'POST', path, token, body: { id, name: `new ${id}` } })
+  for (let id = 1000; id < 1300; id++) t.equal((await create(service.port, id)).status, 200)
+  // It leaves a write-ahead log.
+  service.child.kill('SIGKILL')
+  await service.ended
+  t.ok(statSync(`${file}-wal`).size > 0)
+
+  const refused = await backup('restore', copy)
+  t.match(refused, { code: 1, stdout: '', stderr: `${file} is there already: with --replace it is lost\n` })
+  t.match(await backup('restore', copy, '--replace'), { code: 0, stdout: `1000 plants and 1 tokens are in ${file}\n` })
+  t.notOk(existsSync(`${file}-wal`))
+  const again = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  const { json } = await call(again.port, { path, token })
+  t.strictSame(
+    json,
+    Array.from({ length: 1000 }, (_, id) => ({ name: `old ${id}` })),
+  )
+  t.equal((await create(again.port, 1000)).status, 200)
+  t.ok(isSound(file))
+})
+
+t.test('a copy is restored where nothing was, and through a symbolic link', async (t) => {
+  const { folder, file, backup } = await prepare(t, 10)
+  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
+  symlinkSync(file, `${folder}/link.db`)
+  for (const name of ['fresh.db', 'link.db']) {
+    const command = [process.execPath, 'service/backup.ts', 'restore', `${folder}/copy.db`, '--replace']
+    t.match(await run(command, { DATABASE_URL: `sqlite:${folder}/${name}` }), { code: 0, stderr: '' })
+    t.equal((await namesOf(`${folder}/${name}`)).length, 10)
+  }
+  t.equal(
+    readdirSync(folder, { withFileTypes: true })
+      .find(({ name }) => name === 'link.db')
+      ?.isSymbolicLink(),
+    true,
+  )
+})
+
+t.test('while a service uses the store, nothing is restored', async (t) => {
+  const { folder, DATABASE_URL, token, backup } = await prepare(t, 10)
+  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
+  const { port } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  t.equal((await call(port, { method: 'DELETE', path: '/plants/3', token })).status, 204)
+  const { code, stderr } = await backup('restore', `${folder}/copy.db`, '--replace')
+  t.strictSame({ code, stderr }, { code: 1, stderr: 'another process is using it\n' })
+  t.equal((await call(port, { method: 'DELETE', path: '/plants/3', token })).status, 404)
+})
+
+t.test('a backup that is truncated, damaged or of another program is refused, and the store stays', async (t) => {
+  const { folder, file, backup } = await prepare(t)
+  const whole = `${folder}/copy.db`
+  t.equal((await backup('save', whole)).code, 0)
+  const faulty = `${folder}/faulty.db`
+  const faults: Record<string, () => void> = {
+    'half of it': () => truncateSync(faulty, statSync(whole).size / 2),
+    'all but its last page': () => truncateSync(faulty, statSync(whole).size - 4096),
+    'its first page': () => truncateSync(faulty, 4096),
+    nothing: () => truncateSync(faulty),
+    'a page of another': () => {
+      const bytes = readFileSync(whole)
+      writeFileSync(faulty, bytes.fill(7, 4096 * 3, 4096 * 4))
+    },
+    'no database': () => writeFileSync(faulty, 'plants'.repeat(2000)),
+    'a text where its schema has an integer': () => {
+      const db = new DatabaseSync(faulty)
+      db.enableDefensive(false)
+      db.exec(`PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = replace(sql, 'plant TEXT', 'plant INTEGER') WHERE name = 'plants'`)
+      db.close()
+    },
+    'another database': () => {
+      truncateSync(faulty)
+      const db = new DatabaseSync(faulty)
+      db.exec('CREATE TABLE plants (id); CREATE TABLE tokens (id)')
+      db.close()
+    },
+  }
+  for (const [name, damage] of Object.entries(faults)) {
+    copyFileSync(whole, faulty)
+    damage()
+    const { code, stdout, stderr } = await backup('restore', faulty, '--replace')
+    t.strictSame({ code, stdout }, { code: 1, stdout: '' }, name)
+    t.match(stderr, /^[^\n]+\n$/, name)
+    t.notOk(readdirSync(folder).some((each) => each.endsWith('.part')))
+  }
+  t.equal((await namesOf(file)).length, 1000)
+})
+
+t.test('a copy is never saved over a file, and what is not understood is answered with the usage', async (t) => {
+  const { folder, file, backup } = await prepare(t, 1)
+  writeFileSync(`${folder}/precious`, 'precious')
+  t.match(await backup('save', `${folder}/precious`), { code: 1, stderr: /is there already\n$/ })
+  t.equal(readFileSync(`${folder}/precious`, 'utf8'), 'precious')
+  t.match(await backup('save', file), { code: 1, stderr: /is there already\n$/ })
+  t.match(await backup('restore', `${folder}/none`), { code: 1, stderr: `there is no file ${folder}/none\n` })
+  for (const words of [[], ['save'], ['restore'], ['save', 'a', '--replace'], ['copy', 'a'], ['restore', 'a', 'b']]) {
+    t.match(await backup(...words), { code: 1, stdout: '', stderr: /^usage: / }, words.join(' '))
+  }
+  const command = [process.execPath, 'service/backup.ts', 'save', `${folder}/copy.db`]
+  const postgres = await run(command, { DATABASE_URL: 'postgres://joe:secret@localhost/plants' })
+  t.match(postgres, { code: 1, stderr: 'DATABASE_URL is of PostgreSQL: back it up with pg_dump\n' })
+  const absent = await run(command, { DATABASE_URL: `sqlite:${folder}/none.db` })
+  t.match(absent, { code: 1, stderr: `there is no file ${folder}/none.db\n` })
+  t.notOk(existsSync(`${folder}/none.db`))
+})

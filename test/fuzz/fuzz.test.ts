@@ -1,0 +1,141 @@
+// A short form of `npm run fuzz`, and what must hold of the time that inputs take.
+import t, { type Test } from 'tap'
+import { parseJson } from '../service/http/json.ts'
+import { startService } from './process.ts'
+import { KEPT } from './fuzz/kept.ts'
+import { checkJson } from './fuzz/json.ts'
+import { checkParameters } from './fuzz/parameters.ts'
+import { checkRequests } from './fuzz/requests.ts'
+import { targetOf } from './fuzz/target.ts'
+import { fuzzOf, issueTokens } from './fuzz/targets.ts'
+
+const file = `${t.testdir()}/plants.db`
+const tokens = await issueTokens(file)
+const service = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' })
+const seed = Math.floor(Math.random() * 2 ** 31)
+const fuzz = fuzzOf(service.port, tokens)
+
+t.test('what fuzzing has found is mended', async (t) => {
+  for (const text of KEPT.json) checkJson(Buffer.from(text, 'latin1'))
+  await checkParameters(targetOf(service.port, tokens.reader), KEPT.parameters)
+  for (const text of KEPT.requests)
+    await checkRequests(targetOf(service.port, tokens.writer), Buffer.from(text, 'latin1'))
+  t.pass()
+})
+
+for (const [name, inputs] of [
+  ['json', 5000],
+  ['parameters', 1000],
+  ['requests', 500],
+] as const) {
+  t.test(`${inputs} inputs of the target ${name} are answered as they must be`, async (t) => {
+    t.comment({ seed })
+    t.ok((await fuzz[name](inputs, seed)) >= inputs)
+  })
+}
+
+const repeated = (text: string) => (size: number) => text.repeat(Math.ceil(size / text.length)).slice(0, size)
+const member = (index: number) => `"${index}":0`
+const GROWING: Readonly<Record<string, (size: number) => string>> = {
+  'a long string': (size) => `"${'a'.repeat(size)}"`,
+  'a string of escapes': (size) => `"${repeated('\\"')(size)}"`,
+  'a string of surrogates': (size) => `"${repeated('\\ud83c')(size)}"`,
+  'a string of backslashes that does not end': (size) => `"${'\\\\'.repeat(size / 2)}`,
+  'a string of colons': (size) => `"${':'.repeat(size)}"`,
+  'strings of colons': (size) => `[${Array.from({ length: size / 4 }, () => '":"').join()}]`,
+  'white space': (size) => `${' '.repeat(size)}0`,
+  quotes: (size) => '"'.repeat(size),
+  'members of many names': (size) => `{${Array.from({ length: size / 10 }, (_, index) => member(index)).join()}}`,
+  'members of one name': (size) => `{${Array.from({ length: size / 6 }, () => member(1)).join()}}`,
+  'nested lists': (size) => '['.repeat(size / 2) + ']'.repeat(size / 2),
+  'nested objects': (size) => '{"a":'.repeat(size / 6) + '0' + '}'.repeat(size / 6),
+  'lists that do not end': (size) => '['.repeat(size),
+  'lists of nothing': (size) => `[${Array.from({ length: size / 3 }, () => '[]').join()}]`,
+  'small numbers': (size) => `[${Array.from({ length: size / 2 }, () => '7').join()}]`,
+  'large numbers': (size) => `[${Array.from({ length: size / 20 }, () => '9007199254740993').join()}]`,
+  'numbers with exponents': (size) => `[${Array.from({ length: size / 6 }, () => '1e-99').join()}]`,
+  'numbers almost too long to be exact': (size) =>
+    `[${Array.from({ length: size / 16 }, () => '123456789012345').join()}]`,
+  'a long integer': (size) => '7'.repeat(size),
+  'a long fraction': (size) => `0.${'7'.repeat(size)}`,
+  'a long fraction of zeros': (size) => `1.${'0'.repeat(size)}`,
+  'a long fraction that ends': (size) => `1.${'0'.repeat(size)}1`,
+  'zeros that an exponent takes away': (size) => `1${'0'.repeat(size)}e-${size}`,
+  'digits that an exponent takes away': (size) => `${'7'.repeat(size)}e-${size}`,
+  'zeros that an exponent makes up for': (size) => `0.${'0'.repeat(size)}7e${size}`,
+  'a long exponent': (size) => `1e${'9'.repeat(size)}`,
+  'a long exponent of zeros': (size) => `1e-${'0'.repeat(size)}1`,
+}
+
+/** Times of requests: of one line of that size each. */
+const LARGE: Readonly<Record<string, (size: number) => readonly [requestLine: string, header?: string]>> = {
+  'an id of digits': (size) => [`DELETE /plants/${'7'.repeat(size)}`],
+  'an id of percents': (size) => [`DELETE /plants/${repeated('%25')(size)}`],
+  'a path of slashes': (size) => [`GET ${'/'.repeat(size)}`],
+  'a limit': (size) => [`GET /plants?limit=${'7'.repeat(size)}`],
+  limits: (size) => [`GET /plants?${repeated('limit&')(size)}`],
+  ampersands: (size) => [`GET /plants?${'&'.repeat(size)}`],
+  'a cursor': (size) => [`GET /plants?cursor=${'A'.repeat(size)}`],
+  'parameters of a media type': (size) => ['POST /plants', `Content-Type: application/json${repeated(';a=b')(size)};`],
+  'semicolons of a media type': (size) => ['POST /plants', `Content-Type: application/json${repeated(';  ')(size)}x`],
+  'a text in a media type': (size) => ['POST /plants', `Content-Type: application/json;a="${repeated('\\"')(size)}`],
+  'an X-Request-Id': (size) => ['GET /plants', `X-Request-Id: ${repeated('plant_0')(size)}`],
+  'a traceparent': (size) => ['GET /plants', `Traceparent: 00-${'0'.repeat(size)}`],
+  'addresses of gateways': (size) => ['GET /plants', `X-Forwarded-For: ${repeated('1,')(size)}`],
+  'header lines': (size) => ['GET /plants', `${'X: y\r\n'.repeat(size / 6)}X: y`],
+}
+
+for (const [name, make] of Object.entries(GROWING)) {
+  t.test(`four times as much JSON takes about four times as long: ${name}`, async (t) => {
+    const timeOf = async (size: number) => {
+      const bytes = Buffer.from(make(size))
+      return least(40, async () => attempt(bytes))
+    }
+    await assertLinear(t, timeOf)
+  })
+}
+
+for (const [name, make] of Object.entries(LARGE)) {
+  t.test(`a request of four times the size takes about four times as long: ${name}`, async (t) => {
+    const { headers, last, exchange } = targetOf(service.port, tokens.reader)
+    const timeOf = async (size: number) => {
+      const [requestLine, header = 'X: y'] = make(size)
+      const bytes = Buffer.from(`${requestLine} HTTP/1.1\r\n${headers}${header}\r\n\r\n`.repeat(10) + last)
+      return least(5, () => exchange(bytes))
+    }
+    await assertLinear(t, timeOf)
+  })
+}
+
+t.test('nothing of it was unforeseen', async (t) => {
+  service.child.kill('SIGTERM')
+  const { code, stdout } = await service.ended
+  t.equal(code, 0)
+  t.notMatch(stdout, /"level":[56]0/)
+})
+
+/** Fails if it is always more: on a busy machine it may be so once. */
+async function assertLinear(t: Test, timeOf: (size: number) => Promise<number>): Promise<void> {
+  let ratio = Infinity
+  for (let tries = 0; tries < 5 && ratio > 6; tries += 1) ratio = (await timeOf(14_000)) / (await timeOf(3500))
+  t.ok(ratio <= 6, `${ratio} times as long`)
+}
+
+/** The least of the times of some runs, in milliseconds. */
+async function least(runs: number, run: () => Promise<unknown>): Promise<number> {
+  let time = Infinity
+  for (let left = runs; left > 0; left -= 1) {
+    const start = performance.now()
+    await run()
+    time = Math.min(time, performance.now() - start)
+  }
+  return time
+}
+
+function attempt(bytes: Buffer): void {
+  try {
+    parseJson(bytes)
+  } catch {
+    // What is refused takes time, too.
+  }
+}

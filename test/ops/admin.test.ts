@@ -1,0 +1,246 @@
+// The admin port: that of the real process, and one on a real store that does not answer.
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { Admin } from '../service/ops/admin.ts'
+import { readConfig } from '../service/config.ts'
+import { openStore } from '../service/store/store.ts'
+import { issueToken } from '../service/token.ts'
+import { build, call } from './helper.ts'
+import { startPostgres } from './postgres.ts'
+import { run, startService } from './process.ts'
+import { eventually, freePort } from './project.ts'
+
+/** The service on a file that has tokens. */
+async function serve(t: Test) {
+  const DATABASE_URL = `sqlite:${t.testdir()}/plants.db`
+  const store = await openStore({ file: DATABASE_URL.slice(7) })
+  const token = await issueToken(store, 'joe')
+  const expired = await issueToken(store, 'joe', -1)
+  await store.close()
+  return { ...(await startService(t, { DATABASE_URL, NODE_ENV: 'production' })), token, expired }
+}
+
+const get = (port: number, path: string, options: RequestInit = {}) =>
+  fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5000), ...options })
+
+const textOf = async (port: number) => (await get(port, '/metrics')).text()
+
+/** The value of a metric, by its name with its labels; 0 if it is not there. */
+function valueOf(text: string, name: string): number {
+  const line = text.split('\n').find((each) => each.startsWith(`${name} `))
+  return Number(line?.slice(name.length) ?? 0)
+}
+
+/** How many requests are over, by method, route and status. */
+function countsOf(text: string): Record<string, number> {
+  const lines = text.matchAll(/^http_server_request_duration_seconds_count{.*="(.*)",.*="(.*)",.*="(.*)"} (\d+)$/gm)
+  return Object.fromEntries(
+    [...lines].map(([, method, route, status, count]) => [`${method} ${route} ${status}`, Number(count)]),
+  )
+}
+
+/** Sends bytes, and waits for the end of the connection, or breaks it off after some time. */
+async function send(port: number, bytes: string, milliseconds = 5000): Promise<string> {
+  const socket = net.connect(port, '127.0.0.1').on('error', () => undefined)
+  let received = ''
+  socket.setEncoding('utf8').on('data', (text: string) => (received += text))
+  socket.write(bytes)
+  await Promise.race([once(socket, 'close'), delay(milliseconds, undefined, { ref: false })])
+  socket.resetAndDestroy()
+  return received
+}
+
+t.test('every request is counted once, whoever answers it, and so is one that nobody could answer', async (t) => {
+  const { port, adminPort, token, expired } = await serve(t)
+  const bearer = `Host: a\r\nAuthorization: Bearer ${token}\r\n`
+  const zeros = '0'.repeat(40)
+  const body = { id: 1, name: 'x' }
+  for (let count = 0; count < 20; count++) await call(port, { path: '/plants', token })
+  await call(port, { method: 'POST', path: '/plants', token, body })
+  await call(port, { method: 'POST', path: '/plants', token, body: { ...body, name: 'y' } })
+  await call(port, { method: 'DELETE', path: '/plants/1', token })
+  await call(port, { method: 'HEAD', path: '/plants', token })
+  for (const path of ['/a', '/b', `/${token}`]) await call(port, { path })
+  await call(port, { path: '/%zz' })
+  await call(port, { method: 'PUT', path: '/plants', token })
+  await call(port, { method: 'OPTIONS', path: '/plants' })
+  for (const method of ['PROPFIND', 'LINK', 'M-SEARCH']) await call(port, { method, path: '/plants' })
+  await call(port, { path: '/plants' })
+  await call(port, { path: '/plants', token: 'x' })
+  await call(port, { path: '/plants', token: `plant_${zeros}${crc32(zeros).toString(16).padStart(8, '0')}` })
+  await call(port, { path: '/plants', token: expired })
+  await call(port, { path: '/plants', headers: ['Authorization', 'Bearer x', 'Authorization', 'Bearer y'] })
+  await send(port, 'BROKEN\r\n\r\n')
+  await send(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  await send(port, `GET /plants HTTP/1.1\r\n${bearer}A: ${'x'.repeat(20_000)}\r\n\r\n`)
+  await send(port, `GET /plants HTTP/1.1\r\n\r\n`, 200)
+  await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(3) + 'BROKEN\r\n\r\n')
+  const half = `POST /plants HTTP/1.1\r\n${bearer}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`
+  await send(port, half, 200)
+  const closed = send(port, half, 500)
+  await delay(250)
+  t.match(valueOf(await textOf(adminPort), 'http_server_active_requests'), 1)
+  await closed
+  await delay(100)
+  const text = await textOf(adminPort)
+  t.equal(valueOf(text, 'http_server_active_requests'), 0)
+  t.strictSame(countsOf(text), {
+    'GET /plants 200': 23,
+    'POST /plants 200': 1,
+    'POST /plants 409': 1,
+    'POST /plants ': 2,
+    'DELETE /plants/:id 204': 1,
+    'HEAD /plants 200': 1,
+    'GET _OTHER 404': 3,
+    'GET _OTHER 400': 1,
+    'PUT _OTHER 405': 1,
+    'OPTIONS _OTHER 204': 1,
+    '_OTHER _OTHER 405': 3,
+    'GET /plants 401': 5,
+    'GET /plants 400': 1,
+    '_OTHER _OTHER 400': 2,
+    'CONNECT _OTHER 501': 1,
+    '_OTHER _OTHER 431': 1,
+  })
+  const refused = [...text.matchAll(/^plants_refused_authentications_total{reason="(.*)"} (\d+)$/gm)]
+  t.strictSame(Object.fromEntries(refused.map(([, reason, count]) => [reason, count])), {
+    missing: '1',
+    malformed: '1',
+    unknown: '1',
+    expired: '1',
+    repeated: '1',
+  })
+  t.notMatch(text, token)
+
+  // CONNECT breaks off what is before it, and is not answered then.
+  await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(2) + 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  await delay(200)
+  const later = await textOf(adminPort)
+  const total = (text: string) => Object.values(countsOf(text)).reduce((sum, count) => sum + count, 0)
+  t.strictSame([total(later) - total(text), valueOf(later, 'http_server_active_requests')], [2, 0])
+})
+
+const isThere = spawnSync('promtool', ['--version']).status === 0
+
+t.test('promtool finds nothing in the metrics', { skip: isThere ? false : 'there is no promtool here' }, async (t) => {
+  const { port, adminPort, token } = await serve(t)
+  await call(port, { path: '/plants', token })
+  await call(port, { path: '/plants' })
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: await textOf(adminPort) })
+  t.strictSame([status, String(stdout), String(stderr)], [0, '', ''])
+})
+
+t.test('the metrics tell of the process, the event loop and the store', async (t) => {
+  const { port, adminPort, token } = await serve(t)
+  const before = await textOf(adminPort)
+  await Promise.all(
+    Array.from({ length: 20 }, (_, id) =>
+      call(port, { method: 'POST', path: '/plants', token, body: { id, name: 'x' } }),
+    ),
+  )
+  const after = await textOf(adminPort)
+  const grown = (name: string) => valueOf(after, name) - valueOf(before, name)
+  t.equal(grown('plants_store_writes_total'), 20)
+  t.ok(grown('plants_store_commits_total') >= 1 && grown('plants_store_commits_total') <= 20)
+  for (const name of ['plants_store_wal_bytes', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds']) {
+    t.ok(valueOf(after, name) > 0, name)
+  }
+  const buckets = [...after.matchAll(/_duration_seconds_bucket{.*"POST".*le="(.*)"} (\d+)/g)]
+  t.match(buckets.at(-1)?.slice(1), ['+Inf', '20'])
+  const counts = buckets.map(([, , count]) => Number(count))
+  t.strictSame(
+    counts,
+    counts.toSorted((one, two) => one - two),
+  )
+  t.ok(valueOf(after, after.match(/^http\S+_sum{.*"POST".*}/m)?.[0] ?? '') > 0)
+})
+
+t.test('the admin port answers as the service does: its headers, Errors, HEAD; and no query matters', async (t) => {
+  const { adminPort } = await serve(t)
+  const livez = await get(adminPort, '/livez?verbose', { headers: { 'X-Request-Id': 'mine' } })
+  t.strictSame([livez.status, await livez.text()], [200, 'ok\n'])
+  const standard = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+  t.match(Object.fromEntries(livez.headers), { ...standard, 'x-request-id': 'mine' })
+  const head = await get(adminPort, '/readyz', { method: 'HEAD' })
+  t.strictSame([head.status, head.headers.get('content-length'), await head.text()], [200, '3', ''])
+  for (const [path, method, status, allow] of [
+    ['/plants', 'GET', 404, null],
+    ['/toString', 'GET', 404, null],
+    ['/livez', 'POST', 405, 'GET, HEAD'],
+  ] as const) {
+    const answer = await get(adminPort, path, { method, ...(method === 'POST' && { body: 'x'.repeat(100_000) }) })
+    t.strictSame([answer.status, answer.headers.get('allow')], [status, allow])
+    t.match(Object.fromEntries(answer.headers), { ...standard, 'content-type': 'application/json; charset=utf-8' })
+    t.match(await answer.json(), { error: status, message: /^[A-Z]/ })
+  }
+  t.match(await send(adminPort, 'BROKEN\r\n\r\n'), /^HTTP\/1\.1 400 [^]*{"error":400,/)
+  t.match(await send(adminPort, 'GET /livez HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 [^]*ok\n$/)
+  t.match(await send(adminPort, 'GET /livez HTTP/1.1\r\n'), /^HTTP\/1\.1 408 [^]*{"error":408,/)
+})
+
+t.test('an admin port that is taken is one line of the log and exit 1', async (t) => {
+  const taken = net.createServer().listen(0, '127.0.0.1')
+  t.teardown(() => taken.close())
+  await once(taken, 'listening')
+  const ADMIN_PORT = String((taken.address() as net.AddressInfo).port)
+  const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, PORT: '0', ADMIN_PORT }
+  const { code, stdout, stderr } = await run([process.execPath, 'service/main.ts'], environment)
+  t.strictSame({ code, stderr, lines: stdout.split('\n').length }, { code: 1, stderr: '', lines: 2 })
+  t.match(stdout, RegExp(`"HOST 127\\.0\\.0\\.1, ADMIN_PORT ${ADMIN_PORT}: .*EADDRINUSE`))
+})
+
+t.test('a database that does not answer', async (t) => {
+  const server = await startPostgres(t)
+  const DATABASE_URL = await server.createDatabase()
+  const { app, store, port, token } = await build(t, { DATABASE_URL, DATABASE_TIMEOUT: '60' })
+  const bearer = `Host: a\r\nAuthorization: Bearer ${await token('joe')}\r\n`
+  const ADMIN_PORT = await freePort()
+  const admin = await Admin.open(readConfig({ ADMIN_PORT: String(ADMIN_PORT) }), pino({ level: 'silent' }))
+  t.teardown(() => admin.close())
+  let pings = 0
+  const ping = () => {
+    pings += 1
+    return store.ping()
+  }
+  const ready = async () => (await get(ADMIN_PORT, '/readyz')).status
+
+  t.equal(await ready(), 503, 'while it starts')
+  t.equal((await get(ADMIN_PORT, '/metrics')).status, 503)
+  admin.serving({ store: { ping, figures: () => store.figures() }, traffic: app.traffic })
+  t.strictSame(await Promise.all(Array.from({ length: 20 }, ready)), Array(20).fill(200))
+  t.equal(await ready(), 200)
+  t.equal(pings, 1, 'all who ask within a second share a check')
+
+  await delay(1000)
+  await server.pause()
+  t.teardown(() => server.resume())
+  const start = performance.now()
+  t.strictSame(await Promise.all(Array.from({ length: 20 }, ready)), Array(20).fill(503))
+  t.ok(performance.now() - start < 1500)
+  t.equal(pings, 2)
+  t.equal((await get(ADMIN_PORT, '/livez')).status, 200)
+
+  // The second answer waits for the first, and both for the database: they are over when their client leaves.
+  const counted = () => app.traffic.series.get('GET /plants undefined')?.counts.reduce((sum, count) => sum + count)
+  await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(2), 200)
+  await eventually(() => counted() === 2)
+  t.equal(app.traffic.inFlight, 0)
+  app.traffic.shed += 3
+  const text = await textOf(ADMIN_PORT)
+  t.match(text, /^plants_shed_requests_total 3$/m)
+  t.match(text, /^plants_store_pool_size 21$/m)
+  t.match(text, /^plants_store_pool_used [1-9]/m)
+
+  server.resume()
+  const resumed = performance.now()
+  await eventually(async () => (await ready()) === 200)
+  t.ok(performance.now() - resumed < 2500)
+  admin.stopping()
+  const answer = await get(ADMIN_PORT, '/readyz')
+  t.strictSame([answer.status, await answer.json()], [503, { error: 503, message: 'The service is stopping' }])
+})

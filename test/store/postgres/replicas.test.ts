@@ -1,0 +1,113 @@
+// Real processes of the service on one real PostgreSQL: what all replicas promise together, also while they fail.
+// LONG=1 runs many histories; SEED=<number> begins with another one.
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openStore } from '../service/store/store.ts'
+import { issueToken } from '../service/token.ts'
+import { call } from './helper.ts'
+import { type Operation, wrongs } from './history.check.ts'
+import { type Caller, observe, runHistory } from './history.ts'
+import { startPostgres } from './postgres.ts'
+import { run } from './process.ts'
+import { runFaults, startRelay, startReplicas } from './replicas.ts'
+
+const isLong = process.env['LONG'] !== undefined
+const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+/** Histories of each kind, and the seconds that one takes. */
+const [ROUNDS, SECONDS] = isLong ? [15, 15] : [1, 3]
+/** Seconds in which a replica works again after the last fault. */
+const RECOVERY = 10
+t.setTimeout(isLong ? 3_600_000 : 120_000)
+
+const server = await startPostgres(t)
+const url = await server.createDatabase()
+const store = await openStore({ url })
+t.teardown(() => store.close())
+const relay = await startRelay(t, url)
+const replicas = await startReplicas(t, 3, relay.url)
+
+/** More plants than a list has in one piece. */
+const MANY = 600
+let histories = 0
+
+/** New callers, who have tokens; the first has many plants. */
+async function newCallers(): Promise<{ callers: Caller[]; operations: Operation[] }> {
+  histories += 1
+  const names = Array.from({ length: 4 }, (_, index) => `caller${histories}-${index}`)
+  const callers = await Promise.all(names.map(async (name) => ({ name, token: await issueToken(store, name) })))
+  const [owner = ''] = names
+  const operations = Array.from({ length: MANY }, async (_, index): Promise<Operation> => {
+    const id = index - MANY
+    const name = `${id} of the first`
+    const start = performance.now()
+    await store.create(owner, BigInt(id), { name })
+    return { kind: 'create', owner, id, name, start, end: performance.now(), outcome: 'done' }
+  })
+  return { callers, operations: await Promise.all(operations) }
+}
+
+/**
+ * Runs a history while something happens, and checks it. Afterwards each replica must work, and all list the same.
+ * @returns how often each status was answered; 0 stands for a lost connection
+ */
+async function check(t: Test, seed: number, happen: () => Promise<unknown>): Promise<Map<number, number>> {
+  t.comment(`SEED=${seed}`)
+  const { callers, operations } = await newCallers()
+  const over = new AbortController()
+  const [history] = await Promise.all([
+    runHistory(replicas, callers, seed, over.signal),
+    happen().finally(() => over.abort()),
+  ])
+  operations.push(...history.operations)
+
+  const deadline = performance.now() + RECOVERY * 1000
+  const lists = replicas.flatMap((replica) =>
+    callers.map(async (caller) => {
+      for (;;) {
+        const { operation, status } = await observe(replica, caller)
+        if (operation !== undefined) return operation
+        if (performance.now() > deadline) throw new Error(`a replica answers ${status} though all faults are over`)
+        await delay(50)
+      }
+    }),
+  )
+  operations.push(...(await Promise.all(lists)))
+  t.strictSame(wrongs(operations), [], 'an order of all operations explains their answers')
+  t.comment(Object.fromEntries(history.statuses))
+  return history.statuses
+}
+
+const ANSWERS = [200, 204, 404, 409]
+
+t.test('clients of several replicas are answered as by one', { timeout: 0 }, async (t) => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const statuses = await check(t, SEED + round, () => delay(SECONDS * 1000))
+    t.strictSame(new Set(statuses.keys()), new Set(ANSWERS), 'none is refused for want of the store')
+  }
+})
+
+t.test('they are while replicas and the server crash, hang and lose connections', { timeout: 0 }, async (t) => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const seed = SEED + round
+    const statuses = await check(t, seed, () => runFaults(replicas, relay, server, seed, SECONDS))
+    for (const status of [...ANSWERS, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
+  }
+})
+
+t.test('a token is valid on all replicas at once, and refused on all within 5 s of its revocation', async (t) => {
+  const token = async (...words: string[]) => {
+    const { code, stdout } = await run([process.execPath, 'service/token.ts', ...words], { DATABASE_URL: url })
+    t.equal(code, 0)
+    return stdout.trim()
+  }
+  const issued = await token('issue', 'revoked')
+  const statuses = () =>
+    Promise.all(replicas.map(async ({ port }) => (await call(port, { path: '/plants?limit=1', token: issued })).status))
+  t.strictSame(new Set(await statuses()), new Set([200]))
+  const id = (await store.listTokens()).find(({ caller }) => caller === 'revoked')?.id ?? ''
+  await token('revoke', id)
+  const revoked = performance.now()
+  // It is in use all the time: that must not prolong its life.
+  while ((await statuses()).includes(200) && performance.now() < revoked + 4500) await delay(10)
+  for (let round = 0; round < 10; round++) t.strictSame(new Set(await statuses()), new Set([401]))
+})

@@ -1,0 +1,207 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { JsonText } from '../service/http/json.ts'
+import { openStore, type Store, StoreUnavailable } from '../service/store/store.ts'
+import { batchesOf, namesIn } from './pages.ts'
+import { startPostgres } from './postgres.ts'
+
+const server = await startPostgres(t, 'autovacuum=off')
+const LIMITS = { DATABASE_POOL_SIZE: 3, DATABASE_TIMEOUT: 1 }
+
+/** A store on a database of its own; others can be opened on it. */
+async function open(t: Test, settings = '') {
+  const url = await server.createDatabase()
+  if (settings !== '') await server.sql(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${settings}`)
+  const another = async (): Promise<Store> => {
+    const store = await openStore({ url }, true, LIMITS)
+    t.teardown(() => store.close())
+    return store
+  }
+  return { url, store: await another(), another }
+}
+
+/** An administrator in the middle of a transaction. */
+async function transaction(t: Test, url: string, text: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  t.teardown(() => client.end())
+  await client.query(`BEGIN; ${text}`)
+  return client
+}
+
+/** Waits until a statement of this kind waits, and gives the id of its process. */
+async function waiting(url: string, like: string, event = 'Lock'): Promise<number> {
+  for (let tries = 0; tries < 500; tries++) {
+    const text = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
+      AND query LIKE '${like}%' AND wait_event_type = '${event}'`
+    const [found] = await server.sql(text, url)
+    if (found !== undefined) return Number(found['pid'])
+    await delay(10)
+  }
+  throw new Error(`no ${like} waits`)
+}
+
+const terminate = (url: string) =>
+  server.sql(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    url,
+  )
+const range = (length: number) => Array.from({ length }, (_, index) => index)
+const name = (text: string | number) => ({ name: String(text) })
+
+t.test('writes of all kinds that arrive together are one statement and one commit', async (t) => {
+  const { url, store } = await open(t)
+  await Promise.all(range(100).map((id) => store.create('joe', BigInt(id), name('old'))))
+  const commits = async () => {
+    const [row] = await server.sql('SELECT pg_snapshot_xmax(pg_current_snapshot()) AS next', url)
+    return Number(row?.['next'])
+  }
+  const before = await commits()
+  const answers = await Promise.all([
+    ...range(100).map((id) => store.create('ann', BigInt(id), name(id))),
+    ...range(40).map((id) => store.delete('joe', BigInt(id))),
+    ...range(40).map((id) => store.update('joe', BigInt(id + 50), name('new'))),
+    store.create('joe', 99n, name('other')),
+  ])
+  t.equal((await commits()) - before, 1)
+  t.strictSame(answers, [...range(100).map(name), ...Array<boolean>(80).fill(true), name('old')])
+  t.equal((await namesIn(store, 'joe')).filter((each) => each === 'new').length, 40)
+})
+
+t.test('writes to one plant that arrive together are carried out in their order', async (t) => {
+  const { store } = await open(t)
+  const answers = await Promise.all([
+    store.delete('joe', 1n),
+    store.create('joe', 1n, name('a')),
+    store.create('joe', 1n, name('b')),
+    store.update('joe', 1n, name('c')),
+    store.create('joe', 1n, name('d')),
+    store.delete('joe', 1n),
+    store.update('joe', 1n, name('e')),
+    store.create('joe', 1n, name('f')),
+  ])
+  t.strictSame(answers, [false, name('a'), name('a'), true, name('c'), true, false, name('f')])
+})
+
+t.test('a write that can not be stored fails alone', async (t) => {
+  const { store } = await open(t)
+  const results = await Promise.allSettled([
+    store.create('joe', 1n, name('a')),
+    store.create('j\0e', 2n, name('b')),
+    store.create('joe', 2n ** 63n, name('c')),
+    store.delete('joe', 5n),
+  ])
+  t.strictSame(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
+  )
+  for (const each of results) t.notOk(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
+  t.strictSame(await namesIn(store, 'joe'), ['a'])
+})
+
+t.test('of two replicas that write the same plants each answers what is stored', async (t) => {
+  const { store, another } = await open(t)
+  const stores = [store, await another()]
+  for (let round = 0; round < 20; round++) {
+    const answers = await Promise.all(
+      stores.flatMap((each, index) => range(20).map((id) => each.create(`joe${round}`, BigInt(id), name(index)))),
+    )
+    const stored = await namesIn(store, `joe${round}`)
+    t.strictSame(
+      answers.map(({ name }) => name),
+      [...stored, ...stored],
+    )
+  }
+})
+
+t.test('a write that is undone in favour of another is repeated', async (t) => {
+  const { url, store } = await open(t, `default_transaction_isolation = 'repeatable read'`)
+  await store.create('joe', 1n, name('a'))
+  const other = await transaction(t, url, `UPDATE plants SET plant = '{"name":"b"}'`)
+  const updated = store.update('joe', 1n, name('c'))
+  await waiting(url, 'UPDATE')
+  await other.query('COMMIT')
+  t.equal(await updated, true)
+  t.strictSame(await namesIn(store, 'joe'), ['c'])
+})
+
+t.test('a write whose connection is lost is refused and not repeated; a read is repeated', async (t) => {
+  const { url, store } = await open(t)
+  await store.create('joe', 1n, name('a'))
+  const lock = await transaction(t, url, 'LOCK TABLE plants')
+  const results = Promise.allSettled([store.delete('joe', 1n), store.list('joe')])
+  const pids = [await waiting(url, 'DELETE'), await waiting(url, 'SELECT n')]
+  for (const pid of pids) await server.sql(`SELECT pg_terminate_backend(${pid})`)
+  await waiting(url, 'SELECT n')
+  await lock.query('COMMIT')
+  const [deleted, listed] = await results
+  t.ok(deleted.status === 'rejected' && deleted.reason instanceof StoreUnavailable)
+  t.strictSame(listed, { status: 'fulfilled', value: { plants: new JsonText('[{"name":"a"}]') } })
+})
+
+t.test('while plants are locked each operation has its bound, and then all goes on', async (t) => {
+  const { url, store } = await open(t)
+  const lock = await transaction(t, url, 'LOCK TABLE plants')
+  const started = performance.now()
+  const results = await Promise.allSettled([
+    ...range(50).map((id) => store.create('joe', BigInt(id % 5), name(id))),
+    store.find('joe', 1n),
+    store.list('joe'),
+    delay(300).then(() => store.delete('joe', 1n)),
+  ])
+  t.ok(performance.now() - started < 1700, `${performance.now() - started} ms`)
+  for (const each of results) t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
+  await lock.query('COMMIT')
+  t.strictSame(await store.create('joe', 9n, name('x')), name('x'))
+})
+
+t.test('a write that has waited long leaves those behind it their time', async (t) => {
+  const { url, store } = await open(t)
+  const lock = await transaction(t, url, 'LOCK TABLE plants')
+  const writes = [store.create('joe', 1n, name('under way'))]
+  await delay(100)
+  writes.push(store.create('joe', 2n, name('waits')))
+  await delay(600)
+  writes.push(store.create('joe', 3n, name('arrives late')))
+  const results = Promise.allSettled(writes)
+  await delay(600)
+  await lock.query('COMMIT')
+  t.strictSame(
+    (await results).map(({ status }) => status),
+    ['rejected', 'rejected', 'fulfilled'],
+  )
+})
+
+t.test('a commit whose wait for a synchronous standby is cancelled is not taken for safe', async (t) => {
+  const { url, store } = await open(t)
+  await server.sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`)
+  await server.sql('SELECT pg_reload_conf()')
+  const created = store.create('joe', 1n, name('a')).then(
+    () => 'answered',
+    (error: unknown) => error,
+  )
+  const pid = await waiting(url, 'INSERT', 'IPC')
+  await server.sql(`SELECT pg_cancel_backend(${pid})`)
+  t.ok((await created) instanceof StoreUnavailable)
+  await server.sql(`ALTER SYSTEM RESET synchronous_standby_names`)
+  await server.sql('SELECT pg_reload_conf()')
+  await server.sql('CREATE TABLE commits_go_on ()')
+})
+
+t.test('a long list whose connection is lost breaks, and others go on', async (t) => {
+  const { url, store } = await open(t)
+  const tag = '🌱'.repeat(255) // too much to be read at once
+  await Promise.all(range(1600).map((id) => store.create('joe', BigInt(id), { ...name(id), tag })))
+  const batches = batchesOf(await store.list('joe'))[Symbol.asyncIterator]()
+  await batches.next()
+  await terminate(url)
+  await t.rejects(batches.next(), StoreUnavailable)
+  t.equal((await namesIn(store, 'joe')).length, 1600)
+  const [{ count } = {}] = await server.sql(
+    `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'`,
+    url,
+  )
+  t.equal(count, '0')
+})

@@ -1,0 +1,272 @@
+// The promises of the Store interface, kept by every kind of store.
+import t, { type Test } from 'tap'
+import { openStore, type Page, type Plant, type Store, StoreUnavailable } from '../service/store/store.ts'
+import { batchesOf, namesOf, parsed, read } from './pages.ts'
+import { startPostgres } from './postgres.ts'
+
+const postgres = await startPostgres(t)
+
+/** By kind, how to open a new store; it opens the same one again when it is called again with the same test. */
+const KINDS: Record<string, (t: Test) => Promise<{ store: Store; reopen: () => Promise<Store> }>> = {
+  sqlite: async (t) => {
+    const file = `${t.testdir()}/plants.db`
+    return { store: await openStore({ file }), reopen: () => openStore({ file }) }
+  },
+  postgres: async () => {
+    const url = await postgres.createDatabase()
+    return { store: await openStore({ url }), reopen: () => openStore({ url }) }
+  },
+}
+
+const MAX = 2n ** 63n - 1n
+const MIN = -(2n ** 63n)
+
+for (const [kind, open] of Object.entries(KINDS)) t.test(`a store of the kind ${kind}`, (t) => suite(t, open))
+
+async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
+  const { store, reopen } = await open(t)
+  t.teardown(() => store.close())
+
+  t.test('a create answers the plant that the owner now has of the id', async (t) => {
+    const rose = { name: 'Rose', tag: 'garden' }
+    t.strictSame(await store.create('create', 1n, rose), rose)
+    t.strictSame(await store.create('create', 1n, rose), rose, 'repeated')
+    t.strictSame(await store.create('create', 1n, { name: 'Tulip' }), rose, 'the id is taken')
+    t.strictSame(await namesOf(store.list('create')), ['Rose'])
+  })
+
+  t.test('of simultaneous creates with one id one wins, and all are answered with it', async (t) => {
+    const all = await Promise.all(range(20).map((n) => store.create('race', 1n, { name: `plant ${n}` })))
+    const [stored] = (await read(store.list('race'))).plants
+    for (const plant of all) t.strictSame(plant, stored)
+  })
+
+  t.test('owners have ids of their own, and do not see, page or delete what is of others', async (t) => {
+    for (const owner of ['joe', 'Joe', 'joe ', 'jöe', '']) await store.create(owner, 1n, { name: `of "${owner}"` })
+    for (const owner of ['joe', 'Joe', 'joe ', 'jöe', '']) {
+      t.strictSame(await read(store.list(owner, undefined, 1)), { plants: [{ name: `of "${owner}"` }] })
+    }
+    t.equal(await store.delete('joe', 1n), true)
+    t.strictSame(await namesOf(store.list('Joe')), ['of "Joe"'])
+  })
+
+  t.test('a delete says whether there was a plant, and the id is free again', async (t) => {
+    t.equal(await store.delete('delete', 1n), false)
+    await store.create('delete', 1n, { name: 'a' })
+    t.strictSame((await Promise.all([1, 2].map(() => store.delete('delete', 1n)))).sort(), [false, true])
+    t.strictSame(await store.create('delete', 1n, { name: 'b' }), { name: 'b' })
+  })
+
+  t.test('a plant is found and updated by its id, where there is one', async (t) => {
+    t.equal(await store.find('update', MAX), undefined)
+    t.equal(await store.update('update', MAX, { name: 'a' }), false)
+    t.equal(await store.find('update', MAX), undefined, 'an update creates nothing')
+    await store.create('update', MAX, { name: 'a', tag: 'old' })
+    await store.create('update', MAX - 1n, { name: 'b' })
+    t.strictSame(await store.find('update', MAX), { name: 'a', tag: 'old' })
+    t.equal(await store.update('update', MAX, { name: 'c' }), true)
+    t.strictSame(await store.find('update', MAX), { name: 'c' }, 'the whole plant')
+    t.strictSame(await namesOf(store.list('update')), ['b', 'c'])
+    t.equal(await store.find('other', MAX), undefined)
+    t.equal(await store.update('other', MAX, { name: 'd' }), false)
+    t.strictSame(await store.find('update', MAX), { name: 'c' })
+    const race = [store.delete('update', MAX), store.update('update', MAX, { name: 'e' })]
+    t.strictSame(await Promise.all(race), [true, false], 'what was deleted stays so')
+  })
+
+  t.test('ids are exact in the whole range of int64, and in ascending order', async (t) => {
+    const ids = [0n, MAX, MIN, -1n, 2n ** 53n, 2n ** 53n + 1n, MAX - 1n, MIN + 1n, -(2n ** 53n) - 1n, -(2n ** 53n)]
+    for (const id of ids) await store.create('int64', id, { name: String(id) })
+    const sorted = ids.toSorted((a, b) => (a < b ? -1 : 1))
+    t.strictSame(await namesOf(store.list('int64')), sorted.map(String))
+    for (const [index, id] of sorted.entries()) {
+      const page = await store.list('int64', id, 1)
+      const rest = sorted.slice(index + 1)
+      t.strictSame(
+        (await read(page)).plants,
+        rest.slice(0, 1).map((id) => ({ name: String(id) })),
+        `after ${id}`,
+      )
+      t.equal(page.last, rest.length > 1 ? rest[0] : undefined, `after ${id}`)
+    }
+    for (const id of ids) t.equal(await store.delete('int64', id), true)
+  })
+
+  t.test('texts are kept to the letter, and no tag and an empty tag differ', async (t) => {
+    const texts = [
+      ' a ',
+      'é e\u0301 \u212B Å', // composed or not, it stays as it is
+      '👩‍🌾🏽 🌵 \u{10FFFF} \uFFFF \uFFFD \uFEFF',
+      '\u202Eright to left\u202C שלום',
+      '"\\\'`;--%_$1?\u0001\u001F\u007F\u0085\u2028\r\n\t',
+      '植'.repeat(255),
+      '🌵'.repeat(255),
+      '1e400',
+      'null',
+    ]
+    const plants: Plant[] = texts.flatMap((name) => [{ name }, { name, tag: '' }, { name, tag: name }])
+    for (const [id, plant] of plants.entries()) {
+      t.strictSame(await store.create('text', BigInt(id), plant), plant)
+      t.strictSame(await store.create('text', BigInt(id), { name: 'x' }), plant, 'as it was stored')
+    }
+    t.strictSame((await read(store.list('text'))).plants, plants)
+  })
+
+  t.test('a page has its last id only if there are more plants after it', async (t) => {
+    t.strictSame(await read(store.list('nobody')), { plants: [] })
+    t.strictSame(await read(store.list('nobody', 5n, 5)), { plants: [] })
+    await Promise.all([10, 20, 30].map((id) => store.create('page', BigInt(id), { name: `${id}` })))
+    const pages: [after: bigint | undefined, limit: number | undefined, names: string[], last?: bigint][] = [
+      [undefined, undefined, ['10', '20', '30']],
+      [undefined, 1, ['10'], 10n],
+      [undefined, 2, ['10', '20'], 20n],
+      [undefined, 3, ['10', '20', '30']],
+      [undefined, 4, ['10', '20', '30']],
+      [undefined, 2 ** 31 - 1, ['10', '20', '30']],
+      [10n, 1, ['20'], 20n],
+      [15n, 2, ['20', '30']],
+      [MIN, 1, ['10'], 10n],
+      [20n, undefined, ['30']],
+      [30n, 1, []],
+      [MAX, undefined, []],
+    ]
+    for (const [after, limit, expected, last] of pages) {
+      const page = await store.list('page', after, limit)
+      t.strictSame({ names: await namesOf(page), last: page.last }, { names: expected, last }, `${after} ${limit}`)
+    }
+  })
+
+  const many = range(1600).map((n) => n * 3)
+  // Too much to be read at once.
+  const tag = '🌱'.repeat(255)
+  const fill = Promise.all(many.map((id) => store.create('many', BigInt(id), { name: String(id), tag })))
+
+  t.test('pages of any length join to the whole list', async (t) => {
+    await fill
+    for (const limit of [499, 500, 501, 999, 1000, 1001, 1599, 1600, 1601, undefined]) {
+      const seen: string[] = []
+      for (let page: Page, after: bigint | undefined, pages = 0; pages < 9; pages++, after = page.last) {
+        page = await store.list('many', after, limit)
+        seen.push(...(await namesOf(page)))
+        if (page.last === undefined) break
+        t.equal(seen.length, (pages + 1) * (limit ?? NaN), 'full pages')
+        t.equal(String(page.last), seen.at(-1))
+      }
+      t.strictSame(seen, many.map(String), `limit ${limit}`)
+    }
+  })
+
+  for (const limit of [undefined, 1000]) {
+    t.test(`a long list is of one moment, also while others write; limit ${limit}`, async (t) => {
+      const page = await store.list('many', undefined, limit)
+      await store.create('many', -1n, { name: 'before it' })
+      await store.delete('many', 0n)
+      const seen: string[] = []
+      for await (const batch of batchesOf(page)) {
+        seen.push(...parsed(batch).map(({ name }) => name))
+        await store.create('many', 1_000_000n, { name: 'after it' })
+        await store.delete('many', 900n)
+      }
+      const expected = many.map(String).slice(0, limit)
+      t.strictSame(seen, expected)
+      t.notOk((await namesOf(store.list('many'))).includes('900'))
+      for (const id of [-1n, 1_000_000n]) await store.delete('many', id)
+      for (const id of [0n, 900n]) await store.create('many', id, { name: String(id), tag })
+    })
+  }
+
+  t.test('long lists that nobody reads to the end are given back', async (t) => {
+    for (let round = 0; round < 40; round++) {
+      const iterator = batchesOf(await store.list('many'))[Symbol.asyncIterator]()
+      if (round % 2 === 0) await iterator.next()
+      await iterator.return?.()
+    }
+    t.equal((await namesOf(store.list('many'))).length, 1600)
+  })
+
+  t.test('long lists wait for others to end', async (t) => {
+    const counts = await Promise.all(range(40).map(async () => (await namesOf(store.list('many'))).length))
+    t.strictSame(new Set(counts), new Set([1600]))
+  })
+
+  t.test('too many long lists at once are refused, and the others go on', async (t) => {
+    const results = await Promise.allSettled(range(40).map(() => store.list('many')))
+    const refused = results.filter((each) => each.status === 'rejected')
+    t.equal(refused.length, 32, 'one owner has 8')
+    for (const { reason } of refused) t.ok(reason instanceof StoreUnavailable)
+    t.equal((await namesOf(store.list('many', undefined, 500))).length, 500, 'short ones are not')
+    for (const each of results) {
+      if (each.status === 'fulfilled') t.equal((await namesOf(each.value)).length, 1600)
+    }
+    t.equal((await namesOf(store.list('many'))).length, 1600, 'and then there is room again')
+  })
+
+  t.test('access tokens are added, found, listed and deleted', async (t) => {
+    const digest = (n: number) => new Uint8Array(32).fill(n)
+    const old = { id: 'old', caller: 'joe', created: new Date(1), expires: new Date(2), digest: digest(1) }
+    const tokens = [
+      { id: 'b', caller: 'jöe', created: new Date(5e12), digest: digest(0) },
+      old,
+      { id: 'a', caller: 'x', created: new Date(3), digest: digest(2) },
+    ]
+    t.equal(await store.findToken(digest(0)), undefined)
+    for (const token of tokens) await store.addToken(token)
+    for (const token of tokens) t.strictSame(await store.findToken(token.digest), token, 'expired or not')
+    t.equal(await store.findToken(digest(9)), undefined)
+    t.strictSame(
+      (await store.listTokens()).map(({ id }) => id),
+      ['old', 'a', 'b'],
+    )
+    t.strictSame((await store.listTokens())[0], old)
+    t.equal(await store.deleteToken('old'), true)
+    t.equal(await store.deleteToken('old'), false)
+    t.equal(await store.findToken(digest(1)), undefined)
+  })
+
+  t.test('a failing write does not touch those that arrive with it', async (t) => {
+    const token = { id: 'twice', caller: 'joe', created: new Date(1), digest: new Uint8Array(32).fill(100) }
+    await store.addToken(token)
+    const [before, failing, after] = await Promise.allSettled([
+      store.create('batch', 1n, { name: 'before' }),
+      store.addToken({ ...token, digest: new Uint8Array(32).fill(101) }),
+      store.create('batch', 2n, { name: 'after' }),
+    ])
+    t.strictSame([before.status, failing.status, after.status], ['fulfilled', 'rejected', 'fulfilled'])
+    t.strictSame(await namesOf(store.list('batch')), ['before', 'after'])
+  })
+
+  t.test('what was begun is finished by close, and is there when the store is opened again', async (t) => {
+    const begun = range(50).map((id) => store.create('close', BigInt(id), { name: String(id) }))
+    await store.close()
+    t.equal((await Promise.all(begun)).length, 50)
+    const again = await reopen()
+    t.strictSame(await namesOf(again.list('close')), range(50).map(String))
+    t.equal((await again.listTokens()).length, 3)
+    await again.close()
+    for (const late of [
+      () => store.create('closed', 1n, { name: 'x' }),
+      () => store.list('close'),
+      () => store.delete('close', 1n),
+    ]) {
+      await t.rejects<unknown>(late, { name: 'StoreUnavailable' }, 'and a closed one is away')
+    }
+    store.close = async () => undefined
+  })
+
+  t.test('a store is empty until it has a plant or a token', async (t) => {
+    const { store } = await open(t)
+    t.teardown(() => store.close())
+    t.equal(await store.isEmpty(), true)
+    await store.create('joe', 1n, { name: 'a' })
+    t.equal(await store.isEmpty(), false)
+    await store.delete('joe', 1n)
+    t.equal(await store.isEmpty(), true)
+    const digest = new Uint8Array(32)
+    await store.addToken({ id: 'a', caller: 'joe', created: new Date(), expires: new Date(0), digest })
+    t.equal(await store.isEmpty(), false)
+  })
+}
+
+function range(length: number): number[] {
+  return Array.from({ length }, (_, index) => index)
+}

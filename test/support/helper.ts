@@ -1,0 +1,162 @@
+import http from 'node:http'
+import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { buffer } from 'node:stream/consumers'
+import type { FastifyInstance } from 'fastify'
+import { pino } from 'pino'
+import type { Test } from 'tap'
+import { buildApp } from '../service/app.ts'
+import { readConfig } from '../service/config.ts'
+import { fields } from '../service/contract/contract.ts'
+import { openStore, type Store } from '../service/store/store.ts'
+import { issueToken } from '../service/token.ts'
+import { clientOf, type PlantClient } from './client.ts'
+import { assertDocumented } from './documented.ts'
+import { parse, stringify } from './json.ts'
+import { readResponses } from './responses.ts'
+import './results.ts'
+
+export interface Call {
+  readonly method?: string
+  readonly path: string
+  readonly token?: string
+  /** By name, or as names and values in turn to send one twice. */
+  readonly headers?: http.OutgoingHttpHeaders | readonly string[]
+  /** A text or bytes are sent as they are, anything else as JSON. */
+  readonly body?: unknown
+  /** Whether the test is about an error that nobody foresaw; in any other, the status 500 fails the test. */
+  readonly failing?: boolean
+  /** What keeps the connection for others; without it each has its own. */
+  readonly agent?: http.Agent
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: http.IncomingHttpHeaders
+  readonly text: string
+  /** The body, if it is JSON. */
+  readonly json: unknown
+}
+
+/** The service on a port of its own, with a temporary database. */
+export interface Service {
+  readonly app: FastifyInstance
+  readonly store: Store
+  readonly port: number
+  /** The lines that it has logged. */
+  readonly log: Record<string, unknown>[]
+  /** Issues a token. @param lifetime in milliseconds */
+  readonly token: (caller: string, lifetime?: number) => Promise<string>
+  /** Makes a request; the test fails if the contract does not document the answer. */
+  readonly call: (request: Call) => Promise<Answer>
+  /** A client of a caller, whose requests compile only if the contract has them. */
+  readonly client: (token: string) => PlantClient
+  /** Writes bytes to a socket, pauses for milliseconds, and reads so many answers, or all until the socket closes. */
+  readonly raw: (count: number, ...parts: (string | Buffer | number)[]) => Promise<Answer[]>
+}
+
+/** Builds the service on a temporary database; both close themselves when the test ends. */
+export async function build(t: Test, environment: Record<string, string> = {}): Promise<Service> {
+  const config = readConfig({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
+  const store = await openStore(config.DATABASE_URL, true, config)
+  const log: Record<string, unknown>[] = []
+  const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
+  const app = await buildApp({ config, store, log: pino({ level: config.LOG_LEVEL }, lines) })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(async () => {
+    app.server.closeAllConnections()
+    await app.close()
+    await store.close()
+  })
+  const port = Number(new URL(app.listeningOrigin).port)
+  return {
+    app,
+    store,
+    port,
+    log,
+    token: (caller, lifetime) => issueToken(store, caller, lifetime),
+    call: (request) => foreseen(log, call(port, request), request),
+    client: (token) => clientOf(port, token),
+    raw: (count, ...parts) =>
+      foreseen(log, raw(port, count, parts), { method: 'raw', path: parts.join('').slice(0, 100) }),
+  }
+}
+
+/** Passes answers on, unless one is a 500, or was broken off: the test then fails with the error that was logged. */
+async function foreseen<Answers extends Answer | Answer[]>(
+  log: readonly Record<string, unknown>[],
+  answers: Promise<Answers>,
+  { method = 'GET', path, failing = false }: Call,
+): Promise<Answers> {
+  const logged = () => String(fields(log.findLast(({ err }) => err !== undefined)?.['err'])['stack'])
+  const all = await answers.catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ECONNRESET')) throw error
+    throw new Error(`${method} ${path} was broken off: ${logged()}`, { cause: error })
+  })
+  if (failing || [all].flat().every(({ status }) => status !== 500)) return all
+  throw new Error(`${method} ${path} answered 500: ${logged()}`)
+}
+
+/** Makes a request to a port; the test fails if the contract does not document the answer. */
+export async function call(
+  port: number,
+  { method = 'GET', path, token, headers = {}, body, agent }: Call,
+): Promise<Answer> {
+  const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
+  const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
+  const has = (name: string) => sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
+  if (token !== undefined) sent.push('Authorization', `Bearer ${token}`)
+  if (bytes !== undefined && !has('content-type')) sent.push('Content-Type', 'application/json')
+  if (bytes !== undefined && !has('content-length')) sent.push('Content-Length', String(Buffer.byteLength(bytes)))
+  if (!has('host')) sent.push('Host', `127.0.0.1:${port}`)
+  const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    const request = http.request({
+      port,
+      host: '127.0.0.1',
+      method,
+      path,
+      headers: sent.map(String),
+      agent: agent ?? false,
+    })
+    request.on('response', resolve).on('error', reject).end(bytes)
+  })
+  const text = (await buffer(response)).toString()
+  return checked(method, path, response.statusCode ?? 0, response.headers, text)
+}
+
+function checked(
+  method: string,
+  path: string,
+  status: number,
+  headers: http.IncomingHttpHeaders,
+  text: string,
+): Answer {
+  const json = headers['content-type']?.startsWith('application/json') && text !== '' ? parse(text) : undefined
+  const answer = { status, headers, text, json }
+  assertDocumented(method, path, answer)
+  return answer
+}
+
+async function raw(port: number, count: number, parts: (string | Buffer | number)[]): Promise<Answer[]> {
+  const requests = [...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/1\.[01]\r\n/g)]
+  let received = Buffer.alloc(0)
+  const socket = net.connect(port, '127.0.0.1')
+  const over = new Promise<void>((resolve, reject) => {
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      if (readResponses(received).length >= count) resolve()
+    })
+    socket.on('close', resolve).on('error', () => undefined)
+    socket.setTimeout(10_000, () => reject(new Error(`no answer to ${parts.join('').slice(0, 100)}`)))
+  })
+  for (const part of parts) {
+    if (typeof part === 'number') await delay(part)
+    else socket.write(part)
+  }
+  await over.finally(() => socket.destroy())
+  let index = 0
+  return readResponses(received).map(({ status, headers, text }) => {
+    const [, method = '', path = ''] = requests[status === 100 ? index : index++] ?? []
+    return checked(method, path, status, headers, text)
+  })
+}

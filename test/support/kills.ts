@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Test } from 'tap'
+import { openStore } from '../service/store/store.ts'
+import { issueToken } from '../service/token.ts'
+import { call } from './helper.ts'
+import { inspect, Ledger, work } from './ledger.ts'
+import { start, startService } from './process.ts'
+
+/**
+ * Kills a service while clients write, or while it starts, again and again, and checks its database each time.
+ * @returns what the clients were answered
+ */
+export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger> {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openStore({ file })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  const environment = { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', LOG_LEVEL: 'info' }
+  const ledger = new Ledger()
+  for (let kill = 0; kill < kills; kill++) {
+    if (kill % 5 === 4) {
+      const { child } = await start(t, [process.execPath, 'service/main.ts'], { PORT: '0', ...environment })
+      await delay(Math.random() * 600)
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    } else {
+      const { child, ended, port } = await startService(t, environment)
+      const working = work(port, token, ledger, () => false, 32)
+      await delay(50 + Math.random() * 300)
+      child.kill('SIGKILL')
+      await Promise.all([ended, working])
+    }
+    const { plants, faults } = inspect(file, 'joe')
+    const wrongs = [...faults, ...ledger.wrongs(plants)]
+    if (wrongs.length > 0) t.fail(`after kill ${kill}: ${wrongs.join(', ')}`)
+  }
+  const { port } = await startService(t, environment)
+  const { json } = await call(port, { path: '/plants', token })
+  t.strictSame(
+    (json as readonly { readonly tag: string }[]).map(({ tag }) => tag).sort(), // the contract was checked
+    [...inspect(file, 'joe').plants.values()].sort(),
+  )
+  return ledger
+}

@@ -1,0 +1,56 @@
+// Has each method of the service check what it gives: what goes over the wire no longer shows a member too many, nor
+// who has forgotten one. The fault becomes a 500, whose logged error `call` shows.
+import { HttpError } from '../service/http/errors.ts'
+import { JsonText } from '../service/http/json.ts'
+import { PlantService } from '../service/plant-service.ts'
+import { operations } from './contract.ts'
+import { brief } from './json.ts'
+import { faultsOf, fields, type Schema } from './schemas.ts'
+
+for (const { id, responses } of operations) {
+  const method: unknown = Reflect.get(PlantService.prototype, id)
+  if (typeof method !== 'function') continue // the boot names it
+  const value = async function (this: PlantService, request: unknown): Promise<object> {
+    try {
+      const result = fields(await Reflect.apply(method, this, [request]))
+      const status = String(result['status'])
+      const response = responses.get(status)
+      if (response === undefined) throw new Error(`the method ${id} gave the status ${status}: ${DECLARE}`)
+      return { ...result, body: checked(`the method ${id} gave, with ${status},`, response.schema, result['body']) }
+    } catch (error) {
+      if (!(error instanceof HttpError) || responses.has(String(error.statusCode))) throw error
+      throw new Error(`the method ${id} threw the status ${error.statusCode}: ${DECLARE}`, { cause: error })
+    }
+  }
+  Object.defineProperty(PlantService.prototype, id, { value })
+}
+
+const DECLARE = 'declare it for the operation in openapi.yaml, or give another'
+
+function checked(what: string, schema: Schema | undefined, body: unknown): unknown {
+  if (body instanceof JsonText) {
+    checked(what, schema, JSON.parse(body.text))
+    return body
+  }
+  if (isBatches(body)) return checkedBatches(body, (batch) => checked(what, schema, batch))
+  if (schema === undefined && body !== undefined) throw new Error(`${what} a body, which openapi.yaml does not declare`)
+  const [fault] = schema === undefined ? [] : faultsOf(schema, body)
+  if (fault === undefined) return body
+  const { instancePath, message = '', params } = fault
+  throw new Error(`${what} a body that is not as openapi.yaml says: body${instancePath} ${message} ${brief(params)}`)
+}
+
+function isBatches(body: unknown): body is AsyncIterable<unknown> {
+  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}
+
+function checkedBatches(batches: AsyncIterable<unknown>, check: (batch: unknown) => void): AsyncIterable<unknown> {
+  const iterator = batches[Symbol.asyncIterator]()
+  const next = async () => {
+    const result = await iterator.next()
+    if (result.done !== true) check(result.value)
+    return result
+  }
+  const end = async () => (await iterator.return?.()) ?? { done: true as const, value: undefined }
+  return { [Symbol.asyncIterator]: () => ({ next, return: end }) }
+}

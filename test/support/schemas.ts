@@ -1,0 +1,63 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { fields, isObject } from '../service/contract/contract.ts'
+
+export { fields, isObject }
+
+/** A JSON Schema without references. */
+export type Schema = Readonly<Record<string, unknown>>
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+addFormats.default(ajv)
+
+// Ajv takes a bigint for no number at all, while JavaScript compares the two exactly.
+const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint'
+const isInteger = (value: unknown) => typeof value === 'bigint' || Number.isInteger(value)
+const rules: Readonly<Record<string, (rule: number | bigint, value: number | bigint) => boolean>> = {
+  minimum: (bound, value) => value >= bound,
+  maximum: (bound, value) => value <= bound,
+  exclusiveMinimum: (bound, value) => value > bound,
+  exclusiveMaximum: (bound, value) => value < bound,
+  bits: (bits, value) => !isInteger(value) || BigInt(value) === BigInt.asIntN(Number(bits), BigInt(value)),
+}
+for (const [keyword, rule] of Object.entries(rules)) {
+  ajv.removeKeyword(keyword)
+  ajv.addKeyword({ keyword, validate: (bound: bigint, value: bigint) => !isNumber(value) || rule(bound, value) })
+}
+// Of no format, an integer is a `number`, as its type in TypeScript is.
+ajv.addKeyword({
+  keyword: 'integer',
+  validate: (bits: number, value: unknown) => isInteger(value) && (bits === 64 || Number(value) == value),
+})
+
+const exactSchemas = new WeakMap<Schema, Schema>()
+
+/** A schema with keywords of ours for `type: integer` and its formats: `integer` and `bits`. */
+export function exact(schema: Schema): Schema {
+  const made = exactSchemas.get(schema) ?? fields(withExact(schema))
+  exactSchemas.set(schema, made)
+  return made
+}
+
+function withExact(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withExact)
+  if (!isObject(node)) return node
+  const { type, format, ...rest } = Object.fromEntries(
+    Object.entries(node).map(([key, each]) => [key, withExact(each)]),
+  )
+  if (type !== 'integer')
+    return { ...rest, ...(type !== undefined && { type }), ...(format !== undefined && { format }) }
+  const bits = { int32: 32, int64: 64 }[String(format)]
+  return { ...rest, integer: bits ?? 53, ...(bits !== undefined && { bits }) }
+}
+
+/** What is wrong with a value, in the words of Ajv; nothing if it is valid. Integers may be bigints. */
+export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[] {
+  const validate = ajv.compile(exact(schema)) // it keeps what it has compiled
+  return validate(value) ? [] : (validate.errors ?? [])
+}
+
+/** Whether a value is valid. */
+export function isValid(schema: Schema, value: unknown): boolean {
+  return faultsOf(schema, value).length === 0
+}
