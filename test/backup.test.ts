@@ -12,9 +12,9 @@ import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { openStore } from '../service/store/store.ts'
 import { issueToken } from '../service/token.ts'
-import { call } from './helper.ts'
-import { namesIn } from './pages.ts'
-import { run, startService } from './process.ts'
+import { call } from './support/helper.ts'
+import { namesIn } from './support/pages.ts'
+import { run, startService } from './support/process.ts'
 
 const PRODUCTION = { NODE_ENV: 'production' }
 

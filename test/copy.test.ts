@@ -4,8 +4,8 @@ import t, { type Test } from 'tap'
 import { copyStore } from '../service/copy.ts'
 import { type Entry, openStore, type Store } from '../service/store/store.ts'
 import { issueToken } from '../service/token.ts'
-import { startPostgres } from './postgres.ts'
-import { run, start } from './process.ts'
+import { startPostgres } from './support/postgres.ts'
+import { run, start } from './support/process.ts'
 
 const server = await startPostgres(t)
 const COPY = [process.execPath, 'service/copy.ts']

@@ -7,8 +7,8 @@ import { Service } from 'kubernetes-models/v1'
 import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { readConfig, variables } from '../service/config.ts'
-import { violationsOf } from './pod-security.ts'
-import { run } from './process.ts'
+import { violationsOf } from './support/pod-security.ts'
+import { run } from './support/process.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig({})
 const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -1,9 +1,9 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { build } from './helper.ts'
-import { run, start } from './process.ts'
-import { copyProject, eventually, freePort, NPM } from './project.ts'
+import { build } from './support/helper.ts'
+import { run, start } from './support/process.ts'
+import { copyProject, eventually, freePort, NPM } from './support/project.ts'
 
 const OPERATION = `
   /later/{id}:

@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openStore } from '../service/store/store.ts'
 import { issueToken } from '../service/token.ts'
-import { eventually, freePort } from './project.ts'
-import { start, startService } from './process.ts'
+import { eventually, freePort } from './support/project.ts'
+import { start, startService } from './support/process.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
 

@@ -7,11 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openStore } from '../service/store/store.ts'
 import { issueToken } from '../service/token.ts'
-import { assertDocumented } from './documented.ts'
-import { call } from './helper.ts'
-import { killAgainAndAgain } from './kills.ts'
-import { namesIn } from './pages.ts'
-import { run, startService } from './process.ts'
+import { assertDocumented } from './support/documented.ts'
+import { call } from './support/helper.ts'
+import { killAgainAndAgain } from './support/kills.ts'
+import { namesIn } from './support/pages.ts'
+import { run, startService } from './support/process.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
 const PRODUCTION = { NODE_ENV: 'production' }

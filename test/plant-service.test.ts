@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { components, operations } from '../service/contract/contract.gen.ts'
-import { type Answer, build } from './helper.ts'
+import { type Answer, build } from './support/helper.ts'
 
 type Plant = components['schemas']['Plant']
 type Query = NonNullable<operations['getPayout']['parameters']['query']>

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { execFile, spawnSync } from 'node:child_process'
 import t from 'tap'
 import { variables } from '../service/config.ts'
-import { build } from './helper.ts'
+import { build } from './support/helper.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 

@@ -61,7 +61,7 @@ t.test('the README names each direct dependency, and how many packages there are
 /** The advisories that concern packages, as `<package> <version>: <advisories>`. */
 function outdated(all: readonly Pick<Locked & { name: string }, 'name' | 'version'>[]): string[] {
   const known: { package: string; fixed: string[]; advisories: string[] }[] = JSON.parse(
-    readFileSync('test/advisories.json', 'utf8'),
+    readFileSync('test/support/advisories.json', 'utf8'),
   )
   return all.flatMap(({ name, version }) =>
     known

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { callersOf, issueToken } from '../service/token.ts'
-import { build } from './helper.ts'
-import { run } from './process.ts'
-import { eventually } from './project.ts'
+import { build } from './support/helper.ts'
+import { run } from './support/process.ts'
+import { eventually } from './support/project.ts'
 
 const folder = t.testdir()
 const DATABASE_URL = `sqlite:${folder}/plants.db`

@@ -1,8 +1,8 @@
 // The README's section "Add an operation", done as it says.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { type Ended, run, start } from './process.ts'
-import { copyProject, eventually, freePort, NPM } from './project.ts'
+import { type Ended, run, start } from './support/process.ts'
+import { copyProject, eventually, freePort, NPM } from './support/project.ts'
 
 const [section = ''] = /^## Add an operation$[^]*?(?=^## )/m.exec(readFileSync('README.md', 'utf8')) ?? []
 const [yaml = '', promised = '', method = ''] = [...section.matchAll(/^ {3}```\w*\n([^]*?)^ {3}```$/gm)].map(
@@ -60,21 +60,20 @@ t.test('the second edit: all passes, and the operation works', { skip }, async (
   edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
   const checked = await npm('run', 'check')
   t.equal(failureOf(checked), '', 'npm run check')
-  const names = [
-    'operations',
-    'auth',
-    'client',
-    'contract',
-    'generate',
-    'methods',
-    'plant-service',
-    'released',
-    'routes',
+  const tests = [
+    'test/auth/guard.test.ts',
+    'test/contract/client.test.ts',
+    'test/contract/contract.test.ts',
+    'test/contract/generate.test.ts',
+    'test/contract/operations.test.ts',
+    'test/contract/released.test.ts',
+    'test/contract/routes.test.ts',
+    'test/http/methods.test.ts',
+    'test/plant-service.test.ts',
   ]
-  const tests = names.map((name) => `test/${name}.test.ts`)
   const tested = await npm('exec', '--', 'tap', '--disable-coverage', '--reporter=tap', ...tests)
   t.equal(failureOf(tested), '', 'the tests')
-  const seen = await run([process.execPath, 'test/statuses.ts'], environment, folder)
+  const seen = await run([process.execPath, 'test/support/statuses.ts'], environment, folder)
   t.strictSame([seen.code, seen.stderr], [0, ''], 'each declared status was produced')
 })
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { build } from './helper.ts'
+import { build } from '../support/helper.ts'
 
 // operations.test.ts sends every kind of bad credentials to every operation that the contract guards.
 const { call, raw, token } = await build(t)

@@ -4,8 +4,8 @@ import net from 'node:net'
 import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { build, type Call, type Service } from './helper.ts'
-import { startPostgres } from './postgres.ts'
+import { build, type Call, type Service } from '../support/helper.ts'
+import { startPostgres } from '../support/postgres.ts'
 
 const postgres = await startPostgres(t)
 

@@ -1,9 +1,9 @@
 // An access token is replaced while clients are at work, on either kind of store.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { build, type Service } from './helper.ts'
-import { startPostgres } from './postgres.ts'
-import { eventually } from './project.ts'
+import { build, type Service } from '../support/helper.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { eventually } from '../support/project.ts'
 
 const postgres = await startPostgres(t)
 

@@ -1,9 +1,9 @@
 // What the process keeps and prints has no access token in it.
 import { existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import t from 'tap'
-import { call } from './helper.ts'
-import { run, startService } from './process.ts'
-import { eventually } from './project.ts'
+import { call } from '../support/helper.ts'
+import { run, startService } from '../support/process.ts'
+import { eventually } from '../support/project.ts'
 
 /** The part of an access token that is secret. */
 const secretOf = (text: string) => /plant_(\w{40})\w{8}/.exec(text)?.[1] ?? 'no token'

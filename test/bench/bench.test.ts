@@ -1,10 +1,10 @@
 import t from 'tap'
-import { type Case, casesOf, measure } from './bench/cases.ts'
-import type { Sizes } from './bench/data.ts'
-import { AUTOCANNON, chooseTool } from './bench/load.ts'
-import { compared, decay } from './bench/results.ts'
-import { type Running, start } from './bench/running.ts'
-import { BARE, bareFastify, serviceOn } from './bench/servers.ts'
+import { type Case, casesOf, measure } from './cases.ts'
+import type { Sizes } from './data.ts'
+import { AUTOCANNON, chooseTool } from './load.ts'
+import { compared, decay } from './results.ts'
+import { type Running, start } from './running.ts'
+import { BARE, bareFastify, serviceOn } from './servers.ts'
 
 const SIZES: Sizes = { small: 100, large: 100, creator: 0, deleter: 50_000 }
 const [list, , create, remove] = casesOf(SIZES)

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 import fastify from 'fastify/package.json' with { type: 'json' }
-import { type Server as Postgres, startPostgres } from '../postgres.ts'
+import { type Server as Postgres, startPostgres } from '../support/postgres.ts'
 import { type Case, casesOf, Invalid, type LongList, measure, measureLongList, type Sample } from './cases.ts'
 import { listOf, type Sizes } from './data.ts'
 import { chooseTool } from './load.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { freePort } from '../project.ts'
+import { freePort } from '../support/project.ts'
 import type { Server } from './servers.ts'
 
 /** A process of a server. */

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
-import { build } from './helper.ts'
+import { build } from '../support/helper.ts'
 
 const COUNT = 20_000
 const { call, log, port, store, token } = await build(t)

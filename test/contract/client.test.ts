@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { build } from './helper.ts'
-import { run } from './process.ts'
+import { build } from '../support/helper.ts'
+import { run } from '../support/process.ts'
 
 const { client, port, token } = await build(t)
 const mine = client(await token('client'))

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { readContract } from '../service/contract/contract.ts'
-import { operations } from './contract.ts'
-import { build } from './helper.ts'
-import { brief } from './json.ts'
-import { isValid } from './schemas.ts'
+import { readContract } from '../../service/contract/contract.ts'
+import { operations } from '../support/contract.ts'
+import { build } from '../support/helper.ts'
+import { brief } from '../support/json.ts'
+import { isValid } from '../support/schemas.ts'
 
 const yaml = readFileSync('openapi.yaml', 'utf8')
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import t, { type Test } from 'tap'
-import { browser, execute, open } from './browser.ts'
-import { build } from './helper.ts'
+import { browser, execute, open } from '../support/browser.ts'
+import { build } from '../support/helper.ts'
 
 const HOST = 'plants.example'
 const file = readFileSync('openapi.yaml')

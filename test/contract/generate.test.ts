@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { generateTypes } from '../service/generate.ts'
+import { generateTypes } from '../../service/generate.ts'
 
 t.test('the types are those of the contract, with int64 as bigint', async (t) => {
   const types = await generateTypes('openapi.yaml')

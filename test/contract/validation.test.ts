@@ -1,6 +1,6 @@
 import t from 'tap'
-import { build } from './helper.ts'
-import { stringify } from './json.ts'
+import { build } from '../support/helper.ts'
+import { stringify } from '../support/json.ts'
 
 const { call, token } = await build(t)
 const demo = await token('validation')

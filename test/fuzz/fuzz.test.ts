@@ -1,13 +1,13 @@
 // A short form of `npm run fuzz`, and what must hold of the time that inputs take.
 import t, { type Test } from 'tap'
-import { parseJson } from '../service/http/json.ts'
-import { startService } from './process.ts'
-import { KEPT } from './fuzz/kept.ts'
-import { checkJson } from './fuzz/json.ts'
-import { checkParameters } from './fuzz/parameters.ts'
-import { checkRequests } from './fuzz/requests.ts'
-import { targetOf } from './fuzz/target.ts'
-import { fuzzOf, issueTokens } from './fuzz/targets.ts'
+import { parseJson } from '../../service/http/json.ts'
+import { startService } from '../support/process.ts'
+import { KEPT } from './kept.ts'
+import { checkJson } from './json.ts'
+import { checkParameters } from './parameters.ts'
+import { checkRequests } from './requests.ts'
+import { targetOf } from './target.ts'
+import { fuzzOf, issueTokens } from './targets.ts'
 
 const file = `${t.testdir()}/plants.db`
 const tokens = await issueTokens(file)

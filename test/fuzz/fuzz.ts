@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
-import { startService } from '../process.ts'
+import { startService } from '../support/process.ts'
 import { fuzzOf, issueTokens } from './targets.ts'
 
 const { values } = parseArgs({ options: { seed: { type: 'string' }, inputs: { type: 'string', default: '1000000' } } })

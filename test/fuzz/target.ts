@@ -1,5 +1,5 @@
 import net from 'node:net'
-import { type RawResponse, readResponses } from '../responses.ts'
+import { type RawResponse, readResponses } from '../support/responses.ts'
 
 /** A service to send bytes to. */
 export interface Target {

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
-import { Gate } from '../service/http/admission.ts'
-import { build } from './helper.ts'
+import { Gate } from '../../service/http/admission.ts'
+import { build } from '../support/helper.ts'
 
 /** Keeps the event loop busy for milliseconds. */
 function work(milliseconds: number): void {

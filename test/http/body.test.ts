@@ -1,5 +1,5 @@
 import t from 'tap'
-import { build } from './helper.ts'
+import { build } from '../support/helper.ts'
 
 const { call, raw, token } = await build(t)
 const demo = await token('body')

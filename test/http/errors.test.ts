@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { build } from './helper.ts'
+import { build } from '../support/helper.ts'
 
 t.test(
   'while the store is busy the answer is 503 with Retry-After, nothing is written, and reading goes on',
@@ -50,7 +50,7 @@ t.test('what nobody foresaw is 500 and says nothing; the log has it all', async 
     if (method !== 'HEAD') t.strictSame(json, { error: 500, message: 'Internal Server Error' })
     t.match(
       log.find(({ level }) => level === 50)?.['err'],
-      { message: /no such table/, stack: /store\.sqlite/ },
+      { message: /no such table/, stack: /store\/sqlite/ },
       method,
     )
   }

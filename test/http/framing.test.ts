@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { shapes } from './framing.ts'
-import { build } from './helper.ts'
+import { shapes } from '../support/framing.ts'
+import { build } from '../support/helper.ts'
 
 const { log, raw, token } = await build(t)
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type Answer, build } from './helper.ts'
+import { type Answer, build } from '../support/helper.ts'
 
 const { call, raw, token } = await build(t)
 const demo = await token('headers')

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { parseJson } from '../service/http/json.ts'
-import { build } from './helper.ts'
+import { parseJson } from '../../service/http/json.ts'
+import { build } from '../support/helper.ts'
 
 const { call, token } = await build(t)
 const demo = await token('json')

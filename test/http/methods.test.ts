@@ -1,8 +1,8 @@
 import Fastify from 'fastify'
 import t from 'tap'
-import { answerError } from '../service/http/errors.ts'
-import { answerUnrouted } from '../service/http/methods.ts'
-import { build } from './helper.ts'
+import { answerError } from '../../service/http/errors.ts'
+import { answerUnrouted } from '../../service/http/methods.ts'
+import { build } from '../support/helper.ts'
 
 const { call, raw, token } = await build(t)
 

@@ -2,7 +2,7 @@ import net from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { build } from './helper.ts'
+import { build } from '../support/helper.ts'
 
 const { app, call, port, raw, token } = await build(t)
 const bearer = `Host: h\r\nAuthorization: Bearer ${await token('http')}\r\n`

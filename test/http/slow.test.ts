@@ -2,7 +2,7 @@ import net from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { build } from './helper.ts'
+import { build } from '../support/helper.ts'
 
 const { call, log, port, raw, store, token } = await build(t, {
   HEADERS_TIMEOUT: '0.3',

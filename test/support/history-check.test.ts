@@ -1,6 +1,6 @@
 // Histories written by hand: the check must see what is wrong with one, and nothing in one that may be.
 import t from 'tap'
-import { type List, type Operation, type Write, wrongs } from './history.check.ts'
+import { type List, type Operation, type Write, wrongs } from './history-check.ts'
 
 const write = (kind: Write['kind'], start: number, end: number, more: Partial<Write> = {}): Operation => {
   const name = kind === 'create' ? { name: 'a' } : {}

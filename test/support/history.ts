@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { type Answer, call, type Call } from './helper.ts'
-import type { Operation } from './history.check.ts'
+import type { Operation } from './history-check.ts'
 
 /** Where a service can be reached; the port changes when it is started anew. */
 export interface Address {

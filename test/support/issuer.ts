@@ -56,7 +56,7 @@ export async function startIssuer(t: Test): Promise<Issuer> {
   const port = await freePort()
   const name = `http://127.0.0.1:${port}`
   const begin = async () => {
-    const started = await start(t, [process.execPath, 'test/issuer.ts', String(port)], {})
+    const started = await start(t, [process.execPath, 'test/support/issuer.ts', String(port)], {})
     await started.until(/listening/)
     return started
   }

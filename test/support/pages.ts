@@ -1,5 +1,5 @@
-import { JsonText } from '../service/http/json.ts'
-import type { Page, Plant, Store } from '../service/store/store.ts'
+import { JsonText } from '../../service/http/json.ts'
+import type { Page, Plant, Store } from '../../service/store/store.ts'
 
 /** The batches that a page comes in. @throws {TypeError} if it comes in one piece */
 export function batchesOf({ plants }: Page): AsyncIterable<JsonText<Plant[]>> {

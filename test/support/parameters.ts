@@ -1,8 +1,8 @@
 import type { Parameter } from './contract.ts'
 import { stringify, toInteger } from './json.ts'
-import { partsOf, samplesOf } from './schemas.arbitrary.ts'
+import { partsOf, samplesOf } from './schemas-arbitrary.ts'
 import { isValid, type Schema } from './schemas.ts'
-import { mutantsOf, unviolated } from './schemas.violations.ts'
+import { mutantsOf, unviolated } from './schemas-violations.ts'
 
 /** What some readers of numbers and booleans take, and JSON does not, or not for an integer. */
 const SPELLINGS = [

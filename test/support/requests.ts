@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Operation, Parameter } from './contract.ts'
 import type { Call } from './helper.ts'
 import { isSendable, takes } from './parameters.ts'
-import { arbitraryOf, samplesOf } from './schemas.arbitrary.ts'
+import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 
 /** What an operation is asked with: by parameter its texts, of which there may be none or several, and the body. */
 export interface Input {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { brief, toInteger } from './json.ts'
-import { arbitraryOf } from './schemas.arbitrary.ts'
+import { arbitraryOf } from './schemas-arbitrary.ts'
 import { exact, faultsOf, fields, isObject, type Schema } from './schemas.ts'
 
 /** A value that differs from a valid one at one place, and what the difference is. */

@@ -25,6 +25,7 @@ if (import.meta.main) {
   const missing = declared.filter((each) => !produced.has(each) && !(each in EXCUSED))
   const idle = Object.keys(EXCUSED).filter((each) => produced.has(each) || !declared.includes(each))
   for (const each of missing) console.error(`${each}: declared in openapi.yaml, and no test has produced it`)
-  for (const each of idle) console.error(`${each}: excused in test/statuses.ts, though it is produced or not declared`)
+  for (const each of idle)
+    console.error(`${each}: excused in test/support/statuses.ts, though it is produced or not declared`)
   if (missing.length + idle.length > 0) process.exitCode = 1
 }

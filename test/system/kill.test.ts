@@ -1,6 +1,6 @@
 // The real process is killed again and again. LONG=1: 200 times.
 import t from 'tap'
-import { killAgainAndAgain } from '../kills.ts'
+import { killAgainAndAgain } from '../support/kills.ts'
 
 const isLong = process.env['LONG'] !== undefined
 const KILLS = isLong ? 200 : 20

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { openStore } from '../../service/store/store.ts'
 import { issueToken } from '../../service/token.ts'
-import { startPostgres } from '../postgres.ts'
-import { startService } from '../process.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { startService } from '../support/process.ts'
 import { need } from './programs.ts'
 
 need('promtool', 'prometheus')

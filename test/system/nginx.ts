@@ -3,7 +3,7 @@ import net from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import type { Test } from 'tap'
-import { start } from '../process.ts'
+import { start } from '../support/process.ts'
 import { need } from './programs.ts'
 
 /**

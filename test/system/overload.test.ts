@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { openStore } from '../../service/store/store.ts'
 import { issueToken } from '../../service/token.ts'
-import { run, startService } from '../process.ts'
+import { run, startService } from '../support/process.ts'
 import type { Outcome } from './flood.ts'
 
 t.setTimeout(180_000)

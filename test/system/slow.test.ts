@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { openStore } from '../../service/store/store.ts'
 import { issueToken } from '../../service/token.ts'
-import { start, startService } from '../process.ts'
+import { start, startService } from '../support/process.ts'
 import { need } from './programs.ts'
 
 need('slowhttptest')

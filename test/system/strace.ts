@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { eventually } from '../project.ts'
+import { eventually } from '../support/project.ts'
 
 /** What a process did to its disk, and what it answered, in order. */
 export type Event =

@@ -1,8 +1,8 @@
 // What callers of the service see while PostgreSQL is away: 503 with Retry-After, in time, and never a false success.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { build, type Service } from './helper.ts'
-import { startPostgres } from './postgres.ts'
+import { build, type Service } from '../../support/helper.ts'
+import { startPostgres } from '../../support/postgres.ts'
 
 const server = await startPostgres(t)
 const CLIENTS = 16

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { JsonText } from '../service/http/json.ts'
-import type { ShortPage } from '../service/store/lists.ts'
-import type { Plant } from '../service/store/store.ts'
-import { Kept } from '../service/store/sqlite/pages.ts'
+import { JsonText } from '../../../service/http/json.ts'
+import type { ShortPage } from '../../../service/store/lists.ts'
+import type { Plant } from '../../../service/store/store.ts'
+import { Kept } from '../../../service/store/sqlite/pages.ts'
 
 /** Pages of a text, and what was read for them. */
 function counted(text = '[]'): { pages: Kept<ShortPage>; reads: string[] } {

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { JsonText } from '../service/http/json.ts'
-import { openSqlite } from '../service/store/sqlite/file.ts'
-import { openStore, type Store, StoreUnavailable } from '../service/store/store.ts'
-import { batchesOf, namesIn, read } from './pages.ts'
-import { run } from './process.ts'
+import { JsonText } from '../../../service/http/json.ts'
+import { openSqlite } from '../../../service/store/sqlite/file.ts'
+import { openStore, type Store, StoreUnavailable } from '../../../service/store/store.ts'
+import { batchesOf, namesIn, read } from '../../support/pages.ts'
+import { run } from '../../support/process.ts'
 
 async function open(t: Test): Promise<{ store: Store; file: string }> {
   const file = `${t.testdir()}/plants.db`
@@ -106,7 +106,7 @@ t.test('on a full disk writes are refused, what was answered stays, and reads go
       this.exec('PRAGMA max_page_count = 100')
       return createTagStore.call(this)
     }
-    const { openStore } = await import(${JSON.stringify(import.meta.resolve('../service/store/store.ts'))})
+    const { openStore } = await import(${JSON.stringify(import.meta.resolve('../../../service/store/store.ts'))})
     const store = await openStore({ file: process.env.FILE })
     const answers = []
     for (let id = 0; id < 50; id++) {
@@ -237,7 +237,7 @@ t.test('an SQLite that can corrupt a file is refused before it touches one', asy
   ] as const) {
     const script = `
       Object.defineProperty(process.versions, 'sqlite', { value: '${version}' })
-      const { openStore } = await import(${JSON.stringify(import.meta.resolve('../service/store/store.ts'))})
+      const { openStore } = await import(${JSON.stringify(import.meta.resolve('../../../service/store/store.ts'))})
       await openStore({ file: process.env.FILE }).then((store) => store.close(), (error) => console.log(error.message))`
     const { stdout } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
     t.match(stdout.trim(), answer, version)
