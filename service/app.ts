@@ -7,7 +7,7 @@ import Fastify, {
 } from 'fastify'
 import { buildGuards } from './auth/guard.ts'
 import { readJsonBodies } from './http/body.ts'
-import { type Config, reasonOf, StartupError } from './config.ts'
+import { type Config } from './config.ts'
 import { readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { answerError } from './http/errors.ts'
@@ -19,9 +19,10 @@ import { Gate } from './http/admission.ts'
 import { PlantService } from './plant-service.ts'
 import { addRoutes } from './contract/routes.ts'
 import type { Store } from './store/store.ts'
-import { callersOf } from './token.ts'
 import { Traffic } from './http/traffic.ts'
 import { validatorCompiler } from './contract/validation.ts'
+import { reasonOf, StartupError } from './errors.ts'
+import { callersOf } from './auth/tokens.ts'
 
 /** The contract of this service. */
 export const CONTRACT = fileURLToPath(import.meta.resolve('../openapi.yaml'))

@@ -12,8 +12,9 @@ import {
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { readConfig, reasonOf } from './config.ts'
+import { readConfig } from './config.ts'
 import { own, versionOf } from './store/sqlite/file.ts'
+import { reasonOf } from './errors.ts'
 
 /** How much a copy holds. */
 interface Count {

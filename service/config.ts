@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { StartupError } from './errors.ts'
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
@@ -110,16 +111,6 @@ export const variables = {
 /** The configuration, by the names of the environment. Times are in seconds. */
 export type Config = {
   readonly [Name in keyof typeof variables]: NonNullable<ReturnType<(typeof variables)[Name]['read']>>
-}
-
-/** What an error says, whatever was thrown. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-/** The service can't start. The message tells a person what to mend: it names the variable, the file or the port. */
-export class StartupError extends Error {
-  override readonly name = 'StartupError'
 }
 
 /**

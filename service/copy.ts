@@ -1,8 +1,10 @@
 // `node service/copy.ts sqlite:<file>` copies everything from there to the store that DATABASE_URL names.
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { readConfig, reasonOf } from './config.ts'
-import { type Entry, openStore, type Store } from './store/store.ts'
+import { readConfig } from './config.ts'
+import { type Entry, type Store } from './store/store.ts'
+import { reasonOf } from './errors.ts'
+import { openStore } from './store/open.ts'
 
 /**
  * Copies all access tokens and plants. It may be repeated: what is there already is left as it is.

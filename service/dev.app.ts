@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { buildApp, CONTRACT, listen } from './app.ts'
-import { readConfig, reasonOf, StartupError } from './config.ts'
-import { openStore } from './store/store.ts'
-import { offerDemoToken } from './token.ts'
+import { readConfig } from './config.ts'
+import { reasonOf, StartupError } from './errors.ts'
+import { openStore } from './store/open.ts'
+import { offerDemoToken } from './auth/tokens.ts'
 
 const GENERATE = fileURLToPath(import.meta.resolve('./generate.ts'))
 const LINT = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))

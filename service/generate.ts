@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
-import { reasonOf, StartupError } from './config.ts'
 import { digestOf, readContract } from './contract/contract.ts'
+import { reasonOf, StartupError } from './errors.ts'
 
 /**
  * The TypeScript types of a contract: what openapi-typescript makes of it, with int64 as `bigint`, and the names of

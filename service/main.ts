@@ -2,8 +2,9 @@
 import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { readConfig, StartupError } from './config.ts'
+import { readConfig } from './config.ts'
 import type { Store } from './store/store.ts'
+import { StartupError } from './errors.ts'
 
 // Before the imports that take time: a signal that arrives while the service starts is not lost.
 const stop = new AbortController()
@@ -28,7 +29,8 @@ const admin = await Admin.open(config, log)
 void signalled.then(() => admin.stopping())
 const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
 const traces = isTraced ? (await import('./ops/traces.ts')).startTraces() : undefined
-const { failure, openStore } = await import('./store/store.ts')
+const { failure } = await import('./store/store.ts')
+const { openStore } = await import('./store/open.ts')
 failure.signal.addEventListener('abort', giveUp)
 // To open it may take long: the server may be away, or the schema be upgraded, which is safe to break off.
 const store = await Promise.race([openStore(config.DATABASE_URL, true, config), signalled.then(() => undefined)])
@@ -61,7 +63,7 @@ setTimeout(() => process.exit(), 500) // where nobody reads them, they have no e
 
 async function serve(store: Store): Promise<FastifyInstance | undefined> {
   const { buildApp, listen } = await import('./app.ts')
-  const { offerDemoToken } = await import('./token.ts')
+  const { offerDemoToken } = await import('./auth/tokens.ts')
   const app = await buildApp({ config, store, log, ...(traces && { plugin: traces.plugin }) })
   if (stop.signal.aborted) return undefined
   await listen(app, config)

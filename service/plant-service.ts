@@ -1,6 +1,6 @@
 import type { Request, Result, Service } from './contract/contract.ts'
-import { refusal } from './http/errors.ts'
 import type { Store } from './store/store.ts'
+import { refusal } from './contract/answer.ts'
 
 /** The operations of the contract, a method for each operationId. */
 export class PlantService implements Service {

@@ -10,11 +10,11 @@ import {
 } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { openStore } from '../service/store/store.ts'
-import { issueToken } from '../service/token.ts'
 import { call } from './support/helper.ts'
 import { namesIn } from './support/pages.ts'
 import { run, startService } from './support/process.ts'
+import { openStore } from '../service/store/open.ts'
+import { issueToken } from '../service/auth/tokens.ts'
 
 const PRODUCTION = { NODE_ENV: 'production' }
 

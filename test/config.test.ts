@@ -1,5 +1,6 @@
 import t from 'tap'
-import { readConfig, StartupError, variables } from '../service/config.ts'
+import { readConfig, variables } from '../service/config.ts'
+import { StartupError } from '../service/errors.ts'
 
 t.test('an empty environment gives the defaults, in numbers and seconds', async (t) => {
   t.strictSame(readConfig({}), {

@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { copyStore } from '../service/copy.ts'
-import { type Entry, openStore, type Store } from '../service/store/store.ts'
-import { issueToken } from '../service/token.ts'
+import { type Entry, type Store } from '../service/store/store.ts'
 import { startPostgres } from './support/postgres.ts'
 import { run, start } from './support/process.ts'
+import { openStore } from '../service/store/open.ts'
+import { issueToken } from '../service/auth/tokens.ts'
 
 const server = await startPostgres(t)
 const COPY = [process.execPath, 'service/copy.ts']

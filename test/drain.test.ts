@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openStore } from '../service/store/store.ts'
-import { issueToken } from '../service/token.ts'
 import { eventually, freePort } from './support/project.ts'
 import { start, startService } from './support/process.ts'
+import { openStore } from '../service/store/open.ts'
+import { issueToken } from '../service/auth/tokens.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
 

@@ -5,13 +5,13 @@ import net from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openStore } from '../service/store/store.ts'
-import { issueToken } from '../service/token.ts'
 import { assertDocumented } from './support/documented.ts'
 import { call } from './support/helper.ts'
 import { killAgainAndAgain } from './support/kills.ts'
 import { namesIn } from './support/pages.ts'
 import { run, startService } from './support/process.ts'
+import { openStore } from '../service/store/open.ts'
+import { issueToken } from '../service/auth/tokens.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
 const PRODUCTION = { NODE_ENV: 'production' }

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { callersOf, issueToken } from '../service/token.ts'
 import { build } from './support/helper.ts'
 import { run } from './support/process.ts'
 import { eventually } from './support/project.ts'
+import { callersOf, issueToken } from '../service/auth/tokens.ts'
 
 const folder = t.testdir()
 const DATABASE_URL = `sqlite:${folder}/plants.db`

@@ -1,9 +1,9 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { SecurityScheme } from '../contract/contract.ts'
-import { HttpError } from '../http/errors.ts'
 import { countHeader } from '../http/headers.ts'
 import type { Refusal } from '../http/traffic.ts'
+import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

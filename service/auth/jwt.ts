@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
-import { type Config, reasonOf } from '../config.ts'
-import { HttpError } from '../http/errors.ts'
+import { type Config } from '../config.ts'
 import type { Refusal } from '../http/traffic.ts'
+import { reasonOf, HttpError } from '../errors.ts'
 
 /** Asymmetric ones alone: what verifies a token must not be able to sign one (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']

@@ -9,6 +9,11 @@ export interface Answer {
   readonly body?: unknown
 }
 
+/** The result of an operation that refuses: a status that the contract declares for it, and the Error. */
+export function refusal<Status extends number>(status: Status, message: string) {
+  return { status, body: { error: status, message } } as const
+}
+
 const JSON_TYPE = 'application/json; charset=utf-8'
 const LATE = 'not taken in time'
 /** Characters of an answer that the system may not take from us at once. */

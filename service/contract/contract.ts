@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Document, isNode, isScalar, LineCounter, parseDocument, YAMLParseError } from 'yaml'
-import { reasonOf, StartupError } from '../config.ts'
 import type { operations } from './contract.gen.ts'
 import type { JsonText } from '../http/json.ts'
+import { reasonOf, StartupError } from '../errors.ts'
 
 export type { components, SecurityScheme } from './contract.gen.ts'
 

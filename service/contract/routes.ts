@@ -3,12 +3,11 @@ import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answer } from './answer.ts'
 import type { Guard, Guards } from '../auth/guard.ts'
 import { requireJson } from '../http/body.ts'
-import { StartupError } from '../config.ts'
 import type { Contract, Service } from './contract.ts'
 import './validated.ts'
-import { HttpError } from '../http/errors.ts'
 import { countHeader } from '../http/headers.ts'
 import { askForBody, checkQuery } from '../http/server.ts'
+import { StartupError, HttpError } from '../errors.ts'
 
 /** A service that has a method for each operation, and none that has no operation. */
 export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }

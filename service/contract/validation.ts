@@ -2,9 +2,8 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { FastifySchemaCompiler } from 'fastify'
-import { StartupError } from '../config.ts'
 import { fields, isObject } from './contract.ts'
-import { HttpError } from '../http/errors.ts'
+import { StartupError, HttpError } from '../errors.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError } from './errors.ts'
 import { countHeader } from './headers.ts'
 import { parseJson } from './json.ts'
+import { HttpError } from '../errors.ts'
 
 // RFC 9110, sections 5.6.2 to 5.6.6 and 8.3.1: a charset may stand once; other parameters say nothing to us.
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"

@@ -1,29 +1,14 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { components } from '../contract/contract.ts'
+import { HttpError, StoreUnavailable } from '../errors.ts'
 import { standardHeaders } from './headers.ts'
 import { STATUS_CODES } from './node.ts'
-import { StoreUnavailable } from '../store/store.ts'
 
-type Body = components['schemas']['Error']
-
-/** A request that is refused, with a status from 400 to 599. Thrown anywhere in Fastify, it becomes the answer. */
-export class HttpError extends Error {
-  override readonly name = 'HttpError'
-  readonly statusCode: number
-  readonly headers: Readonly<Record<string, string>>
-
-  /** @param headers those that the status calls for, such as `Allow` */
-  constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message)
-    this.statusCode = statusCode
-    this.headers = headers
-  }
-}
-
-/** The result of an operation that refuses: a status that the contract declares for it, and the Error. */
-export function refusal<Status extends number>(status: Status, message: string) {
-  return { status, body: { error: status, message } } as const
+/** The body of every error: the contract's schema `Error`. */
+interface Body {
+  /** The HTTP status code. */
+  readonly error: number
+  readonly message: string
 }
 
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import findMyWay from 'find-my-way'
-import { HttpError } from './errors.ts'
+import { HttpError } from '../errors.ts'
 
 const NO_PATH = 'There is no such path'
 

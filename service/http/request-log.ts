@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError, rawResponse } from './errors.ts'
+import { rawResponse } from './errors.ts'
 import { requestId, standardHeaders, traceId } from './headers.ts'
 import { OTHER, type Traffic } from './traffic.ts'
+import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

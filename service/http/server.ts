@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import { answerBare, HttpError, rawResponse } from './errors.ts'
+import { answerBare, rawResponse } from './errors.ts'
 import { refuseConnect } from './request-log.ts'
 import { countHeader, requestId } from './headers.ts'
 import { maxHeaderSize } from './node.ts'
+import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -2,12 +2,13 @@ import { once } from 'node:events'
 import type http from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, reasonOf, StartupError } from '../config.ts'
+import { type Config } from '../config.ts'
 import { rawResponse } from '../http/errors.ts'
 import { requestId, standardHeaders } from '../http/headers.ts'
 import { createServer } from '../http/node.ts'
 import type { Store } from '../store/store.ts'
 import type { Traffic } from '../http/traffic.ts'
+import { reasonOf, StartupError } from '../errors.ts'
 
 /** Milliseconds that the store has to answer a probe, and that its answer counts. */
 const PATIENCE = 1000

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { JsonText } from '../http/json.ts'
-import { type Page, type Plant, StoreUnavailable } from './store.ts'
+import { type Page, type Plant } from './store.ts'
+import { StoreUnavailable } from '../errors.ts'
 
 /** Up to so many plants are read at once, and more if they are short. */
 export const BATCH = 500

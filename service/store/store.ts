@@ -1,4 +1,3 @@
-import { type Config, readConfig } from '../config.ts'
 import type { components } from '../contract/contract.ts'
 import type { JsonText } from '../http/json.ts'
 
@@ -45,7 +44,7 @@ export interface Entry {
 
 /**
  * Where plants and access tokens are kept. What a method has answered is on disk, and every later call sees it.
- * Each method may fail with {@link StoreUnavailable}; what it was to write is then not stored, or safe to repeat.
+ * Each method may fail with {@link StoreUnavailable} (errors.ts); what it was to write is then not stored, or safe to repeat.
  */
 export interface Store {
   /** Stores a plant, unless the owner has one of this id. @returns the one that the owner now has of it */
@@ -83,34 +82,8 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** The store can't answer at the moment: it is away, full or too busy. The same call may succeed later. */
-export class StoreUnavailable extends Error {
-  override readonly name = 'StoreUnavailable'
-}
-
 /**
  * Aborts, with the error as its reason, once a store can't go on before the process is started anew: after an I/O error
  * nobody knows what is on the disk. Every later call is refused.
  */
 export const failure = new AbortController()
-
-/** What a store reads of the configuration beside `DATABASE_URL`. */
-export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'>
-
-/**
- * Opens the store, makes it if there is none, and upgrades its schema.
- * @param sole false for a short visit beside the process that owns an embedded store
- * @throws {StartupError}
- */
-export async function openStore(
-  database: Config['DATABASE_URL'],
-  sole = true,
-  limits: Limits = readConfig({}),
-): Promise<Store> {
-  if ('file' in database) {
-    const { SqliteStore } = await import('./sqlite/store.ts')
-    return new SqliteStore(database.file, sole)
-  }
-  const { PostgresStore } = await import('./postgres/store.ts')
-  return PostgresStore.open(database.url, limits)
-}

@@ -3,10 +3,10 @@ import { cpSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { readConfig } from '../../service/config.ts'
-import { openStore } from '../../service/store/store.ts'
-import { issueToken } from '../../service/token.ts'
 import type { Server as Postgres } from '../support/postgres.ts'
 import { batchesOf, type Caller, plantOf, type Sizes, type Tokens } from './data.ts'
+import { openStore } from '../../service/store/open.ts'
+import { issueToken } from '../../service/auth/tokens.ts'
 
 /** A server that can be started: its program, and its database with the plants to begin with. */
 export interface Server {

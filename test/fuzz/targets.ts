@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import { openStore } from '../../service/store/store.ts'
-import { issueToken } from '../../service/token.ts'
 import { Choices } from './choices.ts'
 import { checkJson, jsonOf } from './json.ts'
 import { askedOf, checkParameters } from './parameters.ts'
 import { checkRequests, requestsOf } from './requests.ts'
 import { targetOf } from './target.ts'
+import { openStore } from '../../service/store/open.ts'
+import { issueToken } from '../../service/auth/tokens.ts'
 
 /** How many paths and queries go over one connection, and on how many at a time: more would be shed. */
 const AT_ONCE = 50

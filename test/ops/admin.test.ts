@@ -8,12 +8,12 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { Admin } from '../../service/ops/admin.ts'
 import { readConfig } from '../../service/config.ts'
-import { openStore } from '../../service/store/store.ts'
-import { issueToken } from '../../service/token.ts'
 import { build, call } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { run, startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
+import { openStore } from '../../service/store/open.ts'
+import { issueToken } from '../../service/auth/tokens.ts'
 
 /** The service on a file that has tokens. */
 async function serve(t: Test) {

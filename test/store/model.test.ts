@@ -3,9 +3,10 @@
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { openStore, type Plant, type Store } from '../../service/store/store.ts'
+import { type Plant, type Store } from '../../service/store/store.ts'
 import { read } from '../support/pages.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { openStore } from '../../service/store/open.ts'
 
 const server = await startPostgres(t)
 const stores: Store[] = [

@@ -1,8 +1,10 @@
 // The promises of the Store interface, kept by every kind of store.
 import t, { type Test } from 'tap'
-import { openStore, type Page, type Plant, type Store, StoreUnavailable } from '../../service/store/store.ts'
+import { type Page, type Plant, type Store } from '../../service/store/store.ts'
 import { batchesOf, namesOf, parsed, read } from '../support/pages.ts'
 import { startPostgres } from '../support/postgres.ts'
+import { openStore } from '../../service/store/open.ts'
+import { StoreUnavailable } from '../../service/errors.ts'
 
 const postgres = await startPostgres(t)
 

@@ -8,13 +8,14 @@ import type { Test } from 'tap'
 import { buildApp } from '../../service/app.ts'
 import { readConfig } from '../../service/config.ts'
 import { fields } from '../../service/contract/contract.ts'
-import { openStore, type Store } from '../../service/store/store.ts'
-import { issueToken } from '../../service/token.ts'
+import { type Store } from '../../service/store/store.ts'
 import { clientOf, type PlantClient } from './client.ts'
 import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
 import { readResponses } from './responses.ts'
 import './results.ts'
+import { openStore } from '../../service/store/open.ts'
+import { issueToken } from '../../service/auth/tokens.ts'
 
 export interface Call {
   readonly method?: string

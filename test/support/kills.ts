@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { openStore } from '../../service/store/store.ts'
-import { issueToken } from '../../service/token.ts'
 import { call } from './helper.ts'
 import { inspect, Ledger, work } from './ledger.ts'
 import { start, startService } from './process.ts'
+import { openStore } from '../../service/store/open.ts'
+import { issueToken } from '../../service/auth/tokens.ts'
 
 /**
  * Kills a service while clients write, or while it starts, again and again, and checks its database each time.

@@ -1,11 +1,11 @@
 // Has each method of the service check what it gives: what goes over the wire no longer shows a member too many, nor
 // who has forgotten one. The fault becomes a 500, whose logged error `call` shows.
-import { HttpError } from '../../service/http/errors.ts'
 import { JsonText } from '../../service/http/json.ts'
 import { PlantService } from '../../service/plant-service.ts'
 import { operations } from './contract.ts'
 import { brief } from './json.ts'
 import { faultsOf, fields, type Schema } from './schemas.ts'
+import { HttpError } from '../../service/errors.ts'
 
 for (const { id, responses } of operations) {
   const method: unknown = Reflect.get(PlantService.prototype, id)

@@ -3,13 +3,13 @@
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openStore } from '../../service/store/store.ts'
-import { issueToken } from '../../service/token.ts'
 import { call } from '../support/helper.ts'
 import { inspect, Ledger, work } from '../support/ledger.ts'
 import { start, startService } from '../support/process.ts'
 import { eventually } from '../support/project.ts'
 import { need } from './programs.ts'
+import { openStore } from '../../service/store/open.ts'
+import { issueToken } from '../../service/auth/tokens.ts'
 
 need('strace')
 need('unshare', 'util-linux')

@@ -2,11 +2,11 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { openStore } from '../../service/store/store.ts'
-import { issueToken } from '../../service/token.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
 import { need } from './programs.ts'
+import { openStore } from '../../service/store/open.ts'
+import { issueToken } from '../../service/auth/tokens.ts'
 
 need('promtool', 'prometheus')
 const RULES = 'deploy/alerts.yaml'

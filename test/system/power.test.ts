@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import { openStore } from '../../service/store/store.ts'
-import { callersOf } from '../../service/token.ts'
 import { inspect, Ledger, work } from '../support/ledger.ts'
 import { startService } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
 import { need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
+import { openStore } from '../../service/store/open.ts'
+import { callersOf } from '../../service/auth/tokens.ts'
 
 need('strace')
 const isLong = process.env['LONG'] !== undefined

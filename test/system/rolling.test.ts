@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openStore } from '../../service/store/store.ts'
-import { issueToken } from '../../service/token.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { run, start, startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import type { Answers } from './load.ts'
 import { need } from './programs.ts'
+import { openStore } from '../../service/store/open.ts'
+import { issueToken } from '../../service/auth/tokens.ts'
 
 need('haproxy')
 t.setTimeout(180_000)

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { openStore } from '../../service/store/store.ts'
-import { issueToken } from '../../service/token.ts'
 import { start, startService } from '../support/process.ts'
 import { need } from './programs.ts'
+import { openStore } from '../../service/store/open.ts'
+import { issueToken } from '../../service/auth/tokens.ts'
 
 need('slowhttptest')
 t.setTimeout(180_000)

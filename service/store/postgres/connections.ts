@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { reasonOf } from '../../config.ts'
 import type { Row } from '../rows.ts'
-import { type Limits, StoreUnavailable } from '../store.ts'
+import { reasonOf, StoreUnavailable } from '../../errors.ts'
+import { type Limits } from '../open.ts'
 
 /** Runs one SQL statement. */
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>

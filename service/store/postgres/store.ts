@@ -1,21 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { reasonOf, StartupError } from '../../config.ts'
 import { BATCH, Lists, MOST_SNAPSHOTS, type Snapshot } from '../lists.ts'
 import { Connections, isFinal, type Query } from './connections.ts'
 import { prepareSchema } from './schema.ts'
 import { Pages } from './pages.ts'
 import { Writes } from './writes.ts'
 import { fromToken, idOf, toEntry, toPlant, toToken } from '../rows.ts'
-import {
-  type Entry,
-  type Figures,
-  type Limits,
-  type Page,
-  type Plant,
-  type Store,
-  type StoredToken,
-  StoreUnavailable,
-} from '../store.ts'
+import { type Entry, type Figures, type Page, type Plant, type Store, type StoredToken } from '../store.ts'
+import { reasonOf, StartupError, StoreUnavailable } from '../../errors.ts'
+import { type Limits } from '../open.ts'
 
 /** Milliseconds that a service waits at its start for a server that starts, too. */
 const PATIENCE = 10_000

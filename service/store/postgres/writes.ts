@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { BATCH } from '../lists.ts'
 import type { Connections } from './connections.ts'
 import { fromPlant, type Row } from '../rows.ts'
-import { type Figures, type Plant, StoreUnavailable } from '../store.ts'
+import { type Figures, type Plant } from '../store.ts'
+import { StoreUnavailable } from '../../errors.ts'
 
 /** The statement for each kind of write. A conflicting plant is written as it is: that locks it, and so it is read. */
 const WRITES = {

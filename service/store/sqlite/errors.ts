@@ -1,4 +1,5 @@
-import { failure, StoreUnavailable } from '../store.ts'
+import { failure } from '../store.ts'
+import { StoreUnavailable } from '../../errors.ts'
 
 /** Primary result codes that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const UNAVAILABLE = new Set<number | undefined>([5, 6, 8, 10, 13, 14])

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { reasonOf, StartupError } from '../../config.ts'
 import { primaryCode } from './errors.ts'
+import { reasonOf, StartupError } from '../../errors.ts'
 
 /** Each entry upgrades the schema by one version; `user_version` counts those that a file has had. */
 const SCHEMA = [

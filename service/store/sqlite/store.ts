@@ -6,15 +6,8 @@ import { fromPlant, fromToken, type Row, toEntry, toPlant, toToken } from '../ro
 import { available } from './errors.ts'
 import { openSqlite } from './file.ts'
 import { Kept, measurer, openSnapshot, reader } from './pages.ts'
-import {
-  type Entry,
-  type Figures,
-  type Page,
-  type Plant,
-  type Store,
-  type StoredToken,
-  StoreUnavailable,
-} from '../store.ts'
+import { type Entry, type Figures, type Page, type Plant, type Store, type StoredToken } from '../store.ts'
+import { StoreUnavailable } from '../../errors.ts'
 
 /** After so many writes the log is emptied into the file. */
 const CHECKPOINT = 500

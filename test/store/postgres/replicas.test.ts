@@ -2,14 +2,14 @@
 // LONG=1 runs many histories; SEED=<number> begins with another one.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openStore } from '../../../service/store/store.ts'
-import { issueToken } from '../../../service/token.ts'
 import { call } from '../../support/helper.ts'
 import { type Operation, wrongs } from '../../support/history-check.ts'
 import { type Caller, observe, runHistory } from '../../support/history.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { run } from '../../support/process.ts'
 import { runFaults, startRelay, startReplicas } from '../../support/replicas.ts'
+import { openStore } from '../../../service/store/open.ts'
+import { issueToken } from '../../../service/auth/tokens.ts'
 
 const isLong = process.env['LONG'] !== undefined
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { openStore } from '../../../service/store/store.ts'
 import { namesIn } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { run, start, startService } from '../../support/process.ts'
+import { openStore } from '../../../service/store/open.ts'
 
 const server = await startPostgres(t)
 const MAIN = [process.execPath, 'service/main.ts']

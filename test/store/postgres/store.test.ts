@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { JsonText } from '../../../service/http/json.ts'
-import { openStore, type Store, StoreUnavailable } from '../../../service/store/store.ts'
+import { type Store } from '../../../service/store/store.ts'
 import { batchesOf, namesIn } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
+import { openStore } from '../../../service/store/open.ts'
+import { StoreUnavailable } from '../../../service/errors.ts'
 
 const server = await startPostgres(t, 'autovacuum=off')
 const LIMITS = { DATABASE_POOL_SIZE: 3, DATABASE_TIMEOUT: 1 }

@@ -3,9 +3,11 @@ import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { JsonText } from '../../../service/http/json.ts'
 import { openSqlite } from '../../../service/store/sqlite/file.ts'
-import { openStore, type Store, StoreUnavailable } from '../../../service/store/store.ts'
+import { type Store } from '../../../service/store/store.ts'
 import { batchesOf, namesIn, read } from '../../support/pages.ts'
 import { run } from '../../support/process.ts'
+import { openStore } from '../../../service/store/open.ts'
+import { StoreUnavailable } from '../../../service/errors.ts'
 
 async function open(t: Test): Promise<{ store: Store; file: string }> {
   const file = `${t.testdir()}/plants.db`
@@ -106,7 +108,7 @@ t.test('on a full disk writes are refused, what was answered stays, and reads go
       this.exec('PRAGMA max_page_count = 100')
       return createTagStore.call(this)
     }
-    const { openStore } = await import(${JSON.stringify(import.meta.resolve('../../../service/store/store.ts'))})
+    const { openStore } = await import(${JSON.stringify(import.meta.resolve('../../../service/store/open.ts'))})
     const store = await openStore({ file: process.env.FILE })
     const answers = []
     for (let id = 0; id < 50; id++) {
@@ -237,7 +239,7 @@ t.test('an SQLite that can corrupt a file is refused before it touches one', asy
   ] as const) {
     const script = `
       Object.defineProperty(process.versions, 'sqlite', { value: '${version}' })
-      const { openStore } = await import(${JSON.stringify(import.meta.resolve('../../../service/store/store.ts'))})
+      const { openStore } = await import(${JSON.stringify(import.meta.resolve('../../../service/store/open.ts'))})
       await openStore({ file: process.env.FILE }).then((store) => store.close(), (error) => console.log(error.message))`
     const { stdout } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
     t.match(stdout.trim(), answer, version)

@@ -1,0 +1,30 @@
+// The errors that cross rooms.
+
+/** What an error says, whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The service can't start. The message tells a person what to mend: it names the variable, the file or the port. */
+export class StartupError extends Error {
+  override readonly name = 'StartupError'
+}
+
+/** A request that is refused, with a status from 400 to 599. Thrown anywhere in Fastify, it becomes the answer. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly statusCode: number
+  readonly headers: Readonly<Record<string, string>>
+
+  /** @param headers those that the status calls for, such as `Allow` */
+  constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message)
+    this.statusCode = statusCode
+    this.headers = headers
+  }
+}
+
+/** The store can't answer at the moment: it is away, full or too busy. The same call may succeed later. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable'
+}

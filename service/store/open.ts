@@ -1,0 +1,23 @@
+import { type Config, readConfig } from '../config.ts'
+import type { Store } from './store.ts'
+
+/** What a store reads of the configuration beside `DATABASE_URL`. */
+export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'>
+
+/**
+ * Opens the store, makes it if there is none, and upgrades its schema.
+ * @param sole false for a short visit beside the process that owns an embedded store
+ * @throws {StartupError}
+ */
+export async function openStore(
+  database: Config['DATABASE_URL'],
+  sole = true,
+  limits: Limits = readConfig({}),
+): Promise<Store> {
+  if ('file' in database) {
+    const { SqliteStore } = await import('./sqlite/store.ts')
+    return new SqliteStore(database.file, sole)
+  }
+  const { PostgresStore } = await import('./postgres/store.ts')
+  return PostgresStore.open(database.url, limits)
+}
