@@ -11,17 +11,17 @@ t.test('the configuration table is what config.ts says', async (t) => {
   const rows = Object.entries(variables).map(
     ([name, { fallback, meaning }]) => `| \`${name}\` | ${fallback === '' ? 'none' : `\`${fallback}\``} | ${meaning} |`,
   )
-  t.strictSame(section('## Configuration').match(/^\| `.*/gm), rows)
+  t.strictSame(section('deploy/README.md', '## Configuration').match(/^\| `.*/gm), rows)
 })
 
 t.test('the list of files is what service/ holds', async (t) => {
-  const listed = section('## How it is built').match(/(?<=^\|.*`)[\w./-]+\.ts(?=`.* \|)/gm)
+  const listed = section('service/README.md', '## The files').match(/(?<=^\|.*`)[\w./-]+\.ts(?=`.* \|)/gm)
   const files = [...(listed ?? [])].sort()
   t.strictSame(files, globSync('**/*.ts', { cwd: 'service' }).sort())
 })
 
 t.test('each promise names a test that is there', async (t) => {
-  const promises = [...section('## What you can rely on').matchAll(/^\| .* \| `(.*)`: (.*) \|$/gm)]
+  const promises = [...section('test/README.md', '## What you can rely on').matchAll(/^\| .* \| `(.*)`: (.*) \|$/gm)]
   t.ok(promises.length > 20)
   for (const [, file = '', name = ''] of promises) {
     t.ok(readFileSync(`test/${file}`, 'utf8').replaceAll("\\'", "'").includes(name), `${file}: ${name}`)
@@ -60,6 +60,10 @@ t.test('the first session goes as printed', { skip: hasCurl ? false : 'there is 
   t.equal(stdout.replaceAll(/\r?\n+/g, '\n').trimStart(), expected)
 })
 
-function section(title: string): string {
-  return readme.split(/^(?=## )/m).find((each) => each.startsWith(`${title}\n`)) ?? ''
+function section(file: string, title: string): string {
+  return (
+    readFileSync(file, 'utf8')
+      .split(/^(?=## )/m)
+      .find((each) => each.startsWith(`${title}\n`)) ?? ''
+  )
 }

@@ -11,9 +11,9 @@ export function machine(): string {
 
 /** Puts the tables of a run into the README, in the place of those that are there. */
 export function publish(results: Results): void {
-  const readme = readFileSync('README.md', 'utf8')
+  const readme = readFileSync('test/bench/README.md', 'utf8')
   const section = () => `<!-- bench -->\n\n${tables(results)}\n\n<!-- /bench -->`
-  writeFileSync('README.md', readme.replace(/<!-- bench -->.*<!-- \/bench -->/s, section))
+  writeFileSync('test/bench/README.md', readme.replace(/<!-- bench -->.*<!-- \/bench -->/s, section))
 }
 
 /** One line for what a server did with a case. */

@@ -14,6 +14,7 @@ const FILES = [
   'service',
   'test',
   'README.md',
+  'deploy',
   'CHANGELOG.md',
 ]
 
