@@ -10,7 +10,7 @@ const OTHERS = `(?:;[ \\t]*(?:(?!charset=)${TOKEN}=(?:${TOKEN}|${QUOTED})[ \\t]*
 const UTF8 = `;[ \\t]*charset=(?:utf-8|"${'utf-8'.replaceAll(/./g, '\\\\?$&')}")[ \\t]*`
 const JSON_IN_UTF8 = new RegExp(`^application/json[ \\t]*${OTHERS}(?:${UTF8}${OTHERS})?$`, 'i')
 
-const STRICTNESS = 'no byte order mark, no member name twice and no __proto__'
+const STRICTNESS = 'no byte order mark, no lone surrogate, no member name twice and no __proto__'
 
 /** Makes JSON the one media type that bodies are read in. */
 export function readJsonBodies(app: FastifyInstance): void {

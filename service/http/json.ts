@@ -21,8 +21,8 @@ const INEXACT = /[\d.]{16}|\d[eE]/
  * integer that a `number` can't hold is a `bigint`. A fraction that would be rounded to an integer is `NaN`, which
  * no schema with a type accepts. Beyond ±2^64 numbers are rounded.
  * @param bytes the text in UTF-8
- * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, some thousand levels of nesting, a member name
- *   that stands twice in an object, or the name `__proto__`
+ * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, some thousand levels of nesting, a lone surrogate
+ *   in a string or a member name (RFC 7493, section 2.1), a name that stands twice in an object, or the name `__proto__`
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
@@ -33,11 +33,16 @@ export function parseJson(bytes: Uint8Array): unknown {
   return value
 }
 
-/** The members of all objects in a value. @throws {SyntaxError} for `__proto__`: some readers take it for the prototype */
+/**
+ * The members of all objects in a value.
+ * @throws {SyntaxError} for a lone surrogate, and for the name `__proto__`: some readers take it for the prototype
+ */
 function countMembers(value: unknown): number {
+  if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('a lone surrogate')
   if (typeof value !== 'object' || value === null) return 0
   const names = Array.isArray(value) ? [] : Object.keys(value)
   if (names.includes('__proto__')) throw new SyntaxError('the name __proto__')
+  if (!names.every((name) => name.isWellFormed())) throw new SyntaxError('a lone surrogate in a name')
   return Object.values(value).reduce((count: number, each: unknown) => count + countMembers(each), names.length)
 }
 

@@ -62,6 +62,7 @@ const NAMES = [
   'a:b',
   '\\":',
   '🌱',
+  '\\udf31',
 ] as const
 const TEXTS = [
   '',
@@ -72,6 +73,8 @@ const TEXTS = [
   '\\":\\"',
   '\\ud83c\\udf31',
   '\\ud800',
+  '\\udf31\\ud83c',
+  '\\\\ud800',
   'é',
   '🌱',
   '\u2028',

@@ -111,7 +111,7 @@ class Reader {
     for (;;) {
       const each = this.#text[this.#at++]
       if (each === undefined || each < ' ') throw new Fault()
-      if (each === '"') return string
+      if (each === '"') return isPaired(string) ? string : raise()
       string += each === '\\' ? this.#escape() : each
     }
   }
@@ -155,6 +155,12 @@ class Reader {
     if (isThere) this.#at += word.length
     return isThere
   }
+}
+
+/** Whether each surrogate has its other half, as a JSON text for others must have it (RFC 7493, section 2.1). */
+function isPaired(string: string): boolean {
+  // By code points, a surrogate that is left is a lone one.
+  return Array.from(string, (each) => each.codePointAt(0) ?? 0).every((point) => point < 0xd800 || point > 0xdfff)
 }
 
 /** The value of digits with an exponent, from the digits that are not zero: what is right of the point makes a fraction. */

@@ -169,14 +169,37 @@ t.test('what readers of JSON disagree about is refused', async (t) => {
     '{"id":1,"name":secret}',
     '{"id":1,"id":2}',
     '{"__proto__":1}',
+    '{"id":1,"name":"\\ud800"}',
     '\uFEFF{}',
     Buffer.from([0xff]),
   ]) {
     const { json } = await call({ method: 'POST', path: '/plants', token: demo, body })
-    const message = 'The body must be JSON in UTF-8, with no byte order mark, no member name twice and no __proto__'
+    const message =
+      'The body must be JSON in UTF-8, with no byte order mark, no lone surrogate, no member name twice and no __proto__'
     t.strictSame(json, { error: 400, message }, 'one message, which quotes nothing of the body')
   }
   for (const text of ['[":",{"a:":"\\":\\\\"},{"a":":"}]', '{"a":{"b":1},"b":[{"a":1},{"a":1}]}', '7', '""', '{}']) {
     t.strictSame(parse(text), JSON.parse(text), `${text} is none of them`)
   }
+})
+
+t.test('a lone surrogate is refused, wherever it stands', async (t) => {
+  const table: [place: string, text: string][] = [
+    ['a high one at the end', '"x\\uD83C"'],
+    ['a low one at the start', '"\\udf31x"'],
+    ['a low one before a high one', '"\\udf31\\ud83c"'],
+    ['a high one before a character', '"\\ud83c🌱"'],
+    ['two high ones and a low one', '"\\ud83c\\ud83c\\udf31"'],
+    ['after an escaped backslash', '"\\\\\\ud83c"'],
+    ['below', '{"id":1,"name":"x","other":[{"a":["\\ud800"]}]}'],
+    ['in a member name', '{"a\\udfff":1}'],
+    ['in a member name below', '[[{"a":{"\\ud800":1}}]]'],
+    ['beside a number that is exact', '[9007199254740993,"\\ud800"]'],
+  ]
+  for (const [place, text] of table) {
+    t.throws(() => parse(text), SyntaxError, place)
+    t.equal((await call({ method: 'POST', path: '/plants', token: demo, body: text })).status, 400, place)
+  }
+  const others = ['"\\ud83c\\udf31"', '{"\\uD83C\\uDF31":["🌱"]}', '"\\\\ud800"', '"\\ud7ff\\ue000\\uffff"']
+  for (const text of others) t.strictSame(parse(text), JSON.parse(text), `${text} has none`)
 })
