@@ -10,9 +10,9 @@ import type { Store } from '../store/store.ts'
 import type { Traffic } from '../http/traffic.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 
-/** Milliseconds that the store has to answer a probe, and that its answer counts. */
-const PATIENCE = 1000
-const AGE = 1000
+/** Milliseconds that a probe waits for the store, and that an answer of the store counts. */
+const READY_TIMEOUT = 1000
+const READY_TTL = 1000
 
 /** Connections are few here; a flood of them must not harm the service. */
 const MOST_CONNECTIONS = 100
@@ -32,13 +32,18 @@ interface Answer {
   readonly type?: string
 }
 
+const OK: Answer = { status: 200, text: 'ok\n' }
+const UNAVAILABLE: Answer = { status: 503, text: 'The store is not available' }
+
 /** The port for operators: `/livez`, `/readyz` and `/metrics`. It listens before the service does, and until its end. */
 export class Admin {
   readonly #server: http.Server
   readonly #log: FastifyBaseLogger
   #state: 'starting' | 'serving' | 'stopping' = 'starting'
   #parts: Parts | undefined
-  #readiness: { readonly answer: Promise<Answer>; until: number } | undefined
+  /** The outcome of the last ping that has ended, and until when it counts. */
+  #readiness = { answer: UNAVAILABLE, until: 0 }
+  #ping: Promise<Answer> | undefined
   #metrics: Promise<() => Promise<Answer>> | undefined
 
   private constructor({ HEADERS_TIMEOUT, REQUEST_TIMEOUT }: Config, log: FastifyBaseLogger) {
@@ -122,21 +127,27 @@ export class Admin {
     return this.#state === 'serving' ? answer : { status: 503, text: `The service is ${this.#state}` }
   }
 
-  /** Asks the store, with a bound, once for all who want to know at about the same time. */
-  #ask(store: Watched): Promise<Answer> {
-    if (this.#readiness !== undefined && performance.now() < this.#readiness.until) return this.#readiness.answer
-    const late = delay(PATIENCE, UNAVAILABLE, { ref: false })
-    const asked = store.ping().then(
+  /**
+   * Asks the store, once for all who want to know at about the same time. While a ping has no outcome the one before
+   * counts: a ping fails when requests do, after DATABASE_TIMEOUT, and until then a request may still be answered.
+   */
+  async #ask(store: Watched): Promise<Answer> {
+    if (performance.now() < this.#readiness.until) return this.#readiness.answer
+    this.#ping ??= this.#pingOnce(store).finally(() => (this.#ping = undefined))
+    const late = delay(READY_TIMEOUT, undefined, { ref: false }).then(() => this.#readiness.answer)
+    return Promise.race([this.#ping, late])
+  }
+
+  async #pingOnce(store: Watched): Promise<Answer> {
+    const answer = await store.ping().then(
       () => OK,
       (err: unknown) => {
         this.#log.warn({ err }, 'the store does not answer a probe')
         return UNAVAILABLE
       },
     )
-    const readiness = { answer: Promise.race([asked, late]), until: Infinity }
-    void readiness.answer.then(() => (readiness.until = performance.now() + AGE))
-    this.#readiness = readiness
-    return readiness.answer
+    this.#readiness = { answer, until: performance.now() + READY_TTL }
+    return answer
   }
 
   async #measure(): Promise<Answer> {
@@ -145,9 +156,6 @@ export class Admin {
     return (await this.#metrics)()
   }
 }
-
-const OK: Answer = { status: 200, text: 'ok\n' }
-const UNAVAILABLE: Answer = { status: 503, text: 'The store is not available' }
 
 async function loadMetrics({ traffic, store }: Parts): Promise<() => Promise<Answer>> {
   const { Metrics } = await import('./metrics.ts')
