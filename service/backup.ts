@@ -115,7 +115,7 @@ if (import.meta.main) {
     const [word, file = '', option, ...more] = process.argv.slice(2)
     const isUnderstood = more.length === 0 && (option === undefined || (word === 'restore' && option === '--replace'))
     if (!isUnderstood || file === '' || (word !== 'save' && word !== 'restore')) throw new Error(USAGE)
-    const { DATABASE_URL } = readConfig(process.env)
+    const { DATABASE_URL } = readConfig()
     if (!('file' in DATABASE_URL)) throw new Error('DATABASE_URL is of PostgreSQL: back it up with pg_dump')
     const store = DATABASE_URL.file
     const from = word === 'save' ? store : file

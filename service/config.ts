@@ -115,10 +115,10 @@ export type Config = {
 
 /**
  * Reads the configuration. A variable that is absent or empty has its default.
- * @param environment texts by name, such as `process.env`
+ * @param environment texts by name
  * @throws {StartupError} naming every faulty variable at once, but no text: a URL may hold a password
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const faults: string[] = []
   const entries = Object.entries(variables).map(([name, { fallback, kind, read }]) => {
     const value = read(environment[name] || fallback)
@@ -133,6 +133,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   if (PORT === ADMIN_PORT && PORT > 0) faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
   if (faults.length > 0) throw new StartupError(faults.join('; '))
   return Object.freeze(config)
+}
+
+/** What npm passes on of an option that it took for its own, where `--` was forgotten: `npm run token list --x=y`. */
+export function npmOption(name: string): string | undefined {
+  return process.env[`npm_config_${name}`]
 }
 
 /** Whether a text is an IP address, or a range of them in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3). */

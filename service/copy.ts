@@ -52,7 +52,7 @@ if (import.meta.main) {
     const [, file] = /^sqlite:(.+)$/.exec(process.argv.slice(2).join(' ')) ?? []
     if (file === undefined) throw new Error('usage: copy sqlite:<file>')
     if (!existsSync(file)) throw new Error(`there is no file ${file}`)
-    const config = readConfig(process.env)
+    const config = readConfig()
     // Nobody else may write to it meanwhile: it is opened as a service does.
     const from = await openStore({ file })
     opened.push(from)

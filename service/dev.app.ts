@@ -23,7 +23,7 @@ process.on('uncaughtException', (error) => {
   process.exit(1)
 })
 
-const config = readConfig(process.env)
+const config = readConfig()
 const log = pino({ level: config.LOG_LEVEL })
 const store = await openStore(config.DATABASE_URL, true, config)
 let app: FastifyInstance | undefined

@@ -1,11 +1,12 @@
-// `npm run generate` writes contract.gen.ts from openapi.yaml; with --check it only says whether the file is up to date.
+// `npm run generate` writes the types of the contract.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
+import { readWords, runCommand } from './command.ts'
 import { digestOf, readContract } from './contract/contract.ts'
-import { reasonOf, StartupError } from './errors.ts'
+import { StartupError } from './errors.ts'
 
 /**
  * The TypeScript types of a contract: what openapi-typescript makes of it, with int64 as `bigint`, and the names of
@@ -32,16 +33,17 @@ export const VALIDATED = "${digestOf(document)}";
 `
 }
 
+const USAGE = `usage: generate [--check]   writes service/contract/contract.gen.ts from openapi.yaml
+                           --check: only says whether the file is up to date`
+
 if (import.meta.main) {
-  const target = fileURLToPath(import.meta.resolve('./contract/contract.gen.ts'))
-  try {
+  await runCommand(USAGE, async (words) => {
+    const { check } = readWords(words, [], { check: { type: 'boolean' } }).values
+    const target = fileURLToPath(import.meta.resolve('./contract/contract.gen.ts'))
     const types = await generateTypes(fileURLToPath(import.meta.resolve('../openapi.yaml')))
-    const isStale = readFileSync(target, 'utf8') !== types
-    if (!process.argv.includes('--check')) writeFileSync(target, types)
-    else if (isStale)
-      throw new Error('service/contract/contract.gen.ts is not what openapi.yaml says: run `npm run generate`')
-  } catch (error) {
-    console.error(reasonOf(error))
-    process.exitCode = 1
-  }
+    if (check !== true) writeFileSync(target, types)
+    else if (readFileSync(target, 'utf8') !== types) {
+      throw new Error('service/contract/contract.gen.ts does not fit openapi.yaml: run `npm run generate`')
+    }
+  })
 }

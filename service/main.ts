@@ -20,7 +20,7 @@ const signalled = new Promise<NodeJS.Signals>((resolve) => {
 const { pino } = await import('pino')
 process.on('uncaughtException', fail)
 
-const config = readConfig(process.env)
+const config = readConfig()
 const output = pino.destination({ minLength: 4096, periodicFlush: 100 })
 const log = pino({ level: config.LOG_LEVEL }, output)
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))

@@ -1,50 +1,64 @@
 // `npm run token -- <words>`: issues, lists and revokes access tokens.
 import { issueToken } from './auth/tokens.ts'
+import { oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from './config.ts'
-import { reasonOf } from './errors.ts'
 import { openStore } from './store/open.ts'
 import type { Store, StoredToken } from './store/store.ts'
 
-const USAGE = `usage: token issue <caller> [--expires <time>]   <caller>: 1 to 64 letters, digits and _.@-, no - first
-       token list                                <time>: such as 30s, 15m, 12h or 90d
-       token revoke <token id>`
+const USAGE = `usage: token issue <caller> [--expires <time>]   prints a new access token
+       token list                                prints a line for each token: token id, caller, created, expires
+       token revoke <token id>                   makes a token invalid
+
+  <caller>   1 to 64 letters, digits and _.@-, the first one not -
+  <time>     how long the token is valid: a number with its unit, such as 30s, 15m, 12h or 90d`
 
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Each command: the pattern of its words, and what gives the lines for standard output. */
-const COMMANDS: [RegExp, (store: Store, match: readonly (string | undefined)[]) => Promise<string[]>][] = [
-  [
-    /^issue ([\w.@][\w.@-]{0,63})(?: --expires[ =]([1-9]\d{0,5})([smhd]))?$/,
-    async (store, [, caller = '', count, unit = '']) => {
-      const lifetime = count === undefined ? undefined : Number(count) * (MILLISECONDS[unit] ?? NaN)
-      return [await issueToken(store, caller, lifetime)]
-    },
-  ],
-  [/^list$/, async (store) => (await store.listTokens()).map(lineOf)],
-  [
-    /^revoke (\S+)$/,
-    async (store, [, id = '']) => {
-      if (await store.deleteToken(id)) return []
-      throw new Error(`no token has the id ${id}`)
-    },
-  ],
-]
+/** Does what the words say. @returns the lines for standard output */
+async function run([command, ...words]: string[]): Promise<readonly string[]> {
+  switch (oneOf(command, ['issue', 'list', 'revoke'])) {
+    case 'issue': {
+      const { args, values } = readWords(words, ['<caller>'], { expires: { type: 'string' } })
+      const caller = checkCaller(args[0])
+      const lifetime = values.expires === undefined ? undefined : readTime(values.expires)
+      return [await withStore((store) => issueToken(store, caller, lifetime))]
+    }
+    case 'list':
+      readWords(words, [], {})
+      return (await withStore((store) => store.listTokens())).map(toLine)
+    case 'revoke': {
+      const [id] = readWords(words, ['<token id>'], {}).args
+      if (!(await withStore((store) => store.deleteToken(id)))) throw new Error(`no token has the id ${id}`)
+      return []
+    }
+  }
+}
 
-function lineOf({ id, caller, created, expires }: StoredToken): string {
+function checkCaller(text: string): string {
+  if (/^[\w.@][\w.@-]{0,63}$/.test(text)) return text
+  throw new Error(`the caller "${text}" must be 1 to 64 letters, digits and _.@-, the first one not -`)
+}
+
+/** Milliseconds. */
+function readTime(text: string): number {
+  const [, count, unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? []
+  if (count !== undefined) return Number(count) * (MILLISECONDS[unit] ?? NaN)
+  throw new Error(`--expires "${text}" must be a time such as 30s, 15m, 12h or 90d`)
+}
+
+function toLine({ id, caller, created, expires }: StoredToken): string {
   return [id, caller, created.toISOString(), expires?.toISOString() ?? 'never'].join('\t')
 }
 
+/** Opens the store for a short visit: the service may be using it. */
+async function withStore<Result>(visit: (store: Store) => Promise<Result>): Promise<Result> {
+  const config = readConfig()
+  const store = await openStore(config.DATABASE_URL, false, config)
+  return visit(store).finally(() => store.close())
+}
+
 if (import.meta.main) {
-  try {
-    const words = process.argv.slice(2).join(' ')
-    const [pattern, command] = COMMANDS.find(([pattern]) => pattern.test(words)) ?? []
-    if (command === undefined) throw new Error(USAGE)
-    const config = readConfig(process.env)
-    const store = await openStore(config.DATABASE_URL, false, config)
-    const lines = await command(store, pattern?.exec(words) ?? []).finally(() => store.close())
-    for (const line of lines) console.log(line)
-  } catch (error) {
-    console.error(reasonOf(error))
-    process.exitCode = 1
-  }
+  await runCommand(USAGE, async (words) => {
+    for (const line of await run(words)) console.log(line)
+  })
 }

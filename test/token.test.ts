@@ -71,34 +71,36 @@ t.test('an expired token is refused by the running service', async (t) => {
   t.equal(await status(issued), 401)
 })
 
-t.test('a command that is not understood is answered with the usage, and does nothing', async (t) => {
+t.test('a command that is not understood is answered with what is wrong in it, and does nothing', async (t) => {
   const before = await store.listTokens()
-  const faulty = [
-    [],
-    ['help'],
-    ['issue'],
-    ['issue', ''],
-    ['issue', 'a', 'b'],
-    ['issue', 'a b'],
-    ['issue', '--help'],
-    ['issue', 'ü'],
-    ['issue', 'x'.repeat(65)],
-    ...['', '0s', '1', '-1s', '1.5h', '1w', '1D', '1000000d', '1d 1h'].map((text) => [
-      'issue',
-      'joe',
-      '--expires',
-      text,
+  const callerFault = /^the caller ".*" must be 1 to 64 letters, digits and _\.@-, the first one not -\n$/
+  const timeFault = /^--expires ".*" must be a time such as 30s, 15m, 12h or 90d\n$/
+  const faulty: [message: RegExp | string, ...words: string[]][] = [
+    ['a word is missing: issue or list or revoke (--help prints the usage)\n'],
+    ['help is unknown (--help prints the usage)\n', 'help'],
+    ['isue is unknown; did you mean issue?\n', 'isue', 'joe'],
+    ['<caller> is missing (--help prints the usage)\n', 'issue'],
+    ['the word "b" is one too many (--help prints the usage)\n', 'issue', 'a', 'b'],
+    ...['', 'a b', 'ü', 'x'.repeat(65)].map((caller): [RegExp, ...string[]] => [callerFault, 'issue', caller]),
+    ...['', '0s', '1', '1.5h', '1w', '1D', '1000000d', '1d 1h'].map((time): [RegExp, ...string[]] => [
+      timeFault,
+      ...['issue', 'joe', '--expires', time],
     ]),
-    ['issue', 'joe', '--expires'],
-    ['issue', 'joe', '--expire', '1d'],
-    ['list', 'joe'],
-    ['revoke'],
-    ['revoke', 'a', 'b'],
+    [/^Option '--expires' argument is ambiguous\. .*\n$/, 'issue', 'joe', '--expires', '-1s'],
+    [/^Option '--expires <value>' argument missing\n$/, 'issue', 'joe', '--expires'],
+    ['--expire is unknown; did you mean --expires?\n', 'issue', 'joe', '--expire', '1d'],
+    ['the word "joe" is one too many (--help prints the usage)\n', 'list', 'joe'],
+    ['--expires is unknown (--help prints the usage)\n', 'list', '--expires', '1d'],
+    ['<token id> is missing (--help prints the usage)\n', 'revoke'],
+    ['the word "b" is one too many (--help prints the usage)\n', 'revoke', 'a', 'b'],
   ]
-  const answers = await Promise.all(faulty.map(async (words) => ({ words, ...(await token(...words)) })))
-  for (const { words, code, stdout, stderr } of answers) {
-    t.strictSame({ code, stdout }, { code: 1, stdout: '' }, words.join(' '))
-    t.match(stderr, /^usage: token issue <caller>/, words.join(' '))
+  const answers = await Promise.all(
+    faulty.map(async ([message, ...words]) => ({ message, ...(await token(...words)) })),
+  )
+  for (const { message, code, stdout, stderr } of answers) {
+    t.strictSame({ code, stdout }, { code: 1, stdout: '' }, stderr)
+    t.match(stderr, message)
+    t.match(stderr, /^.+\n$/, 'one line')
   }
   t.strictSame(await store.listTokens(), before)
 })

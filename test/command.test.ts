@@ -1,0 +1,75 @@
+// What all commands share. What each one does is in the test of its name.
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { oneOf, readWords } from '../service/command.ts'
+import { run } from './support/process.ts'
+import { NPM } from './support/project.ts'
+
+const OPTIONS = {
+  expires: { type: 'string' },
+  scope: { type: 'string', multiple: true },
+  check: { type: 'boolean' },
+} as const
+
+t.test('words are read', async (t) => {
+  t.strictSame(
+    readWords(['a', '--expires', '1h', 'b', '--scope=x y', '--scope', 'z', '--check'], ['<a>', '<b>'], OPTIONS),
+    {
+      args: ['a', 'b'],
+      values: Object.assign(Object.create(null), { expires: '1h', scope: ['x y', 'z'], check: true }),
+    },
+  )
+  t.strictSame(readWords(['--', '--check'], ['<a>'], OPTIONS).args, ['--check'])
+})
+
+t.test('a word that is wrong is named, with a suggestion where one is near', async (t) => {
+  const read = (...words: string[]) => readWords(words, ['<a>'], OPTIONS)
+  for (const [words, message] of [
+    [[], '<a> is missing (--help prints the usage)'],
+    [['a', 'b'], 'the word "b" is one too many (--help prints the usage)'],
+    [['--expire', '1h'], '--expire is unknown; did you mean --expires?'],
+    [['--exipres=1h'], '--exipres is unknown; did you mean --expires?'],
+    [['--scopes=x'], '--scopes is unknown; did you mean --scope?'],
+    [['--verbose'], '--verbose is unknown (--help prints the usage)'],
+    [['--constructor'], '--constructor is unknown (--help prints the usage)'],
+    [['-x'], '-x is unknown (--help prints the usage)'],
+    [['--check=1'], "Option '--check' does not take an argument"],
+  ] as const) {
+    t.throws(() => read(...words), { message }, message)
+  }
+  t.equal(oneOf('list', ['issue', 'list']), 'list')
+  t.throws(() => oneOf('lst', ['issue', 'list']), { message: 'lst is unknown; did you mean list?' })
+  t.throws(() => oneOf(undefined, ['issue', 'list']), {
+    message: 'a word is missing: issue or list (--help prints the usage)',
+  })
+})
+
+t.test('every command prints its usage for --help, and says in one line what is wrong', async (t) => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const files = readdirSync('service').filter((file) => file.endsWith('.ts') && file !== 'command.ts')
+  const commands = files.filter((file) => readFileSync(`service/${file}`, 'utf8').includes('runCommand('))
+  for (const file of commands) {
+    const name = file.replace('.ts', '')
+    t.equal(scripts[name], `node service/${file}`)
+    for (const words of [['--help'], ['-h'], ['wrong', '--help']]) {
+      const { code, stdout, stderr } = await run([process.execPath, `service/${file}`, ...words], {})
+      t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+      t.match(stdout, new RegExp(`^usage: ${name} `))
+    }
+    const { code, stdout, stderr } = await run([process.execPath, `service/${file}`, '--wrong'], {})
+    t.strictSame({ code, stdout }, { code: 1, stdout: '' })
+    t.match(stderr, /^--wrong is unknown \(--help prints the usage\)\n$/)
+  }
+  t.ok(commands.includes('token.ts') && commands.includes('generate.ts'))
+})
+
+t.test('an option that npm took, where -- was forgotten, is named', async (t) => {
+  const { code, stderr } = await run([...NPM, 'run', '--silent', 'generate', '--check'], {})
+  t.strictSame(
+    { code, stderr: stderr.replaceAll(/^npm warn.*\n/gm, '') },
+    {
+      code: 1,
+      stderr: 'npm took --check for its own option: write -- before the words\n',
+    },
+  )
+})
