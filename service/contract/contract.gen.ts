@@ -60,12 +60,10 @@ export interface components {
          *     9007199254740992 are two plants. Two callers may use the same one.
          */
         PlantId: bigint;
-        /** @description Any Unicode but NUL and lone surrogates. */
-        Text: string & (unknown & unknown);
-        /** @description The name of the plant; at least one character is not white space. */
-        Name: components["schemas"]["Text"];
-        /** @description Tag to specify the type. No tag and an empty tag differ. */
-        Tag: components["schemas"]["Text"];
+        /** @description The name of the plant. At least one character is not white space, and none is NUL. */
+        Name: string;
+        /** @description Tag to specify the type. No character is NUL. No tag and an empty tag differ. */
+        Tag: string;
         Plant: {
             name: components["schemas"]["Name"];
             tag?: components["schemas"]["Tag"];
@@ -300,4 +298,4 @@ export interface operations {
     };
 }
 export type SecurityScheme = "bearerAuth";
-export const VALIDATED = "1e7c171fd8cdee87d6e8d07fc540b51401d25b61b871eb80daba41e5c8403b4a";
+export const VALIDATED = "15e6213812187d60d880baf82deace599b0d624b70b72edc10f12625c365f8cf";

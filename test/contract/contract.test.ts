@@ -107,7 +107,7 @@ t.test('a request is as the design has it: a new plant, a limit, a cursor, an id
   const ids = [-(2n ** 63n), 0, 9007199254740993n, 2n ** 63n - 1n]
   const noIds = [-(2n ** 63n) - 1n, 2n ** 63n, 1.5, '7', null]
   const texts = ['x', ' é\n', 'x'.repeat(255), '🌱'.repeat(255)]
-  const noTexts = ['x'.repeat(256), 'x\0', 'x\uD83C', null, 7]
+  const noTexts = ['x'.repeat(256), 'x\0', null, 7]
   const members: [name: string, valid: unknown[], invalid: unknown[]][] = [
     ['id', ids, [...noIds, undefined]],
     ['name', texts, [...noTexts, undefined, '', ' \n']],

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'
-import { parse } from 'yaml'
+import { parse, parseDocument } from 'yaml'
 
 interface Report {
   readonly changes: {
@@ -14,8 +15,29 @@ interface Report {
 const contract = readFileSync('openapi.yaml', 'utf8')
 const released = readFileSync('test/released/openapi.yaml', 'utf8')
 
+/**
+ * Schemas of texts that are written otherwise than in the released contract and accept the same texts. Redocly reads
+ * neither `allOf` nor patterns and would report each as breaking. The list is empty again after the next release.
+ */
+const REWRITTEN = [
+  ['components', 'schemas', 'Name'],
+  ['components', 'schemas', 'Tag'],
+  ['paths', '/plants', 'get', 'parameters', '1', 'schema'],
+]
+
 t.test('what breaks callers of the released contract has a new major version and is in the changelog', async (t) => {
-  t.strictSame(faults(t, released, contract, readFileSync('CHANGELOG.md', 'utf8')), [])
+  const before = parseDocument(released, { intAsBigInt: true })
+  const after = parseDocument(contract, { intAsBigInt: true })
+  for (const path of REWRITTEN) before.setIn(path, after.getIn(path))
+  t.strictSame(faults(t, String(before), contract, readFileSync('CHANGELOG.md', 'utf8')), [])
+})
+
+t.test('a schema that is written otherwise accepts the same texts', async (t) => {
+  for (const path of REWRITTEN) {
+    const [before, after] = [compileAt(released, path), compileAt(contract, path)]
+    const differing = [...texts()].filter((text) => before(text) !== after(text))
+    t.strictSame(differing.slice(0, 10), [], path.join('/'))
+  }
 })
 
 t.test('each breaking change is named, until the version and the changelog say so', async (t) => {
@@ -41,6 +63,25 @@ t.test('each breaking change is named, until the version and the changelog say s
   const added = released.replace("'409'", "'408': { $ref: '#/components/responses/Error' }\n        '409'")
   t.strictSame(faults(t, released, added, ''), [], 'an addition breaks nobody')
 })
+
+/** Each character, alone and beside others, and texts around each bound of a length. JSON has no lone surrogates. */
+function* texts(): Generator<string> {
+  for (let point = 0; point <= 0x10ffff; point += 1) {
+    const character = String.fromCodePoint(point)
+    if (character.isWellFormed()) yield* [character, ` ${character} `]
+  }
+  for (const character of ['A', ' ', 'é', '🌱']) {
+    for (const length of [0, 1, 9, 10, 11, 12, 254, 255, 256])
+      yield* [character.repeat(length), ` ${character.repeat(length)}`]
+  }
+}
+
+/** Whether a text is valid, by the schema at a path of a contract. */
+function compileAt(document: string, path: readonly string[]): (text: string) => boolean {
+  const pointer = path.map((key) => encodeURIComponent(key.replaceAll('/', '~1')))
+  const validate = new Ajv2020({ strict: false }).compile({ ...parse(document), $ref: `#/${pointer.join('/')}` })
+  return (text) => validate(text)
+}
 
 /** What is missing for a contract to be the next release: the breaking changes that it does not admit, in words. */
 function faults(t: Test, before: string, after: string, changelog: string): string[] {
