@@ -12,7 +12,7 @@ import { readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { answerError } from './http/errors.ts'
 import { begin, refuse } from './http/request-log.ts'
-import { requestId } from './http/headers.ts'
+import { removeCharset, requestId } from './http/headers.ts'
 import { checkProtocol, serverOptions, takeOverFromNode } from './http/server.ts'
 import { answerUnrouted } from './http/methods.ts'
 import { Gate } from './http/admission.ts'
@@ -72,6 +72,7 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
     done()
   })
   app.addHook('onRequest', checkProtocol)
+  app.addHook('onSend', removeCharset)
   answerUnrouted(app)
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler())

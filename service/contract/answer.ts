@@ -14,7 +14,7 @@ export function refusal<Status extends number>(status: Status, message: string) 
   return { status, body: { error: status, message } } as const
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8'
+const JSON_TYPE = 'application/json'
 const LATE = 'not taken in time'
 /** Characters of an answer that the system may not take from us at once. */
 const LONG = 16_384

@@ -102,7 +102,7 @@ export class Admin {
     const body = isError ? JSON.stringify({ error: status, message: text }) : text
     response.writeHead(status, {
       ...standardHeaders(requestId(request)),
-      'content-type': isError ? 'application/json; charset=utf-8' : (type ?? 'text/plain; charset=utf-8'),
+      'content-type': isError ? 'application/json' : (type ?? 'text/plain; charset=utf-8'),
       'content-length': Buffer.byteLength(body),
       ...(status === 405 && { allow: 'GET, HEAD' }),
       ...(this.#state === 'stopping' && { connection: 'close' }),

@@ -68,7 +68,7 @@ function check(method: string, url: string, { status, headers, text }: Answered)
     assert.equal(text, '', `${where} with a body: add "content" to ${of}`)
     return
   }
-  assert.equal(headers['content-type'], 'application/json; charset=utf-8', where)
+  assert.equal(headers['content-type'], 'application/json', where)
   assertValid(where, response.schema, parse(text))
   if (status >= 400) assert.equal(fields(parse(text))['error'], status, where)
 }
