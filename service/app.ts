@@ -22,7 +22,7 @@ import type { Store } from './store/store.ts'
 import { Traffic } from './http/traffic.ts'
 import { validatorCompiler } from './contract/validation.ts'
 import { reasonOf, StartupError } from './errors.ts'
-import { callersOf } from './auth/tokens.ts'
+import { tokenChecker } from './auth/tokens.ts'
 
 /** The contract of this service. */
 export const CONTRACT = fileURLToPath(import.meta.resolve('../openapi.yaml'))
@@ -79,14 +79,11 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   readJsonBodies(app)
 
   // It is loaded where it is needed only, for the service to start fast.
-  const ofJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtCallers(config, log)
-  const ofOwn = callersOf(store)
-  // A token's form says where it is from: our own has no dot.
-  const guards = await buildGuards(app, (token, refuse) =>
-    (ofJwt && token.includes('.') ? ofJwt : ofOwn)(token, refuse),
-  )
+  const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(config, log)
+  const checkOwn = tokenChecker(store)
+  const makeGuard = await buildGuards(app, checkOwn, checkJwt)
   try {
-    await addRoutes(app, contract, new PlantService(store), guards, of.draft)
+    await addRoutes(app, contract, new PlantService(store), makeGuard, of.draft)
     serveDocs(app, contract, config)
     await app.ready()
   } catch (error) {

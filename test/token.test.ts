@@ -4,7 +4,8 @@ import t from 'tap'
 import { build } from './support/helper.ts'
 import { run } from './support/process.ts'
 import { eventually } from './support/project.ts'
-import { callersOf, issueToken } from '../service/auth/tokens.ts'
+import { issueToken, tokenChecker } from '../service/auth/tokens.ts'
+import type { Store } from '../service/store/store.ts'
 
 const folder = t.testdir()
 const DATABASE_URL = `sqlite:${folder}/plants.db`
@@ -12,6 +13,14 @@ const { call, store } = await build(t, { DATABASE_URL })
 
 /** The command, beside the running service. */
 const token = (...words: string[]) => run([process.execPath, 'service/token.ts', ...words], { DATABASE_URL })
+/** Gives who a token is for, asking a store that begins with nothing remembered. */
+const callersOf = (store: Pick<Store, 'findToken'>) => {
+  const check = tokenChecker(store)
+  return async (token: string) => {
+    const verdict = await check(token)
+    return 'caller' in verdict ? verdict.caller : undefined
+  }
+}
 const status = async (token: string) => (await call({ path: '/plants', token })).status
 
 t.test('issue prints a token, alone, that works in the running service', async (t) => {

@@ -1,71 +1,70 @@
+// The guards of the service: a bearer token in `Authorization`, or one of our own tokens in a header of the contract.
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { SecurityScheme } from '../contract/contract.ts'
+import type { Guard, MakeGuard, Verdict } from '../contract/security.ts'
 import { countHeader } from '../http/headers.ts'
-import type { Refusal } from '../http/traffic.ts'
-import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whom the access token names; empty if no guard has let the request pass. */
-    caller: string
+    /** What the bearer guard says of the token. */
+    verdict: Verdict | Promise<Verdict> | undefined
   }
 }
 
-/** An `onRequest` hook that lets a request pass, and sets its caller, or throws the refusal. */
-export type Guard = (request: FastifyRequest, reply: FastifyReply, done: (refused?: Error) => void) => void
+/** Says who an access token is for. A promise where it takes time. @throws {HttpError | StoreUnavailable} */
+export type CheckToken = (token: string) => Verdict | Promise<Verdict>
 
-/** Whom a token names; undefined if it is not valid, and `refuse` is told why. A promise only where it takes time. */
-export type CallerOf = (
-  token: string,
-  refuse?: (reason: Refusal) => void,
-) => string | undefined | Promise<string | undefined>
+const REALM = 'realm="plants"'
 
-/** A guard for each security scheme that the contract requires. */
-export type Guards = { readonly [Scheme in SecurityScheme]: Guard }
-
-const CHALLENGE = 'Bearer realm="plants"'
-
-/** The guards. They decide by the headers alone. */
-export async function buildGuards(app: FastifyInstance, callerOf: CallerOf): Promise<Guards> {
-  const reasons = new WeakMap<FastifyRequest, Refusal>()
+/**
+ * Makes the guards of the contract's security schemes. They decide by the headers only.
+ * @param checkOwn for our own tokens
+ * @param checkJwt for those of an identity provider, where there is one
+ */
+export async function buildGuards(
+  app: FastifyInstance,
+  checkOwn: CheckToken,
+  checkJwt: CheckToken = checkOwn,
+): Promise<MakeGuard> {
+  app.decorateRequest('verdict', undefined)
   await app.register(bearerAuth, {
     addHook: false,
     keys: [],
-    specCompliance: 'rfc6749', // the scheme is compared without case, as RFC 9110, section 11.1 has it
+    specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
     verifyErrorLogLevel: 'debug',
     auth: (token, request) => {
-      const refuse = (reason: Refusal) => void reasons.set(request, reason)
-      const admit = (caller: string | undefined) => {
-        request.caller = caller ?? ''
-        return caller !== undefined
-      }
-      // Of two headers Node shows only the first.
-      if (countHeader(request.raw, 'authorization') === 1) {
-        const caller = callerOf(token, refuse)
-        return caller instanceof Promise ? caller.then(admit) : admit(caller)
-      }
-      refuse('repeated')
-      return false
+      // Our own tokens have no dot.
+      const verdict = (request.verdict = token.includes('.') ? checkJwt(token) : checkOwn(token))
+      return verdict instanceof Promise ? verdict.then(isAdmitted) : isAdmitted(verdict)
     },
   })
   const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
+
+  /** Bearer-auth calls `auth` only with a token that it has found in the header. */
+  function checkBearer(request: FastifyRequest, reply: FastifyReply): Promise<Verdict> {
+    const { promise, resolve } = Promise.withResolvers<Verdict>()
+    verify(request, reply, () => resolve(request.verdict ?? { refused: 'malformed' }))
+    return promise
+  }
+
+  return (scheme) =>
+    scheme.type === 'bearer'
+      ? guard('authorization', `Bearer ${REALM}`, checkBearer)
+      : guard(scheme.header, `ApiKey ${REALM}`, async ({ headers }) => checkOwn(String(headers[scheme.header])))
+}
+
+/** Of several header lines of one name Node shows only the first, or joins them. */
+function guard(header: string, challenge: string, check: Guard['check']): Guard {
   return {
-    bearerAuth: (request, reply, done) =>
-      verify(request, reply, (error) => {
-        const isRefused = error !== undefined && reply.statusCode === 401
-        if (isRefused) {
-          const isMissing = request.headers.authorization === undefined
-          app.traffic.refuse(reasons.get(request) ?? (isMissing ? 'missing' : 'malformed'))
-        }
-        done(isRefused ? unauthorized(request) : error)
-      }),
+    challenge,
+    check: async (request, reply) => {
+      const count = countHeader(request.raw, header)
+      if (count === 1) return check(request, reply)
+      return { refused: count === 0 ? 'missing' : 'repeated' }
+    },
   }
 }
 
-/** RFC 6750, section 3: an error is named only to those who have tried. */
-function unauthorized({ headers }: FastifyRequest): HttpError {
-  return headers.authorization === undefined
-    ? new HttpError(401, 'An access token is needed', { 'www-authenticate': CHALLENGE })
-    : new HttpError(401, 'The access token is not valid', { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` })
+function isAdmitted(verdict: Verdict): boolean {
+  return 'caller' in verdict
 }

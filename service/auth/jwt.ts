@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import { createRemoteJWKSet, errors, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { type Config } from '../config.ts'
-import type { Refusal } from '../http/traffic.ts'
+import type { Verdict } from '../contract/security.ts'
+import type { CheckToken } from './guard.ts'
 import { reasonOf, HttpError } from '../errors.ts'
 
 /** Asymmetric ones alone: what verifies a token must not be able to sign one (RFC 8725, section 3.1). */
@@ -31,14 +32,11 @@ const RETRY = 5_000
 const COOL_DOWN = 30_000
 const FETCH_TIMEOUT = 3_000
 
-/** Whom a JWT names; undefined if it is not valid. @throws {HttpError} 503 where no keys are there to decide by */
-export type CallerOfJwt = (token: string, refuse?: (reason: Refusal) => void) => Promise<string | undefined>
-
 /**
  * Verifies JWT access tokens (RFC 9068) of the identity provider that the configuration names.
  * Their caller is `<issuer>#<sub>`: no caller of another issuer, or of our own tokens, can be equal to it.
  */
-export function jwtCallers(config: Config, log: FastifyBaseLogger): CallerOfJwt {
+export function jwtChecker(config: Config, log: FastifyBaseLogger): CheckToken {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL } = config
   const options = {
     algorithms: ALGORITHMS,
@@ -49,28 +47,30 @@ export function jwtCallers(config: Config, log: FastifyBaseLogger): CallerOfJwt 
     clockTolerance: TOLERANCE,
   }
   const keyOf = keysOf(new URL(JWKS_URL), log)
-  const known = new Map<string, { readonly caller: string; readonly until: number }>()
+  const known = new Map<string, { readonly verdict: Verdict; readonly until: number }>()
 
-  return async (token, refuse) => {
-    if (token.length > MOST_CHARACTERS || !token.split('.').every(isBase64url)) return undefined
+  return async (token) => {
+    if (token.length > MOST_CHARACTERS || !token.split('.').every(isBase64url)) return { refused: 'malformed' }
     const digest = createHash('sha256').update(token).digest('base64') // a token is not to be kept
     const found = known.get(digest)
-    if (found !== undefined && performance.now() < found.until) return found.caller
+    if (found !== undefined && performance.now() < found.until) return found.verdict
     try {
       const { payload } = await jwtVerify(token, keyOf, options)
-      const { sub, exp = 0, iat = 0 } = payload
+      const { sub, exp = NaN, iat = 0, scope = '' } = payload
       const now = Date.now()
-      if (iat * 1000 > now + TOLERANCE * 1000 || typeof sub !== 'string' || !SUBJECT.test(sub)) return undefined
-      const caller = `${issuer}#${sub}`
+      // JSON has numbers that are not finite: 1e999.
+      const isInTime = Number.isFinite(exp) && iat * 1000 <= now + TOLERANCE * 1000
+      if (!isInTime || typeof sub !== 'string' || !SUBJECT.test(sub)) return { refused: 'unknown' }
+      const scopes = typeof scope === 'string' ? scope.split(' ').filter(Boolean) : []
+      const verdict = { caller: `${issuer}#${sub}`, scopes }
       known.delete(digest)
-      known.set(digest, { caller, until: performance.now() + Math.min(REMEMBERED, exp * 1000 - now) })
+      known.set(digest, { verdict, until: performance.now() + Math.min(REMEMBERED, exp * 1000 - now) })
       if (known.size > MOST_REMEMBERED) known.delete(known.keys().next().value ?? digest)
-      return caller
+      return verdict
     } catch (error) {
       if (error instanceof HttpError) throw error
       log.debug(`a JWT is refused: ${reasonOf(error)}`)
-      refuse?.(error instanceof errors.JWTExpired ? 'expired' : 'unknown')
-      return undefined
+      return { refused: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
     }
   }
 }

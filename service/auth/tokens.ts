@@ -2,8 +2,8 @@ import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { writeSync } from 'node:fs'
 import { crc32 } from 'node:zlib'
 import type { Store, StoredToken } from '../store/store.ts'
-import type { CallerOf } from './guard.ts'
-import type { Refusal } from '../http/traffic.ts'
+import type { Verdict } from '../contract/security.ts'
+import type { CheckToken } from './guard.ts'
 
 // 160 random bits and their CRC-32, in hexadecimal, behind a prefix that scanners for secrets can look for.
 const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
@@ -33,43 +33,35 @@ async function issue(store: Store, caller: string, lifetime?: number): Promise<B
   return token
 }
 
-/** Milliseconds that a token which was found is believed without asking the store: it may be revoked meanwhile. */
-const BELIEF = 3000
+/** Milliseconds that a token is remembered which the store has found: it may have been revoked meanwhile. */
+const TOKEN_TTL = 3000
 
-/**
- * Gives what knows whom an access token stands for: undefined if it is none, has expired, or was revoked 4 seconds ago.
- * It is told what to call with the reason, and throws {@link StoreUnavailable}.
- */
-export function callersOf(store: Store): CallerOf {
+/** Checks tokens of our own. One that was revoked is refused after {@link TOKEN_TTL}. */
+export function tokenChecker(store: Pick<Store, 'findToken'>): CheckToken {
   const known = new Map<string, StoredToken>()
-  return (token, refuse) => {
+  return (token) => {
     const found = known.get(token)
-    return found === undefined ? find(token, refuse).then((found) => current(found, refuse)) : current(found, refuse)
+    return found === undefined ? find(token) : current(found)
   }
 
-  function current(found: StoredToken | undefined, refuse?: (reason: Refusal) => void): string | undefined {
-    if (found?.expires === undefined || found.expires > new Date()) return found?.caller
-    refuse?.('expired')
-    return undefined
-  }
-
-  async function find(token: string, refuse?: (reason: Refusal) => void): Promise<StoredToken | undefined> {
+  async function find(token: string): Promise<Verdict> {
     const [, random, sum] = TOKEN.exec(token) ?? []
-    const isTyped = random !== undefined && sum === checksum(random)
+    if (random === undefined || sum !== checksum(random)) return { refused: 'malformed' }
     const since = performance.now()
     const digest = digestOf(token)
-    const found = isTyped ? await store.findToken(digest) : undefined
-    // A store compares as it likes; what lets a caller in does not tell by its time how much was alike.
-    if (found === undefined || !timingSafeEqual(found.digest, digest)) {
-      refuse?.(isTyped ? 'unknown' : 'malformed')
-      return undefined
-    }
+    const found = await store.findToken(digest)
+    // Compare in constant time: the comparison of the database may leak timing.
+    if (found === undefined || !timingSafeEqual(found.digest, digest)) return { refused: 'unknown' }
     if (performance.now() - since < 1000) {
-      if (known.size === 0) setTimeout(() => known.clear(), BELIEF).unref()
+      if (known.size === 0) setTimeout(() => known.clear(), TOKEN_TTL).unref()
       known.set(token, found)
     }
-    return found
+    return current(found)
   }
+}
+
+function current({ caller, expires }: StoredToken): Verdict {
+  return expires === undefined || expires > new Date() ? { caller, scopes: [] } : { refused: 'expired' }
 }
 
 /** Where a store is empty, gives a person a command to begin with. On standard error: a log never holds a token. */

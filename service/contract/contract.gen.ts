@@ -297,5 +297,4 @@ export interface operations {
         };
     };
 }
-export type SecurityScheme = "bearerAuth";
 export const VALIDATED = "15e6213812187d60d880baf82deace599b0d624b70b72edc10f12625c365f8cf";

@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs'
 import { type Document, isNode, isScalar, LineCounter, parseDocument, YAMLParseError } from 'yaml'
 import type { operations } from './contract.gen.ts'
 import type { JsonText } from '../http/json.ts'
+import { readSecurityScheme, type SecurityScheme } from './security.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 
-export type { components, SecurityScheme } from './contract.gen.ts'
+export type { components } from './contract.gen.ts'
 
 /** The operationIds of the contract. */
 export type OperationId = keyof operations
@@ -58,8 +59,8 @@ export interface Contract {
 
 /** What the routes need of an operation beside what fastify-openapi-glue makes of it. */
 export interface Operation {
-  /** The names of the security schemes that must all be satisfied. */
-  readonly security: readonly string[]
+  /** The security schemes that must all be satisfied. */
+  readonly security: readonly SecurityScheme[]
   /** The names of its header parameters. */
   readonly headers: readonly string[]
   /** Whether the operation has a request body; it is then required, and JSON. */
@@ -171,7 +172,7 @@ function operationsOf(document: Record<string, unknown>): ReadonlyMap<string, Op
     for (const [method, operation] of Object.entries(methods)) {
       const at = ['paths', path, method]
       supported(METHODS.has(method), `${path}: "${method}"`, at)
-      const { operationId: id, security = document['security'], parameters, requestBody } = fields(operation)
+      const { operationId: id, security: required = document['security'], parameters, requestBody } = fields(operation)
       if (typeof id !== 'string') throw new ContractFault(`${method} ${path} has no operationId`, at)
       if (operations.has(id)) throw new ContractFault(`two operations have the operationId ${id}`, at)
 
@@ -183,16 +184,26 @@ function operationsOf(document: Record<string, unknown>): ReadonlyMap<string, Op
         for (const key of Object.keys(parameter)) supported(OF_PARAMETERS.has(key), `${id}: "${key}" of ${name}`, at)
         if (place === 'header') headers.push(name)
       }
-      const [schemes = {}, ...alternatives] = Object.values(fields(security)).map(fields)
+      const [schemes = {}, ...alternatives] = Object.values(fields(required)).map(fields)
       supported(alternatives.length === 0, `${id}: alternatives in "security"`, at)
       supported(Object.values(schemes).flat().length === 0, `${id}: scopes in "security"`, at)
-      const { required, content } = fields(requestBody ?? { required: true })
-      const isRead = required === true && Object.keys(fields(content)).every((type) => type === 'application/json')
+      const { required: isRequired, content } = fields(requestBody ?? { required: true })
+      const isRead = isRequired === true && Object.keys(fields(content)).every((type) => type === 'application/json')
       supported(isRead, `${id}: a request body that is not required, or not application/json`, at)
-      operations.set(id, { security: Object.keys(schemes), headers, hasBody: isObject(requestBody) })
+      const security = Object.keys(schemes).map((name) => securityScheme(document, name, at))
+      operations.set(id, { security, headers, hasBody: isObject(requestBody) })
     }
   }
   return operations
+}
+
+function securityScheme(document: Record<string, unknown>, name: string, at: readonly string[]): SecurityScheme {
+  const described = fields(fields(document['components'])['securitySchemes'])[name]
+  if (!isObject(described)) throw new ContractFault(`the security scheme ${name} is not described`, at)
+  const scheme = readSecurityScheme(described)
+  if (scheme !== undefined) return scheme
+  const fault = `the security scheme ${name} is neither of the type http with the scheme bearer nor an apiKey in a header`
+  throw new ContractFault(fault, ['components', 'securitySchemes', name])
 }
 
 function supported(isSupported: boolean, what: string, at: readonly string[]): void {

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answer } from './answer.ts'
-import type { Guard, Guards } from '../auth/guard.ts'
 import { requireJson } from '../http/body.ts'
 import type { Contract, Service } from './contract.ts'
+import { type MakeGuard, requireCaller } from './security.ts'
 import './validated.ts'
 import { countHeader } from '../http/headers.ts'
 import { askForBody, checkQuery } from '../http/server.ts'
@@ -19,31 +19,25 @@ type Method = (request: object) => Promise<Answer>
  * Adds a route for each operation of the contract: guarded, validated and serialized as it says, and answered by the
  * service's method of the same name.
  * @param draft whether the methods need not fit yet: an operation without one is then answered 501
- * @throws {StartupError} naming each operation without a method, method without an operation, and security scheme
- *   without a guard
+ * @throws {StartupError} naming each operation without a method, and each method without an operation
  */
 export async function addRoutes<Methods extends Exactly<Methods>>(
   app: FastifyInstance,
   { document, operations }: Contract,
   service: Methods,
-  guards: Guards,
+  makeGuard: MakeGuard,
   draft = false,
 ): Promise<void> {
   const methods = methodsOf(service)
-  const guardOf = new Map<string, Guard>(Object.entries(guards))
   const misfits: string[] = []
   for (const name of methods.keys()) {
     if (!operations.has(name)) misfits.push(`the method ${name} of the service has no operation`)
   }
-  const unguarded: string[] = []
-  for (const [id, { security }] of operations) {
+  for (const id of operations.keys()) {
     if (!methods.has(id)) misfits.push(`the operation ${id} has no method in the service`)
-    const open = security.filter((scheme) => !guardOf.has(scheme))
-    unguarded.push(...open.map((scheme) => `nothing guards the operation ${id} with ${scheme}`))
   }
   if (draft) for (const each of misfits) app.log.warn(each)
-  const faults = draft ? unguarded : [...misfits, ...unguarded]
-  if (faults.length > 0) throw new StartupError(faults.join('; '))
+  else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
   await app.register(openapiGlue, {
     specification: document,
@@ -51,11 +45,11 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
       const run = methods.get(id) ?? unwritten(id)
       const operation = operations.get(id)
       if (operation === undefined) throw new StartupError(`the operation ${id} has no route`)
-      const guarded = operation.security.flatMap((scheme) => guardOf.get(scheme) ?? [])
+      const guards = operation.security.map(makeGuard)
       return {
         method,
         url: path.replaceAll(/{(\w+)}/g, ':$1'),
-        onRequest: [...guarded, checkQuery, ...(operation.hasBody ? [requireJson] : [])],
+        onRequest: [requireCaller(guards), checkQuery, ...(operation.hasBody ? [requireJson] : [])],
         preParsing: operation.hasBody ? askForBody : [],
         handler: async (request: FastifyRequest, reply: FastifyReply) => {
           const { caller, params, query, body } = request

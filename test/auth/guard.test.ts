@@ -1,8 +1,12 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { pino } from 'pino'
 import t from 'tap'
+import { buildApp } from '../../service/app.ts'
+import { readConfig } from '../../service/config.ts'
 import { build } from '../support/helper.ts'
 
 // operations.test.ts sends every kind of bad credentials to every operation that the contract guards.
-const { call, raw, token } = await build(t)
+const { call, raw, store, token } = await build(t)
 const valid = await token('auth')
 
 t.test('creating, listing and deleting plants wants an access token', async (t) => {
@@ -42,4 +46,23 @@ t.test('nothing is stored or deleted without a token', async (t) => {
   await call({ method: 'POST', path: '/plants', token: valid, body: { id: 1, name: 'x' } })
   await call({ method: 'DELETE', path: '/plants/1' })
   t.strictSame((await call({ path: '/plants', token: valid })).json, [{ name: 'x' }])
+})
+
+t.test('an apiKey of the contract takes our own tokens in its header, and only there', async (t) => {
+  const bearer = 'type: http\n      scheme: bearer'
+  const contract = `${t.testdir()}/openapi.yaml`
+  const yaml = readFileSync('openapi.yaml', 'utf8')
+  writeFileSync(contract, yaml.replace(bearer, 'type: apiKey\n      in: header\n      name: X-Api-Key'))
+  const app = await buildApp({ config: readConfig({}), store, log: pino({ level: 'silent' }), contract })
+  t.teardown(() => app.close())
+  const send = async (headers: Record<string, string | string[]>) => {
+    const { statusCode, headers: answered } = await app.inject({ url: '/plants', headers })
+    return [statusCode, answered['www-authenticate']]
+  }
+  const invalid = [401, 'ApiKey realm="plants", error="invalid_token"']
+  t.strictSame(await send({ 'x-api-key': valid }), [200, undefined])
+  t.strictSame(await send({ authorization: `Bearer ${valid}` }), [401, 'ApiKey realm="plants"'])
+  t.strictSame(await send({ 'x-api-key': `Bearer ${valid}` }), invalid)
+  t.strictSame(await send({ 'x-api-key': '' }), invalid)
+  t.strictSame(await send({ 'x-api-key': [valid, valid] }), invalid)
 })

@@ -88,6 +88,14 @@ t.test('what would be served otherwise than the contract says is refused by name
     ]),
     [/createPayout: alternatives in "security"/, '  - bearerAuth: []\ntags', '  - bearerAuth: []\n  - {}\ntags'],
     [/createPayout: scopes in "security"/, '  - bearerAuth: []\ntags', '  - bearerAuth: [admin]\ntags'],
+    [/security scheme keyAuth is not described/, '  - bearerAuth: []\ntags', '  - keyAuth: []\ntags'],
+    ...['type: http\n      scheme: basic', 'type: apiKey\n      in: query\n      name: key', 'type: mutualTLS'].map(
+      (scheme): [RegExp, string, string] => [
+        /:\d+: the security scheme bearerAuth is neither of the type http with the scheme bearer nor an apiKey in a header/,
+        'type: http\n      scheme: bearer',
+        scheme,
+      ],
+    ),
     [/createPayout: a request body/, '        required: true\n        content', '        content'],
     [
       /createPayout: a request body/,

@@ -8,7 +8,6 @@ t.test('the types are those of the contract, with int64 as bigint', async (t) =>
   t.equal(readFileSync('service/contract/contract.gen.ts', 'utf8'), types)
   t.match(types, 'PlantId: bigint;')
   t.match(types, /limit\?: number;/)
-  t.match(types, 'export type SecurityScheme = "bearerAuth";')
 })
 
 t.test('a parameter with a default stays optional: nothing fills it in', async (t) => {
@@ -16,8 +15,6 @@ t.test('a parameter with a default stays optional: nothing fills it in', async (
   const file = `${t.testdir()}/openapi.yaml`
   writeFileSync(file, yaml.replaceAll("tag: { $ref: '#/components/schemas/Tag' }", 'tag: { type: string, default: x }'))
   t.match(await generateTypes(file), 'tag?: string;')
-  writeFileSync(file, yaml.replace('security:\n  - bearerAuth: []\n', ''))
-  t.match(await generateTypes(file), 'export type SecurityScheme = never;')
 })
 
 t.test('what breaks the schema of OpenAPI is refused', async (t) => {

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { readJsonBodies } from '../../service/http/body.ts'
 import { readContract } from '../../service/contract/contract.ts'
 import { answerError } from '../../service/http/errors.ts'
+import type { MakeGuard } from '../../service/contract/security.ts'
 import type { PlantService } from '../../service/plant-service.ts'
 import { addRoutes } from '../../service/contract/routes.ts'
 import { validatorCompiler } from '../../service/contract/validation.ts'
@@ -21,7 +22,10 @@ function serviceOf(methods: readonly string[], method: (request: never) => Promi
   return Object.create(Object.defineProperties({}, Object.getOwnPropertyDescriptors(prototype)))
 }
 
-async function boot(t: Test, text: string, service: PlantService, guards: object = { bearerAuth: async () => {} }) {
+/** Lets everyone pass. */
+const makeGuard: MakeGuard = () => ({ challenge: 'Bearer', check: async () => ({ caller: 'joe', scopes: [] }) })
+
+async function boot(t: Test, text: string, service: PlantService) {
   const file = `${t.testdir()}/openapi.yaml`
   writeFileSync(file, text)
   const app: FastifyInstance = Fastify()
@@ -30,42 +34,38 @@ async function boot(t: Test, text: string, service: PlantService, guards: object
   app.setErrorHandler(answerError)
   app.setValidatorCompiler(validatorCompiler())
   readJsonBodies(app)
-  await addRoutes(app, readContract(file), service, guards as { bearerAuth: () => Promise<void> })
+  await addRoutes(app, readContract(file), service, makeGuard)
   await app.ready()
   return app
 }
 
-t.test('the boot is refused, by name, if the service or the guards do not fit the contract', async (t) => {
+t.test('the boot is refused, by name, if the service does not fit the contract', async (t) => {
   const missing = 'the operation deletePayout has no method in the service'
-  const guarded = operations.filter(({ isGuarded }) => isGuarded)
-  const guards = guarded.map(({ id }) => `nothing guards the operation ${id} with bearerAuth`).join('; ')
   const others = names.filter((id) => id !== 'deletePayout')
-  const table: [methods: string[], message: string, guards?: object][] = [
+  const table: [methods: string[], message: string][] = [
     [others, missing],
     [[...names, 'listPayout'], 'the method listPayout of the service has no operation'],
     [[...others, 'deletePayot'], `the method deletePayot of the service has no operation; ${missing}`],
-    [names, guards, {}],
-    [names, guards, { bearer: async () => {} }],
   ]
-  for (const [methods, message, guards] of table) {
-    await t.rejects(boot(t, yaml, serviceOf(methods), guards), { name: 'StartupError', message })
+  for (const [methods, message] of table) {
+    await t.rejects(boot(t, yaml, serviceOf(methods)), { name: 'StartupError', message })
   }
   await boot(t, yaml, serviceOf(names))
 })
 
-t.test('tsc refuses, by name, a service or guards that do not fit the contract', async (t) => {
+t.test('tsc refuses, by name, a service that does not fit the contract, or has no guards', async (t) => {
   const head = `import { addRoutes } from '../../../service/contract/routes.ts'
-import type { Guards } from '../../../service/auth/guard.ts'
+import type { MakeGuard } from '../../../service/contract/security.ts'
 import { PlantService } from '../../../service/plant-service.ts'
 import type { Request, Result, Service } from '../../../service/contract/contract.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
-declare const guards: Guards
+declare const makeGuard: MakeGuard
 declare const service: PlantService
 `
-  const add = 'export const routes = (service: Of) => addRoutes(...parameters, service, guards)\n'
+  const add = 'export const routes = (service: Of) => addRoutes(...parameters, service, makeGuard)\n'
   const folder = t.testdir({
     'tsconfig.json': JSON.stringify({ extends: '../../../tsconfig.json', include: ['*.ts'] }),
-    'right.ts': `${head}export const routes = addRoutes(...parameters, service, guards)\n`,
+    'right.ts': `${head}export const routes = addRoutes(...parameters, service, makeGuard)\n`,
     'missing.ts': `${head}type Of = Omit<PlantService, 'deletePayout'>\n${add}`,
     'extra.ts': `${head}interface Of extends PlantService { listPayout(): Promise<void> }\n${add}`,
     'misspelled.ts': `${head}export class Of implements Service {
@@ -73,7 +73,7 @@ declare const service: PlantService
   getPayout = service.getPayout
   async deletePayot(_: Request<'deletePayout'>): Promise<Result<'deletePayout'>> { return { status: 204 } }
 }\n`,
-    'unguarded.ts': `${head}export const none: Guards = {}\nexport { service, parameters, guards }\n`,
+    'unguarded.ts': `${head}export const routes = addRoutes(...parameters, service)\nexport { makeGuard }\n`,
     'status.ts': `${head}export const result: Result<'deletePayout'> = { status: 418 }\n`,
     'number.ts': `${head}export const id: number = (null as unknown as Request<'deletePayout'>).path.id\n`,
   })
@@ -94,7 +94,7 @@ declare const service: PlantService
     missing: 'deletePayout',
     extra: 'listPayout',
     misspelled: 'deletePayout',
-    unguarded: 'bearerAuth',
+    unguarded: 'Expected 4-5 arguments',
     status: '418',
     number: 'bigint',
   })) {

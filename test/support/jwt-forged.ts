@@ -165,6 +165,7 @@ function claims({ issuer, rsa }: Keys): Tokens {
     'a payload that is null': 'null',
     'a payload that is no JSON': 'alice',
     'an empty payload': '',
+    'an exp that is not finite': JSON.stringify({ ...good, exp: 0 }).replace('"exp":0', '"exp":1e999'),
   }
   const texts = Object.entries(changed).map(([name, each]) => [name, JSON.stringify({ ...good, ...each })])
   const all = [...texts, ...Object.entries(bodies)] as [string, string][]

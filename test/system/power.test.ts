@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import fc from 'fast-check'
+import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { inspect, Ledger, work } from '../support/ledger.ts'
 import { startService } from '../support/process.ts'
@@ -10,7 +11,7 @@ import { copyProject } from '../support/project.ts'
 import { need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
 import { openStore } from '../../service/store/open.ts'
-import { callersOf } from '../../service/auth/tokens.ts'
+import { tokenChecker } from '../../service/auth/tokens.ts'
 
 need('strace')
 const isLong = process.env['LONG'] !== undefined
@@ -139,7 +140,8 @@ async function wrongsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, token
   const file = `${folder}/plants.db`
   try {
     const store = await openStore({ file })
-    const isKnown = token === undefined || (await callersOf(store)(token)) === 'demo'
+    const isKnown =
+      token === undefined || isDeepStrictEqual(await tokenChecker(store)(token), { caller: 'demo', scopes: [] })
     await store.close()
     const { plants, faults } = inspect(file, 'demo')
     return [...faults.map(String), ...known.wrongs(plants), ...(isKnown ? [] : ['the token is lost'])]
