@@ -1,0 +1,110 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { Batcher, type Batched, type BatchOptions } from '../../service/store/batch.ts'
+
+type Batch = readonly Batched<string, string>[]
+
+/** A batcher whose batches are over when the test says so, and what it has begun. */
+function batcher(options: Partial<BatchOptions<string>> = {}) {
+  const begun: string[][] = []
+  const ends: PromiseWithResolvers<undefined>[] = []
+  const run = async (batch: Batch) => {
+    begun.push(batch.map(({ item }) => item))
+    const end = Promise.withResolvers<undefined>()
+    ends.push(end)
+    await end.promise
+    for (const { item, resolve } of batch) resolve(`${item} is done`)
+  }
+  return { begun, ends, batches: new Batcher<string, string>(run, { max: 100, ...options }) }
+}
+
+t.test('what arrives in one turn of the event loop is one batch', async (t) => {
+  const { begun, ends, batches } = batcher()
+  const answers = ['a', 'b'].map((item) => batches.add(item))
+  t.strictSame([begun, batches.waiting], [[], 2], 'it does not begin before the turn is over')
+  await nextTurn()
+  t.strictSame([begun, batches.waiting], [[['a', 'b']], 0])
+  ends[0]?.resolve(undefined)
+  t.strictSame(await Promise.all(answers), ['a is done', 'b is done'])
+})
+
+t.test('what arrives while a batch is under way is the next one, up to its maximum', async (t) => {
+  const { begun, ends, batches } = batcher({ max: 2 })
+  void batches.add('a')
+  await nextTurn()
+  for (const item of ['b', 'c', 'd']) void batches.add(item)
+  await nextTurn()
+  t.strictSame([begun, batches.waiting], [[['a']], 3])
+  ends[0]?.resolve(undefined)
+  await nextTurn()
+  await nextTurn()
+  t.strictSame([begun, batches.waiting], [[['a'], ['b', 'c']], 1])
+  const idle = batches.idle()
+  ends[1]?.resolve(undefined)
+  await nextTurn()
+  await nextTurn()
+  ends[2]?.resolve(undefined)
+  await idle
+  t.strictSame(begun, [['a'], ['b', 'c'], ['d']])
+  await batches.idle()
+})
+
+t.test('several batches are under way at a time if that is allowed', async (t) => {
+  const { begun, ends, batches } = batcher({ max: 1, parallel: 2 })
+  for (const item of ['a', 'b', 'c']) void batches.add(item)
+  await nextTurn()
+  await nextTurn()
+  await nextTurn()
+  t.strictSame([begun, batches.waiting], [[['a'], ['b']], 1])
+  ends[1]?.resolve(undefined)
+  await nextTurn()
+  await nextTurn()
+  t.strictSame(begun, [['a'], ['b'], ['c']])
+})
+
+t.test('items of one key are in different batches, in their order, and hold back no others', async (t) => {
+  const { begun, ends, batches } = batcher({ max: 2, keyOf: ([key = '']) => key })
+  for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) void batches.add(item)
+  for (let round = 0; round < 4; round++) {
+    await nextTurn()
+    ends[round]?.resolve(undefined)
+    await nextTurn()
+  }
+  t.strictSame(begun, [
+    ['a1', 'b1'],
+    ['a2', 'b2'],
+    ['a3', 'c1'],
+  ])
+})
+
+t.test('a batch that fails rejects its items that are not answered, and the next one begins', async (t) => {
+  for (const isAsync of [true, false]) {
+    const run = (batch: Batch) => {
+      batch[0]?.resolve('answered')
+      const error = batch.length > 1 ? new Error('broken') : undefined
+      if (isAsync) return error ? Promise.reject(error) : Promise.resolve()
+      if (error) throw error
+      return undefined
+    }
+    const batches = new Batcher(run, { max: 2 })
+    const settled = await Promise.allSettled(['a', 'b', 'c'].map((item) => batches.add(item)))
+    const answered = { status: 'fulfilled', value: 'answered' }
+    t.match(settled, [answered, { status: 'rejected', reason: { message: 'broken' } }, answered])
+  }
+})
+
+t.test('a batch that is handled at once leaves others their turn before the next one', async (t) => {
+  const begun: number[] = []
+  let turn = 0
+  const batches = new Batcher<string, boolean>(
+    (batch) => {
+      begun.push(turn)
+      for (const { resolve } of batch) resolve(true)
+    },
+    { max: 1 },
+  )
+  for (const item of ['a', 'b', 'c']) void batches.add(item)
+  for (; turn < 3; turn++) await nextTurn()
+  await batches.idle()
+  t.strictSame(begun, [0, 1, 2])
+})
