@@ -93,9 +93,6 @@ export interface components {
         /** @description The request is refused, or it failed. */
         Error: {
             headers: {
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
                 /** @description With 405, the methods that the path has. */
                 Allow?: string;
                 [name: string]: unknown;
@@ -107,9 +104,6 @@ export interface components {
         /** @description No valid access token. */
         Unauthorized: {
             headers: {
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
                 /** @description The challenge (RFC 6750). An error is named if a credential was sent. */
                 "WWW-Authenticate": "Bearer realm=\"plants\"" | "Bearer realm=\"plants\", error=\"invalid_token\"";
                 [name: string]: unknown;
@@ -127,9 +121,6 @@ export interface components {
         /** @description Too busy, or the store is away. Nothing was done, or it is safe to repeat. */
         Unavailable: {
             headers: {
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
                 /** @description Seconds to wait before the next try. */
                 "Retry-After": number;
                 [name: string]: unknown;
@@ -147,14 +138,7 @@ export interface components {
     };
     parameters: never;
     requestBodies: never;
-    headers: {
-        /** @description Answers are never cached. */
-        "Cache-Control": "no-store";
-        /** @description The media type is what it says. */
-        "X-Content-Type-Options": "nosniff";
-        /** @description The X-Request-Id of the request if it is of this pattern and holds no access token, else a new one. It is in the log. */
-        "X-Request-Id": string;
-    };
+    headers: never;
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -179,9 +163,6 @@ export interface operations {
             /** @description The plants. */
             200: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     /**
                      * @description The next page (RFC 8288), relative to the request. Absent when there are no more plants.
                      * @example <?limit=20&cursor=AAAAAAAAAAc>; rel="next"
@@ -234,9 +215,6 @@ export interface operations {
             /** @description The plant is stored. */
             200: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -280,9 +258,6 @@ export interface operations {
             /** @description The plant is deleted. */
             204: {
                 headers: {
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content?: never;
@@ -297,4 +272,4 @@ export interface operations {
         };
     };
 }
-export const VALIDATED = "15e6213812187d60d880baf82deace599b0d624b70b72edc10f12625c365f8cf";
+export const VALIDATED = "98610c7f03e5284b83c68dbad68622eb72d8f7d65ef5260e6cb0be35c918f7c8";

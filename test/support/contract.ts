@@ -50,6 +50,9 @@ export const operations: readonly Operation[] = Object.entries(fields(document['
     .map(([method, value]) => toOperation(method.toUpperCase(), path, fields(value), Object.values(fields(parameters))))
 })
 
+/** The headers of every response, which the contract says once: by the names that it has for them. */
+export const everyResponse = toResponse(document['x-every-response']).headers
+
 /** What answers where there is no operation, or that the operation does not name. */
 export const anyError = toResponse(Reflect.get(fields(fields(document['components'])['responses']), 'Error'))
 

@@ -1,15 +1,12 @@
 import { strict as assert } from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
-import { anyError, matches, operationOf, paths } from './contract.ts'
+import { anyError, everyResponse, matches, operationOf, paths } from './contract.ts'
 import { brief, parse } from './json.ts'
 import { faultsOf, fields, type Schema } from './schemas.ts'
 import { record } from './statuses.ts'
 
 /** The headers that HTTP itself has: OpenAPI does not describe them. */
 const FRAMING = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'])
-
-/** Those that are on every response, and not only where a status calls for them. */
-const STANDARD = new Set(['cache-control', 'x-content-type-options', 'x-request-id'])
 
 /** What is decided before an operation, or without it; an operation declares these as its default. */
 const OF_HTTP = new Set([400, 408, 417, 431, 500, 501])
@@ -54,13 +51,14 @@ function check(method: string, url: string, { status, headers, text }: Answered)
   // Where there is no operation, what every operation has as its default holds.
   const response = named ?? operation?.responses.get('default') ?? anyError
 
-  const declared = new Map([...response.headers].map(([name, header]) => [name.toLowerCase(), header]))
+  const every = [...everyResponse].map(([name, header]) => [name, { ...header, required: true }] as const)
+  const declared = new Map([...response.headers, ...every].map(([name, header]) => [name.toLowerCase(), header]))
   for (const name of Object.keys(headers)) {
     assert.ok(declared.has(name) || FRAMING.has(name), `${where} with the header ${name}: add it to "headers" of ${of}`)
   }
   for (const [name, { required, schema }] of declared) {
     const value = headers[name]
-    if (value === undefined) assert.ok(!required && !STANDARD.has(name), `${where} without the header ${name} of ${of}`)
+    if (value === undefined) assert.ok(!required, `${where} without the header ${name} of ${of}`)
     else assertValid(`${where}, the header ${name}`, schema, schema['type'] === 'integer' ? Number(value) : value)
   }
 
