@@ -22,7 +22,7 @@ import type { Store } from './store/store.ts'
 import { Traffic } from './http/traffic.ts'
 import { validatorCompiler } from './contract/validation.ts'
 import { reasonOf, StartupError } from './errors.ts'
-import { tokenChecker } from './auth/tokens.ts'
+import { ownTokenChecker } from './auth/own-tokens.ts'
 
 /** The contract of this service. */
 export const CONTRACT = fileURLToPath(import.meta.resolve('../openapi.yaml'))
@@ -80,7 +80,7 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
 
   // It is loaded where it is needed only, for the service to start fast.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(config, log)
-  const checkOwn = tokenChecker(store)
+  const checkOwn = ownTokenChecker(store)
   const makeGuard = await buildGuards(app, checkOwn, checkJwt)
   try {
     await addRoutes(app, contract, new PlantService(store), makeGuard, of.draft)

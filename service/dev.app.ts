@@ -11,7 +11,7 @@ import { buildApp, CONTRACT, listen } from './app.ts'
 import { readConfig } from './config.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { openStore } from './store/open.ts'
-import { offerDemoToken } from './auth/tokens.ts'
+import { printDemoToken } from './auth/issue.ts'
 
 const GENERATE = fileURLToPath(import.meta.resolve('./generate.ts'))
 const LINT = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
@@ -40,7 +40,7 @@ watch(dirname(CONTRACT), () => follow.refresh())
 
 async function begin(): Promise<void> {
   if (!(await serve(CONTRACT)) && existsSync(LAST_GOOD)) await serve(LAST_GOOD)
-  if (app !== undefined && 'file' in config.DATABASE_URL) await offerDemoToken(store, app.listeningOrigin)
+  if (app !== undefined && 'file' in config.DATABASE_URL) await printDemoToken(store, app.listeningOrigin)
   flushCompileCache() // which would wait for the end, and that will be a signal
 }
 

@@ -63,12 +63,12 @@ setTimeout(() => process.exit(), 500) // where nobody reads them, they have no e
 
 async function serve(store: Store): Promise<FastifyInstance | undefined> {
   const { buildApp, listen } = await import('./app.ts')
-  const { offerDemoToken } = await import('./auth/tokens.ts')
+  const { printDemoToken } = await import('./auth/issue.ts')
   const app = await buildApp({ config, store, log, ...(traces && { plugin: traces.plugin }) })
   if (stop.signal.aborted) return undefined
   await listen(app, config)
   if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL) {
-    await offerDemoToken(store, app.listeningOrigin)
+    await printDemoToken(store, app.listeningOrigin)
   }
   admin.serving({ store, traffic: app.traffic })
   flushCompileCache() // which would wait for the end, and that may be a kill

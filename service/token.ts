@@ -1,5 +1,5 @@
 // `npm run token -- <words>`: issues, lists and revokes access tokens.
-import { issueToken } from './auth/tokens.ts'
+import { createToken } from './auth/issue.ts'
 import { oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from './config.ts'
 import { openStore } from './store/open.ts'
@@ -10,7 +10,7 @@ const USAGE = `usage: token issue <caller> [--expires <time>]   prints a new acc
        token revoke <token id>                   makes a token invalid
 
   <caller>   1 to 64 letters, digits and _.@-, the first one not -
-  <time>     how long the token is valid: a number with its unit, such as 30s, 15m, 12h or 90d`
+  <time>     how long the token is valid: a number with its unit, such as 30s, 15m, 12h or 90d, or never; 90d if absent`
 
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -21,7 +21,11 @@ async function run([command, ...words]: string[]): Promise<readonly string[]> {
       const { args, values } = readWords(words, ['<caller>'], { expires: { type: 'string' } })
       const caller = checkCaller(args[0])
       const lifetime = values.expires === undefined ? undefined : readTime(values.expires)
-      return [await withStore((store) => issueToken(store, caller, lifetime))]
+      const { token, stored } = createToken(caller, lifetime)
+      await withStore((store) => store.addToken(stored))
+      const end = stored.expires === undefined ? 'never expires' : `expires on ${stored.expires.toISOString()}`
+      console.error(`The token for ${caller} ${end}. It can't be shown again.`)
+      return [token.toString()]
     }
     case 'list':
       readWords(words, [], {})
@@ -39,11 +43,12 @@ function checkCaller(text: string): string {
   throw new Error(`the caller "${text}" must be 1 to 64 letters, digits and _.@-, the first one not -`)
 }
 
-/** Milliseconds. */
+/** @returns milliseconds */
 function readTime(text: string): number {
+  if (text === 'never') return Infinity
   const [, count, unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? []
   if (count !== undefined) return Number(count) * (MILLISECONDS[unit] ?? NaN)
-  throw new Error(`--expires "${text}" must be a time such as 30s, 15m, 12h or 90d`)
+  throw new Error(`--expires "${text}" must be a time such as 30s, 15m, 12h or 90d, or never`)
 }
 
 function toLine({ id, caller, created, expires }: StoredToken): string {

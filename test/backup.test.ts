@@ -14,7 +14,7 @@ import { call } from './support/helper.ts'
 import { namesIn } from './support/pages.ts'
 import { run, startService } from './support/process.ts'
 import { openStore } from '../service/store/open.ts'
-import { issueToken } from '../service/auth/tokens.ts'
+import { issueToken } from './support/tokens.ts'
 
 const PRODUCTION = { NODE_ENV: 'production' }
 

@@ -6,7 +6,7 @@ import { type Entry, type Store } from '../service/store/store.ts'
 import { startPostgres } from './support/postgres.ts'
 import { run, start } from './support/process.ts'
 import { openStore } from '../service/store/open.ts'
-import { issueToken } from '../service/auth/tokens.ts'
+import { issueToken } from './support/tokens.ts'
 
 const server = await startPostgres(t)
 const COPY = [process.execPath, 'service/copy.ts']
@@ -36,6 +36,7 @@ async function prepare(t: Test, count: number) {
   )
   for (const caller of ['joe', 'ann']) await issueToken(store, caller)
   await issueToken(store, 'short', 1000)
+  await issueToken(store, 'ever', Infinity)
   const kept = { entries: await entriesOf(store), tokens: await store.listTokens() }
   await store.close()
   return { file, url: await server.createDatabase(), kept }
@@ -53,7 +54,7 @@ async function holds(t: Test, url: string, kept: { entries: unknown; tokens: unk
 t.test('plants and tokens are copied to the letter, and to copy them again changes nothing', async (t) => {
   const { file, url, kept } = await prepare(t, 1300)
   t.equal(kept.entries.length, 1300)
-  const done = { code: 0, signal: null, stdout: '1300 plants and 3 tokens are copied\n', stderr: '' }
+  const done = { code: 0, signal: null, stdout: '1300 plants and 4 tokens are copied\n', stderr: '' }
   for (let round = 0; round < 2; round++) t.strictSame(await copy(file, url), done)
   await holds(t, url, kept)
 })
@@ -88,7 +89,7 @@ t.test('what differs is named, and left as it is', async (t) => {
   await store.create('bob', 1n, { name: 'more' })
   t.match(await copy(file, url), {
     code: 1,
-    stderr: 'there are 101 plants and 3 tokens now, and 100 plants and 3 tokens were to be copied\n',
+    stderr: 'there are 101 plants and 4 tokens now, and 100 plants and 4 tokens were to be copied\n',
   })
   await store.close()
 })

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { eventually, freePort } from './support/project.ts'
 import { start, startService } from './support/process.ts'
 import { openStore } from '../service/store/open.ts'
-import { issueToken } from '../service/auth/tokens.ts'
+import { issueToken } from './support/tokens.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
 

@@ -11,7 +11,7 @@ import { killAgainAndAgain } from './support/kills.ts'
 import { namesIn } from './support/pages.ts'
 import { run, startService } from './support/process.ts'
 import { openStore } from '../service/store/open.ts'
-import { issueToken } from '../service/auth/tokens.ts'
+import { issueToken } from './support/tokens.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
 const PRODUCTION = { NODE_ENV: 'production' }

@@ -6,7 +6,7 @@ import { readConfig } from '../../service/config.ts'
 import type { Server as Postgres } from '../support/postgres.ts'
 import { batchesOf, type Caller, plantOf, type Sizes, type Tokens } from './data.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from '../support/tokens.ts'
 
 /** A server that can be started: its program, and its database with the plants to begin with. */
 export interface Server {

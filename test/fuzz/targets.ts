@@ -5,7 +5,7 @@ import { askedOf, checkParameters } from './parameters.ts'
 import { checkRequests, requestsOf } from './requests.ts'
 import { targetOf } from './target.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from '../support/tokens.ts'
 
 /** How many paths and queries go over one connection, and on how many at a time: more would be shed. */
 const AT_ONCE = 50

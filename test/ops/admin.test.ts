@@ -13,7 +13,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { run, startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from '../support/tokens.ts'
 
 /** The service on a file that has tokens. */
 async function serve(t: Test) {

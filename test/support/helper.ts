@@ -15,7 +15,7 @@ import { parse, stringify } from './json.ts'
 import { readResponses } from './responses.ts'
 import './results.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from './tokens.ts'
 
 export interface Call {
   readonly method?: string

@@ -5,7 +5,7 @@ import { call } from './helper.ts'
 import { inspect, Ledger, work } from './ledger.ts'
 import { start, startService } from './process.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from './tokens.ts'
 
 /**
  * Kills a service while clients write, or while it starts, again and again, and checks its database each time.

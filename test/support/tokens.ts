@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createToken } from '../../service/auth/issue.ts'
+import type { Store } from '../../service/store/store.ts'
 import type { Service } from './helper.ts'
 
 const NO_CREDENTIALS = 'Bearer realm="plants"'
@@ -6,6 +8,13 @@ const INVALID = 'Bearer realm="plants", error="invalid_token"'
 
 /** Header lines, names and values in turn, and the challenge that answers them. */
 type Refused = readonly [headers: readonly string[], challenge: string]
+
+/** Issues an access token. @param lifetime in milliseconds */
+export async function issueToken(store: Store, caller: string, lifetime?: number): Promise<string> {
+  const { token, stored } = createToken(caller, lifetime)
+  await store.addToken(stored)
+  return token.toString()
+}
 
 /** By kind, the header lines of requests without a valid access token, and the challenge that each is to get. */
 export async function badCredentials({ store, token }: Service): Promise<ReadonlyMap<string, Refused>> {

@@ -9,7 +9,7 @@ import { start, startService } from '../support/process.ts'
 import { eventually } from '../support/project.ts'
 import { need } from './programs.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from '../support/tokens.ts'
 
 need('strace')
 need('unshare', 'util-linux')

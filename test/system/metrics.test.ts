@@ -6,7 +6,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
 import { need } from './programs.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from '../support/tokens.ts'
 
 need('promtool', 'prometheus')
 const RULES = 'deploy/alerts.yaml'

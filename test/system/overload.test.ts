@@ -5,7 +5,7 @@ import t from 'tap'
 import { run, startService } from '../support/process.ts'
 import type { Outcome } from './flood.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from '../support/tokens.ts'
 
 t.setTimeout(180_000)
 const PLANTS = 20_000

@@ -9,7 +9,7 @@ import { eventually, freePort } from '../support/project.ts'
 import type { Answers } from './load.ts'
 import { need } from './programs.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from '../support/tokens.ts'
 
 need('haproxy')
 t.setTimeout(180_000)

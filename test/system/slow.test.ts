@@ -7,7 +7,7 @@ import t from 'tap'
 import { start, startService } from '../support/process.ts'
 import { need } from './programs.ts'
 import { openStore } from '../../service/store/open.ts'
-import { issueToken } from '../../service/auth/tokens.ts'
+import { issueToken } from '../support/tokens.ts'
 
 need('slowhttptest')
 t.setTimeout(180_000)

@@ -9,7 +9,7 @@ import { startPostgres } from '../../support/postgres.ts'
 import { run } from '../../support/process.ts'
 import { runFaults, startRelay, startReplicas } from '../../support/replicas.ts'
 import { openStore } from '../../../service/store/open.ts'
-import { issueToken } from '../../../service/auth/tokens.ts'
+import { issueToken } from '../../support/tokens.ts'
 
 const isLong = process.env['LONG'] !== undefined
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)

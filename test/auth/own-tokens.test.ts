@@ -1,0 +1,132 @@
+// What the service makes of our own tokens. The command that issues them: token.test.ts.
+import { readdirSync, readFileSync } from 'node:fs'
+import { mock } from 'node:test'
+import t, { type Test } from 'tap'
+import { TOKEN_TTL, ownTokenChecker } from '../../service/auth/own-tokens.ts'
+import { openStore } from '../../service/store/open.ts'
+import type { Store } from '../../service/store/store.ts'
+import { issueToken } from '../support/tokens.ts'
+
+const folder = t.testdir()
+const store = await openStore({ file: `${folder}/plants.db` })
+t.teardown(() => store.close())
+
+/** Gives who a token is for, as a service does that has just started, and counts its look-ups. */
+function callers(findToken: Store['findToken'] = (digest) => store.findToken(digest)) {
+  let looked = 0
+  const check = ownTokenChecker({ findToken: (digest) => (looked++, findToken(digest)) })
+  return {
+    callerOf: async (token: string) => {
+      const verdict = await check(token)
+      return 'caller' in verdict ? verdict.caller : verdict.refused
+    },
+    looked: () => looked,
+  }
+}
+
+/** Stops the clocks. @returns what lets them go on by milliseconds */
+function stopClocks(t: Test): (milliseconds: number) => void {
+  let now = performance.now()
+  t.intercept(performance, 'now', { value: () => now })
+  mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  t.teardown(() => mock.timers.reset())
+  return (milliseconds) => {
+    now += milliseconds
+    mock.timers.tick(milliseconds)
+  }
+}
+
+const revoke = async (caller: string) => {
+  const found = (await store.listTokens()).find((each) => each.caller === caller)
+  t.equal(await store.deleteToken(found?.id ?? ''), true)
+}
+
+t.test('a token is looked up once in 3 seconds, and a revoked one is refused after them', async (t) => {
+  t.equal(TOKEN_TTL, 3000)
+  const pass = stopClocks(t)
+  const { callerOf, looked } = callers()
+  const issued = await issueToken(store, 'brief')
+  for (let times = 0; times < 3; times++) t.equal(await callerOf(issued), 'brief')
+  t.equal(looked(), 1, 'not for each request')
+  await revoke('brief')
+  pass(TOKEN_TTL)
+  t.equal(await callerOf(issued), 'brief')
+  pass(1)
+  t.equal(await callerOf(issued), 'unknown')
+  t.equal(await callerOf(issued), 'unknown')
+  t.equal(looked(), 3, 'what is refused is not remembered')
+})
+
+t.test('a token that was found late is not remembered longer', async (t) => {
+  const pass = stopClocks(t)
+  for (const took of [1, TOKEN_TTL - 1, TOKEN_TTL + 1, 10 * TOKEN_TTL]) {
+    const issued = await issueToken(store, 'late')
+    const { callerOf } = callers(async (digest) => {
+      const found = await store.findToken(digest)
+      pass(took)
+      return found
+    })
+    t.equal(await callerOf(issued), 'late')
+    await revoke('late')
+    pass(Math.max(0, TOKEN_TTL - took) + 1)
+    t.equal(await callerOf(issued), 'unknown', `found after ${took} ms`)
+  }
+})
+
+t.test('an expired token is refused, remembered or not', async (t) => {
+  const pass = stopClocks(t)
+  const { callerOf } = callers()
+  const issued = await issueToken(store, 'expiring', 1000)
+  pass(999)
+  t.equal(await callerOf(issued), 'expiring')
+  pass(1)
+  t.equal(await callerOf(issued), 'expired', 'remembered')
+  t.equal(await callers().callerOf(issued), 'expired')
+})
+
+t.test('a token is valid at once where it was refused before', async (t) => {
+  const { callerOf } = callers()
+  const issued = await issueToken(store, 'moved')
+  const stored = (await store.listTokens()).find(({ caller }) => caller === 'moved')
+  await revoke('moved')
+  t.equal(await callerOf(issued), 'unknown')
+  if (stored !== undefined) await store.addToken(stored)
+  t.equal(await callerOf(issued), 'moved')
+})
+
+t.test('a token that was mistyped is refused by its checksum, without a look-up', async (t) => {
+  const issued = await issueToken(store, 'typist')
+  const { callerOf, looked } = callers()
+  for (let at = 0; at < issued.length; at++) {
+    const typed = issued.slice(0, at) + (issued[at] === '7' ? '1' : '7') + issued.slice(at + 1)
+    t.equal(await callerOf(typed), 'malformed', typed)
+  }
+  const cut = [issued.slice(1), issued.slice(0, -1), '']
+  for (const typed of [...cut, `${issued}0`, ` ${issued}`, `${issued}\n`, issued.toUpperCase()]) {
+    t.equal(await callerOf(typed), 'malformed', typed)
+  }
+  t.equal(looked(), 0)
+  t.equal(await callerOf(issued), 'typist')
+  t.equal(looked(), 1)
+})
+
+t.test('a token is compared with the digest that is stored, whatever the store has found', async (t) => {
+  const [mine, other] = [await issueToken(store, 'mine'), await issueToken(store, 'other')]
+  const found = (await store.listTokens()).find(({ caller }) => caller === 'mine')
+  const { callerOf } = callers(async () => found)
+  t.equal(await callerOf(mine), 'mine')
+  t.equal(await callerOf(other), 'unknown')
+})
+
+t.test('two tokens are never the same, and none is in the files of the store', async (t) => {
+  const tokens = await Promise.all(Array.from({ length: 50 }, () => issueToken(store, 'many')))
+  t.equal(new Set(tokens).size, 50)
+  for (const file of readdirSync(folder)) {
+    const bytes = readFileSync(`${folder}/${file}`)
+    for (const each of tokens) {
+      const random = each.slice(6, 46)
+      t.notOk(bytes.includes(random) || bytes.includes(Buffer.from(random, 'hex')), file)
+    }
+  }
+  t.equal(await callers().callerOf(tokens[7] ?? ''), 'many')
+})
