@@ -272,4 +272,4 @@ export interface operations {
         };
     };
 }
-export const VALIDATED = "98610c7f03e5284b83c68dbad68622eb72d8f7d65ef5260e6cb0be35c918f7c8";
+export const VALIDATED = "e4c9142de6c99a6bcf0e79a848d0a72e611a324b098e0e05abc320ca8d3acabd";
