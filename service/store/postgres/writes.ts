@@ -76,7 +76,8 @@ export class Writes {
   #take(): Write[] {
     const batch = new Map<string, Write>()
     const others: Write[] = []
-    const latest = performance.now() + this.#timeout / 2
+    // A quarter of its time is enough for a commit, and a stall of PostgreSQL may take the rest.
+    const latest = performance.now() + this.#timeout / 4
     for (const write of this.#waiting) {
       const key = `${write.owner} ${write.id}`
       if (write.end < latest) write.reject(new StoreUnavailable('too many writes wait'))

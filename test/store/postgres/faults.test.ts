@@ -108,6 +108,23 @@ t.test('a server that hangs holds no request longer than DATABASE_TIMEOUT', asyn
   t.ok((statuses[503] ?? 0) >= CLIENTS)
 })
 
+t.test('a stall of two thirds of DATABASE_TIMEOUT fails no request', async (t) => {
+  const { call, token } = await build(t, { DATABASE_URL: await server.createDatabase(), DATABASE_TIMEOUT: '6' })
+  const secret = await token('joe')
+  const create = (id: number) => call({ method: 'POST', path: '/plants', token: secret, body: { id, name: 'x' } })
+  await create(0) // the token is known from then on
+  await server.pause()
+  const first = create(1) // the others wait behind it
+  await delay(100)
+  const others = [create(2), create(3), call({ path: '/plants', token: secret })]
+  await delay(4000)
+  server.resume()
+  t.strictSame(
+    (await Promise.all([first, ...others])).map(({ status }) => status),
+    [200, 200, 200, 200],
+  )
+})
+
 t.test('while the server is away, all operations are 503', async (t) => {
   const { call, token } = await serve(t)
   const secret = await token('joe')
