@@ -195,10 +195,30 @@ t.test('compose.yaml fits the service: the gateway alone is published, and no pa
 t.test('the gateways know the replicas, and close idle connections before they do', async (t) => {
   for (const file of ['haproxy.cfg', 'nginx.conf']) {
     const text = read(file)
-    const addresses = [...text.matchAll(/^ *server .*?([\w-]+:\d+)/gm)].map(([, address]) => address)
+    const addresses = [...text.matchAll(/^ *server .*?([\w-]+:\d+)(?!.*backup)/gm)].map(([, address]) => address)
     t.strictSame(addresses, [`plants-1:${PORT}`, `plants-2:${PORT}`], file)
     const [, idle] = /(?:keepalive_timeout|timeout server) (\d+)s/.exec(text) ?? []
     t.ok(Number(idle) < KEEP_ALIVE_TIMEOUT, file)
   }
-  t.match(read('haproxy.cfg'), ` check port ${ADMIN_PORT} `)
+})
+
+t.test(
+  'HAProxy and Kubernetes tolerate a stall of two seconds, and notice the end of a replica in DRAIN_DELAY',
+  async (t) => {
+    const checks = [...read('haproxy.cfg').matchAll(/ check port (\d+) inter (\d+)s fall (\d+) /g)]
+    const [, timeout] = /timeout check (\d+)s/.exec(read('haproxy.cfg')) ?? []
+    t.equal(checks.length, 2)
+    for (const [, port, interval, fall] of checks) {
+      t.equal(port, String(ADMIN_PORT))
+      t.ok(Number(interval) * Number(fall) < DRAIN_DELAY - 1)
+    }
+    const { timeoutSeconds = 0 } = manifests().container.readinessProbe ?? {}
+    for (const seconds of [Number(timeout), timeoutSeconds]) t.ok(seconds > 2, `${seconds} s`)
+  },
+)
+
+t.test('neither gateway takes all replicas for down', async (t) => {
+  t.equal(read('nginx.conf').match(/server plants-\d:3000 max_fails=0;/g)?.length, 2)
+  t.match(read('haproxy.cfg'), /^ *option allbackups$/m)
+  t.equal(read('haproxy.cfg').match(/^ *server .* plants-\d:3000 backup$/gm)?.length, 2)
 })

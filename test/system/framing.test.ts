@@ -1,16 +1,13 @@
 // Bytes that programs frame differently, through real gateways: what the gateway takes for one request is one for the
 // service. The service's own answers to them are in ../framing.test.ts.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { shapes } from '../support/framing.ts'
 import { build, type Service } from '../support/helper.ts'
-import { start } from '../support/process.ts'
-import { eventually, freePort } from '../support/project.ts'
-import { startNginx } from './nginx.ts'
-import { need } from './programs.ts'
+import { startHaproxy, startNginx } from './gateways.ts'
 
 /** A gateway before a service. */
 interface Gateway {
@@ -23,40 +20,14 @@ const gateways: Readonly<Record<string, (t: Test, service: number) => Promise<Ga
   nginx: async (t, service) => {
     const file = `${t.testdir()}/access.log`
     const access = `log_format passed '$upstream_status|$request'; access_log ${file} passed;`
-    const port = await startNginx(t, service, '', access)
+    const { port } = await startNginx(t, [{ port: service }], '', access)
     return { port, lines: () => readFileSync(file, 'utf8').split('\n').slice(0, -1) }
   },
   HAProxy: async (t, service) => {
-    need('haproxy')
-    const port = await freePort()
-    const file = `${t.testdir()}/haproxy.cfg`
-    writeFileSync(
-      file,
-      `global
-  log stdout format raw daemon
-defaults
-  mode http
-  timeout connect 5s
-  timeout client 5s
-  timeout server 5s
-  log global
-  log-format %[srv_name,regsub(.+,200)]|%r
-listen plants
-  bind 127.0.0.1:${port}
-  server service 127.0.0.1:${service}
-`,
-    )
-    const haproxy = await start(t, ['haproxy', '-db', '-f', file], {})
-    await eventually(async () => {
-      const socket = net.connect(port, '127.0.0.1')
-      const isUp = await once(socket, 'connect').then(
-        () => true,
-        () => false,
-      )
-      socket.destroy()
-      return isUp
-    })
-    return { port, lines: () => haproxy.printed.stdout.split('\n').slice(0, -1) }
+    const format = '%[srv_name,regsub(.+,200)]|%r'
+    const log = `  log stdout format raw daemon\n  log-format ${format}\n`
+    const { port, printed } = await startHaproxy(t, [{ port: service }], log)
+    return { port, lines: () => printed.stdout.split('\n').slice(0, -1) }
   },
 }
 

@@ -1,12 +1,18 @@
-// The service behind a real nginx, as deploy/nginx.conf sets it up, which takes a path prefix off.
-import http from 'node:http'
+// The service behind the gateways of deploy/: nginx, which takes a path prefix off, and HAProxy.
 import { once } from 'node:events'
+import http from 'node:http'
+import net from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { browser, execute, open } from '../support/browser.ts'
 import { build } from '../support/helper.ts'
-import { startNginx } from './nginx.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { startService } from '../support/process.ts'
+import { eventually, freePort } from '../support/project.ts'
+import { issueToken } from '../support/tokens.ts'
+import { openStore } from '../../service/store/open.ts'
+import { startHaproxy, startNginx } from './gateways.ts'
 
 const HOST = 'plants.example'
 const PREFIX = '/any/prefix'
@@ -15,7 +21,8 @@ const chromium = await browser(t, HOST)
 /** The service, and the port of nginx before it. */
 async function behindNginx(t: Test, environment: Record<string, string> = {}) {
   const service = await build(t, environment)
-  return { ...service, gateway: await startNginx(t, service.port, PREFIX) }
+  const { port } = await startNginx(t, [service], PREFIX)
+  return { ...service, gateway: port }
 }
 
 t.test('a person tries all three operations in a browser', async (t) => {
@@ -87,4 +94,80 @@ t.test('the client is logged whom nginx names, if nginx is trusted', async (t) =
     await delay(50)
     t.equal(log.find(({ msg }) => msg === 'request')?.['client'], client)
   }
+})
+
+const gateways = { nginx: startNginx, HAProxy: startHaproxy }
+
+/** Asserts that an answer has the headers of every response, and an Error of the contract. */
+async function assertError(t: Test, what: string, answer: Response, status: number, isEmpty = false): Promise<void> {
+  t.equal(answer.status, status, what)
+  t.match(Object.fromEntries(answer.headers), {
+    'content-type': /^application\/json/,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': /^[A-Za-z0-9._-]{1,64}$/,
+  })
+  t.equal(answer.headers.get('retry-after'), status > 500 ? '1' : null, what)
+  if (isEmpty) t.equal(await answer.text(), '', what)
+  else t.match(await answer.json(), { error: status, message: /^[A-Z]/ }, what)
+}
+
+for (const [name, start] of Object.entries(gateways)) {
+  t.test(`${name} answers with an Error of the contract where no replica answers`, async (t) => {
+    const broken = net.createServer((socket) => socket.once('data', () => socket.end()))
+    await once(broken.listen(0, '127.0.0.1'), 'listening')
+    t.teardown(() => broken.close())
+    const { port } = broken.address() as net.AddressInfo
+    const absent = name === 'nginx' ? 502 : 503
+    for (const [what, replica, status] of [
+      ['nobody listens', await freePort(), absent],
+      ['it does not answer', port, 502],
+    ] as const) {
+      const gateway = await start(t, [{ port: replica }])
+      // On a connection that was used before HAProxy closes instead, for the client to repeat it.
+      const headers = { Connection: 'close' }
+      const ask = async (method: string) => {
+        const answer = await fetch(`http://127.0.0.1:${gateway.port}/plants`, { method, headers })
+        await assertError(t, `${method}: ${what}`, answer, status, method === 'HEAD')
+      }
+      await Promise.all(['GET', 'POST', 'DELETE', 'HEAD'].map(ask))
+    }
+  })
+}
+
+t.test('while PostgreSQL is away HAProxy passes requests on, for the replicas to answer', async (t) => {
+  const server = await startPostgres(t)
+  const DATABASE_URL = await server.createDatabase()
+  const environment = { DATABASE_URL, NODE_ENV: 'production', DATABASE_TIMEOUT: '1' }
+  const replicas = await Promise.all([0, 1].map(() => startService(t, environment)))
+  const store = await openStore({ url: DATABASE_URL })
+  const headers = { Authorization: `Bearer ${await issueToken(store, 'joe')}` }
+  await store.close()
+  const gateway = await startHaproxy(t, replicas)
+  const get = (path: string, headers = {}) => fetch(`http://127.0.0.1:${gateway.port}${path}`, { headers })
+  await eventually(async () => (await get('/plants', headers)).status === 200)
+
+  await server.crash()
+  await eventually(() => gateway.printed.stderr.includes('Running on backup'))
+  t.equal((await get('/openapi.yaml')).status, 200)
+  t.equal((await get('/plants')).status, 401)
+  const refused = await get('/plants', headers)
+  await assertError(t, 'without PostgreSQL', refused, 503)
+  const line = `"reqId":"${refused.headers.get('x-request-id')}"`
+  await eventually(() => replicas.some(({ printed }) => printed.stdout.includes(line))) // not HAProxy answered
+  await server.start()
+  await eventually(async () => (await get('/plants', headers)).status === 200)
+})
+
+t.test('what nginx refuses is an Error of the contract', async (t) => {
+  const { gateway } = await behindNginx(t)
+  const url = `http://127.0.0.1:${gateway}`
+  await assertError(t, 'outside of the prefix', await fetch(`${url}/plants`), 404)
+  const body = 'x'.repeat(2_000_000)
+  await assertError(t, 'a long body', await fetch(`${url}${PREFIX}/plants`, { method: 'POST', body }), 413)
+  await assertError(t, 'a long target', await fetch(`${url}${PREFIX}/${'x'.repeat(10_000)}`), 414)
+  await assertError(t, 'long headers', await fetch(`${url}${PREFIX}/`, { headers: { a: 'x'.repeat(10_000) } }), 431)
+  const socket = net.connect(gateway, '127.0.0.1')
+  socket.end('BROKEN\r\n\r\n')
+  t.match(await text(socket), /^HTTP\/1.1 400 [^]*{"error":400,"message":"/)
 })
