@@ -1,19 +1,24 @@
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync } from 'node:fs'
 import t from 'tap'
+import { expectedSession, INT64, SAFE } from '../support/generated-clients.ts'
 import { build } from '../support/helper.ts'
 import { run } from '../support/process.ts'
 
 const { client, port, token } = await build(t)
 const mine = client(await token('client'))
 
+const DRIVERS = 'test/system/clients/typescript'
+
 t.test('a client of the generated types creates, lists and deletes, with exact ids', async (t) => {
-  const id = 9007199254740993n
-  const { data } = await mine.POST('/plants', { body: { id, name: 'Rose' } })
-  t.strictSame(data, { name: 'Rose' })
-  t.strictSame((await mine.GET('/plants', { params: { query: { limit: 1 } } })).data, [{ name: 'Rose' }])
-  t.equal((await mine.DELETE('/plants/{id}', { params: { path: { id: id - 1n } } })).response.status, 404)
-  t.equal((await mine.DELETE('/plants/{id}', { params: { path: { id } } })).response.status, 204)
+  const [missing = 0n, ...ids] = INT64.map(BigInt).toReversed()
+  for (const id of ids) {
+    t.strictSame((await mine.POST('/plants', { body: { id, name: `Rose ${id}` } })).data, { name: `Rose ${id}` })
+  }
+  t.strictSame((await mine.GET('/plants', { params: { query: { limit: 1 } } })).data, [{ name: `Rose ${ids.at(-1)}` }])
+  t.equal((await mine.DELETE('/plants/{id}', { params: { path: { id: missing } } })).response.status, 404)
+  for (const id of ids) {
+    t.equal((await mine.DELETE('/plants/{id}', { params: { path: { id } } })).response.status, 204)
+  }
 })
 
 t.test('what the contract does not have does not compile', async (t) => {
@@ -40,28 +45,36 @@ t.test('what the contract does not have does not compile', async (t) => {
   t.equal(wrong.length, 9)
 })
 
-t.test("the README's client is made from /openapi.yaml, compiles and works", async (t) => {
+t.test('the clients of the README and of Hey API are generated from /openapi.yaml, compile and work', async (t) => {
   const [section = ''] = /^## Call it from TypeScript$[^]*?(?=^## )/m.exec(readFileSync('README.md', 'utf8')) ?? []
   const [commands = '', code = ''] = [...section.matchAll(/^```\w+\n([^]*?)^```$/gm)].map(([, text = '']) =>
     text.replaceAll(':3000', `:${port}`),
   )
+  const [, readme = ''] = /^npx (.*)$/m.exec(commands) ?? []
+  const drivers = ['session.ts', 'openapi-fetch.ts', 'hey-api.ts']
   const folder = t.testdir({
-    'tsconfig.json': JSON.stringify({ extends: '../../../tsconfig.json', include: ['*.ts'] }),
+    'package.json': '{ "type": "module" }',
+    'right.ts': `${code}console.log(JSON.stringify(data), error)\n`,
+    'wrong.ts': `${code.replace('limit:', 'limits:')}console.log(data, error)\n`,
   })
-  const [, generate = ''] = /^npx (.*)$/m.exec(commands) ?? []
-  const generated = await run(
-    [`${process.cwd()}/node_modules/.bin/${generate.split(' ')[0]}`, ...generate.split(' ').slice(1)],
-    {},
-    folder,
-  )
-  t.equal(generated.code, 0, generated.stderr)
+  for (const file of ['tsconfig.json', ...drivers]) copyFileSync(`${DRIVERS}/${file}`, `${folder}/${file}`)
+  const execute = (words: string, environment = {}) => {
+    const [program = '', ...others] = words.split(' ')
+    return run([`${process.cwd()}/node_modules/.bin/${program}`, ...others], environment, folder)
+  }
+  const heyApi = `openapi-ts --input http://127.0.0.1:${port}/openapi.yaml --output hey-api --no-log-file`
+  for (const command of [readme, heyApi]) {
+    const { code, stderr } = await execute(command)
+    t.equal(code, 0, stderr)
+  }
 
-  writeFileSync(`${folder}/right.ts`, `${code}console.log(JSON.stringify(data), error)\n`)
-  writeFileSync(`${folder}/wrong.ts`, `${code.replace('limit:', 'limits:')}console.log(data, error)\n`)
-  const { stdout } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder], {
-    encoding: 'utf8',
-  })
-  t.match(stdout.trim(), /^[^\n]*wrong\.ts[^\n]*'limits' does not exist[^\n]*$/)
-  const ran = await run([process.execPath, 'right.ts'], { TOKEN: await token('reader') }, folder)
+  const compiled = await execute('tsc')
+  t.match(compiled.stdout.trim(), /^[^\n]*wrong\.ts[^\n]*'limits' does not exist[^\n]*$/)
+  const ran = await execute('node built/right.js', { TOKEN: await token('reader') })
   t.strictSame([ran.stdout, ran.stderr], ['[] undefined\n', ''])
+  for (const driver of ['openapi-fetch', 'hey-api']) {
+    const words = `node built/${driver}.js http://127.0.0.1:${port} ${await token(driver)} ${SAFE.join(' ')}`
+    const { stdout, stderr } = await execute(words)
+    t.strictSame([stdout, stderr], [expectedSession(SAFE), ''], driver)
+  }
 })
