@@ -79,7 +79,7 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   readJsonBodies(app)
 
   // It is loaded where it is needed only, for the service to start fast.
-  const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(config, log)
+  const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
   const checkOwn = ownTokenChecker(store)
   const makeGuard = await buildGuards(app, checkOwn, checkJwt)
   try {
