@@ -5,23 +5,25 @@ import { readConfig } from './config.ts'
 import { openStore } from './store/open.ts'
 import type { Store, StoredToken } from './store/store.ts'
 
-const USAGE = `usage: token issue <caller> [--expires <time>]   prints a new access token
-       token list                                prints a line for each token: token id, caller, created, expires
-       token revoke <token id>                   makes a token invalid
+const USAGE = `usage: token issue <caller> [--expires <time>] [--scope <scopes>]   prints a new access token
+       token list                prints a line for each token: token id, caller, created, expires, scopes
+       token revoke <token id>   makes a token invalid
 
   <caller>   1 to 64 letters, digits and _.@-, the first one not -
-  <time>     how long the token is valid: a number with its unit, such as 30s, 15m, 12h or 90d, or never; 90d if absent`
+  <time>     how long the token is valid: a number with its unit, such as 30s, 15m, 12h or 90d, or never; 90d if absent
+  <scopes>   what the token allows where an operation requires scopes, with spaces between: "plants:read plants:write"`
 
+const ISSUE_OPTIONS = { expires: { type: 'string' }, scope: { type: 'string', multiple: true } } as const
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Does what the words say. @returns the lines for standard output */
 async function run([command, ...words]: string[]): Promise<readonly string[]> {
   switch (oneOf(command, ['issue', 'list', 'revoke'])) {
     case 'issue': {
-      const { args, values } = readWords(words, ['<caller>'], { expires: { type: 'string' } })
+      const { args, values } = readWords(words, ['<caller>'], ISSUE_OPTIONS)
       const caller = checkCaller(args[0])
       const lifetime = values.expires === undefined ? undefined : readTime(values.expires)
-      const { token, stored } = createToken(caller, lifetime)
+      const { token, stored } = createToken(caller, lifetime, (values.scope ?? []).flatMap(readScopes))
       await withStore((store) => store.addToken(stored))
       const end = stored.expires === undefined ? 'never expires' : `expires on ${stored.expires.toISOString()}`
       console.error(`The token for ${caller} ${end}. It can't be shown again.`)
@@ -43,6 +45,13 @@ function checkCaller(text: string): string {
   throw new Error(`the caller "${text}" must be 1 to 64 letters, digits and _.@-, the first one not -`)
 }
 
+/** RFC 6749, section 3.3. */
+function readScopes(text: string): string[] {
+  const scopes = text.split(' ').filter(Boolean)
+  if (scopes.length > 0 && scopes.every((scope) => /^[!#-[\]-~]+$/.test(scope))) return scopes
+  throw new Error(`--scope "${text}" must be visible ASCII characters without " and \\, with spaces between scopes`)
+}
+
 /** @returns milliseconds */
 function readTime(text: string): number {
   if (text === 'never') return Infinity
@@ -51,8 +60,14 @@ function readTime(text: string): number {
   throw new Error(`--expires "${text}" must be a time such as 30s, 15m, 12h or 90d, or never`)
 }
 
-function toLine({ id, caller, created, expires }: StoredToken): string {
-  return [id, caller, created.toISOString(), expires?.toISOString() ?? 'never'].join('\t')
+function toLine({ id, caller, created, expires, scopes }: StoredToken): string {
+  return [
+    id,
+    caller,
+    created.toISOString(),
+    expires?.toISOString() ?? 'never',
+    ...(scopes.length > 0 ? [scopes.join(' ')] : []),
+  ].join('\t')
 }
 
 /** Opens the store for a short visit: the service may be using it. */

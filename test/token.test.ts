@@ -49,6 +49,24 @@ t.test('without the -- that npm wants, no token gets another lifetime in silence
   t.match(older, { code: 1, stdout: '', stderr: 'npm took --expires for its own option: write -- before the words\n' })
 })
 
+t.test('a token gets the scopes that --scope names, and list shows them last', async (t) => {
+  for (const [caller, ...words] of [
+    ['one', '--scope', 'read write'],
+    ['many', '--scope=read', '--scope', ' write  x!'],
+    ['none'],
+  ]) {
+    t.equal((await token('issue', caller ?? '', ...words)).code, 0)
+  }
+  const scopes = Object.fromEntries((await store.listTokens()).map((each) => [each.caller, each.scopes]))
+  t.match(scopes, { one: ['read', 'write'], many: ['read', 'write', 'x!'], none: [] })
+  const { stdout } = await token('list')
+  t.match(stdout, /^\S+\tone\t\S+\t\S+\tread write\n/m)
+  t.match(stdout, /^\S+\tmany\t\S+\t\S+\tread write x!\n/m)
+  t.match(stdout, /^\S+\tnone\t\S+\t\S+\n/m)
+  for (const { id, caller } of await store.listTokens())
+    if (caller in { one: 1, many: 1, none: 1 }) await store.deleteToken(id)
+})
+
 t.test('list gives a line for each token: id, caller, created, expires', async (t) => {
   await store.deleteToken((await store.listTokens()).find(({ caller }) => caller === 'carol')?.id ?? '')
   await token('issue', 'ann', '--expires', '90d')
@@ -104,6 +122,10 @@ t.test('a command that is not understood is answered with what is wrong in it, a
     ...['', '0s', '1', '1.5h', '1w', '1D', '1000000d', '1d 1h'].map((time): [RegExp, ...string[]] => [
       timeFault,
       ...['issue', 'joe', '--expires', time],
+    ]),
+    ...['', ' ', 'a"', 'ä', 'a\\b', 'a\tb'].map((scope): [RegExp, ...string[]] => [
+      /^--scope ".*" must be visible ASCII characters/,
+      ...['issue', 'joe', '--scope', scope],
     ]),
     [/^Option '--expires' argument is ambiguous\. .*\n$/, 'issue', 'joe', '--expires', '-1s'],
     [/^Option '--expires <value>' argument missing\n$/, 'issue', 'joe', '--expires'],

@@ -36,6 +36,6 @@ export function ownTokenChecker(store: Pick<Store, 'findToken'>): CheckToken {
   }
 }
 
-function toVerdict({ caller, expires }: StoredToken): Verdict {
-  return expires === undefined || expires > new Date() ? { caller, scopes: [] } : { refused: 'expired' }
+function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
+  return expires === undefined || expires > new Date() ? { caller, scopes } : { refused: 'expired' }
 }

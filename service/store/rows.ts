@@ -16,16 +16,23 @@ export const idOf = ({ id }: Row) => BigInt(String(id))
 
 export const toEntry = (row: Row): Entry => ({ owner: String(row['owner']), id: idOf(row), plant: toPlant(row) })
 
-/** An access token as it is kept, with its times in milliseconds since 1970. */
-export function fromToken({ id, caller, created, expires, digest }: StoredToken) {
-  return [id, caller, created.getTime(), expires?.getTime() ?? null, digest] as const
+/** An access token as it is stored: with its times in milliseconds since 1970, and with spaces between its scopes. */
+export function fromToken({ id, caller, created, expires, digest, scopes }: StoredToken) {
+  return [id, caller, created.getTime(), expires?.getTime() ?? null, digest, scopes.join(' ')] as const
 }
 
 /** The columns of an access token, in the order of {@link fromToken}. */
-export function toToken({ id, caller, created, expires, digest }: Row): StoredToken {
+export function toToken({ id, caller, created, expires, digest, scopes }: Row): StoredToken {
   const end = expires === null ? {} : { expires: new Date(Number(expires)) }
   const bytes = new Uint8Array(digest as Uint8Array) // of a column of bytes
-  return { id: String(id), caller: String(caller), created: new Date(Number(created)), ...end, digest: bytes }
+  return {
+    id: String(id),
+    caller: String(caller),
+    created: new Date(Number(created)),
+    ...end,
+    digest: bytes,
+    scopes: typeof scopes === 'string' ? scopes.split(' ').filter(Boolean) : [], // NULL in tokens of version 1
+  }
 }
 
 /** A plant and its id, in an array: there is none cheaper. */

@@ -20,6 +20,8 @@ export interface StoredToken {
   readonly created: Date
   /** Never, if absent. */
   readonly expires?: Date
+  /** What it allows beyond operations that require no scope (RFC 6749, section 3.3). */
+  readonly scopes: readonly string[]
   /** The SHA-256 of the token. */
   readonly digest: Uint8Array
 }

@@ -130,3 +130,11 @@ t.test('two tokens are never the same, and none is in the files of the store', a
   }
   t.equal(await callers().callerOf(tokens[7] ?? ''), 'many')
 })
+
+t.test('the verdict has the scopes of the token', async (t) => {
+  const check = ownTokenChecker(store)
+  const issued = await issueToken(store, 'joe', undefined, ['read', 'write'])
+  for (const when of ['looked up', 'remembered']) {
+    t.strictSame(await check(issued), { caller: 'joe', scopes: ['read', 'write'] }, when)
+  }
+})

@@ -205,11 +205,11 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
 
   t.test('access tokens are added, found, listed and deleted', async (t) => {
     const digest = (n: number) => new Uint8Array(32).fill(n)
-    const old = { id: 'old', caller: 'joe', created: new Date(1), expires: new Date(2), digest: digest(1) }
+    const old = { id: 'old', caller: 'joe', created: new Date(1), expires: new Date(2), digest: digest(1), scopes: [] }
     const tokens = [
-      { id: 'b', caller: 'jöe', created: new Date(5e12), digest: digest(0) },
+      { id: 'b', caller: 'jöe', created: new Date(5e12), digest: digest(0), scopes: ['plants:read', 'b'] },
       old,
-      { id: 'a', caller: 'x', created: new Date(3), digest: digest(2) },
+      { id: 'a', caller: 'x', created: new Date(3), digest: digest(2), scopes: ['x'] },
     ]
     t.equal(await store.findToken(digest(0)), undefined)
     for (const token of tokens) await store.addToken(token)
@@ -226,7 +226,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
   })
 
   t.test('a failing write does not touch those that arrive with it', async (t) => {
-    const token = { id: 'twice', caller: 'joe', created: new Date(1), digest: new Uint8Array(32).fill(100) }
+    const token = { id: 'twice', caller: 'joe', created: new Date(1), digest: new Uint8Array(32).fill(100), scopes: [] }
     await store.addToken(token)
     const [before, failing, after] = await Promise.allSettled([
       store.create('batch', 1n, { name: 'before' }),
@@ -264,7 +264,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     await store.delete('joe', 1n)
     t.equal(await store.isEmpty(), true)
     const digest = new Uint8Array(32)
-    await store.addToken({ id: 'a', caller: 'joe', created: new Date(), expires: new Date(0), digest })
+    await store.addToken({ id: 'a', caller: 'joe', created: new Date(), expires: new Date(0), digest, scopes: [] })
     t.equal(await store.isEmpty(), false)
   })
 }

@@ -9,9 +9,9 @@ const INVALID = 'Bearer realm="plants", error="invalid_token"'
 /** Header lines, names and values in turn, and the challenge that answers them. */
 type Refused = readonly [headers: readonly string[], challenge: string]
 
-/** Issues an access token. @param lifetime in milliseconds */
-export async function issueToken(store: Store, caller: string, lifetime?: number): Promise<string> {
-  const { token, stored } = createToken(caller, lifetime)
+/** Issues an access token. @param options as those of `createToken` */
+export async function issueToken(store: Store, ...options: Parameters<typeof createToken>): Promise<string> {
+  const { token, stored } = createToken(...options)
   await store.addToken(stored)
   return token.toString()
 }

@@ -26,6 +26,7 @@ const SCHEMA = [
       )`,
     ],
   },
+  { oldest: 1, statements: () => ['ALTER TABLE tokens ADD COLUMN IF NOT EXISTS scopes TEXT'] },
 ]
 
 /** One row: the version of the schema, and the lock of whoever upgrades it. */

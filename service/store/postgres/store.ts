@@ -87,18 +87,18 @@ export class PostgresStore implements Store {
   }
 
   async addToken(token: StoredToken): Promise<void> {
-    const add = 'INSERT INTO tokens (id, caller, created, expires, digest) VALUES ($1, $2, $3, $4, $5)'
+    const add = 'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES ($1, $2, $3, $4, $5, $6)'
     await this.#connections.write(add, fromToken(token))
   }
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    const read = 'SELECT id, caller, created, expires, digest FROM tokens WHERE digest = $1'
+    const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens WHERE digest = $1'
     const [row] = await this.#connections.read(read, [digest])
     return row && toToken(row)
   }
 
   async listTokens(): Promise<StoredToken[]> {
-    const read = 'SELECT id, caller, created, expires, digest FROM tokens ORDER BY created, id'
+    const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens ORDER BY created, id'
     return (await this.#connections.read(read)).map(toToken)
   }
 

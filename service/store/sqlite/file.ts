@@ -19,6 +19,7 @@ const SCHEMA = [
      created INTEGER NOT NULL, -- milliseconds since 1970, as is expires
      expires INTEGER
    ) WITHOUT ROWID, STRICT`,
+  'ALTER TABLE tokens ADD COLUMN scopes TEXT',
 ]
 
 // Marks a database as one of this program (https://sqlite.org/pragma.html#pragma_application_id).

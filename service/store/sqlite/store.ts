@@ -95,10 +95,10 @@ export class SqliteStore implements Store {
   }
 
   async addToken(token: StoredToken): Promise<void> {
-    const [id, caller, created, expires, digest] = fromToken(token)
+    const [id, caller, created, expires, digest, scopes] = fromToken(token)
     await this.#write(
-      () => this.#sql.run`INSERT INTO tokens (id, caller, created, expires, digest)
-        VALUES (${id}, ${caller}, ${created}, ${expires}, ${digest})`,
+      () => this.#sql.run`INSERT INTO tokens (id, caller, created, expires, digest, scopes)
+        VALUES (${id}, ${caller}, ${created}, ${expires}, ${digest}, ${scopes})`,
     )
   }
 

@@ -18,7 +18,7 @@ async function use(url: string): Promise<void> {
 }
 
 const version = (url: string) => server.sql('SELECT version, oldest, holder, expires FROM plant_store', url)
-const CURRENT = [{ version: 1, oldest: 1, holder: null, expires: null }]
+const CURRENT = [{ version: 2, oldest: 1, holder: null, expires: null }]
 
 /** What a service that can't start logs: one line. */
 async function refusal(t: Test, DATABASE_URL: string): Promise<unknown> {
@@ -77,27 +77,43 @@ t.test('this version works on the schema of the next one, if that allows for it'
   const url = await server.createDatabase()
   await use(url)
   await server.sql(
-    `ALTER TABLE plants ADD COLUMN note TEXT; ALTER TABLE tokens ADD COLUMN scope TEXT DEFAULT 'all'`,
+    `ALTER TABLE plants ADD COLUMN note TEXT; ALTER TABLE tokens ADD COLUMN more TEXT DEFAULT 'all'`,
     url,
   )
-  await server.sql('UPDATE plant_store SET version = 2, oldest = 1', url)
+  await server.sql('UPDATE plant_store SET version = 3, oldest = 2', url)
   await use(url)
   const store = await openStore({ url })
-  const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32) }
+  const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: ['a'] }
   await store.addToken(token)
   t.strictSame(await store.listTokens(), [token])
   t.equal((await namesIn(store, 'joe')).length, 2)
   await store.close()
-  t.match(await version(url), [{ version: 2, oldest: 1 }], 'which stays as it is')
+  t.match(await version(url), [{ version: 3, oldest: 2 }], 'which stays as it is')
+})
+
+t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
+  const url = await server.createDatabase()
+  const before = await openStore({ url })
+  const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: [] }
+  await before.addToken(token)
+  await before.close()
+  await server.sql('ALTER TABLE tokens DROP COLUMN scopes; UPDATE plant_store SET version = 1', url)
+  await Promise.all(Array.from({ length: 10 }, () => use(url)))
+  t.strictSame(await version(url), CURRENT)
+  const store = await openStore({ url })
+  t.strictSame(await store.listTokens(), [token])
+  await store.addToken({ ...token, id: 'b', digest: new Uint8Array(32).fill(1), scopes: ['read'] })
+  t.strictSame((await store.findToken(new Uint8Array(32).fill(1)))?.scopes, ['read'])
+  await store.close()
 })
 
 t.test('a newer schema that does not allow for this version is refused, in one line', async (t) => {
   const url = await server.createDatabase()
   await use(url)
-  await server.sql('UPDATE plant_store SET version = 3, oldest = 2', url)
+  await server.sql('UPDATE plant_store SET version = 4, oldest = 3', url)
   t.equal(
     await refusal(t, url),
-    `DATABASE_URL ${url.replace('admin@', '')}: its schema is version 3, and this program knows 1: it is too old`,
+    `DATABASE_URL ${url.replace('admin@', '')}: its schema is version 4, and this program knows 2: it is too old`,
   )
 })
 

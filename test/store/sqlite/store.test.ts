@@ -145,7 +145,7 @@ t.test('a file has one owner, by whatever path it comes, and visitors beside it'
     await t.rejects(openStore({ file: path }), refused)
   }
   const visitor = await openStore({ file }, false)
-  await visitor.addToken({ id: 'a', caller: 'joe', created: new Date(), digest: new Uint8Array(32) })
+  await visitor.addToken({ id: 'a', caller: 'joe', created: new Date(), digest: new Uint8Array(32), scopes: [] })
   await visitor.close()
   t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
 })
@@ -180,11 +180,27 @@ t.test('a path is no URI', async (t) => {
   t.ok(existsSync('file:a.db?mode=memory'))
 })
 
+t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const before = await openStore({ file })
+  const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: [] }
+  await before.addToken(token)
+  await before.close()
+  const db = new DatabaseSync(file)
+  db.exec('ALTER TABLE tokens DROP COLUMN scopes; PRAGMA user_version = 1')
+  db.close()
+  const store = await openStore({ file })
+  t.teardown(() => store.close())
+  t.strictSame(await store.listTokens(), [token])
+  await store.addToken({ ...token, id: 'b', digest: new Uint8Array(32).fill(1), scopes: ['read'] })
+  t.strictSame((await store.findToken(new Uint8Array(32).fill(1)))?.scopes, ['read'])
+})
+
 const foreign: [what: string, make: string, message: RegExp][] = [
   [
     'of a newer version',
-    'PRAGMA user_version = 2',
-    /schema is version 2 and this program knows 1: a newer one wrote it$/,
+    'PRAGMA user_version = 3',
+    /schema is version 3 and this program knows 2: a newer one wrote it$/,
   ],
   ['of another program', 'PRAGMA application_id = 7', /it is a database of another program$/],
 ]
