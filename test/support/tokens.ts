@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { createToken } from '../../service/auth/issue.ts'
 import type { Store } from '../../service/store/store.ts'
 import type { Service } from './helper.ts'
@@ -19,11 +18,10 @@ export async function issueToken(store: Store, ...options: Parameters<typeof cre
 /** By kind, the header lines of requests without a valid access token, and the challenge that each is to get. */
 export async function badCredentials({ store, token }: Service): Promise<ReadonlyMap<string, Refused>> {
   const valid = await token('valid')
-  const expired = await token('expired', 1)
+  const expired = await token('expired', -1)
   const revoked = await token('revoked')
   const found = (await store.listTokens()).find(({ caller }) => caller === 'revoked')
   await store.deleteToken(found?.id ?? '')
-  await delay(5)
   const values = {
     'an empty header': '',
     'another scheme': 'Basic YTpi',
