@@ -1,12 +1,12 @@
 # The same Node as in package-lock.json (a test compares them).
 FROM docker.io/library/node:26.10.0-trixie-slim AS build
-# All that Node needs of the system, and the names of those packages, for scanners.
-RUN mkdir /image && cd /image && cp --parents --dereference /usr/local/bin/node $(ldd /usr/local/bin/node | grep -o '/[^ ]*') . \
-  && cp --parents --dereference /etc/os-release . && mkdir -m 1777 tmp && mkdir -p var/lib/dpkg \
-  && dpkg-query --status libc6 libgcc-s1 libstdc++6 libatomic1 > var/lib/dpkg/status
+# All that Node needs of the system, and the packages that it is from, for scanners.
+RUN mkdir /image && cd /image && node=/usr/local/bin/node && libraries=$(ldd $node | grep -o '/[^ ]*') \
+  && cp --parents --dereference $node $libraries /etc/os-release . && mkdir -m 1777 tmp && mkdir -p var/lib/dpkg \
+  && realpath $libraries | xargs dpkg-query --search | cut -d: -f1 | sort -u | xargs dpkg-query --status > var/lib/dpkg/status
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev && mkdir data node_modules/.cache && chown 1000:1000 data node_modules/.cache
+RUN npm ci --omit=dev && mkdir /data node_modules/.cache && chown 1000:1000 node_modules/.cache
 COPY openapi.yaml ./
 COPY service service
 # Modules are compiled here, and not at each start.
@@ -21,8 +21,9 @@ LABEL org.opencontainers.image.title="Plant Store" \
   org.opencontainers.image.licenses="MIT" \
   org.opencontainers.image.version="1.0.0"
 COPY --from=build /image /
-COPY --from=build /app /app
-COPY --from=build --chown=1000:1000 /app/data /app/data
+# The user that runs the program can write its data and nothing of the program, not even what was compiled.
+COPY --from=build --chown=0:0 /app /app
+COPY --from=build --chown=1000:1000 /data /app/data
 ENV PATH=/usr/local/bin NODE_ENV=production NODE_COMPILE_CACHE=/app/node_modules/.cache HOST=0.0.0.0
 WORKDIR /app
 USER 1000:1000

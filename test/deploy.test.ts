@@ -147,6 +147,8 @@ interface Compose {
         ports?: string[]
         stop_grace_period?: string
         read_only?: boolean
+        depends_on?: Record<string, { condition: string }>
+        healthcheck?: { test: string[]; interval: string; start_period?: string }
       }
     >
   >
@@ -175,16 +177,20 @@ t.test('compose.yaml fits the service: the gateway alone is published, and no pa
   const replicas = Object.keys(services).filter((name) => /^plants-/.test(name))
   t.strictSame(replicas, ['plants-1', 'plants-2'])
   for (const name of replicas) {
-    const { image, environment = {}, stop_grace_period = '', read_only } = services[name] ?? { image: '' }
+    const { image, environment = {}, stop_grace_period = '', read_only, depends_on } = services[name] ?? { image: '' }
     t.equal(image, `plant-store:${version}`)
     t.ok(parseInt(stop_grace_period) > END)
     t.equal(read_only, true)
+    t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
     for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
     const inserted = environment['DATABASE_URL']?.replace(/\$\{\w+:\?\}/, 'secret')
     t.match(readConfig({ ...environment, DATABASE_URL: inserted }).DATABASE_URL, {
       url: 'postgres://plants:secret@database/plants',
     })
   }
+  const { test, start_period = '' } = services['database']?.healthcheck ?? {}
+  t.match(test, ['CMD', 'pg_isready'])
+  t.equal(start_period, '2m', 'a first start on a slow disk is not taken for a failure')
   for (const file of readdirSync('deploy').filter((name) => !name.endsWith('.md'))) {
     for (const [, password] of read(file).matchAll(/(?:PASSWORD:|:\/\/\w+:) *([^\s@]+)/g)) {
       t.match(password, /^\$\{POSTGRES_PASSWORD:\?\}/, file)

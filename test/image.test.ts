@@ -1,0 +1,76 @@
+// What the Dockerfile says of the user, the files and the health check. test/system/image.test.ts builds and runs it.
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { readConfig } from '../service/config.ts'
+import { run, startService } from './support/process.ts'
+import { freePort } from './support/project.ts'
+
+const { PORT, ADMIN_PORT } = readConfig({})
+
+/** The instructions of the last stage, as `<name> <words>`. */
+const [instructions = []] = readFileSync('Dockerfile', 'utf8')
+  .replaceAll(/^#.*\n/gm, '')
+  .replaceAll('\\\n', ' ')
+  .split(/^(?=FROM )/m)
+  .map((stage) => stage.split('\n').filter((line) => line !== ''))
+  .slice(-1)
+
+const all = (name: string) => instructions.filter((line) => line.startsWith(`${name} `))
+
+/** Runs the command of the HEALTHCHECK. @returns its exit code */
+async function check(environment: Record<string, string>): Promise<number | null> {
+  const [, command = '[]'] = /CMD (\[.*\])$/.exec(all('HEALTHCHECK')[0] ?? '') ?? []
+  const [node, ...words]: string[] = JSON.parse(command)
+  t.equal(node, 'node')
+  return (await run([process.execPath, ...words], environment)).code
+}
+
+t.test('the image runs as a user who is not root, and who can write the data only', async (t) => {
+  t.strictSame(all('USER'), ['USER 1000:1000'])
+  const copies = all('COPY').filter((line) => line.includes('/app'))
+  t.strictSame(copies, [
+    'COPY --from=build --chown=0:0 /app /app',
+    'COPY --from=build --chown=1000:1000 /data /app/data',
+  ])
+  t.strictSame(all('VOLUME'), ['VOLUME /app/data'])
+  t.strictSame(all('RUN'), [], 'there is no shell')
+})
+
+t.test('the ports of the image are those of the service', async (t) => {
+  t.strictSame(all('EXPOSE'), [`EXPOSE ${PORT} ${ADMIN_PORT}`])
+  t.match(all('HEALTHCHECK')[0], `process.env.ADMIN_PORT || ${ADMIN_PORT}}`)
+  t.notOk(all('ENV').some((line) => /\b(ADMIN_)?PORT=/.test(line)))
+})
+
+t.test('the health check asks the admin port of the service', async (t) => {
+  const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, NODE_ENV: 'production' }
+  const { port, adminPort, child, ended } = await startService(t, environment)
+  t.equal(await check({ ADMIN_PORT: String(adminPort), PORT: String(port) }), 0)
+  t.equal(await check({ ADMIN_PORT: String(port), PORT: String(adminPort) }), 1, 'at another port it fails')
+  child.kill('SIGINT')
+  await ended
+  t.equal(await check({ ADMIN_PORT: String(adminPort), PORT: String(port) }), 1, 'it fails when the service has ended')
+})
+
+t.test('the health check fails when /livez does, and asks for nothing else', async (t) => {
+  const statuses: Record<string, number> = {}
+  const ADMIN_PORT = await serve(t, statuses)
+  statuses['/livez'] = 200
+  t.equal(await check({ ADMIN_PORT }), 0, 'though the service is not ready')
+  for (const status of [503, 500, 404]) {
+    statuses['/livez'] = status
+    t.equal(await check({ ADMIN_PORT }), 1)
+  }
+  t.equal(await check({ ADMIN_PORT: String(await freePort()) }), 1)
+})
+
+/** An admin port that answers 503, but for these paths. */
+async function serve(t: Test, statuses: Readonly<Record<string, number>>): Promise<string> {
+  const server = http.createServer(({ url = '' }, response) => response.writeHead(statuses[url] ?? 503).end())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  return String((server.address() as AddressInfo).port)
+}
