@@ -1,0 +1,88 @@
+// Clients in other languages: generated from the served contract as the README says, compiled, and used.
+import { strict as assert } from 'node:assert'
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { openStore } from '../../service/store/open.ts'
+import { expectedSession, type Ids, INT64, SAFE } from '../support/generated-clients.ts'
+import { startService } from '../support/process.ts'
+import { issueToken } from '../support/tokens.ts'
+import { need } from './programs.ts'
+
+t.setTimeout(1_800_000)
+
+const OPENAPI_GENERATOR = {
+  url: 'https://repo.maven.apache.org/maven2/org/openapitools/openapi-generator-cli/7.25.0/openapi-generator-cli-7.25.0.jar',
+  sha256: '41ce4f6b07f196676439d710759fa1ced7a08066d06ff1bf314681470289efae',
+}
+const JAR = `${process.cwd()}/node_modules/.cache/openapi-generator-${OPENAPI_GENERATOR.sha256}.jar`
+
+interface Client {
+  /** The programs that it needs, and the Debian package of each. */
+  readonly needs: Readonly<Record<string, string>>
+  /** The line of the README that generates it; none if its script does that. */
+  readonly line?: RegExp
+  /** {@link INT64}, if its integers allow them. */
+  readonly ids?: Ids
+}
+
+const JAVA = { java: 'openjdk-17-jdk-headless' }
+/** By folder below test/system/clients. There, session.sh compiles the client and runs the session. */
+const CLIENTS: Readonly<Record<string, Client>> = {
+  python: { needs: { ...JAVA, python3: 'python3-venv' }, line: /-g python$/ },
+  java: { needs: { ...JAVA, mvn: 'maven' }, line: /-g java$/ },
+  kotlin: { needs: { ...JAVA, mvn: 'maven' }, line: /-g kotlin$/ },
+  rust: { needs: { ...JAVA, cargo: 'cargo' }, line: /-g rust$/ },
+  go: { needs: { ...JAVA, go: 'golang' }, line: /-g go / },
+  'oapi-codegen': { needs: { go: 'golang' }, line: /oapi-codegen@/ },
+  typescript: { needs: {}, ids: SAFE },
+}
+
+const file = `${t.testdir()}/plants.db`
+const store = await openStore({ file })
+const tokens = new Map<string, string>()
+for (const name of Object.keys(CLIENTS)) tokens.set(name, await issueToken(store, name))
+await store.close()
+const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' })
+
+const [section = ''] = /^## Clients in other languages$[^]*?(?=^## )/m.exec(readFileSync('README.md', 'utf8')) ?? []
+const [, block = ''] = /^```sh\n([^]*?)^```$/m.exec(section) ?? []
+const lines = block.trim().split('\n')
+
+t.test('each line of the README is the command for one of the clients', async (t) => {
+  const used = Object.values(CLIENTS).flatMap(({ line }) => lines.filter((each) => line?.test(each)))
+  t.strictSame(used.sort(), lines.toSorted())
+})
+
+for (const [name, { needs, line, ids = INT64 }] of Object.entries(CLIENTS)) {
+  t.test(`the client of ${name} is generated, compiles and completes a session`, async (t) => {
+    for (const [program, of] of Object.entries(needs)) need(program, of)
+    const cwd = t.testdir({ 'package.json': '{ "type": "module" }' })
+    cpSync(`test/system/clients/${name}`, cwd, { recursive: true })
+    if (line !== undefined) {
+      const [command = ''] = lines.filter((each) => line.test(each))
+      await execute(command.replace(':3000', `:${port}`).replace(/^openapi-generator/, `java -jar ${await jar()}`), cwd)
+    }
+    const words = [`http://127.0.0.1:${port}`, tokens.get(name), ...ids]
+    t.equal(await execute(`sh session.sh ${words.join(' ')}`, cwd), expectedSession(ids))
+  })
+}
+
+/** Runs a command with the environment of the test: these programs have their own caches and settings. */
+async function execute(command: string, cwd: string): Promise<string> {
+  const [program = '', ...words] = command.split(' ')
+  const { stdout } = await promisify(execFile)(program, words, { cwd, maxBuffer: 2 ** 24 })
+  return stdout
+}
+
+/** The path of openapi-generator, which is downloaded once. */
+async function jar(): Promise<string> {
+  if (existsSync(JAR)) return JAR
+  const bytes = Buffer.from(await (await fetch(OPENAPI_GENERATOR.url)).arrayBuffer())
+  assert.equal(createHash('sha256').update(bytes).digest('hex'), OPENAPI_GENERATOR.sha256, OPENAPI_GENERATOR.url)
+  mkdirSync('node_modules/.cache', { recursive: true })
+  writeFileSync(JAR, bytes)
+  return JAR
+}

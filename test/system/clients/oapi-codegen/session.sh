@@ -1,0 +1,5 @@
+set -e
+mkdir session
+mv main.go session/
+go mod tidy
+exec go run ./session "$@"

@@ -1,0 +1,2 @@
+set -e
+exec cargo run --quiet -- "$@"
