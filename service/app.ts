@@ -1,31 +1,35 @@
 import { fileURLToPath } from 'node:url'
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyPluginCallback,
-  LogController,
-} from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
 import { buildGuards } from './auth/guard.ts'
-import { readJsonBodies } from './http/body.ts'
+import { ownTokenChecker } from './auth/own-tokens.ts'
+import { TOKEN_TEXT } from './auth/token-form.ts'
 import { type Config } from './config.ts'
 import { readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
-import { answerError } from './http/errors.ts'
-import { begin, refuse } from './http/request-log.ts'
-import { removeCharset, requestId } from './http/headers.ts'
-import { checkProtocol, serverOptions, takeOverFromNode } from './http/server.ts'
-import { answerUnrouted } from './http/methods.ts'
-import { Gate } from './http/admission.ts'
-import { PlantService } from './plant-service.ts'
-import { addRoutes } from './contract/routes.ts'
-import type { Store } from './store/store.ts'
-import { Traffic } from './http/traffic.ts'
+import { addRoutes, type OperationHooks } from './contract/routes.ts'
+import { requireCaller } from './contract/security.ts'
 import { validatorCompiler } from './contract/validation.ts'
 import { reasonOf, StartupError } from './errors.ts'
-import { ownTokenChecker } from './auth/own-tokens.ts'
+import { readJsonBodies, requireJson } from './http/body.ts'
+import { answerOtherMethods, checkPath } from './http/methods.ts'
+import { Counter } from './http/metrics.ts'
+import { removeCharset } from './http/headers.ts'
+import { startRequest } from './http/open-requests.ts'
+import { askForBody, checkProtocol, checkQuery } from './http/protocol.ts'
+import { logRequests } from './http/request-log.ts'
+import { makeServer } from './http/server.ts'
+import { PlantService } from './plant-service.ts'
+import type { Store } from './store/store.ts'
 
 /** The contract of this service. */
 export const CONTRACT = fileURLToPath(import.meta.resolve('../openapi.yaml'))
+
+const SHED = new Counter({ name: 'plants_shed_requests_total', help: 'Requests refused because there were too many' })
+const REFUSED = new Counter({
+  name: 'plants_refused_authentications_total',
+  help: 'Requests answered 401',
+  labelNames: ['reason'],
+})
 
 interface Parts {
   readonly config: Config
@@ -45,56 +49,45 @@ interface Parts {
  */
 export async function buildApp({ config, store, log, ...of }: Parts): Promise<FastifyInstance> {
   const contract = readContract(of.contract ?? CONTRACT, config.BASE_URL)
-  const traffic = new Traffic()
-  const gate = new Gate(log, traffic)
-  const app = Fastify({
-    ...serverOptions(config),
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestId,
-    // A logger for each request would cost more than its one line, which has the id of the request.
-    childLoggerFactory: (logger) => logger,
-    frameworkErrors: (error, request, reply) => {
-      begin(request, reply)
-      answerError(error, request, reply)
-    },
-    clientErrorHandler: (error, socket) => gate.pass(() => refuse(error, socket, app)),
+  const app = makeServer({
+    config,
+    log,
+    maxConnections: config.MAX_CONNECTIONS,
+    secret: TOKEN_TEXT,
+    onTooBusy: () => SHED.inc(),
   })
-
-  app.decorate('traffic', traffic)
-  app.decorate('gate', gate)
+  logRequests(app)
   if (of.plugin) await app.register(of.plugin)
-  takeOverFromNode(app, config.MAX_CONNECTIONS)
-  app.decorate('answerTimeout', config.ANSWER_TIMEOUT * 1000)
-  app.decorateRequest('caller', '')
-  app.addHook('onRequest', (request, reply, done) => {
-    begin(request, reply)
-    done()
-  })
-  app.addHook('onRequest', checkProtocol)
-  app.addHook('onSend', removeCharset)
-  answerUnrouted(app)
-  app.setErrorHandler(answerError)
-  app.setValidatorCompiler(validatorCompiler())
   readJsonBodies(app)
+  app.setValidatorCompiler(validatorCompiler())
+
+  // The hooks, in their order. The first that refuses a request is its answer.
+  // Every request passes these, also that of an unknown path:
+  app.addHook('onRequest', startRequest) // whatever refuses it, it has its headers and its line in the log
+  app.addHook('onRequest', checkProtocol) // before anything believes what its headers say
+  app.addHook('onRequest', checkPath) // the cheapest refusal; nobody needs a token to learn what is not there
+  const otherMethods = answerOtherMethods(app) // the same for a method
+  app.addHook('onSend', removeCharset)
+  // Then those of an operation pass these:
+  const hooks: OperationHooks = (guards, { hasBody }) => ({
+    onRequest: [
+      requireCaller(guards, (reason) => REFUSED.inc({ reason })), // 401 before anything else of the request is judged
+      checkQuery, // the router takes what is not UTF-8
+      ...(hasBody ? [requireJson] : []), // 415 before a byte of the body is read
+    ],
+    preParsing: hasBody ? [askForBody] : [], // the last one: now the body is wanted
+  })
 
   // It is loaded where it is needed only, for the service to start fast.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const checkOwn = ownTokenChecker(store)
-  const makeGuard = await buildGuards(app, checkOwn, checkJwt)
+  const makeGuard = await buildGuards(app, ownTokenChecker(store), checkJwt)
   try {
-    await addRoutes(app, contract, new PlantService(store), makeGuard, of.draft)
+    await addRoutes(app, contract, new PlantService(store), makeGuard, hooks, of.draft)
     serveDocs(app, contract, config)
+    otherMethods()
     await app.ready()
   } catch (error) {
     throw new StartupError(`${contract.file}: ${reasonOf(error)}`, { cause: error })
   }
   return app
-}
-
-/** Listens where the configuration says. @throws {StartupError} naming the host and the port */
-export async function listen(app: FastifyInstance, { HOST, PORT }: Config): Promise<void> {
-  await app.listen({ host: HOST, port: PORT }).catch((error: unknown) => {
-    throw new StartupError(`HOST ${HOST}, PORT ${PORT}: ${reasonOf(error)}`)
-  })
 }

@@ -86,7 +86,7 @@ export const variables = {
   ),
   MAX_CONNECTIONS: variable(
     '5000',
-    'Connections that may be open; one more is answered 503',
+    'Connections that may be open; one more is closed',
     ...number(/^\d+$/, 'an integer', 1, 1_000_000),
   ),
   HEADERS_TIMEOUT: seconds('3', 0.1, 'until the headers of a request are in'),

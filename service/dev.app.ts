@@ -7,9 +7,10 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
-import { buildApp, CONTRACT, listen } from './app.ts'
+import { buildApp, CONTRACT } from './app.ts'
 import { readConfig } from './config.ts'
 import { reasonOf, StartupError } from './errors.ts'
+import { listen } from './http/server.ts'
 import { openStore } from './store/open.ts'
 import { printDemoToken } from './auth/issue.ts'
 
@@ -69,7 +70,7 @@ async function serve(contract: string): Promise<boolean> {
   app?.server.closeAllConnections()
   await app?.close()
   app = next
-  await listen(app, config)
+  await listen(app, config.HOST, config.PORT, 'PORT')
   if (contract === CONTRACT) {
     await copyFile(CONTRACT, LAST_GOOD)
     generating?.kill() // It may have read the contract before.

@@ -25,7 +25,8 @@ const output = pino.destination({ minLength: 4096, periodicFlush: 100 })
 const log = pino({ level: config.LOG_LEVEL }, output)
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
 const { Admin } = await import('./ops/admin.ts')
-const admin = await Admin.open(config, log)
+const { TOKEN_TEXT } = await import('./auth/token-form.ts')
+const admin = await Admin.open(config, log, TOKEN_TEXT)
 void signalled.then(() => admin.stopping())
 const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
 const traces = isTraced ? (await import('./ops/traces.ts')).startTraces() : undefined
@@ -39,7 +40,7 @@ const app = store && !stop.signal.aborted ? await serve(store) : undefined
 const signal = await signalled
 log.info({ signal }, 'stopping')
 if (app !== undefined) {
-  app.traffic.drain()
+  app.openRequests.drain()
   // A person at a terminal has no gateway that must notice.
   if (signal === 'SIGTERM') await delay(config.DRAIN_DELAY * 1000)
 }
@@ -62,15 +63,16 @@ output.once('close', () => process.exit()).end()
 setTimeout(() => process.exit(), 500) // where nobody reads them, they have no end
 
 async function serve(store: Store): Promise<FastifyInstance | undefined> {
-  const { buildApp, listen } = await import('./app.ts')
+  const { buildApp } = await import('./app.ts')
+  const { listen } = await import('./http/server.ts')
   const { printDemoToken } = await import('./auth/issue.ts')
   const app = await buildApp({ config, store, log, ...(traces && { plugin: traces.plugin }) })
   if (stop.signal.aborted) return undefined
-  await listen(app, config)
+  await listen(app, config.HOST, config.PORT, 'PORT')
   if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL) {
     await printDemoToken(store, app.listeningOrigin)
   }
-  admin.serving({ store, traffic: app.traffic })
+  admin.serving(store)
   flushCompileCache() // which would wait for the end, and that may be a kill
   return app
 }

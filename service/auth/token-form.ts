@@ -3,6 +3,8 @@ import { createHash, randomFillSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
 const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
+/** What holds a token. */
+export const TOKEN_TEXT = /plant_[0-9a-f]{48}/
 const DIGITS = Buffer.from('0123456789abcdef')
 
 /** Makes a token, in bytes: they can be wiped out of memory, a string can't. */

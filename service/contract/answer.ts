@@ -15,37 +15,20 @@ export function refusal<Status extends number>(status: Status, message: string) 
 }
 
 const JSON_TYPE = 'application/json'
-const LATE = 'not taken in time'
-/** Characters of an answer that the system may not take from us at once. */
-const LONG = 16_384
 
 /** Sends an answer: a JSON text as it is, a value serialized by the contract's schema for its status. */
 export async function answer(request: FastifyRequest, reply: FastifyReply, result: Answer): Promise<FastifyReply> {
   const { status, headers = {}, body } = result
-  if (body instanceof JsonText) {
-    if (body.text.length > LONG) cutLate(request, reply)
-    return reply.code(status).headers(headers).type(JSON_TYPE).send(body.text)
-  }
+  if (body instanceof JsonText) return reply.code(status).headers(headers).type(JSON_TYPE).send(body.text)
   if (!isIterable(body)) return reply.code(status).headers(headers).send(body)
 
   const batches = body[Symbol.asyncIterator]()
   const stream = Readable.from(request.method === 'HEAD' ? [] : await begun(jsonArray(body)))
-  const cut = setTimeout(() => stream.destroy(new Error(LATE)), request.server.answerTimeout)
   // Whoever gives the batches must hear that no more are wanted, even if none was.
   stream.once('close', () => batches.return?.())
-  stream.once('close', () => clearTimeout(cut))
   // Fastify then breaks the connection: no client takes a part for the whole.
   stream.once('error', (err) => request.log.error({ reqId: request.id, err }, 'response broken off'))
   return reply.code(status).headers(headers).type(JSON_TYPE).send(stream)
-}
-
-/** Breaks the connection if an answer in one piece is not taken in time: until then it is kept in memory. */
-function cutLate({ id, log, server }: FastifyRequest, { raw }: FastifyReply): void {
-  const cut = setTimeout(() => {
-    log.error({ reqId: id, err: new Error(LATE) }, 'response broken off')
-    raw.destroy()
-  }, server.answerTimeout)
-  raw.once('close', () => clearTimeout(cut))
 }
 
 /** The same texts, of which the first is there: a failure until then is thrown, and answered as all are. */

@@ -1,16 +1,20 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answer } from './answer.ts'
-import { requireJson } from '../http/body.ts'
-import type { Contract, Service } from './contract.ts'
-import { type MakeGuard, requireCaller } from './security.ts'
+import type { Contract, Operation, Service } from './contract.ts'
+import { type Guard, type MakeGuard, requireCaller } from './security.ts'
 import './validated.ts'
 import { countHeader } from '../http/headers.ts'
-import { askForBody, checkQuery } from '../http/server.ts'
 import { StartupError, HttpError } from '../errors.ts'
 
 /** A service that has a method for each operation, and none that has no operation. */
 export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
+
+/** The hooks of an operation, in their order. @param guards for the security schemes that it requires */
+export type OperationHooks = (
+  guards: readonly Guard[],
+  operation: Operation,
+) => Pick<RouteShorthandOptions, 'onRequest' | 'preParsing'>
 
 /** What the methods of a service have in common: each gets what the contract has validated for it. */
 type Method = (request: object) => Promise<Answer>
@@ -26,6 +30,7 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
   { document, operations }: Contract,
   service: Methods,
   makeGuard: MakeGuard,
+  hooks: OperationHooks = (guards) => ({ onRequest: requireCaller(guards) }),
   draft = false,
 ): Promise<void> {
   const methods = methodsOf(service)
@@ -45,12 +50,10 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
       const run = methods.get(id) ?? unwritten(id)
       const operation = operations.get(id)
       if (operation === undefined) throw new StartupError(`the operation ${id} has no route`)
-      const guards = operation.security.map(makeGuard)
       return {
         method,
         url: path.replaceAll(/{(\w+)}/g, ':$1'),
-        onRequest: [requireCaller(guards), checkQuery, ...(operation.hasBody ? [requireJson] : [])],
-        preParsing: operation.hasBody ? askForBody : [],
+        ...hooks(operation.security.map(makeGuard), operation),
         handler: async (request: FastifyRequest, reply: FastifyReply) => {
           const { caller, params, query, body } = request
           const header = headersOf(request, operation.headers)

@@ -1,17 +1,12 @@
 // Who may call an operation. The contract's `security` says which credentials it requires; a guard checks them.
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import type { Refusal } from '../http/traffic.ts'
 import { HttpError } from '../errors.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who is calling; empty where the operation requires no credentials. */
-    caller: string
-  }
-}
 
 /** A security scheme that is served: `http` with `bearer`, or `apiKey` in a header, whose name is in lower case. */
 export type SecurityScheme = { readonly type: 'bearer' } | { readonly type: 'apiKey'; readonly header: string }
+
+/** Why a request is refused with 401. */
+export type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired'
 
 /** Who is calling, with the scopes of the credentials (RFC 6749, section 3.3); or why they are refused. */
 export type Verdict = { readonly caller: string; readonly scopes: readonly string[] } | { readonly refused: Refusal }
@@ -38,13 +33,19 @@ export function readSecurityScheme(described: Record<string, unknown>): Security
   return undefined
 }
 
-/** The hook that lets only those pass whom every guard knows, and sets their caller. Any other gets 401. */
-export function requireCaller(guards: readonly Guard[]): onRequestAsyncHookHandler {
+/**
+ * The hook that lets only those pass whom every guard knows, and sets their caller. Any other gets 401.
+ * @param onRefused called with the reason
+ */
+export function requireCaller(
+  guards: readonly Guard[],
+  onRefused: (reason: Refusal) => void = () => undefined,
+): onRequestAsyncHookHandler {
   return async (request, reply) => {
     for (const { challenge, check } of guards) {
       const verdict = await check(request, reply)
       if ('refused' in verdict) {
-        request.server.traffic.refuse(verdict.refused)
+        onRefused(verdict.refused)
         throw unauthorized(verdict.refused, challenge)
       }
       request.caller = verdict.caller

@@ -2,20 +2,26 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-// What holds an access token (see token.ts) must not be logged.
-const REQUEST_ID = /^(?!.*plant_[0-9a-f]{48})[\w.-]{1,64}$/
+type Headers = Pick<IncomingMessage, 'headers'>
 
-/** The id of a request: the caller's own `X-Request-Id` if it is fit to be logged, else a new one. */
-export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
-  const id = headers['x-request-id']
-  return typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID()
+const REQUEST_ID = /^[\w.-]{1,64}$/
+
+/**
+ * Makes what gives a request its id: the caller's own `X-Request-Id` if it may be logged, else a new one.
+ * @param secret what must not be logged
+ */
+export function requestIds(secret: RegExp): (request: Headers) => string {
+  return ({ headers }) => {
+    const id = headers['x-request-id']
+    return typeof id === 'string' && REQUEST_ID.test(id) && !secret.test(id) ? id : randomUUID()
+  }
 }
 
 // https://www.w3.org/TR/trace-context/#traceparent-header-field-values; later versions may add fields at the end.
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/
 
 /** The trace that a request is part of, by its `traceparent`; undefined if it has none that is valid. */
-export function traceId({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+export function traceId({ headers }: Headers): string | undefined {
   const { traceparent } = headers
   return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined
 }

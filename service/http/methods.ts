@@ -1,47 +1,49 @@
-import type { FastifyInstance } from 'fastify'
-import findMyWay from 'find-my-way'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { METHODS } from './node.ts'
 import { HttpError } from '../errors.ts'
 
-const NO_PATH = 'There is no such path'
-
-/**
- * Answers what no route takes: 404 where there is no such path; on a known path, OPTIONS with 204 and any other
- * method with 405, both with `Allow` (RFC 9110, sections 9.3.7 and 15.5.6). To be called before routes are added.
- */
-export function answerUnrouted(app: FastifyInstance): void {
-  const methods = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, method }) => {
-    const known = methods.get(url) ?? new Set(['OPTIONS'])
-    methods.set(url, known.union(new Set([method].flat())))
-  })
-
-  app.setNotFoundHandler(() => Promise.reject(new HttpError(404, NO_PATH)))
-  const router = findMyWay(app.initialConfig.routerOptions)
-  app.addHook('onReady', async () => {
-    for (const [url, known] of methods) {
-      router.on('GET', url, () => undefined, { url, allow: [...known].sort().join(', ') })
-    }
-  })
-
-  // Before the body, if there is one, is read.
-  app.addHook('onRequest', (request, reply, done) => {
-    const isTemplate = Object.keys(request.params ?? {}).length > 0
-    if (!request.is404 && !isTemplate) {
-      done()
-      return
-    }
-    const path = router.find('GET', request.url)
-    if (path === null || hasEmpty(path.params)) throw new HttpError(404, NO_PATH)
-    // A path without parameters goes before a template that it would fit (OpenAPI 3.1.0, section 4.8.8.2).
-    const { allow, url } = path.store as { allow: string; url: string } // as it was given in onReady
-    const headers = { allow }
-    if (request.routeOptions.url === url) done()
-    else if (request.method === 'OPTIONS') reply.code(204).headers(headers).send()
-    else throw new HttpError(405, `The path has no method ${request.method}`, headers)
-  })
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The methods of the path, if the route answers for those that the path has not. */
+    allow?: string
+  }
 }
 
-/** The router takes an empty text for a parameter, too: `/plants/` for `/plants/{id}`. */
-function hasEmpty(parameters: unknown): boolean {
-  return Object.values(parameters ?? {}).includes('')
+/**
+ * Answers the methods that a path has not: OPTIONS with 204, any other with 405, both with `Allow` (RFC 9110, sections
+ * 9.3.7 and 15.5.6). To be called before routes are added.
+ * @returns what adds those routes, to be called when all others are there
+ */
+export function answerOtherMethods(app: FastifyInstance): () => void {
+  const paths = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    paths.set(url, new Set([...(paths.get(url) ?? []), ...[method].flat()]))
+  })
+  return () => {
+    const missing = METHODS.filter((method) => !app.supportedMethods.includes(method))
+    for (const method of missing) app.addHttpMethod(method)
+    for (const [url, known] of [...paths]) {
+      const allow = [...new Set([...known, 'OPTIONS'])].sort().join(', ')
+      const method = METHODS.filter((each) => !known.has(each))
+      app.route({ method, url, config: { allow }, onRequest: answerOtherMethod, handler: () => undefined })
+    }
+  }
+}
+
+/** Before the body, if there is one, is read. */
+function answerOtherMethod({ method, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  const headers = { allow: routeOptions.config.allow ?? '' }
+  if (method !== 'OPTIONS') throw new HttpError(405, `The path has no method ${method}`, headers)
+  reply.code(204).headers(headers).send()
+}
+
+/** Refuses a path that no route has. An `onRequest` hook: before the body, if there is one, is read. */
+export function checkPath({ is404, params }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  // The router takes an empty text for a parameter, too: `/plants/` for `/plants/{id}`.
+  if (is404 || Object.values(params ?? {}).includes('')) throw noSuchPath()
+  done()
+}
+
+export function noSuchPath(): HttpError {
+  return new HttpError(404, 'There is no such path')
 }

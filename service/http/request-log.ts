@@ -1,108 +1,77 @@
-import type { IncomingMessage } from 'node:http'
-import { isIP, type Socket } from 'node:net'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { rawResponse } from './errors.ts'
-import { requestId, standardHeaders, traceId } from './headers.ts'
-import { OTHER, type Traffic } from './traffic.ts'
-import { HttpError } from '../errors.ts'
+import { isIP } from 'node:net'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { traceId } from './headers.ts'
+import { Gauge, Histogram, OTHER } from './metrics.ts'
+import './open-requests.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance {
-    /** What this server counts. */
-    readonly traffic: Traffic
+  interface FastifyRequest {
+    /** Who is calling; empty where the operation requires no credentials. */
+    caller: string
   }
 }
 
-/** A request and its response, on a connection. */
-interface Exchange {
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  /** The status that was answered on the bare socket, if it was. */
-  status?: number
-}
+const DURATION = new Histogram({
+  name: 'http_server_request_duration_seconds',
+  help: 'Requests that are over',
+  labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
+  // Those of OpenTelemetry's `http.server.request.duration`, and two below them.
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+})
+const ACTIVE = new Gauge({ name: 'http_server_active_requests', help: 'Requests that are being answered' })
 
-/** The exchanges of each connection that are not over, and the latest one. */
-const exchanges = new WeakMap<Socket, Exchange[]>()
+// RFC 9110, section 9.3 and RFC 5789.
+const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'])
 
-/**
- * Begins to answer a request: gives the response the headers that all have, and logs one line, and counts it, when it
- * is over.
- */
-export function begin(request: FastifyRequest, reply: FastifyReply): void {
-  const { socket } = request.raw
-  const { traffic } = request.server
-  const exchange: Exchange = { request, reply }
-  const open = exchanges.get(socket) ?? []
-  if (open.length === 0) exchanges.set(socket, open)
-  while (open[0]?.reply.raw.closed === true) open.shift() // they end in their order
-  open.push(exchange)
-  reply.headers(standardHeaders(request.id))
-  traffic.begin(reply.raw)
-  const client = request.ip // as long as there is a connection
-  reply.raw.once('close', () => {
-    const { method } = request
-    const route = request.routeOptions.url
-    const status = exchange.status ?? reply.statusCode
-    const time = reply.elapsedTime
-    const trace = traceId(request.raw)
-    const isAborted = !reply.raw.writableFinished
-    const isAnswered = reply.raw.headersSent || exchange.status !== undefined
-    traffic.end(reply.raw, method, route, isAnswered ? status : undefined, time / 1000)
-    request.log.info({
+/** Logs each request of a server in one line when it is over, and measures it. */
+export function logRequests(app: FastifyInstance): void {
+  const { openRequests, log } = app
+  app.decorateRequest('caller', '')
+  openRequests.on('start', () => ACTIVE.inc())
+  openRequests.on('refused', ({ id, status, method = OTHER, code }) => {
+    observe(method, undefined, status, 0)
+    log.info({ msg: 'request', reqId: id, status, code })
+  })
+  openRequests.on('end', (open) => {
+    ACTIVE.dec()
+    const { fastify, request, response } = open
+    const seconds = (performance.now() - open.start) / 1000
+    const status = open.status ?? response.statusCode
+    const isAnswered = response.headersSent || open.status !== undefined
+    const route = fastify && routeOf(fastify.request)
+    observe(request.method ?? OTHER, route, isAnswered ? status : undefined, seconds)
+    // One that there was no time for is counted by the line of admission control.
+    if (fastify === undefined) return
+    const { caller, id, method } = fastify.request
+    const trace = traceId(request)
+    log.info({
       msg: 'request',
-      reqId: request.id,
+      reqId: id,
       // A gateway passes on what it was sent: that may be any text.
-      ...(isIP(client) !== 0 && { client }),
-      ...(request.caller !== '' && { caller: request.caller }),
+      ...(isIP(fastify.client) !== 0 && { client: fastify.client }),
+      ...(caller !== '' && { caller }),
       method,
       // Never the URL: it may hold what is nobody's business, such as a token.
       route,
       status,
-      ms: Math.round(time * 1000) / 1000,
-      ...(isAborted && { aborted: true }),
+      ms: Math.round(seconds * 1e6) / 1000,
+      ...(!response.writableFinished && { aborted: true }),
       ...(trace !== undefined && { trace_id: trace }),
     })
   })
 }
 
-/**
- * Answers bytes that are no request for Fastify, on the bare socket, and closes it.
- * What is written must not be taken for the answer to another request of the connection.
- * @param error as `rawResponse` takes it
- */
-export function refuse(
-  error: Error & { readonly code?: string },
-  socket: Socket,
-  { log, traffic }: Pick<FastifyInstance, 'log' | 'traffic'>,
-  id = requestId({ headers: {} }),
-  method = OTHER,
-): void {
-  const again = () => refuse(error, socket, { log, traffic }, id, method)
-  const latest = exchanges.get(socket)?.at(-1)
-  const isPart = latest?.request.raw.complete === false
-  const open = latest?.reply.raw.writableFinished === false ? latest : undefined
-  const response = open?.reply.raw
-  if (response && (!isPart || response.headersSent)) return void response.once('close', again)
-  // The answers to earlier requests go first.
-  if (response?.socket === null) return void response.once('socket', again)
-  if (socket.writable && (open || !isPart)) {
-    const { status, text } = rawResponse(error, open?.request.id ?? id)
-    socket.write(text)
-    if (open) open.status = status
-    else {
-      traffic.end(undefined, method, undefined, status, 0)
-      log.info({ msg: 'request', reqId: id, status, code: error.code })
-    }
-  }
-  socket.destroy()
+/** The template of a request's path; undefined if the path, or the method on it, is unknown. */
+export function routeOf({ routeOptions: { config, url } }: FastifyRequest): string | undefined {
+  return config.allow === undefined ? url : undefined
 }
 
-/** Refuses CONNECT: the service is no proxy. Node has let go of the socket, so that its end is to be cared for here. */
-export function refuseConnect(request: IncomingMessage, app: FastifyInstance): void {
-  const { socket } = request
-  const open = exchanges.get(socket)?.filter(({ reply }) => !reply.raw.closed) ?? []
-  // The responses to earlier requests would wait forever for the socket to drain or to close.
-  if (open.length > 0) socket.destroy()
-  for (const { reply } of open) reply.raw.destroy()
-  refuse(new HttpError(501, 'CONNECT is not implemented'), socket, app, requestId(request), 'CONNECT')
+/** @param status undefined if the client left before it was answered */
+function observe(method: string, route = OTHER, status: number | undefined, seconds: number): void {
+  const labels = {
+    http_request_method: METHODS.has(method) ? method : OTHER,
+    http_route: route,
+    http_response_status_code: status ?? '',
+  }
+  DURATION.observe(labels, seconds)
 }

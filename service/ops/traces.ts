@@ -6,7 +6,8 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
 import type { FastifyPluginCallback } from 'fastify'
-import { OTHER } from '../http/traffic.ts'
+import { OTHER } from '../http/metrics.ts'
+import { routeOf } from '../http/request-log.ts'
 
 /** Spans of requests, on their way to a collector. */
 export interface Traces {
@@ -31,10 +32,11 @@ export function startTraces(): Traces {
     instrumentHooks: false,
     instrumentHandler: false,
     recordExceptions: false,
-    requestHook: (span, { method, routeOptions: { url = OTHER } }) => {
-      span.updateName(`${method} ${url}`)
+    requestHook: (span, request) => {
+      const route = routeOf(request) ?? OTHER
+      span.updateName(`${request.method} ${route}`)
       // Never the URL: it may hold what is nobody's business, such as a token.
-      span.setAttribute('url.path', url)
+      span.setAttribute('url.path', route)
     },
   })
   instrumentation.setTracerProvider(provider)

@@ -94,7 +94,7 @@ declare const service: PlantService
     missing: 'deletePayout',
     extra: 'listPayout',
     misspelled: 'deletePayout',
-    unguarded: 'Expected 4-5 arguments',
+    unguarded: 'Expected 4-6 arguments',
     status: '418',
     number: 'bigint',
   })) {

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { answerError } from '../../service/http/errors.ts'
-import { answerUnrouted } from '../../service/http/methods.ts'
+import { answerOtherMethods, checkPath } from '../../service/http/methods.ts'
 import { build } from '../support/helper.ts'
 
 const { call, raw, token } = await build(t)
@@ -17,9 +17,11 @@ t.test('405 comes before a byte of the body is read', async (t) => {
 t.test('a path without parameters goes before a template that it fits', async (t) => {
   const app = Fastify()
   app.setErrorHandler(answerError)
-  answerUnrouted(app)
+  app.addHook('onRequest', checkPath)
+  const addOtherMethods = answerOtherMethods(app)
   app.delete('/plants/:id', async () => 'deleted')
   app.post('/plants/search', async () => 'found')
+  addOtherMethods()
   const send = async (method: 'POST' | 'DELETE' | 'PUT', url: string) => {
     const { statusCode, headers } = await app.inject({ method, url })
     return [statusCode, headers['allow']]
@@ -29,6 +31,8 @@ t.test('a path without parameters goes before a template that it fits', async (t
   t.strictSame(await send('DELETE', '/plants/search'), [405, 'OPTIONS, POST'])
   t.strictSame(await send('PUT', '/plants/search'), [405, 'OPTIONS, POST'])
   t.strictSame(await send('POST', '/plants/7'), [405, 'DELETE, OPTIONS'])
+  for (const method of ['DELETE', 'POST', 'PUT'] as const)
+    t.strictSame(await send(method, '/plants/'), [404, undefined])
   await app.close()
 })
 

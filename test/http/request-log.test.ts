@@ -28,10 +28,7 @@ t.test('pipelined requests are answered in order', async (t) => {
 const after: Record<string, [bytes: string, statuses: number[]]> = {
   'bytes that are no request': ['\x01\x02\r\n\r\n', [200, 200, 400]],
   'a body with a broken chunk': [`${chunked}ZZ\r\n`, [200, 200, 400]],
-  'a body with a broken chunk that was refused before it was read': [
-    `${chunked.replace(secret, 'wrong')}ZZ\r\n`,
-    [200, 200, 401],
-  ],
+  'a body with a broken chunk, without a valid token': [`${chunked.replace(secret, 'wrong')}ZZ\r\n`, [200, 200, 400]],
   'CONNECT, which can only break all off': ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', []],
 }
 for (const [name, [bytes, statuses]] of Object.entries(after)) {

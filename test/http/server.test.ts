@@ -69,7 +69,18 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   'invalid UTF-8 in an id': [`DELETE /plants/%C0%B7 HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'invalid UTF-8 in a query': [`GET /plants?x=%FF HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'twice encoded': [`GET /%2570lants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
-  'a fragment': [`GET /plants#x HTTP/1.1\r\n${bearer}\r\n`, 200, 'kept'],
+  'a fragment': [`GET /plants#x HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
+  'a fragment after a query': [`GET /plants?limit=1#x HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
+  'an empty fragment': [`GET /plants# HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
+  'a fragment of an absolute form': [`GET http://h/plants#x HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
+  'a fragment of an absolute form with a query': [
+    `GET http://h/plants?limit=1#x HTTP/1.1\r\n${bearer}\r\n`,
+    400,
+    'kept',
+  ],
+  'a fragment of an absolute form without a path': [`GET http://h#x HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
+  'a fragment of an unknown path': [`GET /nowhere#x HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
+  '%23 in the place of a number sign': [`GET /plants%23x HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   CONNECT: [`CONNECT a:80 HTTP/1.1\r\nHost: a\r\nX-Request-Id: c\r\n\r\n`, 501, 'closed'],
   'a folded header': [`${get}X: a\r\n b\r\n\r\n`, 400, 'closed'],
   'a bare LF': [`${get}X: a\n\r\n`, 400, 'closed'],
@@ -95,6 +106,7 @@ t.test('with Expect: 100-continue, the body is asked for, and only if it is want
   t.strictSame(await statuses(head, json), [100, 200])
   t.strictSame(await statuses(head.replace(/Bearer .*/, 'Bearer wrong')), [401], '401 without 100, closed')
   t.strictSame(await statuses(head.replace('application/json', 'text/plain')), [415])
+  t.strictSame(await statuses(head.replace('Length: 21', 'Length: 16385')), [413], 'a length that is refused')
   const upgrade = head.replace('Expect', 'Connection: upgrade\r\nUpgrade: websocket\r\nExpect')
   t.strictSame(
     (await raw(3, upgrade, json, `${get}\r\n`)).map(({ status }) => status),

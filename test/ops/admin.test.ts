@@ -50,7 +50,8 @@ async function send(port: number, bytes: string, milliseconds = 5000): Promise<s
   let received = ''
   socket.setEncoding('utf8').on('data', (text: string) => (received += text))
   socket.write(bytes)
-  await Promise.race([once(socket, 'close'), delay(milliseconds, undefined, { ref: false })])
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await Promise.race([closed, delay(milliseconds, undefined, { ref: false })])
   socket.resetAndDestroy()
   return received
 }
@@ -117,12 +118,12 @@ t.test('every request is counted once, whoever answers it, and so is one that no
   })
   t.notMatch(text, token)
 
-  // CONNECT breaks off what is before it, and is not answered then.
+  // CONNECT breaks off what is before it, and is not answered then; what waits has not begun.
   await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(2) + 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
   await delay(200)
   const later = await textOf(adminPort)
   const total = (text: string) => Object.values(countsOf(text)).reduce((sum, count) => sum + count, 0)
-  t.strictSame([total(later) - total(text), valueOf(later, 'http_server_active_requests')], [2, 0])
+  t.strictSame([total(later) - total(text), valueOf(later, 'http_server_active_requests')], [1, 0])
 })
 
 const isThere = spawnSync('promtool', ['--version']).status === 0
@@ -150,7 +151,7 @@ t.test('the metrics tell of the process, the event loop and the store', async (t
   for (const name of ['plants_store_wal_bytes', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds']) {
     t.ok(valueOf(after, name) > 0, name)
   }
-  const buckets = [...after.matchAll(/_duration_seconds_bucket{.*"POST".*le="(.*)"} (\d+)/g)]
+  const buckets = [...after.matchAll(/_duration_seconds_bucket{le="(.*?)",.*"POST".*} (\d+)/g)]
   t.match(buckets.at(-1)?.slice(1), ['+Inf', '20'])
   const counts = buckets.map(([, , count]) => Number(count))
   t.strictSame(
@@ -171,7 +172,7 @@ t.test('the admin port answers as the service does: its headers, Errors, HEAD; a
   for (const [path, method, status, allow] of [
     ['/plants', 'GET', 404, null],
     ['/toString', 'GET', 404, null],
-    ['/livez', 'POST', 405, 'GET, HEAD'],
+    ['/livez', 'POST', 405, 'GET, HEAD, OPTIONS'],
   ] as const) {
     const answer = await get(adminPort, path, { method, ...(method === 'POST' && { body: 'x'.repeat(100_000) }) })
     t.strictSame([answer.status, answer.headers.get('allow')], [status, allow])
@@ -180,6 +181,7 @@ t.test('the admin port answers as the service does: its headers, Errors, HEAD; a
   }
   t.match(await send(adminPort, 'BROKEN\r\n\r\n'), /^HTTP\/1\.1 400 [^]*{"error":400,/)
   t.match(await send(adminPort, 'GET /livez HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 [^]*ok\n$/)
+  t.equal((await get(adminPort, '/livez', { method: 'OPTIONS' })).status, 204)
   t.match(await send(adminPort, 'GET /livez HTTP/1.1\r\n'), /^HTTP\/1\.1 408 [^]*{"error":408,/)
 })
 
@@ -194,10 +196,36 @@ t.test('an admin port that is taken is one line of the log and exit 1', async (t
   t.match(stdout, RegExp(`"HOST 127\\.0\\.0\\.1, ADMIN_PORT ${ADMIN_PORT}: .*EADDRINUSE`))
 })
 
+t.test('what is refused because there is too much is counted', async (t) => {
+  const { port } = await build(t, { MAX_CONNECTIONS: '1' })
+  const store = { ping: async () => undefined, figures: () => ({ commits: 0, writes: 0 }) }
+  const ADMIN_PORT = await freePort()
+  const admin = await Admin.open(readConfig({ ADMIN_PORT: String(ADMIN_PORT) }), pino({ level: 'silent' }))
+  t.teardown(() => admin.close())
+  admin.serving(store)
+  const shed = async () => valueOf(await textOf(ADMIN_PORT), 'plants_shed_requests_total')
+  const before = await shed()
+  const open = net.connect(port, '127.0.0.1')
+  await once(open, 'connect')
+  for (let count = 0; count < 3; count++) t.equal(await send(port, 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n'), '')
+  t.equal((await shed()) - before, 3)
+  open.destroy()
+})
+
+t.test('the admin port has 100 connections at most', async (t) => {
+  const { adminPort } = await serve(t)
+  const all = Array.from({ length: 100 }, () => net.connect(adminPort, '127.0.0.1').on('error', () => undefined))
+  t.teardown(() => all.forEach((each) => each.destroy()))
+  await Promise.all(all.map((each) => once(each, 'connect')))
+  t.equal(await send(adminPort, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'), '')
+  all.pop()?.destroy()
+  await eventually(async () => (await send(adminPort, 'GET /livez HTTP/1.0\r\n\r\n')).startsWith('HTTP/1.1 200'))
+})
+
 t.test('a database that does not answer', async (t) => {
   const server = await startPostgres(t)
   const DATABASE_URL = await server.createDatabase()
-  const { app, store, port, token } = await build(t, { DATABASE_URL })
+  const { store, port, token } = await build(t, { DATABASE_URL })
   const bearer = `Host: a\r\nAuthorization: Bearer ${await token('joe')}\r\n`
   const ADMIN_PORT = await freePort()
   const admin = await Admin.open(readConfig({ ADMIN_PORT: String(ADMIN_PORT) }), pino({ level: 'silent' }))
@@ -211,7 +239,7 @@ t.test('a database that does not answer', async (t) => {
 
   t.equal(await ready(), 503, 'while it starts')
   t.equal((await get(ADMIN_PORT, '/metrics')).status, 503)
-  admin.serving({ store: { ping, figures: () => store.figures() }, traffic: app.traffic })
+  admin.serving({ ping, figures: () => store.figures() })
   t.strictSame(await Promise.all(Array.from({ length: 20 }, ready)), Array(20).fill(200))
   t.equal(await ready(), 200)
   t.equal(pings, 1, 'all who ask within a second share a check')
@@ -221,27 +249,21 @@ t.test('a database that does not answer', async (t) => {
   t.teardown(() => server.resume())
   const start = performance.now()
   t.strictSame(await Promise.all(Array.from({ length: 20 }, ready)), Array(20).fill(200), 'a stall may end in time')
-  t.ok(performance.now() - start < 1500)
   t.equal(pings, 2)
   t.equal((await get(ADMIN_PORT, '/livez')).status, 200)
 
-  // The second answer waits for the first, and both for the database: they are over when their client leaves.
-  const counted = () => app.traffic.series.get('GET /plants undefined')?.counts.reduce((sum, count) => sum + count)
-  await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(2), 200)
-  await eventually(() => counted() === 2)
-  t.equal(app.traffic.inFlight, 0)
-  app.traffic.shed += 3
+  const before = await textOf(ADMIN_PORT)
+  await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`, 200)
+  await eventually(async () => (countsOf(await textOf(ADMIN_PORT))['GET /plants '] ?? 0) === 1)
   const text = await textOf(ADMIN_PORT)
-  t.match(text, /^plants_shed_requests_total 3$/m)
+  t.equal(valueOf(text, 'http_server_active_requests'), valueOf(before, 'http_server_active_requests'))
   t.match(text, /^plants_store_pool_size 21$/m)
   t.match(text, /^plants_store_pool_used [1-9]/m)
 
   await eventually(async () => (await ready()) === 503)
   t.ok(performance.now() - start > 3000, 'not ready when requests are given up, by DATABASE_TIMEOUT')
   server.resume()
-  const resumed = performance.now()
   await eventually(async () => (await ready()) === 200)
-  t.ok(performance.now() - resumed < 2500)
   admin.stopping()
   const answer = await get(ADMIN_PORT, '/readyz')
   t.strictSame([answer.status, await answer.json()], [503, { error: 503, message: 'The service is stopping' }])

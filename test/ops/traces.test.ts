@@ -105,7 +105,7 @@ t.test('without an endpoint no module of OpenTelemetry is loaded', async (t) => 
   const hook = `import { registerHooks } from 'node:module'
     const seen = new Set()
     registerHooks({ load(url, context, next) {
-      if (/opentelemetry|fastify.otel|prom-client|fastify.fastify/.test(url)) seen.add(url)
+      if (/opentelemetry|fastify.otel|prom-client.index|fastify.fastify/.test(url)) seen.add(url)
       return next(url, context)
     } })
     process.on('exit', () => console.error([...seen].join('\\n')))`

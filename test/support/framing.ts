@@ -36,6 +36,7 @@ export function shapes(token: string): Readonly<Record<string, readonly [bytes: 
     'chunked;q=1': [coding('chunked;q=1'), 501],
     '"chunked"': [coding('"chunked"'), 501],
     "'chunked'": [coding("'chunked'"), 501],
+    'xchunked, and a path that is not UTF-8': [coding('xchunked').replace('/plants', '/%FF'), 400],
     identity: [coding('identity', ''), 501],
     'gzip, chunked': [coding('gzip, chunked'), 501],
     'chunked, gzip': [coding('chunked, gzip'), 400],

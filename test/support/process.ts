@@ -48,6 +48,13 @@ export async function start(
     child,
     ended,
     printed,
+    /** Sends a signal again and again: within half a second of the first it would be the same one. */
+    insist: async (signal: NodeJS.Signals): Promise<void> => {
+      while (child.exitCode === null && child.signalCode === null) {
+        child.kill(signal)
+        await delay(50)
+      }
+    },
     /** Waits for a text on standard output. */
     until: async (pattern: RegExp): Promise<RegExpExecArray> => {
       for (let tries = 0; tries < 1000; tries++) {

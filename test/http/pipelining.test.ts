@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../service/config.ts'
+import { makeServer } from '../../service/http/server.ts'
+import { build } from '../support/helper.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { eventually } from '../support/project.ts'
+
+const stores: Record<string, (t: Test) => Promise<Record<string, string>>> = {
+  'the embedded store': async () => ({}),
+  PostgreSQL: async (t) => ({ DATABASE_URL: await (await startPostgres(t)).createDatabase() }),
+}
+for (const [name, environment] of Object.entries(stores)) {
+  t.test(`writes that one client pipelines take effect in their order, on ${name}`, async (t) => {
+    const { call, raw, token } = await build(t, await environment(t))
+    const secret = await token('pipe')
+    const head = `Host: h\r\nAuthorization: Bearer ${secret}\r\n`
+    const post = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 21\r\n\r\n{"id":5,"name":"xyz"}`
+    const remove = `DELETE /plants/5 HTTP/1.1\r\n${head}\r\n`
+    const list = `GET /plants HTTP/1.1\r\n${head}\r\n`
+    for (let time = 0; time < 10; time++) {
+      const answers = await raw(7, post + remove + list + remove + post + list + remove)
+      t.strictSame(
+        answers.map(({ status }) => status),
+        [200, 204, 200, 404, 200, 200, 204],
+      )
+      t.strictSame([answers[2]?.json, answers[5]?.json], [[], [{ name: 'xyz' }]])
+      t.strictSame((await call({ path: '/plants', token: secret })).json, [])
+    }
+  })
+}
+
+/** A server whose answers wait. */
+async function serve(t: Test) {
+  const app = makeServer({ config: readConfig({}), log: pino({ level: 'silent' }), maxConnections: 100 })
+  const begun: string[] = []
+  const answer = Promise.withResolvers<string>()
+  app.get('/:name', async ({ url }) => {
+    begun.push(url)
+    return answer.promise
+  })
+  let seen = 0
+  app.server.on('request', () => (seen += 1))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => app.close())
+  const socket = net.connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1').on('error', () => undefined)
+  t.teardown(() => socket.destroy())
+  const state = { text: '' }
+  socket.setEncoding('utf8').on('data', (text: string) => (state.text += text))
+  return { begun, release: () => answer.resolve('x'), seen: () => seen, socket, state }
+}
+
+const get = (name: number) => `GET /${name} HTTP/1.1\r\nHost: h\r\n\r\n`
+
+t.test('a request begins when the answer before it has ended, and meanwhile no more is read', async (t) => {
+  const { begun, release, seen, socket, state } = await serve(t)
+  for (const name of [0, 1]) {
+    socket.write(get(name))
+    await eventually(() => seen() === name + 1)
+  }
+  for (let name = 2; name < 100; name++) {
+    socket.write(get(name))
+    if (name % 20 === 0) await delay(1)
+  }
+  await delay(50)
+  t.strictSame([begun, seen()], [['/0'], 2])
+  release()
+  await eventually(() => state.text.split('HTTP/1.1 200').length === 101)
+  t.strictSame(
+    begun,
+    Array.from({ length: 100 }, (_, name) => `/${name}`),
+  )
+})
+
+t.test('a connection on which more than 128 requests wait is closed, and none of them begins', async (t) => {
+  const { begun, socket, state } = await serve(t)
+  socket.write(Array.from({ length: 130 }, (_, name) => get(name)).join(''))
+  await once(socket, 'close')
+  t.strictSame([begun, state.text], [['/0'], ''])
+})
+
+t.test('what a client pipelines behind Expect is answered', async (t) => {
+  const { raw, token } = await build(t)
+  const head = `Host: h\r\nAuthorization: Bearer ${await token('pipe')}\r\n`
+  const json = '{"id":5,"name":"xyz"}'
+  const post = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${json.length}\r\n\r\n`
+  const list = `GET /plants HTTP/1.1\r\n${head}\r\n`
+  const statuses = async (count: number, ...parts: string[]) => (await raw(count, ...parts)).map(({ status }) => status)
+  t.strictSame(await statuses(4, post + json + list + list), [100, 200, 200, 200])
+  t.strictSame(await statuses(4, list + post + json + list), [200, 100, 200, 200])
+  t.strictSame(await statuses(2, post.replace('Bearer ', 'Bearer x') + json + list), [401], 'or closed')
+})
