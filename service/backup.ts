@@ -13,7 +13,8 @@ import {
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { readConfig } from './config.ts'
-import { own, versionOf } from './store/sqlite/file.ts'
+import { acquireLock } from './store/sqlite/file.ts'
+import { versionOf } from './store/sqlite/schema.ts'
 import { reasonOf } from './errors.ts'
 
 /** How much a copy holds. */
@@ -40,7 +41,7 @@ export function saveBackup(database: string, to: string): Count {
 export function restoreBackup(from: string, database: string, replace: boolean): Count {
   const isThere = existsSync(database)
   const path = isThere ? realpathSync(database) : resolve(database)
-  const lock = own(path)
+  const lock = acquireLock(path)
   try {
     if (isThere && !replace) throw new Error(`${database} is there already: with --replace it is lost`)
     return copy(resolve(from), path)

@@ -19,6 +19,8 @@ const signalled = new Promise<NodeJS.Signals>((resolve) => {
 })
 const { pino } = await import('pino')
 process.on('uncaughtException', fail)
+// A write beyond `ulimit -f` then fails with EFBIG, instead of ending the process.
+process.on('SIGXFSZ', () => undefined)
 
 const config = readConfig()
 const output = pino.destination({ minLength: 4096, periodicFlush: 100 })
@@ -30,11 +32,12 @@ const admin = await Admin.open(config, log, TOKEN_TEXT)
 void signalled.then(() => admin.stopping())
 const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
 const traces = isTraced ? (await import('./ops/traces.ts')).startTraces() : undefined
-const { failure } = await import('./store/store.ts')
 const { openStore } = await import('./store/open.ts')
-failure.signal.addEventListener('abort', giveUp)
 // To open it may take long: the server may be away, or the schema be upgraded, which is safe to break off.
-const store = await Promise.race([openStore(config.DATABASE_URL, true, config), signalled.then(() => undefined)])
+const store = await Promise.race([
+  openStore(config.DATABASE_URL, true, config, { log, onFailure: giveUp }),
+  signalled.then(() => undefined),
+])
 const app = store && !stop.signal.aborted ? await serve(store) : undefined
 
 const signal = await signalled
@@ -78,9 +81,9 @@ async function serve(store: Store): Promise<FastifyInstance | undefined> {
 }
 
 /** Ends the process for its supervisor to start it anew. The requests in flight are refused before. */
-function giveUp(): void {
+function giveUp(message: string, err: unknown): void {
   admin.stopping()
-  log.fatal({ err: failure.signal.reason }, 'I/O error of the store')
+  log.fatal({ err }, message)
   // What fails for want of the store need not be told.
   process.off('uncaughtException', fail).on('uncaughtException', () => undefined)
   setTimeout(() => process.exit(1), 100)

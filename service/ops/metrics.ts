@@ -22,6 +22,14 @@ export class Metrics {
       const read = () => store.figures().walBytes ?? 0
       this.#gauge('plants_store_wal_bytes', 'Size of the write-ahead log', read)
     }
+    if ('isSound' in store.figures()) {
+      const read = () => Number(store.figures().isSound ?? NaN)
+      this.#gauge(
+        'plants_store_sound',
+        'Whether the check of the file has found nothing wrong: 1, 0, or NaN until then',
+        read,
+      )
+    }
     for (const what of ['size', 'used', 'idle', 'waiting'] as const) {
       if (pool === undefined) break
       const meaning = { size: 'Most connections', used: 'In use', idle: 'Kept', waiting: 'Waits for a connection' }[

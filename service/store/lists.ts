@@ -3,15 +3,17 @@ import { JsonText } from '../http/json.ts'
 import { type Page, type Plant } from './store.ts'
 import { StoreUnavailable } from '../errors.ts'
 
-/** Up to so many plants are read at once, and more if they are short. */
+/** So many plants are read at once, and more if they are short. */
 export const BATCH = 500
-const MOST_AT_ONCE: Size = { plants: 10_000, bytes: 1_000_000 }
-/** Longer lists are read in batches, from a snapshot; of those so many may be open, and so many of one owner. */
-export const MOST_SNAPSHOTS = 16
-export const MOST_OF_ONE = 8
+const MAX_AT_ONCE: Size = { plants: 10_000, bytes: 1_000_000 }
+/** Longer lists are read in batches, from a snapshot. So many may be open, and so many of one owner. */
+export const MAX_SNAPSHOTS = 16
+const MAX_SNAPSHOTS_OF_OWNER = 8
 /** Milliseconds that a list waits for others to end. */
-const PATIENCE = 2000
-/** How far is looked ahead at once. */
+const SNAPSHOT_WAIT_TIMEOUT = 2000
+/** Milliseconds after which a snapshot is closed if its next batch is not asked for. */
+export const SNAPSHOT_IDLE_TIMEOUT = 300_000
+/** How many plants are skipped at once. */
 const STEP = 5000
 
 /** At most `most` plants of an owner after an id, or from the first; `last` if there are more. */
@@ -39,27 +41,43 @@ export interface Snapshot {
   readonly close: () => Promise<void>
 }
 
-/** Lists as the interface `Store` promises them, in the memory of one batch; the same for every kind of store. */
-export class Lists {
-  readonly #page: ReadPage
-  readonly #measure: Measure
-  readonly #openSnapshot: () => Promise<Snapshot>
-  /** The owners of the snapshots that are open. */
-  readonly #open: string[] = []
+/** What lists are read with. */
+export interface Reads {
+  readonly page: ReadPage
+  readonly measure: Measure
+  readonly openSnapshot: () => Promise<Snapshot>
+  /** Whether a snapshot must wait for those that are open to end; if absent it need not. */
+  readonly mustWait?: () => boolean
+}
 
-  constructor(page: ReadPage, measure: Measure, openSnapshot: () => Promise<Snapshot>) {
-    this.#page = page
-    this.#measure = measure
-    this.#openSnapshot = openSnapshot
+/** A long list that is being read. */
+interface LongList {
+  readonly owner: string
+  /** Closes the snapshot. May be repeated. */
+  readonly end: () => Promise<void>
+}
+
+/** Lists as the interface `Store` promises them, in the memory of one batch. It is the same for every kind of store. */
+export class Lists {
+  readonly #reads: Reads
+  readonly #open = new Set<LongList>()
+
+  constructor(reads: Reads) {
+    this.#reads = reads
+  }
+
+  /** How many snapshots are open. */
+  get snapshots(): number {
+    return this.#open.size
   }
 
   async list(owner: string, after?: bigint, limit = Infinity): Promise<Page> {
-    const page = await this.#page(owner, after, Math.min(limit, BATCH))
+    const page = await this.#reads.page(owner, after, Math.min(limit, BATCH))
     if (page.last === undefined || limit <= BATCH) return page
-    const most = Math.min(limit, MOST_AT_ONCE.plants)
-    const { plants: count, bytes } = await this.#measure(owner, after, most + 1)
-    if (bytes <= MOST_AT_ONCE.bytes && (count <= most || limit === most)) {
-      const whole = await this.#page(owner, after, most)
+    const most = Math.min(limit, MAX_AT_ONCE.plants)
+    const { plants: count, bytes } = await this.#reads.measure(owner, after, most + 1)
+    if (bytes <= MAX_AT_ONCE.bytes && (count <= most || limit === most)) {
+      const whole = await this.#reads.page(owner, after, most)
       if (whole.last === undefined || limit === most) return whole
     }
     const end: { last?: bigint } = {}
@@ -68,43 +86,68 @@ export class Lists {
     return { plants, ...end }
   }
 
+  /** Closes all snapshots. Who reads from one gets an error instead of the next batch. */
+  async endSnapshots(): Promise<void> {
+    await Promise.all([...this.#open].map((list) => list.end()))
+  }
+
   /**
    * The plants of a page in batches. The first batch is empty: with it the snapshot is open, and closes when the
    * generator ends.
    * @param end gets the id of the last plant, if there are more after it
    */
   async *#batches(owner: string, after: bigint | undefined, limit: number, end: { last?: bigint }) {
-    const latest = performance.now() + PATIENCE
-    while (this.#isFull(owner)) {
-      if (performance.now() > latest) throw new StoreUnavailable('too many long lists at once')
-      await delay(10)
-    }
-    this.#open.push(owner)
     let snapshot: Snapshot | undefined
+    let idle: NodeJS.Timeout | undefined
+    const open = this.#open
+    const list: LongList = {
+      owner,
+      end: async () => {
+        if (open.delete(list)) await snapshot?.close()
+      },
+    }
+    await this.#add(list)
     try {
-      snapshot = await this.#openSnapshot()
+      snapshot = await this.#reads.openSnapshot()
       const last = limit === Infinity ? undefined : await lastOf(snapshot, owner, after, limit)
       if (last !== undefined) end.last = last
-      yield new JsonText<Plant[]>('[]')
-      for (let left = limit, from = after; left > 0; left -= BATCH) {
-        const { plants, last } = await snapshot.page(owner, from, Math.min(left, BATCH))
+      let plants = new JsonText<Plant[]>('[]')
+      for (let from = after, left = limit; ;) {
+        idle = setTimeout(() => void list.end(), SNAPSHOT_IDLE_TIMEOUT).unref()
         yield plants
-        if (last === undefined) break
-        from = last
+        clearTimeout(idle)
+        if (left <= 0) return
+        if (!open.has(list)) throw new StoreUnavailable('the list was read too slowly')
+        const page = await snapshot.page(owner, from, Math.min(left, BATCH))
+        plants = page.plants
+        from = page.last
+        left = from === undefined ? 0 : left - BATCH
         await nextTurn()
       }
     } finally {
-      this.#open.splice(this.#open.indexOf(owner), 1)
-      await snapshot?.close()
+      clearTimeout(idle)
+      await list.end()
     }
   }
 
-  #isFull(owner: string): boolean {
-    return this.#open.length === MOST_SNAPSHOTS || this.#open.filter((each) => each === owner).length === MOST_OF_ONE
+  /** Adds a list to those that are open, as soon as there is room for it. */
+  async #add(list: LongList): Promise<void> {
+    const latest = performance.now() + SNAPSHOT_WAIT_TIMEOUT
+    while (this.#mustWait(list)) {
+      if (performance.now() > latest) throw new StoreUnavailable('too many long lists at once')
+      await delay(10)
+    }
+    this.#open.add(list)
+  }
+
+  #mustWait({ owner }: LongList): boolean {
+    const ofOwner = [...this.#open].filter((list) => list.owner === owner).length
+    if (this.#open.size >= MAX_SNAPSHOTS || ofOwner >= MAX_SNAPSHOTS_OF_OWNER) return true
+    return this.#open.size > 0 && this.#reads.mustWait?.() === true
   }
 }
 
-/** The id of the last plant of a page, if there are more after it. Looked for in steps, for others to get their turn. */
+/** The id of the last plant of a page, if there are more after it. Skips in steps, for others to get their turn. */
 async function lastOf(snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
   let last = after
   for (let left = limit; left > 0; left -= STEP) {

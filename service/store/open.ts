@@ -1,8 +1,5 @@
 import { type Config, readConfig } from '../config.ts'
-import type { Store } from './store.ts'
-
-/** What a store reads of the configuration beside `DATABASE_URL`. */
-export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'>
+import type { Limits, Monitor, Store } from './store.ts'
 
 /**
  * Opens the store, makes it if there is none, and upgrades its schema.
@@ -13,10 +10,11 @@ export async function openStore(
   database: Config['DATABASE_URL'],
   sole = true,
   limits: Limits = readConfig({}),
+  monitor?: Monitor,
 ): Promise<Store> {
   if ('file' in database) {
     const { SqliteStore } = await import('./sqlite/store.ts')
-    return new SqliteStore(database.file, sole)
+    return new SqliteStore(database.file, sole, limits, monitor)
   }
   const { PostgresStore } = await import('./postgres/store.ts')
   return PostgresStore.open(database.url, limits)

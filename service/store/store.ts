@@ -1,5 +1,20 @@
+import type { Logger } from 'pino'
+import type { Config } from '../config.ts'
 import type { components } from '../contract/contract.ts'
 import type { JsonText } from '../http/json.ts'
+
+/** What a store reads of the configuration beside `DATABASE_URL`. */
+export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> & Partial<Pick<Config, 'NODE_ENV'>>
+
+/** What the service gives its store. A command gives nothing of it. */
+export interface Monitor {
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /**
+   * Is called once when the store can't go on before the process is started anew: after an I/O error, for example,
+   * nobody knows what is on the disk. Every later call of the store is refused.
+   */
+  readonly onFailure: (message: string, error: unknown) => void
+}
 
 /** A plant, as it is stored and answered. */
 export type Plant = components['schemas']['Plant']
@@ -33,6 +48,8 @@ export interface Figures {
   readonly writes: number
   /** Bytes of the write-ahead log of an embedded store. */
   readonly walBytes?: number
+  /** Whether the check of the file of an embedded store found nothing wrong; undefined until it has ended. */
+  readonly isSound?: boolean | undefined
   /** Connections to a server: those there may be, those in use and kept for use, and who waits for one. */
   readonly pool?: { readonly size: number; readonly used: number; readonly idle: number; readonly waiting: number }
 }
@@ -83,9 +100,3 @@ export interface Store {
   /** Finishes what was begun and closes. It may be repeated. */
   close(): Promise<void>
 }
-
-/**
- * Aborts, with the error as its reason, once a store can't go on before the process is started anew: after an I/O error
- * nobody knows what is on the disk. Every later call is refused.
- */
-export const failure = new AbortController()

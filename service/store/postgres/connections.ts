@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Row } from '../rows.ts'
 import { reasonOf, StoreUnavailable } from '../../errors.ts'
-import { type Limits } from '../open.ts'
+import type { Limits } from '../store.ts'
 
 /** Runs one SQL statement. */
 export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>

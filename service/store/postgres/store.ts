@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BATCH, Lists, MOST_SNAPSHOTS, type Snapshot } from '../lists.ts'
+import { BATCH, Lists, MAX_SNAPSHOTS, type Snapshot } from '../lists.ts'
 import { Connections, isFinal, type Query } from './connections.ts'
 import { prepareSchema } from './schema.ts'
 import { Pages } from './pages.ts'
 import { Writes } from './writes.ts'
 import { fromToken, idOf, toEntry, toPlant, toToken } from '../rows.ts'
-import { type Entry, type Figures, type Page, type Plant, type Store, type StoredToken } from '../store.ts'
+import type { Entry, Figures, Limits, Page, Plant, Store, StoredToken } from '../store.ts'
 import { reasonOf, StartupError, StoreUnavailable } from '../../errors.ts'
-import { type Limits } from '../open.ts'
 
 /** Milliseconds that a service waits at its start for a server that starts, too. */
 const PATIENCE = 10_000
@@ -28,11 +27,11 @@ export class PostgresStore implements Store {
     this.#connections = connections
     this.#writes = new Writes(connections, timeout)
     const pages = new Pages((text, values) => connections.read(text, values))
-    this.#lists = new Lists(
-      (owner, after, most) => pages.get(owner, after, most),
-      (owner, after, most) => this.#measure(owner, after, most),
-      () => openSnapshot(connections),
-    )
+    this.#lists = new Lists({
+      page: (owner, after, most) => pages.get(owner, after, most),
+      measure: (owner, after, most) => this.#measure(owner, after, most),
+      openSnapshot: () => openSnapshot(connections),
+    })
   }
 
   /**
@@ -43,7 +42,7 @@ export class PostgresStore implements Store {
     const { host, pathname } = new URL(url)
     let connections: Connections | undefined
     try {
-      const opened = new Connections(url, limits, MOST_SNAPSHOTS)
+      const opened = new Connections(url, limits, MAX_SNAPSHOTS)
       connections = opened
       const query: Query = (text, values) => opened.write(text, values)
       const change = (text: string) => opened.writeApart(text, UPGRADE_TIMEOUT)

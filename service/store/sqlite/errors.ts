@@ -1,35 +1,101 @@
-import { failure } from '../store.ts'
+import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs'
+import { constants } from 'node:os'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Monitor } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
-/** Primary result codes that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
-const UNAVAILABLE = new Set<number | undefined>([5, 6, 8, 10, 13, 14])
+/** Primary result codes (https://sqlite.org/rescode.html) that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
+const TEMPORARY = new Set<number | undefined>([5, 6, 8, 10, 13, 14])
+const IOERR = 10
+/** CORRUPT and NOTADB. */
+const CORRUPT = new Set<number | undefined>([11, 26])
+const IOERR_WRITE = (3 << 8) | IOERR
+/** IOERR_NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP: no fault of the disk, and they need not last. */
+const NO_DISK_FAULT = new Set<number | undefined>([12, 18, 19, 21].map((detail) => (detail << 8) | IOERR))
 
-/** The primary result code of an error of SQLite (https://sqlite.org/rescode.html), such as 5 for BUSY. */
+/** Runs SQL on the connections of a store and translates its errors. After an error that is final nothing runs any more. */
+export class SqlRunner {
+  readonly #db: DatabaseSync
+  readonly #onFailure: Monitor['onFailure']
+  #failure: unknown
+
+  constructor(db: DatabaseSync, onFailure: Monitor['onFailure'] = () => undefined) {
+    this.#db = db
+    this.#onFailure = onFailure
+  }
+
+  /** @throws {StoreUnavailable} for an error that need not last, for one that is final, and after that */
+  run<Value>(sql: () => Value): Value {
+    if (this.#failure !== undefined) throw new StoreUnavailable('the store has failed', { cause: this.#failure })
+    try {
+      return sql()
+    } catch (error) {
+      const message = this.#finalMessage(error)
+      if (message !== undefined) this.fail(message, error)
+      // When the process ends, the store is closed to requests that have taken too long.
+      const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
+      if (!isClosed && !TEMPORARY.has(primaryCode(error))) throw error
+      throw new StoreUnavailable(String(error), { cause: error })
+    }
+  }
+
+  /** Ends the store. @throws {StoreUnavailable} */
+  fail(message: string, error: unknown): never {
+    if (this.#failure === undefined) this.#onFailure(message, error)
+    this.refuse(error)
+    throw new StoreUnavailable(message, { cause: error })
+  }
+
+  /** Runs nothing any more. */
+  refuse(reason: unknown): void {
+    this.#failure ??= reason
+  }
+
+  #finalMessage(error: unknown): string | undefined {
+    if (isCorrupt(error)) return 'the database is corrupt'
+    const code = resultCode(error)
+    if (primaryCode(error) !== IOERR || NO_DISK_FAULT.has(code)) return undefined
+    return code === IOERR_WRITE && mustNotGrow(this.#db) ? undefined : 'I/O error of the store'
+  }
+}
+
+/** The primary result code of an error of SQLite, such as 5 for BUSY. */
 export function primaryCode(error: unknown): number | undefined {
-  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : undefined
+  const code = resultCode(error)
+  return code && code & 0xff
+}
+
+/** Whether an error says that a file is damaged, or no database. */
+export function isCorrupt(error: unknown): boolean {
+  return CORRUPT.has(primaryCode(error))
+}
+
+function resultCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) : undefined
 }
 
 /**
- * Whether an error is a fault of the disk (https://sqlite.org/rescode.html#ioerr), and not of the memory, or of the
- * file for shared memory, which a full disk or too many open files may cause, and which need not last.
+ * Whether the system refuses to let files grow: a quota is used up (EDQUOT), or their size is limited (EFBIG). SQLite takes
+ * both for an I/O error and does not tell the errno, so that some bytes are written behind the log, and taken back.
  */
-export function isDiskFault(error: unknown): boolean {
-  return primaryCode(error) === 10 && error instanceof Error && 'errcode' in error && !OTHERS.has(Number(error.errcode))
-}
-
-/** SQLITE_IOERR_NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP. */
-const OTHERS = new Set([12, 18, 19, 21].map((detail) => (detail << 8) | 10))
-
-/** Runs SQL. @throws {StoreUnavailable} for what may go better later */
-export function available<Value>(run: () => Value): Value {
-  if (failure.signal.aborted) throw new StoreUnavailable('there was an I/O error', { cause: failure.signal.reason })
+function mustNotGrow(db: DatabaseSync): boolean {
+  let file: number | undefined
   try {
-    return run()
+    if (!db.isTransaction) db.exec('BEGIN IMMEDIATE') // nobody else writes to the log meanwhile
+    const path = String(db.location())
+    file = openSync(`${path}-wal`, 'r+')
+    const { size } = fstatSync(file)
+    const bytes = Buffer.alloc(8192)
+    try {
+      return writeSync(file, bytes, 0, bytes.length, Math.max(size, statSync(path).size)) < bytes.length
+    } finally {
+      ftruncateSync(file, size)
+    }
   } catch (error) {
-    if (isDiskFault(error)) failure.abort(error)
-    // When the process ends, the store is closed to requests that have taken too long.
-    const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
-    if (!isClosed && !UNAVAILABLE.has(primaryCode(error))) throw error
-    throw new StoreUnavailable(String(error), { cause: error })
+    const errno = error instanceof Error && 'errno' in error ? -Number(error.errno) : undefined
+    return errno === constants.errno.EDQUOT || errno === constants.errno.EFBIG || errno === constants.errno.ENOSPC
+  } finally {
+    if (file !== undefined) closeSync(file)
+    if (db.isTransaction) db.exec('ROLLBACK')
   }
 }

@@ -1,28 +1,35 @@
 import { statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import { Batcher, type Batched } from '../batch.ts'
 import { BATCH, Lists } from '../lists.ts'
 import { fromPlant, fromToken, type Row, toEntry, toPlant, toToken } from '../rows.ts'
-import { available } from './errors.ts'
-import { openSqlite } from './file.ts'
-import { Kept, measurer, openSnapshot, reader } from './pages.ts'
-import { type Entry, type Figures, type Page, type Plant, type Store, type StoredToken } from '../store.ts'
+import { startCheck } from './check.ts'
+import { SqlRunner } from './errors.ts'
+import { type OpenFile, openSqlite } from './file.ts'
+import { measurer, openSnapshot, PageCache, reader } from './pages.ts'
+import type { Entry, Figures, Limits, Monitor, Page, Plant, Store, StoredToken } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
 /** After so many writes the log is emptied into the file. */
 const CHECKPOINT = 500
+/** Bytes of the log above which no snapshot begins beside others, and above which those that are open are ended. */
+const MAX_LOG_BYTES = 64 << 20
+const MAX_LOG_BYTES_WITH_SNAPSHOTS = 256 << 20
 
 /** The embedded store. */
 export class SqliteStore implements Store {
+  readonly #file: OpenFile
   readonly #db: DatabaseSync
-  readonly #lock: DatabaseSync | undefined
+  readonly #runner: SqlRunner
   readonly #sql: SQLTagStore
-  /** What is kept of an owner's plants. */
-  readonly #kept: readonly Pick<Kept<never>, 'drop'>[]
+  readonly #caches: readonly Pick<PageCache<never>, 'drop'>[]
   readonly #lists: Lists
-  /** Writes that wait for their commit: `run` executes one, and gives what to call when it is committed. */
-  readonly #batch: { run: () => () => void; reject: (error: unknown) => void }[] = []
+  // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
+  readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), { max: Infinity })
   readonly #wal: string
+  #stopCheck: (() => void) | undefined
+  #isSound: boolean | undefined
   #commits = 0
   #writes = 0
   /** Of these so many are not only in the log. */
@@ -32,30 +39,42 @@ export class SqliteStore implements Store {
    * @param sole whether to become the one process that owns the file
    * @throws {StartupError}
    */
-  constructor(file: string, sole: boolean) {
-    const { db, lock } = openSqlite(file, sole)
+  constructor(file: string, sole: boolean, { NODE_ENV }: Limits, monitor?: Monitor) {
+    this.#file = openSqlite(file, sole)
+    const { db } = this.#file
+    const runner = new SqlRunner(db, monitor?.onFailure)
+    const path = String(db.location())
+    const pages = new PageCache(reader(db, runner), ({ plants }) => plants.text.length)
+    const sizes = new PageCache(measurer(db, runner), () => 50) // about what one takes with its key
+    if (monitor !== undefined) {
+      // In production it is more often a volume that is missing than the first start.
+      if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
+      this.#stopCheck = startCheck(path, (found) => this.#checked(found, monitor.log))
+    }
     this.#db = db
-    this.#lock = lock
+    this.#runner = runner
     this.#sql = db.createTagStore()
-    this.#wal = `${db.location()}-wal`
-    const pages = new Kept(reader(db), ({ plants }) => plants.text.length)
-    const sizes = new Kept(measurer(db), () => 50) // hardly anything, but not nothing: their number is bounded, too
-    this.#kept = [pages, sizes]
-    this.#lists = new Lists(
-      async (owner, after, most) => {
+    this.#wal = `${path}-wal`
+    this.#caches = [pages, sizes]
+    this.#lists = new Lists({
+      page: async (owner, after, most) => {
         // The lists of one turn are answered together, as writes are: to wake their clients one by one costs more.
         await nextTurn()
-        return available(() => pages.get(owner, after, most))
+        return runner.run(() => pages.get(owner, after, most))
       },
-      async (owner, after, most) => sizes.get(owner, after, most),
-      async () => openSnapshot(String(db.location())),
-    )
+      measure: async (owner, after, most) => sizes.get(owner, after, most),
+      openSnapshot: async () => {
+        if (this.#logBytes() > MAX_LOG_BYTES) this.#checkpoint()
+        return openSnapshot(path, runner)
+      },
+      mustWait: () => this.#logBytes() > MAX_LOG_BYTES,
+    })
   }
 
   create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
     const text = fromPlant(plant)
     return this.#write(() => {
-      this.#forget(owner)
+      this.#dropPages(owner)
       const { changes } = this.#sql.run`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${text})
         ON CONFLICT DO NOTHING`
       return changes === 1n ? plant : toPlant(this.#row(owner, id))
@@ -63,21 +82,21 @@ export class SqliteStore implements Store {
   }
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
-    const row = available(() => this.#row(owner, id))
+    const row = this.#runner.run(() => this.#row(owner, id))
     return row && toPlant(row)
   }
 
   update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
     const text = fromPlant(plant)
     return this.#write(() => {
-      this.#forget(owner)
+      this.#dropPages(owner)
       return this.#sql.run`UPDATE plants SET plant = ${text} WHERE owner = ${owner} AND id = ${id}`.changes === 1n
     })
   }
 
   delete(owner: string, id: bigint): Promise<boolean> {
     return this.#write(() => {
-      this.#forget(owner)
+      this.#dropPages(owner)
       return this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n
     })
   }
@@ -88,10 +107,12 @@ export class SqliteStore implements Store {
 
   async entries(after?: Entry): Promise<Entry[]> {
     const { owner, id } = after ?? { owner: '', id: -Infinity }
-    return available(
-      () => this.#sql.all`SELECT owner, id, plant FROM plants WHERE (owner, id) > (${owner}, ${id})
+    return this.#runner
+      .run(
+        () => this.#sql.all`SELECT owner, id, plant FROM plants WHERE (owner, id) > (${owner}, ${id})
         ORDER BY owner, id LIMIT ${BATCH}`,
-    ).map(toEntry)
+      )
+      .map(toEntry)
   }
 
   async addToken(token: StoredToken): Promise<void> {
@@ -103,12 +124,12 @@ export class SqliteStore implements Store {
   }
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    const row = available(() => this.#sql.get`SELECT * FROM tokens WHERE digest = ${digest}`)
+    const row = this.#runner.run(() => this.#sql.get`SELECT * FROM tokens WHERE digest = ${digest}`)
     return row && toToken(row)
   }
 
   async listTokens(): Promise<StoredToken[]> {
-    return available(() => this.#sql.all`SELECT * FROM tokens ORDER BY created, id`).map(toToken)
+    return this.#runner.run(() => this.#sql.all`SELECT * FROM tokens ORDER BY created, id`).map(toToken)
   }
 
   deleteToken(id: string): Promise<boolean> {
@@ -116,72 +137,100 @@ export class SqliteStore implements Store {
   }
 
   async ping(): Promise<void> {
-    available(() => this.#sql.get`SELECT 1 FROM plants LIMIT 1`)
+    this.#runner.run(() => this.#sql.get`SELECT 1 FROM plants LIMIT 1`)
+    if (!this.#file.isInPlace())
+      this.#runner.fail('the file was removed or replaced', new Error(this.#db.location() ?? ''))
   }
 
   figures(): Figures {
-    const walBytes = statSync(this.#wal, { throwIfNoEntry: false })?.size ?? 0
-    return { commits: this.#commits, writes: this.#writes, walBytes }
+    return { commits: this.#commits, writes: this.#writes, walBytes: this.#logBytes(), isSound: this.#isSound }
   }
 
   async isEmpty(): Promise<boolean> {
-    return available(() => this.#sql.get`SELECT 1 FROM plants UNION ALL SELECT 1 FROM tokens LIMIT 1`) === undefined
+    return (
+      this.#runner.run(() => this.#sql.get`SELECT 1 FROM plants UNION ALL SELECT 1 FROM tokens LIMIT 1`) === undefined
+    )
   }
 
   async close(): Promise<void> {
-    this.#commit()
-    for (const each of [this.#db, this.#lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
+    this.#stopCheck?.()
+    await this.#batcher.idle()
+    for (const each of [this.#db, this.#file.lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
   }
 
-  #forget(owner: string): void {
-    for (const kept of this.#kept) kept.drop(owner)
+  #checked(found: string[] | Error, log: Monitor['log']): void {
+    if (found instanceof Error) {
+      log.warn({ err: found }, 'the database could not be checked')
+      return
+    }
+    this.#isSound = found.length === 0
+    if (this.#isSound) {
+      log.info('the database was checked: nothing is wrong')
+      return
+    }
+    // It stays up for an operator to see why: to start it anew would not help.
+    this.#runner.refuse(new Error('the database is corrupt'))
+    log.error({ faults: found }, 'the database is corrupt')
+  }
+
+  #dropPages(owner: string): void {
+    for (const cache of this.#caches) cache.drop(owner)
   }
 
   #row(owner: string, id: bigint): Row | undefined {
     return this.#sql.get`SELECT plant FROM plants WHERE owner = ${owner} AND id = ${id}`
   }
 
-  // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
-  #write<Value>(execute: () => Value): Promise<Value> {
-    const { promise, resolve, reject } = Promise.withResolvers<Value>()
-    const run = () => {
+  /** @param execute runs one statement */
+  async #write<Value>(execute: () => Value): Promise<Value> {
+    let result: () => Value = () => {
+      throw new Error('the statement was not run')
+    }
+    await this.#batcher.add(() => {
       try {
-        const value = available(execute)
-        return () => resolve(value)
+        const value = this.#runner.run(execute)
+        result = () => value
       } catch (error) {
         // SQLite undoes the one faulty statement; the others go on, unless the fault has ended the transaction.
         if (!this.#db.isTransaction) throw error
-        return () => reject(error)
+        result = () => {
+          throw error
+        }
       }
-    }
-    if (this.#batch.push({ run, reject }) === 1) setImmediate(() => this.#commit())
-    return promise
+    })
+    return result()
   }
 
-  #commit(): void {
-    const batch = this.#batch.splice(0)
-    if (batch.length === 0) return
+  #commit(batch: readonly Batched<() => void, undefined>[]): void {
     try {
-      available(() => this.#db.exec('BEGIN IMMEDIATE'))
-      const settle = batch.map(({ run }) => run())
-      available(() => this.#db.exec('COMMIT'))
-      this.#commits += 1
-      this.#writes += batch.length
-      for (const each of settle) each()
+      this.#runner.run(() => this.#db.exec('BEGIN IMMEDIATE'))
+      for (const { item } of batch) item()
+      this.#runner.run(() => this.#db.exec('COMMIT'))
     } catch (error) {
       if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
-      for (const { reject } of batch) reject(error)
+      throw error
     }
+    for (const { resolve } of batch) resolve(undefined)
+    this.#commits += 1
+    this.#writes += batch.length
     if (this.#writes - this.#checkpointed >= CHECKPOINT) this.#checkpoint()
   }
 
   // SQLite would do it by itself, and would not tell of an I/O error.
   #checkpoint(): void {
     this.#checkpointed = this.#writes
+    if (this.#logBytes() > MAX_LOG_BYTES_WITH_SNAPSHOTS) void this.#lists.endSnapshots()
     try {
-      available(() => this.#db.exec('PRAGMA wal_checkpoint'))
+      const { log, checkpointed } = this.#runner.run(() => this.#sql.get`PRAGMA wal_checkpoint`) ?? {}
+      // A reader that is not of this process may still use the log: then it is truncated another time.
+      if (log !== checkpointed || this.#lists.snapshots > 0 || this.#logBytes() <= MAX_LOG_BYTES) return
+      this.#runner.run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error // else the log has it all until the next time
     }
+  }
+
+  #logBytes(): number {
+    return statSync(this.#wal, { throwIfNoEntry: false })?.size ?? 0
   }
 }

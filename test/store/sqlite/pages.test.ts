@@ -3,12 +3,12 @@ import t from 'tap'
 import { JsonText } from '../../../service/http/json.ts'
 import type { ShortPage } from '../../../service/store/lists.ts'
 import type { Plant } from '../../../service/store/store.ts'
-import { Kept } from '../../../service/store/sqlite/pages.ts'
+import { PageCache } from '../../../service/store/sqlite/pages.ts'
 
 /** Pages of a text, and what was read for them. */
-function counted(text = '[]'): { pages: Kept<ShortPage>; reads: string[] } {
+function counted(text = '[]'): { pages: PageCache<ShortPage>; reads: string[] } {
   const reads: string[] = []
-  const pages = new Kept(
+  const pages = new PageCache(
     (owner, after, most) => {
       reads.push(`${owner} ${after} ${most}`)
       return { plants: new JsonText<Plant[]>(text) }

@@ -1,0 +1,52 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** Each entry upgrades the schema by one version. `user_version` of a file is the number of entries that it has had. */
+export const SCHEMA: readonly string[] = [
+  `CREATE TABLE plants (
+     owner TEXT NOT NULL,
+     id INTEGER NOT NULL,
+     plant TEXT NOT NULL, -- as JSON, the form that it is answered in
+     PRIMARY KEY (owner, id)
+   ) WITHOUT ROWID, STRICT;
+   CREATE TABLE tokens (
+     id TEXT NOT NULL PRIMARY KEY,
+     digest BLOB NOT NULL UNIQUE,
+     caller TEXT NOT NULL,
+     created INTEGER NOT NULL, -- milliseconds since 1970, as is expires
+     expires INTEGER
+   ) WITHOUT ROWID, STRICT`,
+  'ALTER TABLE tokens ADD COLUMN scopes TEXT',
+]
+
+// Marks a database as one of this program (https://sqlite.org/pragma.html#pragma_application_id).
+const APPLICATION_ID = 0x706c6e74
+
+/**
+ * Upgrades the schema to the newest version, in the transaction that is open.
+ * @returns the version before; 0 for an empty file
+ * @throws {Error} as {@link versionOf} does
+ */
+export function upgrade(db: DatabaseSync, schema = SCHEMA): number {
+  const version = versionOf(db, schema)
+  const mark = `PRAGMA user_version = ${schema.length}; PRAGMA application_id = ${APPLICATION_ID}`
+  if (version < schema.length) db.exec([...schema.slice(version), mark].join(';'))
+  return version
+}
+
+/**
+ * The version of the schema; 0 for an empty file.
+ * @throws {Error} if the database belongs to another program, or to a newer version of this one
+ */
+export function versionOf(db: DatabaseSync, schema = SCHEMA): number {
+  const objects = '(SELECT count(*) FROM sqlite_schema)'
+  const identity = `SELECT user_version, application_id = ${APPLICATION_ID}
+      OR (application_id, user_version, ${objects}) = (0, 0, 0) AS ours
+    FROM pragma_application_id, pragma_user_version`
+  const { user_version, ours } = db.prepare(identity).get() ?? {}
+  const version = Number(user_version)
+  if (Number(ours) !== 1) throw new Error('it is a database of another program')
+  if (version > schema.length) {
+    throw new Error(`its schema is version ${version} and this program knows ${schema.length}: a newer one wrote it`)
+  }
+  return version
+}

@@ -1,0 +1,99 @@
+// A database file that is damaged is not served, by the real process.
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { openStore } from '../../../service/store/open.ts'
+import { call } from '../../support/helper.ts'
+import { startService } from '../../support/process.ts'
+import { eventually } from '../../support/project.ts'
+import { issueToken } from '../../support/tokens.ts'
+
+const PAGE = 4096
+/** What a page of an index begins with that has no pages below it (https://sqlite.org/fileformat2.html#b_tree_pages). */
+const LEAF = 10
+
+/** A file with plants of some owners, and a token of "joe". */
+async function prepare(t: Test) {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openStore({ file })
+  const token = await issueToken(store, 'joe')
+  const create = (owner: string, id: number) =>
+    store.create(owner, BigInt(id), { name: `${owner}'s plant ${id}`, tag: '🌱'.repeat(255) })
+  for (const owner of ['ann', 'joe', 'zoe'])
+    await Promise.all(Array.from({ length: 1000 }, (_, id) => create(owner, id)))
+  await store.close()
+  return { file, token, DATABASE_URL: `sqlite:${file}` }
+}
+
+/** Damages the lowest pages of a file that hold a text. */
+function damage(file: string, text: string): void {
+  const bytes = readFileSync(file)
+  for (let at = PAGE; at < bytes.length; at += PAGE) {
+    const page = bytes.subarray(at, at + PAGE)
+    if (page[0] === LEAF && page.includes(text)) page.fill(7, 0, 64)
+  }
+  writeFileSync(file, bytes)
+}
+
+const PRODUCTION = { LOG_LEVEL: 'info', NODE_ENV: 'production' }
+
+const lines = (stdout: string): Record<string, unknown>[] =>
+  stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+
+t.test('when a request finds the file corrupt, nothing is served any more and the process ends', async (t) => {
+  const { file, token, DATABASE_URL } = await prepare(t)
+  damage(file, "joe's plant")
+  const { port, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  const list = await call(port, { path: '/plants', token })
+  t.match(list, { status: 503, headers: { 'retry-after': '1' } })
+  const { code, stdout } = await ended
+  t.equal(code, 1)
+  const fatal = lines(stdout).filter(({ level }) => level === 60)
+  t.match(fatal, [{ msg: 'the database is corrupt', err: { errcode: 11 } }])
+  t.equal(fatal.length, 1)
+})
+
+t.test('when a running service finds that the file is no database any more, it ends', async (t) => {
+  const { file, token, DATABASE_URL } = await prepare(t)
+  const { port, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  t.equal((await call(port, { path: '/plants?limit=1', token })).status, 200)
+  const descriptor = openSync(file, 'r+')
+  writeSync(descriptor, Buffer.alloc(100, 7))
+  closeSync(descriptor)
+  // A long list has a connection of its own, which reads the first page; one that is open remembers it.
+  t.equal((await call(port, { path: '/plants', token })).status, 503)
+  const { code, stdout } = await ended
+  t.equal(code, 1)
+  t.match(
+    lines(stdout).filter(({ level }) => level === 60),
+    [{ msg: 'the database is corrupt', err: { errcode: 26 } }],
+  )
+})
+
+t.test(
+  'a check in the background finds what no request has met: then the service is not ready, and says why',
+  async (t) => {
+    const { file, token, DATABASE_URL } = await prepare(t)
+    damage(file, "zoe's plant")
+    const { port, adminPort, child, printed } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+    const admin = (path: string) => fetch(`http://127.0.0.1:${adminPort}${path}`)
+    await eventually(async () => (await admin('/readyz')).status === 503)
+    t.match(await (await admin('/metrics')).text(), /^plants_store_sound 0$/m)
+    t.equal((await call(port, { path: '/plants?limit=1', token })).status, 503)
+    await eventually(() => printed.stdout.includes('the database is corrupt'))
+    const found = lines(printed.stdout).find(({ msg }) => msg === 'the database is corrupt')
+    t.match(found, { level: 50, faults: [/returns error code 11/] })
+    t.equal((await admin('/livez')).status, 200, 'to start it anew would not help')
+    child.kill('SIGTERM')
+  },
+)
+
+t.test('the check of a sound file is logged, and in the metrics', async (t) => {
+  const { DATABASE_URL } = await prepare(t)
+  const service = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  await service.until(/"level":30,.*"msg":"the database was checked: nothing is wrong"/)
+  const metrics = await fetch(`http://127.0.0.1:${service.adminPort}/metrics`)
+  t.match(await metrics.text(), /^plants_store_sound 1$/m)
+})

@@ -1,0 +1,223 @@
+// The file of the embedded store: who may open it, how it is made, and what is refused at the start.
+import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../../service/config.ts'
+import { openStore } from '../../../service/store/open.ts'
+import { openSqlite } from '../../../service/store/sqlite/file.ts'
+import { SCHEMA } from '../../../service/store/sqlite/schema.ts'
+import type { Monitor, Store } from '../../../service/store/store.ts'
+import { namesIn } from '../../support/pages.ts'
+import { run } from '../../support/process.ts'
+
+const OPEN = JSON.stringify(import.meta.resolve('../../../service/store/open.ts'))
+
+async function open(t: Test): Promise<{ store: Store; file: string }> {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openStore({ file })
+  t.teardown(() => store.close())
+  return { store, file }
+}
+
+const create = (store: Store, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
+
+/** What notes what it is told. */
+function monitor() {
+  const told: unknown[] = []
+  const log = (level: string) => (fields: unknown, message?: string) => void told.push([level, fields, message])
+  const onFailure: Monitor['onFailure'] = (message) => void told.push(message)
+  return { told, log: { info: log('info'), warn: log('warn'), error: log('error') }, onFailure }
+}
+
+t.test('each commit is synced, in WAL mode, whoever opens the file', async (t) => {
+  for (const sole of [true, false]) {
+    const { db, lock } = openSqlite(`${t.testdirName}.db`, sole)
+    t.strictSame(
+      { ...db.prepare('SELECT * FROM pragma_journal_mode, pragma_synchronous').get() },
+      {
+        journal_mode: 'wal',
+        synchronous: 2n,
+      },
+    )
+    db.close()
+    lock?.close()
+  }
+  for (const end of ['', '.lock']) rmSync(`${t.testdirName}.db${end}`)
+})
+
+t.test('a file has one owner, by whatever path it comes, and visitors beside it', async (t) => {
+  const { store, file } = await open(t)
+  const links = [`${t.testdirName}/link.db`, `${t.testdirName}/folder/plants.db`]
+  symlinkSync('plants.db', links[0] ?? '')
+  symlinkSync('.', `${t.testdirName}/folder`)
+  for (const path of [file, ...links]) {
+    const refused = { name: 'StartupError', message: `DATABASE_URL sqlite:${path}: another process is using it` }
+    await t.rejects(openStore({ file: path }), refused)
+  }
+  const visitor = await openStore({ file }, false)
+  await visitor.addToken({ id: 'a', caller: 'joe', created: new Date(), digest: new Uint8Array(32), scopes: [] })
+  await visitor.close()
+  t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
+})
+
+t.test('a file with another name is refused, by each of its names: mount the folder', async (t) => {
+  const { store, file } = await open(t)
+  await create(store, 1)
+  const link = `${t.testdirName}/link.db`
+  linkSync(file, link)
+  for (const path of [file, link]) {
+    for (const sole of [true, false]) {
+      await t.rejects(openStore({ file: path }, sole), {
+        name: 'StartupError',
+        message: `DATABASE_URL sqlite:${path}: the file has another name, by a mount or a hard link: mount the folder, not the file`,
+      })
+    }
+  }
+  t.notOk(existsSync(`${link}-wal`), 'no second log was begun')
+  await store.close()
+  store.close = async () => undefined
+  rmSync(link)
+  await (await openStore({ file })).close()
+})
+
+const displacements: Record<string, (file: string) => void> = {
+  'the database was removed': (file) => rmSync(file),
+  'another database is in its place': (file) => {
+    copyFileSync(file, `${file}.copy`)
+    renameSync(`${file}.copy`, file)
+  },
+  'the lock file was removed': (file) => rmSync(`${file}.lock`),
+  'another lock file is in its place': (file) => {
+    writeFileSync(`${file}.new`, '')
+    renameSync(`${file}.new`, `${file}.lock`)
+  },
+}
+for (const [what, displace] of Object.entries(displacements)) {
+  t.test(`the store ends when it is found that ${what}`, async (t) => {
+    const file = `${t.testdir()}/plants.db`
+    const { told, ...watching } = monitor()
+    const store = await openStore({ file }, true, readConfig({}), watching)
+    t.teardown(() => store.close())
+    told.length = 0
+    await store.ping()
+    displace(file)
+    const failed = { name: 'StoreUnavailable' }
+    await t.rejects(store.ping(), failed)
+    for (const late of [() => create(store, 1), () => store.ping(), () => store.list('joe')])
+      await t.rejects<unknown>(late, failed)
+    t.strictSame(told, ['the file was removed or replaced'])
+  })
+}
+
+t.test('a start in production that makes a new file says so, with its path', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  for (const [NODE_ENV, level] of [
+    ['production', 'warn'],
+    ['development', 'info'],
+  ] as const) {
+    for (const expected of [[[level, { file }, 'new database']], []]) {
+      const { told, ...watching } = monitor()
+      await (await openStore({ file }, true, readConfig({ NODE_ENV }), watching)).close()
+      t.strictSame(told, expected)
+    }
+    rmSync(file)
+  }
+})
+
+t.test('a file is free again when it is closed, and a lock file that stayed behind is no lock', async (t) => {
+  const { store, file } = await open(t)
+  await create(store, 1)
+  await store.close()
+  store.close = async () => undefined
+  t.ok(existsSync(`${file}.lock`))
+  const again = await openStore({ file })
+  t.strictSame(await namesIn(again, 'joe'), ['plant 1'])
+  await again.close()
+})
+
+t.test('the folder of the file is made, but not its parents', async (t) => {
+  const folder = t.testdir()
+  await (await openStore({ file: `${folder}/new/plants.db` })).close()
+  for (const file of [`${folder}/no/such/plants.db`, '/proc/none/none/plants.db', `${folder}/new/plants.db/x`]) {
+    await t.rejects(openStore({ file }), { name: 'StartupError', message: `DATABASE_URL sqlite:${file}: ` })
+  }
+  t.notOk(existsSync(`${folder}/no`))
+  mkdirSync(`${folder}/a folder`)
+  await t.rejects(openStore({ file: `${folder}/a folder` }), { name: 'StartupError' })
+})
+
+t.test('a path is no URI', async (t) => {
+  const here = process.cwd()
+  process.chdir(t.testdir())
+  t.teardown(() => process.chdir(here))
+  await (await openStore({ file: 'file:a.db?mode=memory' })).close()
+  t.ok(existsSync('file:a.db?mode=memory'))
+})
+
+const foreign: [what: string, make: string, message: RegExp][] = [
+  [
+    'of a newer version',
+    `PRAGMA user_version = ${SCHEMA.length + 1}`,
+    new RegExp(`schema is version ${SCHEMA.length + 1} and this program knows ${SCHEMA.length}: a newer one wrote it$`),
+  ],
+  ['of another program', 'PRAGMA application_id = 7', /it is a database of another program$/],
+]
+for (const [what, make, message] of foreign) {
+  t.test(`a database ${what} is refused, and stays as it is`, async (t) => {
+    const file = `${t.testdir()}/plants.db`
+    await (await openStore({ file })).close()
+    const db = new DatabaseSync(file)
+    db.exec(make)
+    db.close()
+    const bytes = readFileSync(file)
+    for (const sole of [true, false]) await t.rejects(openStore({ file }, sole), { name: 'StartupError', message })
+    t.ok(bytes.equals(readFileSync(file)))
+  })
+}
+
+t.test('a database that another program has begun is refused, and stays as it is', async (t) => {
+  for (const [name, begin] of [
+    ['tables', 'CREATE TABLE plants (id)'],
+    ['version', 'PRAGMA user_version = 1'],
+    ['program', 'PRAGMA application_id = 7'],
+  ] as const) {
+    const file = `${t.testdirName}.${name}.db`
+    const db = new DatabaseSync(file)
+    db.exec(begin)
+    db.close()
+    const bytes = readFileSync(file)
+    t.teardown(() => ['', '.lock'].forEach((end) => rmSync(file + end, { force: true })))
+    await t.rejects(
+      openStore({ file }),
+      { name: 'StartupError', message: /it is a database of another program$/ },
+      name,
+    )
+    t.ok(bytes.equals(readFileSync(file)), name)
+  }
+})
+
+t.test('a file that is no database is refused, and stays as it is', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  writeFileSync(file, 'name,tag\n'.repeat(1000))
+  await t.rejects(openStore({ file }), { name: 'StartupError', message: /file is not a database$/ })
+  t.equal(readFileSync(file, 'utf8'), 'name,tag\n'.repeat(1000))
+})
+
+t.test('an SQLite that can corrupt a file is refused before it touches one', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  for (const [version, answer] of [
+    ['3.51.2', /this runtime has SQLite 3\.51\.2, and 3\.51\.3 or later is needed/],
+    ['3.9.0', /3\.51\.3 or later is needed/],
+    ['3.51.10', /^$/],
+    ['4.0.0', /^$/],
+  ] as const) {
+    const script = `
+      Object.defineProperty(process.versions, 'sqlite', { value: '${version}' })
+      const { openStore } = await import(${OPEN})
+      await openStore({ file: process.env.FILE }).then((store) => store.close(), (error) => console.log(error.message))`
+    const { stdout } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
+    t.match(stdout.trim(), answer, version)
+    if (stdout !== '') t.notOk(existsSync(file))
+  }
+})

@@ -1,0 +1,82 @@
+// The write-ahead log of the embedded store, by its real size.
+import { statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { openStore } from '../../../service/store/open.ts'
+import type { Page } from '../../../service/store/store.ts'
+import { batchesOf, namesOf } from '../../support/pages.ts'
+
+const MEGABYTE = 1 << 20
+const PLANTS = 10_000
+
+/** A store with plants of which each two take a page of the file, and what writes to its log and looks at it. */
+async function open(t: Test) {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openStore({ file })
+  t.teardown(() => store.close())
+  const long = '🌱'.repeat(255)
+  const plant = (tag: string) => ({ name: long, tag })
+  const ids = Array.from({ length: PLANTS }, (_, id) => BigInt(id))
+  for (let first = 0; first < PLANTS; first += 500) {
+    await Promise.all(ids.slice(first, first + 500).map((id) => store.create('joe', id, plant(long))))
+  }
+  const other = new DatabaseSync(file, { timeout: 60_000 })
+  other.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF')
+  t.teardown(() => other.close())
+  const rewrite = other.prepare('UPDATE plants SET plant = ?')
+  let turn = 0
+  return {
+    store,
+    /** Writes once for each of some plants that lie far from each other. */
+    write: async (count: number, tag: string) => {
+      await Promise.all(ids.slice(0, count).map((id) => store.update('joe', (id * 17n) % BigInt(PLANTS), plant(tag))))
+    },
+    /** Writes every plant in one transaction: some 20 megabytes of the log. */
+    writeAll: () => rewrite.run(JSON.stringify({ name: long, tag: `${'🌱'.repeat(250)} ${turn++ % 10}` })),
+    size: () => statSync(`${file}-wal`).size,
+  }
+}
+
+t.test('the log is emptied into the file again and again', async (t) => {
+  const { store, write, size } = await open(t)
+  const sizes: number[] = []
+  for (let commit = 0; commit < 50; commit++) {
+    await write(100, `${commit}`)
+    sizes.push(size())
+  }
+  t.ok(Math.max(...sizes.slice(-40)) < 8 * MEGABYTE, `${Math.max(...sizes)} bytes`)
+  t.equal(store.figures().walBytes, size())
+})
+
+t.test('the log does not grow on while long lists overlap', async (t) => {
+  const { store, write, writeAll, size } = await open(t)
+  const sizes: number[] = []
+  const begin = (): Promise<Page> => store.list('joe').catch(begin) // refused on a machine that takes seconds to read one
+  let list = await begin()
+  for (let round = 0; round < 6; round++) {
+    writeAll()
+    sizes.push(size())
+    // One poller begins before the other one has ended.
+    const next = begin()
+    t.equal((await namesOf(list)).length, PLANTS)
+    list = await next
+  }
+  await namesOf(list)
+  await write(1000, 'a')
+  const largest = Math.max(...sizes)
+  t.ok(largest > 64 * MEGABYTE && largest < 100 * MEGABYTE, sizes.map((each) => Math.round(each / MEGABYTE)).join())
+  t.ok(size() < 64 * MEGABYTE, 'it was truncated')
+})
+
+t.test('a list that is not read is ended when the log has grown too long', async (t) => {
+  const { store, write, writeAll, size } = await open(t)
+  const batches = batchesOf(await store.list('joe'))[Symbol.asyncIterator]()
+  await batches.next()
+  while (size() < 200 * MEGABYTE) writeAll()
+  await write(1000, 'a')
+  t.equal((await batches.next()).done, false, 'not before')
+  while (size() < 256 * MEGABYTE) writeAll()
+  await write(1000, 'b')
+  t.ok(size() < 64 * MEGABYTE, 'the log was truncated')
+  await t.rejects(batches.next(), { name: 'StoreUnavailable', message: 'the list was read too slowly' })
+})

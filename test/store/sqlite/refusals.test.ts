@@ -1,0 +1,136 @@
+// What the operating system refuses to the embedded store: permission to write, descriptors, room.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import t from 'tap'
+import { issueToken } from '../../support/tokens.ts'
+import { openStore } from '../../../service/store/open.ts'
+import type { Plant } from '../../../service/store/store.ts'
+import { call } from '../../support/helper.ts'
+import { namesIn } from '../../support/pages.ts'
+import { run, startService } from '../../support/process.ts'
+
+const OPEN = JSON.stringify(import.meta.resolve('../../../service/store/open.ts'))
+const SQLITE = JSON.stringify(import.meta.resolve('../../../service/store/sqlite/store.ts'))
+
+t.test('a start is refused when a file or the folder can not be written, and names it', async (t) => {
+  const folder = mkdtempSync(`${tmpdir()}/plants-`)
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const script = `
+    import { chmodSync } from 'node:fs'
+    const { openStore } = await import(${OPEN})
+    const folder = process.env.FOLDER
+    const file = folder + '/plants.db'
+    if (process.getuid() === 0) {
+      chmodSync(folder, 0o777)
+      await import(${SQLITE}) // another user may not read it
+      process.setuid(65534) // root may write everything
+    }
+    const store = await openStore({ file })
+    await store.create('joe', 1n, { name: 'Rose' })
+    process.stdout.write('[')
+    for (const path of [file, file + '-wal', file + '.lock']) {
+      chmodSync(path, 0o444)
+      const message = await openStore({ file }, false).then(() => 'opened', (error) => error.message)
+      console.log(JSON.stringify([path, message]) + ',')
+      chmodSync(path, 0o644)
+    }
+    await openStore({ file: '/proc/plants.db' }).catch((error) => console.log(JSON.stringify(['/proc', error.message]) + ']'))
+    process.kill(process.pid, 'SIGKILL')`
+  const { stdout, stderr } = await run([process.execPath, '--input-type=module', '-e', script], { FOLDER: folder })
+  t.equal(stderr, '')
+  const refusals: [path: string, message: string][] = JSON.parse(stdout)
+  t.equal(refusals.length, 4)
+  for (const [path, message] of refusals) t.match(message, new RegExp(`E(ACCES|NOENT).*'${path}`))
+})
+
+t.test('a start is refused by name when descriptors are used up', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  await (await openStore({ file })).close()
+  const script = `
+    import { closeSync, openSync } from 'node:fs'
+    const { openStore } = await import(${OPEN})
+    const open = () => openStore({ file: process.env.FILE }).then((store) => store.close(), (error) => error.message)
+    await open()
+    const descriptors = []
+    try { for (;;) descriptors.push(openSync('/dev/null')) } catch {}
+    const messages = []
+    for (let free = 0; free < 10; free++) {
+      messages.push(await open() ?? 'opened')
+      closeSync(descriptors.pop())
+    }
+    console.log(JSON.stringify(messages))`
+  const node = [process.execPath, '--input-type=module', '-e', script]
+  const command = ['sh', '-c', 'ulimit -n 64 && exec "$0" "$@"', ...node]
+  const { stdout, stderr } = await run(command, { FILE: file })
+  const messages: string[] = JSON.parse(stdout || '[]')
+  t.equal(messages.at(-1), 'opened', stderr)
+  const refused = messages.slice(0, messages.indexOf('opened'))
+  t.ok(refused.length > 2)
+  for (const message of refused) t.match(message, /^DATABASE_URL sqlite:.*: EMFILE: too many open files/)
+})
+
+t.test('on a full disk writes are refused, what was answered stays, and reads go on', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  // A limit on the pages of the database stands for the disk; test/system has a real one.
+  const script = `
+    import { DatabaseSync } from 'node:sqlite'
+    const { createTagStore } = DatabaseSync.prototype
+    DatabaseSync.prototype.createTagStore = function () {
+      this.exec('PRAGMA max_page_count = 100')
+      return createTagStore.call(this)
+    }
+    const { openStore } = await import(${OPEN})
+    const store = await openStore({ file: process.env.FILE })
+    const answers = []
+    for (let id = 0; id < 50; id++) {
+      const name = String(id).padStart(20000, 'x')
+      answers.push(await store.create('joe', BigInt(id), { name }).then(() => 1, (error) => error.name))
+    }
+    const { plants } = await store.list('joe')
+    console.log(JSON.stringify({ answers, stored: JSON.parse(plants.text).map(({ name }) => Number(name.replace(/^x+/, ''))) }))
+    process.kill(process.pid, 'SIGKILL')`
+  const { stdout, stderr, signal } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
+  t.equal(signal, 'SIGKILL', stderr)
+  const { answers, stored }: { answers: unknown[]; stored: number[] } = JSON.parse(stdout)
+  t.strictSame(new Set(answers), new Set([1, 'StoreUnavailable']))
+  t.strictSame(
+    stored,
+    Object.keys(answers)
+      .map(Number)
+      .filter((id) => answers[id] === 1),
+  )
+  const store = await openStore({ file })
+  t.teardown(() => store.close())
+  t.strictSame((await namesIn(store, 'joe')).length, stored.length, 'also after a crash')
+  t.ok(await store.create('joe', 1000n, { name: 'Rose' }), 'and with room again it goes on')
+})
+
+t.test('when the log must not grow (EFBIG) a commit that fails is answered 503, and the service goes on', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openStore({ file })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  const environment = { DATABASE_URL: `sqlite:${file}`, NODE_COMPILE_CACHE: '', NODE_V8_COVERAGE: '' }
+  // Blocks of 512 bytes or 1024, as the shell has it.
+  const command = ['sh', '-c', 'ulimit -f 400 && exec "$0" "$@"', process.execPath, 'service/main.ts']
+  const { port, adminPort, child, ended } = await startService(t, environment, command)
+  const answered: number[] = []
+  let refused = 0
+  for (let id = 0; refused < 5 && id < 500; id++) {
+    const body = { id, name: String(id), tag: '🌵'.repeat(255) }
+    const { status, headers } = await call(port, { method: 'POST', path: '/plants', token, body })
+    if (status === 200) answered.push(id)
+    else refused += 1
+    if (status !== 200) t.match({ status, headers }, { status: 503, headers: { 'retry-after': '1' } })
+  }
+  t.equal(refused, 5)
+  t.ok(answered.length > 10)
+  const names = answered.map(String)
+  const namesOf = (json: unknown) => (json as Plant[]).map(({ name }) => name) // the contract was checked
+  t.strictSame(namesOf((await call(port, { path: '/plants', token })).json), names)
+  t.equal((await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status, 200)
+  child.kill('SIGKILL')
+  t.match(await ended, { signal: 'SIGKILL' })
+  const again = await startService(t, { DATABASE_URL: `sqlite:${file}` })
+  t.strictSame(namesOf((await call(again.port, { path: '/plants', token })).json), names, 'nothing was half done')
+})
