@@ -1,0 +1,34 @@
+// For `node --import`: notes what a program does with files and databases in the file CALLS, a line for each call. Before
+// the call of the number FAULT_AT the process is killed, or that call fails, as FAULT says.
+import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { DatabaseSync } from 'node:sqlite'
+
+const { CALLS = '', FAULT_AT = '', FAULT = '' } = process.env
+const paths = new Map<unknown, unknown>()
+const notes = fs.openSync(CALLS, 'a')
+let count = 0
+
+function watch(object: object, name: string): void {
+  const original: unknown = Reflect.get(object, name)
+  if (typeof original !== 'function') throw new TypeError(name)
+  const call = function (this: unknown, ...args: unknown[]): unknown {
+    count += 1
+    if (count === Number(FAULT_AT)) {
+      if (FAULT === 'kill') process.kill(process.pid, 'SIGKILL')
+      throw new Error(`EIO: i/o error, ${name}`)
+    }
+    const result: unknown = Reflect.apply(original, this, args)
+    if (name === 'openSync') paths.set(result, args[0])
+    const words = args.map((each) => (typeof each === 'number' ? paths.get(each) : each))
+    fs.writeSync(notes, `${JSON.stringify([name, ...words])}\n`)
+    return result
+  }
+  Reflect.set(object, name, call)
+}
+
+for (const name of ['openSync', 'fsyncSync', 'rmSync', 'renameSync', 'chmodSync', 'writeFileSync', 'mkdirSync']) {
+  watch(fs, name)
+}
+for (const name of ['exec', 'prepare', 'close']) watch(DatabaseSync.prototype, name)
+syncBuiltinESMExports()
