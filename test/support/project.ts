@@ -41,11 +41,15 @@ export async function freePort(): Promise<number> {
   return address instanceof Object ? address.port : 0
 }
 
-/** Waits until something is so, for half a minute at most. */
-export async function eventually(isSo: () => boolean | Promise<boolean>, report = () => String(isSo)): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
+/** Waits until something is so. @param timeout in milliseconds */
+export async function eventually(
+  isSo: () => boolean | Promise<boolean>,
+  report = () => String(isSo),
+  timeout = 30_000,
+): Promise<void> {
+  for (const end = performance.now() + timeout; performance.now() < end;) {
     if (await isSo()) return
     await delay(50)
   }
-  throw new Error(`not in half a minute: ${report()}`)
+  throw new Error(`not in ${timeout / 1000} seconds: ${report()}`)
 }

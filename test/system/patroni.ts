@@ -1,0 +1,175 @@
+// A PostgreSQL cluster as deploy/patroni sets it up: etcd, two nodes, and HAProxy before them. Ports and folders, which
+// Patroni takes from the environment, are all that differs.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, chownSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import type { Test } from 'tap'
+import { start } from '../support/process.ts'
+import { eventually, freePort } from '../support/project.ts'
+import { need } from './programs.ts'
+
+// PostgreSQL refuses to be root: then it is nobody.
+const NOBODY = 65_534
+const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+const isRoot = process.getuid?.() === 0
+
+const PASSWORD = 'secret'
+
+// Ends all when standard input ends, so that nothing is left when the test is killed, too.
+const WATCH = `cat; kill -KILL $(cat "$1/pids"); for pid in $(head -qn 1 "$1"/*/data/postmaster.pid); do
+  kill -QUIT $pid && while kill -0 $pid; do sleep 0.05; done; done; rm -rf "$1"`
+
+/** Milliseconds that a cluster needs to be well again: a leader that was killed may have to be copied anew. */
+const RECOVERY = 120_000
+
+/** A member of the cluster, as Patroni tells it. */
+interface Member {
+  readonly name: string
+  readonly role: string
+  readonly state: string
+}
+
+/** A node: Patroni, and the PostgreSQL that it runs. */
+export interface Node {
+  readonly name: string
+  readonly start: () => Promise<void>
+  /** Kills Patroni at once, and all processes of PostgreSQL with it if that is said. */
+  readonly kill: (what: 'patroni' | 'all') => void
+  /** Lets a standby receive nothing more. @returns what loses all that was sent to it since */
+  readonly stopReceiving: () => () => void
+  /** What Patroni says of a path of its API; its status, and its answer as JSON. */
+  readonly ask: (path: string, change?: unknown) => Promise<{ status: number; json: unknown }>
+}
+
+export interface Cluster {
+  /** The database of the service, over HAProxy. */
+  readonly url: string
+  /** Waits until one node leads and the other is its synchronous standby. */
+  readonly roles: () => Promise<{ readonly leader: Node; readonly standby: Node }>
+}
+
+/** Starts a cluster, which ends with the test. */
+export async function startCluster(t: Test): Promise<Cluster> {
+  need('etcd', 'etcd-server')
+  need('patroni')
+  need('haproxy')
+  const programs = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1)
+  if (programs === undefined) throw new Error('PostgreSQL is missing: apt-get install --yes postgresql')
+  const folder = mkdtempSync(`${tmpdir()}/plants-patroni-`)
+  const watch = spawn('sh', ['-c', WATCH, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  t.teardown(async () => {
+    watch.stdin.end()
+    await once(watch, 'exit')
+  })
+  /** Starts a program. @returns its process id */
+  const launch: Launch = async (command, environment = {}) => {
+    const { child } = await start(undefined, command, environment)
+    appendFileSync(`${folder}/pids`, `${child.pid}\n`)
+    return child.pid ?? 0
+  }
+
+  const client = `http://127.0.0.1:${await freePort()}`
+  const peer = `http://127.0.0.1:${await freePort()}`
+  const listen = [`--listen-client-urls=${client}`, `--advertise-client-urls=${client}`, `--listen-peer-urls=${peer}`]
+  const initial = [`--initial-advertise-peer-urls=${peer}`, `--initial-cluster=default=${peer}`]
+  await launch(['etcd', `--data-dir=${folder}/etcd`, ...listen, ...initial])
+
+  let proxy = readFileSync('deploy/patroni/haproxy.cfg', 'utf8')
+  const nodes: Node[] = []
+  for (const name of ['node-1', 'node-2']) {
+    const [port, api] = [await freePort(), await freePort()]
+    proxy = proxy.replace(`${name}:5432 check port 8008`, `127.0.0.1:${port} check port ${api}`)
+    const home = `${folder}/${name}`
+    mkdirSync(home)
+    if (isRoot) for (const each of [folder, home]) chownSync(each, NOBODY, NOBODY)
+    const environment = {
+      PATRONI_NAME: name,
+      PATRONI_RESTAPI_LISTEN: `127.0.0.1:${api}`,
+      PATRONI_RESTAPI_CONNECT_ADDRESS: `127.0.0.1:${api}`,
+      PATRONI_POSTGRESQL_LISTEN: `127.0.0.1:${port}`,
+      PATRONI_POSTGRESQL_CONNECT_ADDRESS: `127.0.0.1:${port}`,
+      PATRONI_POSTGRESQL_DATA_DIR: `${home}/data`,
+      PATRONI_POSTGRESQL_BIN_DIR: programs,
+      PATRONI_POSTGRESQL_PGPASS: `${home}/pgpass`,
+      PATRONI_ETCD3_HOSTS: client.slice(7),
+      PATRONI_SUPERUSER_PASSWORD: PASSWORD,
+      PATRONI_REPLICATION_PASSWORD: PASSWORD,
+      PATRONI_RESTAPI_PASSWORD: PASSWORD,
+    }
+    const node = makeNode(launch, { name, api, data: `${home}/data`, environment })
+    nodes.push(node)
+    await node.start()
+  }
+  const port = await freePort()
+  writeFileSync(`${folder}/haproxy.cfg`, proxy.replace('bind :5432', `bind 127.0.0.1:${port}`))
+  await launch(['haproxy', '-db', '-f', `${folder}/haproxy.cfg`])
+
+  const roles = async () => {
+    let members: Member[] = []
+    const find = (role: string) => members.find((each) => each.role === role && /running|streaming/.test(each.state))
+    await eventually(
+      async () => {
+        for (const node of nodes) {
+          const { status, json } = await node.ask('/cluster').catch(() => ({ status: 0, json: undefined }))
+          if (status === 200) ({ members } = json as { members: Member[] })
+        }
+        return find('leader') !== undefined && find('sync_standby') !== undefined
+      },
+      () => JSON.stringify(members),
+      RECOVERY,
+    )
+    const [leader, standby] = ['leader', 'sync_standby'].map((role) =>
+      nodes.find(({ name }) => name === find(role)?.name),
+    )
+    if (leader === undefined || standby === undefined) throw new Error('a node is not known')
+    return { leader, standby }
+  }
+  await roles()
+  return { url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`, roles }
+}
+
+type Launch = (command: readonly string[], environment?: Record<string, string>) => Promise<number>
+
+interface Place {
+  readonly name: string
+  readonly api: number
+  readonly data: string
+  readonly environment: Record<string, string>
+}
+
+function makeNode(launch: Launch, { name, api, data, environment }: Place): Node {
+  let patroni = 0
+  /** The process ids of PostgreSQL that fit. */
+  const find = (...fit: string[]) => {
+    const [postmaster = ''] = readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')
+    const { stdout } = spawnSync('pgrep', ['--parent', postmaster, ...fit], { encoding: 'utf8' })
+    return { postmaster: Number(postmaster), children: stdout.split('\n').filter(Boolean).map(Number) }
+  }
+  const send = (signal: NodeJS.Signals, pids: readonly number[]) => {
+    for (const pid of pids) process.kill(pid, signal)
+  }
+  return {
+    name,
+    kill: (what) => {
+      const { postmaster, children } = find()
+      send('SIGKILL', what === 'all' ? [patroni, postmaster, ...children] : [patroni])
+    },
+    stopReceiving: () => {
+      const { children } = find('--full', 'walreceiver')
+      send('SIGSTOP', children)
+      return () => send('SIGKILL', children)
+    },
+    start: async () => {
+      const command = [...(isRoot ? asNobody : []), 'patroni', 'deploy/patroni/patroni.yml']
+      patroni = await launch(command, environment)
+    },
+    ask: async (path, change) => {
+      const headers = { Authorization: `Basic ${btoa(`patroni:${PASSWORD}`)}` }
+      const body = change === undefined ? {} : { method: 'POST', body: JSON.stringify(change) }
+      const answer = await fetch(`http://127.0.0.1:${api}${path}`, { headers, ...body })
+      const text = await answer.text()
+      return { status: answer.status, json: text.startsWith('{') ? JSON.parse(text) : text }
+    },
+  }
+}
