@@ -12,7 +12,7 @@ COPY service service
 # Modules are compiled here, and not at each start.
 ENV NODE_COMPILE_CACHE=/app/node_modules/.cache
 USER 1000:1000
-RUN NODE_ENV=production DATABASE_URL=sqlite:/tmp/plants.db timeout --signal INT 10 node service/main.ts | grep 'admin port open' \
+RUN NODE_ENV=production DATABASE_URL=sqlite:/tmp/plants.db timeout --signal INT 10 node --disable-sigusr1 service/main.ts | grep 'admin port open' \
   && chmod -R a+rX node_modules/.cache
 
 FROM scratch
@@ -31,4 +31,4 @@ VOLUME /app/data
 EXPOSE 3000 3001
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.ADMIN_PORT || 3001}/livez`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "service/main.ts"]
+CMD ["node", "--disable-sigusr1", "service/main.ts"]

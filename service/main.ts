@@ -1,4 +1,5 @@
 // The process: configuration, admin port, store, server; and the same in reverse at a signal.
+import type { Server } from 'node:http'
 import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
@@ -6,25 +7,29 @@ import { readConfig } from './config.ts'
 import type { Store } from './store/store.ts'
 import { StartupError } from './errors.ts'
 
+/** Milliseconds in which a second signal is the first one again: npm passes on what the terminal has sent to all. */
+const SAME_SIGNAL = 500
+
 // Before the imports that take time: a signal that arrives while the service starts is not lost.
 const stop = new AbortController()
 const signalled = new Promise<NodeJS.Signals>((resolve) => {
+  let first = 0
   for (const each of ['SIGTERM', 'SIGINT'] as const) {
     process.on(each, () => {
-      if (stop.signal.aborted) process.exit(1)
+      if (!stop.signal.aborted) first = performance.now()
+      else if (performance.now() - first > SAME_SIGNAL) void import('./ops/log.ts').then((log) => log.exit(1))
       stop.abort()
       resolve(each)
     })
   }
 })
-const { pino } = await import('pino')
+const { exit, log } = await import('./ops/log.ts')
 process.on('uncaughtException', fail)
 // A write beyond `ulimit -f` then fails with EFBIG, instead of ending the process.
 process.on('SIGXFSZ', () => undefined)
 
 const config = readConfig()
-const output = pino.destination({ minLength: 4096, periodicFlush: 100 })
-const log = pino({ level: config.LOG_LEVEL }, output)
+log.level = config.LOG_LEVEL
 process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
 const { Admin } = await import('./ops/admin.ts')
 const { TOKEN_TEXT } = await import('./auth/token-form.ts')
@@ -49,11 +54,11 @@ if (app !== undefined) {
 }
 const end = delay(config.SHUTDOWN_TIMEOUT * 1000)
 if (app !== undefined) {
-  // A connection that becomes idle while the server closes would be kept until its client leaves.
-  setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
   // What has arrived is accepted, and then read by then: its connection is not idle, and not refused.
   await delay(50)
-  await nextTurn()
+  await acceptAll(app.server)
+  // A connection that becomes idle while the server closes would be kept until its client leaves.
+  setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
   // The requests in flight end, or are cut if they take too long.
   await Promise.race([app.close(), end])
 }
@@ -61,9 +66,7 @@ if (app !== undefined) {
 await Promise.race([Promise.allSettled([store?.close(), traces?.close()]), end.then(() => delay(500))])
 admin.close()
 log.info('stopped')
-// Lines are written in the background: to exit before that would put the last ones out of order.
-output.once('close', () => process.exit()).end()
-setTimeout(() => process.exit(), 500) // where nobody reads them, they have no end
+await exit(0)
 
 async function serve(store: Store): Promise<FastifyInstance | undefined> {
   const { buildApp } = await import('./app.ts')
@@ -80,18 +83,30 @@ async function serve(store: Store): Promise<FastifyInstance | undefined> {
   return app
 }
 
+/** Waits until no connection is left to be accepted or read: a turn of the event loop takes one. */
+async function acceptAll(server: Server): Promise<void> {
+  let quietTurns = 0
+  server.on('connection', () => (quietTurns = 0))
+  while (quietTurns++ < 3) await nextTurn()
+}
+
 /** Ends the process for its supervisor to start it anew. The requests in flight are refused before. */
 function giveUp(message: string, err: unknown): void {
   admin.stopping()
   log.fatal({ err }, message)
-  // What fails for want of the store need not be told.
-  process.off('uncaughtException', fail).on('uncaughtException', () => undefined)
-  setTimeout(() => process.exit(1), 100)
+  endFailed(100)
 }
 
-/** Logs one line and ends the process. What a person can mend is said without a stack. */
+/** Logs one line and ends the process. What a person can fix is said without a stack. */
 function fail(error: unknown): void {
-  if (error instanceof StartupError) pino().fatal(error.message)
-  else pino().fatal({ err: error }, 'unforeseen error')
-  process.exit(1)
+  log.level = 'fatal'
+  if (error instanceof StartupError) log.fatal(error.message)
+  else log.fatal({ err: error }, 'unforeseen error')
+  endFailed(0)
+}
+
+function endFailed(milliseconds: number): void {
+  // What fails because of the first fault need not be told.
+  process.off('uncaughtException', fail).on('uncaughtException', () => undefined)
+  setTimeout(() => void exit(1), milliseconds)
 }

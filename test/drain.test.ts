@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { eventually, freePort } from './support/project.ts'
+import { eventually, freePort, NPM } from './support/project.ts'
 import { start, startService } from './support/process.ts'
 import { openStore } from '../service/store/open.ts'
 import { issueToken } from './support/tokens.ts'
@@ -113,12 +113,39 @@ t.test('SIGINT, of a person at a terminal, does not wait', async (t) => {
 })
 
 t.test('a second signal ends the drain at once', async (t) => {
-  const { child, ended, until } = await startService(t, { ...database(t), DRAIN_DELAY: '600' })
+  const { child, ended, insist, until } = await startService(t, { ...database(t), DRAIN_DELAY: '600' })
   child.kill('SIGTERM')
   await until(/"stopping"/)
-  child.kill('SIGTERM')
+  await insist('SIGTERM')
   t.match(await ended, { code: 1, stderr: '' })
 })
+
+t.test(
+  'Ctrl-C on `npm start`, which passes on the signal that all have got, ends the requests in flight',
+  async (t) => {
+    const environment = database(t)
+    const store = await openStore({ file: environment.DATABASE_URL.slice(7) })
+    const token = await issueToken(store, 'joe')
+    await store.close()
+    for (let time = 0; time < 5; time++) {
+      const { child, ended, until } = await start(t, [...NPM, 'start'], { ...environment, PORT: '0' }, '.', true)
+      const [, port] = await until(/listening at http:[^"]*:(\d+)"/)
+      const { socket, state, closed } = await connect(t, Number(port))
+      const type = 'Content-Type: application/json\r\nContent-Length: 19\r\nExpect: 100-continue'
+      socket.write(`POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${type}\r\n\r\n`)
+      await once(socket, 'data')
+      process.kill(-Number(child.pid), 'SIGINT')
+      await until(/"stopping"/)
+      await delay(100) // npm has passed it on by then
+      socket.write('{"id":1,"name":"1"}')
+      await closed
+      t.match(state.text, /\r\nHTTP\/1\.1 200 OK\r\n/)
+      const { code, stdout } = await ended
+      t.equal(code, 0)
+      t.match(stdout, /"stopped"/)
+    }
+  },
+)
 
 t.test('a service that waits for its database is alive, not ready, and ends soon at SIGTERM', async (t) => {
   // Takes connections and says nothing.

@@ -9,7 +9,8 @@ import { assertDocumented } from './support/documented.ts'
 import { call } from './support/helper.ts'
 import { killAgainAndAgain } from './support/kills.ts'
 import { namesIn } from './support/pages.ts'
-import { run, startService } from './support/process.ts'
+import { run, start, startService } from './support/process.ts'
+import { NPM } from './support/project.ts'
 import { openStore } from '../service/store/open.ts'
 import { issueToken } from './support/tokens.ts'
 
@@ -81,11 +82,11 @@ t.test('SIGTERM ends the requests in flight, closes the store and exits 0; all i
 t.test('a second signal ends the process at once', async (t) => {
   const { token, DATABASE_URL } = await prepare(t)
   const waits = { REQUEST_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '600' }
-  const { child, ended, until, port } = await startService(t, { DATABASE_URL, ...waits })
+  const { child, ended, insist, until, port } = await startService(t, { DATABASE_URL, ...waits })
   await half(t, port, token)
   child.kill('SIGTERM')
   await until(/"stopping"/)
-  child.kill('SIGINT')
+  await insist('SIGINT')
   const { code, stderr } = await ended
   t.strictSame({ code, stderr }, { code: 1, stderr: '' })
 })
@@ -260,4 +261,18 @@ t.test('in production nothing secret is printed, and no token is issued', async 
   t.strictSame({ code, stderr }, { code: 0, stderr: '' })
   t.notMatch(stdout, /plant_/)
   t.notOk(readFileSync(file).includes('demo'))
+})
+
+t.test('SIGUSR1 opens no inspector of what `npm start` and the image run', async (t) => {
+  const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, PORT: '0', ...PRODUCTION }
+  const { ended, until } = await start(t, [...NPM, '--silent', 'start'], environment)
+  const [, pid] = await until(/"pid":(\d+),.*admin port open/)
+  process.kill(Number(pid), 'SIGUSR1')
+  process.kill(Number(pid), 'SIGTERM')
+  const { stdout, stderr } = await ended
+  t.equal(stderr, '')
+  t.equal(linesOf(stdout).at(-1)?.msg, 'stopped')
+  const { scripts }: { scripts: { start: string } } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const [, image = ''] = /^CMD (.*)$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? []
+  t.equal(scripts.start.replace(/^.* exec /, ''), (JSON.parse(image) as string[]).join(' '))
 })

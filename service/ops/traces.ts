@@ -1,10 +1,10 @@
 // Not loaded unless traces are exported: it takes longer than all else.
 import { FastifyOtelInstrumentation } from '@fastify/otel'
 import { propagation } from '@opentelemetry/api'
-import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { getBooleanFromEnv, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { FastifyPluginCallback } from 'fastify'
 import { OTHER } from '../http/metrics.ts'
 import { routeOf } from '../http/request-log.ts'
@@ -20,13 +20,15 @@ export interface Traces {
 /**
  * Begins to export spans, to where `OTEL_EXPORTER_OTLP_ENDPOINT` says; OpenTelemetry's packages read that and the other
  * variables of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ by themselves.
+ * @returns undefined if `OTEL_SDK_DISABLED` is true
  */
-export function startTraces(): Traces {
+export function startTraces(): Traces | undefined {
+  if (getBooleanFromEnv('OTEL_SDK_DISABLED')) return undefined
   propagation.setGlobalPropagator(new W3CTraceContextPropagator())
   const named = resourceFromAttributes({ 'service.name': 'plant-store' })
-  const provider = new TracerProvider({
+  const provider = new BasicTracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   })
   const instrumentation = new FastifyOtelInstrumentation({
     instrumentHooks: false,

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { traceId } from '../../service/http/headers.ts'
 import { build } from '../support/helper.ts'
 import { startService } from '../support/process.ts'
+import { eventually } from '../support/project.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
@@ -85,6 +86,36 @@ t.test('what a client does not want to be sampled is not exported', async (t) =>
   child.kill('SIGTERM')
   await ended
   t.strictSame(spans(), [])
+})
+
+t.test('the variables of OpenTelemetry mean what its specification says', async (t) => {
+  const { exports, environment, spans } = await collect(t)
+  const folder = t.testdir()
+  const serve = (name: string, variables: Record<string, string>) =>
+    startService(t, { DATABASE_URL: `sqlite:${folder}/${name}.db`, NODE_ENV: 'production', ...variables })
+  // Of two that have a request each, the one that need not wait is exported first.
+  const slow = await serve('slow', { ...environment, OTEL_SERVICE_NAME: 'slow' })
+  const quick = await serve('quick', { ...environment, OTEL_SERVICE_NAME: 'quick', OTEL_BSP_SCHEDULE_DELAY: '1' })
+  for (const { port } of [slow, quick]) await fetch(`http://127.0.0.1:${port}/plants`)
+  await eventually(() => spans().length > 0)
+  const names = exports.flatMap(({ resourceSpans }) =>
+    resourceSpans.map(({ resource }) => valuesOf(resource.attributes)['service.name']),
+  )
+  t.strictSame(names, ['quick'])
+
+  for (const [variables, expected] of [
+    [{ OTEL_TRACES_SAMPLER: 'always_off' }, 0],
+    [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, 0],
+    [{ OTEL_SDK_DISABLED: 'true' }, 0],
+    [{ OTEL_SDK_DISABLED: 'false' }, 1],
+  ] as [Record<string, string>, number][]) {
+    const { environment, spans } = await collect(t)
+    const { child, ended, port } = await serve(Object.values(variables).join('-'), { ...environment, ...variables })
+    await fetch(`http://127.0.0.1:${port}/plants`)
+    child.kill('SIGTERM')
+    t.match(await ended, { code: 0, stderr: '' })
+    t.equal(spans().length, expected, JSON.stringify(variables))
+  }
 })
 
 t.test('a collector that does not answer holds neither an answer nor the end', async (t) => {

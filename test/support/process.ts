@@ -31,9 +31,16 @@ export async function start(
   command: readonly string[],
   environment: Record<string, string>,
   cwd = '.',
+  /** Whether it is to be the leader of a process group, as a shell makes one. */
+  detached = false,
 ) {
   const [file = '', ...words] = command
-  const child = spawn(file, words, { cwd, env: { ...BASE, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(file, words, {
+    cwd,
+    detached,
+    env: { ...BASE, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const printed = { stdout: '', stderr: '' }
   child.stdout.on('data', (chunk: Buffer) => (printed.stdout += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (printed.stderr += chunk.toString()))
@@ -41,7 +48,8 @@ export async function start(
     ([[code, signal], stdout, stderr]): Ended => ({ code, signal, stdout, stderr }),
   )
   t?.teardown(async () => {
-    child.kill('SIGKILL')
+    const isOver = child.exitCode !== null || child.signalCode !== null
+    if (!isOver) process.kill(detached ? -Number(child.pid) : Number(child.pid), 'SIGKILL')
     await ended
   })
   return {

@@ -1,0 +1,81 @@
+// The log: JSON lines on standard output. Nothing waits for its reader: no request, and no end of the process.
+import { write as writeFile } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type Logger, pino } from 'pino'
+import { Counter } from '../http/metrics.ts'
+
+/** Characters that are written together, and milliseconds after which fewer are. */
+const MIN_WRITE = 4096
+const WRITE_INTERVAL = 100
+/** Characters that may wait for the reader. */
+const MAX_WAITING = 8 * 1024 * 1024
+/** Milliseconds that the end of the process waits for the reader. */
+const EXIT_TIMEOUT = 500
+
+const DROPPED = new Counter({
+  name: 'plants_dropped_log_lines_total',
+  help: 'Lines of the log that were dropped because nobody read it',
+})
+
+/** The log of this process. Its level is to be set. */
+export const log: Logger = pino({}, { write })
+
+// On a pipe process.stdout does not wait. On a terminal, which may be stopped, it does: a thread has to wait instead.
+const isTerminal = process.stdout.isTTY
+if (!isTerminal) process.stdout.on('error', () => (isClosed = true))
+let waiting = ''
+let dropped = 0
+let isWriting = false
+/** Whether the reader is gone. */
+let isClosed = false
+let timer: NodeJS.Timeout | undefined
+
+function write(line: string): void {
+  if (isClosed) return
+  if (waiting.length > MAX_WAITING) {
+    DROPPED.inc()
+    dropped += 1
+    return
+  }
+  waiting += line
+  if (waiting.length < MIN_WRITE) timer ??= setTimeout(flush, WRITE_INTERVAL).unref()
+  else flush()
+}
+
+function flush(): void {
+  clearTimeout(timer)
+  timer = undefined
+  if (isWriting || waiting === '') return
+  const text = waiting
+  waiting = ''
+  isWriting = true
+  if (isTerminal) writeFile(1, text, written)
+  else process.stdout.write(text, written)
+
+  function written(error?: NodeJS.ErrnoException | null): void {
+    isWriting = false
+    if (error?.code === 'EAGAIN') {
+      waiting = text + waiting
+      timer ??= setTimeout(flush, WRITE_INTERVAL).unref()
+      return
+    }
+    if (error) isClosed = true
+    flush()
+    if (dropped === 0) return
+    const lines = dropped
+    dropped = 0
+    log.warn({ dropped: lines }, 'lines of the log were dropped because nobody read it')
+  }
+}
+
+/** Ends the process soon, whether or not the log is read. */
+export async function exit(code: number): Promise<never> {
+  for (let left = EXIT_TIMEOUT; left > 0; left -= 10) {
+    flush()
+    if (isClosed || !(isWriting || waiting !== '')) break
+    await delay(10)
+  }
+  // Node would wait for the thread that waits for the terminal.
+  if (isTerminal && isWriting) process.kill(process.pid, 'SIGKILL')
+  process.exit(code)
+}

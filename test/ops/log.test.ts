@@ -1,0 +1,138 @@
+// A log that nobody reads: its pipe is open, and full.
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import net from 'node:net'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openStore } from '../../service/store/open.ts'
+import { eventually, freePort } from '../support/project.ts'
+import { issueToken } from '../support/tokens.ts'
+import { unreadPipe } from '../support/unread.ts'
+
+/** Without tap's own hooks: they write when the process ends. */
+const ENVIRONMENT = { PATH: process.env['PATH'], NODE_ENV: 'production', DRAIN_DELAY: '0' }
+
+/** Starts the service with a log that nobody reads; it is ready when this returns. */
+async function serve(t: Test, environment: Record<string, string> = {}) {
+  const folder = t.testdir()
+  const file = `${folder}/plants.db`
+  const store = await openStore({ file })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())]
+  const env = { ...ENVIRONMENT, DATABASE_URL: `sqlite:${file}`, PORT, ADMIN_PORT, ...environment }
+  const child = spawn(process.execPath, ['service/main.ts'], {
+    env,
+    stdio: ['ignore', unreadPipe(t, folder), 'inherit'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  const isReady = () => fetch(`http://127.0.0.1:${ADMIN_PORT}/readyz`).then(({ ok }) => ok)
+  await eventually(() => isReady().catch(() => false))
+  const create = async (id: number) => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+    const body = JSON.stringify({ id, name: 'x'.repeat(200) })
+    return (await fetch(`http://127.0.0.1:${PORT}/plants`, { method: 'POST', headers, body })).status
+  }
+  return { child, create, ended, file, isReady }
+}
+
+t.test('requests are answered, and SIGTERM ends the process in order', async (t) => {
+  const { child, create, ended } = await serve(t)
+  for (let id = 0; id < 1000; id++) if ((await create(id)) !== 200) t.fail(`create ${id}`)
+  child.kill('SIGTERM')
+  t.strictSame(await ended, [0, null])
+})
+
+t.test('a second signal ends the process', async (t) => {
+  const { child, ended } = await serve(t, { DRAIN_DELAY: '600' })
+  while (child.exitCode === null) {
+    child.kill('SIGINT')
+    child.kill('SIGTERM')
+    await delay(50)
+  }
+  t.match((await ended)[0], /^[01]$/)
+})
+
+t.test('a fault of the store ends the process', async (t) => {
+  const { ended, file, isReady } = await serve(t)
+  rmSync(file)
+  const gone = ended.then(() => true)
+  while (!(await Promise.race([gone, delay(50, false)]))) await isReady().catch(() => false) // it looks at its file then
+  t.strictSame(await ended, [1, null])
+})
+
+t.test('a fault at the start ends the process', async (t) => {
+  const env = { ...ENVIRONMENT, PORT: 'x' }
+  const child = spawn(process.execPath, ['service/main.ts'], {
+    env,
+    stdio: ['ignore', unreadPipe(t, t.testdir()), 'inherit'],
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  t.strictSame(await once(child, 'exit'), [1, null])
+})
+
+t.test('what waits for the reader is bounded, and who reads again is told how many lines were dropped', async (t) => {
+  const script = `const { exit, log } = await import('./service/ops/log.ts')
+    for (let line = 0; line < 40_000; line++) {
+      log.info({ line, text: 'x'.repeat(1000) })
+      if (line % 100 === 0) await new Promise(setImmediate)
+    }
+    process.stderr.write(String(Math.round(process.memoryUsage.rss() / 1e6)))
+    process.once('SIGTERM', () => exit(0))
+    setInterval(() => undefined, 1000)`
+  const words = ['--input-type=module', '--eval', script]
+  const child = spawn(process.execPath, words, { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [chunk] = (await once(child.stderr, 'data')) as [Buffer]
+  const megabytes = Number(chunk)
+  const stdout = text(child.stdout)
+  await delay(500) // for all that waited to be read
+  child.kill('SIGTERM')
+  const lines = (await stdout)
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { line?: number; dropped?: number })
+  const dropped = lines.reduce((sum, line) => sum + (line.dropped ?? 0), 0)
+  t.ok(dropped > 10_000, `${dropped} lines were dropped`)
+  t.equal(lines.filter(({ line }) => line !== undefined).length + dropped, 40_000)
+  t.ok(megabytes < 250, `${megabytes} MB`)
+})
+
+const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).status === 0
+
+t.test('a terminal that is stopped', { skip: hasScript ? false : 'there is no script(1) here' }, async (t) => {
+  const folder = t.testdir()
+  const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())]
+  const env = { ...ENVIRONMENT, DATABASE_URL: `sqlite:${folder}/plants.db`, PORT, ADMIN_PORT }
+  // The terminal is read by script, which can't write on what it reads.
+  const command = `echo $$ > ${folder}/pid && exec ${process.execPath} service/main.ts`
+  const words = ['--quiet', '--flush', '--command', command, '/dev/null']
+  const child = spawn('script', words, { env, stdio: ['ignore', unreadPipe(t, folder), 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${ADMIN_PORT}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await eventually(isReady)
+  for (let count = 0; count < 500; count++) {
+    if ((await fetch(`http://127.0.0.1:${PORT}/nowhere`)).status !== 404) t.fail('it does not answer')
+  }
+  process.kill(Number(readFileSync(`${folder}/pid`, 'utf8')), 'SIGTERM')
+  await eventually(async () => refuses(Number(ADMIN_PORT)))
+})
+
+/** Whether nobody listens on a port. */
+function refuses(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.once('error', () => resolve(true))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(false)
+    })
+  })
+}
