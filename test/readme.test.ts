@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { execFile, spawnSync } from 'node:child_process'
 import t from 'tap'
@@ -26,6 +26,19 @@ t.test('each promise names a test that is there', async (t) => {
   for (const [, file = '', name = ''] of promises) {
     t.ok(readFileSync(`test/${file}`, 'utf8').replaceAll("\\'", "'").includes(name), `${file}: ${name}`)
   }
+})
+
+t.test('each system test is in .ci/run, or the README says what npm test has of it', async (t) => {
+  const [, gate = ''] = /^tests=\((.*)\)$/m.exec(readFileSync('.ci/run', 'utf8')) ?? []
+  const rows = section('test/README.md', '# The tests').matchAll(/^\| `(system\/[\w.]+)` \| (.*) \|$/gm)
+  const left = [...rows].map(([, file = '', short = '']) => {
+    for (const [, each = ''] of short.matchAll(/`([\w/]+\.test\.ts)`/g)) t.ok(existsSync(`test/${each}`), each)
+    return file
+  })
+  t.strictSame(
+    [...gate.split(' ').map((name) => `system/${name}.test.ts`), ...left].sort(),
+    globSync('system/*.test.ts', { cwd: 'test' }).sort(),
+  )
 })
 
 t.test('the image and the tests run on the same Node', async (t) => {
