@@ -228,7 +228,12 @@ t.test('warnings of the runtime are lines of the log', async (t) => {
 })
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
-const hosts = { '127.0.0.1': '127.0.0.1', '0.0.0.0': '127.0.0.1', ...(hasIpv6 && { '::1': '[::1]', '::': '[::1]' }) }
+const hosts = {
+  '127.0.0.1': '127.0.0.1',
+  localhost: '127.0.0.1',
+  '0.0.0.0': '127.0.0.1',
+  ...(hasIpv6 && { '::1': '[::1]', '::': '[::1]' }),
+}
 for (const [HOST, shown] of Object.entries(hosts)) {
   t.test(`the first start with HOST=${HOST} offers a command that works, and no later one does`, async (t) => {
     const DATABASE_URL = `sqlite:${t.testdir()}/data/plants.db`

@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { build } from '../support/helper.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { eventually } from '../support/project.ts'
 
 const { call, log, port, raw, store, token } = await build(t, {
   HEADERS_TIMEOUT: '0.3',
@@ -105,4 +107,36 @@ t.test('a client that takes its answer too slowly is cut, though it takes some a
     { msg: 'response broken off', err: { message: 'not taken in time' } },
     { msg: 'request', caller: 'slow', aborted: true },
   ])
+})
+
+t.test('a client that leaves before its list costs nothing, and is no error', async (t) => {
+  const server = await startPostgres(t)
+  t.teardown(() => server.resume())
+  const environment = { DATABASE_URL: await server.createDatabase(), DATABASE_TIMEOUT: '60', ANSWER_TIMEOUT: '0.3' }
+  const { call, log, port, store, token } = await build(t, environment)
+  const secret = await token('short')
+  const name = 'x'.repeat(80)
+  await Promise.all(Array.from({ length: 20_000 }, (_, id) => store.create('short', BigInt(id), { name })))
+  const paths = ['/plants', '/plants?limit=9000']
+  for (const path of paths) t.equal((await call({ path, token: secret })).status, 200)
+  const left = () => log.filter(({ aborted }) => aborted === true).length
+  for (let time = 1; time <= 5; time++) {
+    await server.pause()
+    for (const path of paths) {
+      const socket = net.connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`)
+      await delay(50) // for it to be asked of the database
+      socket.destroy()
+    }
+    await eventually(() => left() === 2 * time)
+    server.resume()
+  }
+  // More than 8 lists that were not given back would leave none for the caller.
+  for (const path of paths) t.equal((await call({ path, token: secret })).status, 200)
+  await delay(600)
+  t.strictSame(
+    log.filter(({ level }) => Number(level) > 30),
+    [],
+  )
 })
