@@ -6,11 +6,11 @@ import { TOKEN_TEXT } from './auth/token-form.ts'
 import { type Config } from './config.ts'
 import { readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
+import { checkBody } from './contract/bodies.ts'
 import { addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
-import { validatorCompiler } from './contract/validation.ts'
 import { reasonOf, StartupError } from './errors.ts'
-import { readJsonBodies, requireJson } from './http/body.ts'
+import { removeBodyReaders } from './http/body.ts'
 import { answerOtherMethods, checkPath } from './http/methods.ts'
 import { Counter } from './http/metrics.ts'
 import { removeCharset } from './http/headers.ts'
@@ -48,7 +48,7 @@ interface Parts {
  * @throws {StartupError} if the contract and the code do not fit
  */
 export async function buildApp({ config, store, log, ...of }: Parts): Promise<FastifyInstance> {
-  const contract = readContract(of.contract ?? CONTRACT, config.BASE_URL)
+  const contract = await readContract(of.contract ?? CONTRACT, config.BASE_URL)
   const app = makeServer({
     config,
     log,
@@ -58,8 +58,11 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   })
   logRequests(app)
   if (of.plugin) await app.register(of.plugin)
-  readJsonBodies(app)
-  app.setValidatorCompiler(validatorCompiler())
+  removeBodyReaders(app)
+
+  // It is loaded where it is needed only, for the service to start fast.
+  const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
+  const makeGuard = await buildGuards(app, ownTokenChecker(store), checkJwt)
 
   // The hooks, in their order. The first that refuses a request is its answer.
   // Every request passes these, also that of an unknown path:
@@ -69,20 +72,17 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   const otherMethods = answerOtherMethods(app) // the same for a method
   app.addHook('onSend', removeCharset)
   // Then those of an operation pass these:
-  const hooks: OperationHooks = (guards, { hasBody }) => ({
+  const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
-      requireCaller(guards, (reason) => REFUSED.inc({ reason })), // 401 before anything else of the request is judged
+      requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before anything else is judged
       checkQuery, // the router takes what is not UTF-8
-      ...(hasBody ? [requireJson] : []), // 415 before a byte of the body is read
+      ...(body ? [checkBody(body)] : []), // 415 and 413 before a byte of the body is read
     ],
-    preParsing: hasBody ? [askForBody] : [], // the last one: now the body is wanted
+    preParsing: body ? [askForBody] : [], // the last one: now the body is wanted
   })
 
-  // It is loaded where it is needed only, for the service to start fast.
-  const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const makeGuard = await buildGuards(app, ownTokenChecker(store), checkJwt)
   try {
-    await addRoutes(app, contract, new PlantService(store), makeGuard, hooks, of.draft)
+    await addRoutes(app, contract, new PlantService(store), hooks, of.draft)
     serveDocs(app, contract, config)
     otherMethods()
     await app.ready()

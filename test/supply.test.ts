@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { fields } from '../service/contract/contract.ts'
+import { fields } from '../service/contract/fields.ts'
 
 interface Locked {
   readonly version: string

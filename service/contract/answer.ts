@@ -1,11 +1,17 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Contract, Operation } from './contract.ts'
+import { kindOf } from './media-types.ts'
+import type { Validators } from './validation.ts'
 import { JsonText } from '../http/json.ts'
 
-/** What an operation answers; a body that is an array may come in batches, each of them a JSON array. */
+/** What an operation answers. */
 export interface Answer {
   readonly status: number
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string | number | bigint | boolean | undefined>>
+  /** The media type of the body, if the contract has several. */
+  readonly type?: string
+  /** A JSON array may come in batches, each of them a JSON array; bytes in pieces. */
   readonly body?: unknown
 }
 
@@ -14,37 +20,93 @@ export function refusal<Status extends number>(status: Status, message: string) 
   return { status, body: { error: status, message } } as const
 }
 
-const JSON_TYPE = 'application/json'
+/** Sends what a method gave. @throws {Error} if that is not as the contract says */
+type Send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => Promise<FastifyReply>
+type Written = { readonly text?: string; readonly fault?: string | undefined }
+type Write = (body: unknown) => Written
 
-/** Sends an answer: a JSON text as it is, a value serialized by the contract's schema for its status. */
-export async function answer(request: FastifyRequest, reply: FastifyReply, result: Answer): Promise<FastifyReply> {
-  const { status, headers = {}, body } = result
-  if (body instanceof JsonText) return reply.code(status).headers(headers).type(JSON_TYPE).send(body.text)
-  if (!isIterable(body)) return reply.code(status).headers(headers).send(body)
+/** @param validators those of responses, which are made when the first is sent */
+export function answerSender({ id, responses }: Operation, { schemas }: Contract, validators: () => Validators): Send {
+  const writers = new Map<string, Write>()
+  return async (request, reply, { status, headers = {}, type, body }) => {
+    const keys = [String(status), `${Math.floor(status / 100)}XX`, 'default']
+    const key = keys.find((each) => Object.hasOwn(responses, each)) ?? ''
+    const fail = (fault: string) => new Error(`the method ${id} gave, with ${status}, ${fault}`)
+    const response = responses[key]
+    if (response === undefined) throw fail('a status that the contract does not declare')
+    const mediaType = type ?? Object.keys(response)[0]
+    const schema = response[mediaType ?? '']
+    const send = (payload?: unknown) => {
+      for (const [name, value] of Object.entries(headers)) if (value !== undefined) reply.header(name, String(value))
+      return reply.code(status).send(payload)
+    }
+    if (mediaType === undefined && body === undefined) return send()
+    if (mediaType === undefined || schema === undefined) throw fail('a body that the contract does not declare')
 
-  const batches = body[Symbol.asyncIterator]()
-  const stream = Readable.from(request.method === 'HEAD' ? [] : await begun(jsonArray(body)))
-  // Whoever gives the batches must hear that no more are wanted, even if none was.
-  stream.once('close', () => batches.return?.())
-  // Fastify then breaks the connection: no client takes a part for the whole.
-  stream.once('error', (err) => request.log.error({ reqId: request.id, err }, 'response broken off'))
-  return reply.code(status).headers(headers).type(JSON_TYPE).send(stream)
+    const kind = kindOf(mediaType)
+    reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
+    if (isIterable(body)) return send(await streamOf(request, kind === 'json' ? jsonArray(body) : body, body))
+    if (body instanceof Uint8Array) return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+    const write = writers.get(`${key} ${mediaType}`) ?? writer(schema, kind === 'text', schemas, validators())
+    writers.set(`${key} ${mediaType}`, write)
+    const { text = '', fault }: Written = body instanceof JsonText ? { text: body.text } : write(body)
+    if (fault !== undefined) throw fail(`a body that is not as the contract says: ${fault}`)
+    return send(text)
+  }
 }
 
-/** The same texts, of which the first is there: a failure until then is thrown, and answered as all are. */
-async function begun(texts: AsyncGenerator<string>) {
-  const first = await texts.next()
+/** Makes what checks a body and writes it. One with an int64, or with members that are not sent, takes longer. */
+function writer(id: string | null, isText: boolean, schemas: Contract['schemas'], validators: Validators): Write {
+  const validate = id === null ? () => undefined : validators.of('body', { $ref: id })
+  const isPlain = id !== null && !/"(int64|notAnswered)"/.test(reached(id, schemas))
+  const json = isPlain ? JSON.stringify : exactJson
+  return (body) => {
+    if (body === undefined) return { fault: 'there is none' }
+    const holder = { body: isPlain ? body : structuredClone(body) }
+    const fault = validate(holder)
+    if (isText && typeof holder.body !== 'string') return { fault: 'it is no text' }
+    return { fault, text: typeof holder.body === 'string' && isText ? holder.body : json(holder.body) }
+  }
+}
+
+/** A schema and all that it refers to, as JSON. */
+function reached(id: string, schemas: Contract['schemas'], seen = new Set<string>()): string {
+  if (seen.has(id)) return ''
+  seen.add(id)
+  const text = JSON.stringify(schemas[id])
+  return text + [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, each = '']) => reached(each, schemas, seen)).join('')
+}
+
+/** JSON in which each `bigint` is the number that it is. */
+function exactJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
+}
+
+/** Streams a body. Until its first piece is there a failure is thrown, and answered as all are. */
+async function streamOf(request: FastifyRequest, pieces: AsyncIterable<unknown>, given: AsyncIterable<unknown>) {
+  const iterator = given[Symbol.asyncIterator]()
+  const stream = Readable.from(request.method === 'HEAD' ? [] : await begun(pieces))
+  // Whoever gives the pieces must hear that no more are wanted, even if none was.
+  stream.once('close', () => void iterator.return?.())
+  // Fastify then breaks the connection: no client takes a part for the whole.
+  stream.once('error', (err) => request.log.error({ reqId: request.id, err }, 'response broken off'))
+  return stream
+}
+
+/** The same pieces, of which the first is there. */
+async function begun(pieces: AsyncIterable<unknown>) {
+  const iterator = pieces[Symbol.asyncIterator]()
+  const first = await iterator.next()
   return (async function* () {
-    if (first.done !== true) yield first.value
-    yield* texts
+    for (let each = first; each.done !== true; each = await iterator.next()) yield each.value
   })()
 }
 
 /** The text of one JSON array that holds the items of all batches. */
-async function* jsonArray(batches: AsyncIterable<JsonText<unknown[]>>) {
+async function* jsonArray(batches: AsyncIterable<unknown>) {
   let separator = '['
-  for await (const { text } of batches) {
-    const items = text.slice(1, -1)
+  for await (const batch of batches as AsyncIterable<JsonText<unknown[]>>) {
+    const items = batch.text.slice(1, -1)
     if (items === '') continue
     yield separator + items
     separator = ','
@@ -52,6 +114,6 @@ async function* jsonArray(batches: AsyncIterable<JsonText<unknown[]>>) {
   yield separator === '[' ? '[]' : ']'
 }
 
-function isIterable(body: unknown): body is AsyncIterable<JsonText<unknown[]>> {
+function isIterable(body: unknown): body is AsyncIterable<unknown> {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }

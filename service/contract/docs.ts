@@ -12,7 +12,7 @@ const CSP =
  * Serves the contract as `/openapi.yaml`, and as a page to try it out at `/docs/`.
  * @param config `BASE_URL` is where the page sends its requests; with `DOCS` off there is no page
  */
-export function serveDocs(app: FastifyInstance, { bytes }: Contract, config: Config): void {
+export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, config: Config): void {
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml').send(bytes))
   if (config.DOCS === 'off') return
 
@@ -20,7 +20,7 @@ export function serveDocs(app: FastifyInstance, { bytes }: Contract, config: Con
   let page: Promise<FastifyInstance> | undefined
   for (const path of ['/docs', '/docs/', '/docs/static/*']) {
     app.get(path, async ({ id, headers, method, url }, reply) => {
-      page ??= buildPage(app.log, config).catch((error: unknown) => {
+      page ??= buildPage(app.log, config, title).catch((error: unknown) => {
         page = undefined
         throw error
       })
@@ -36,7 +36,7 @@ export function serveDocs(app: FastifyInstance, { bytes }: Contract, config: Con
   }
 }
 
-async function buildPage(log: FastifyBaseLogger, config: Config): Promise<FastifyInstance> {
+async function buildPage(log: FastifyBaseLogger, config: Config, title: string): Promise<FastifyInstance> {
   const { default: swagger } = await import('@fastify/swagger')
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   const page = makeServer({ config, log, maxConnections: 0 })
@@ -44,8 +44,8 @@ async function buildPage(log: FastifyBaseLogger, config: Config): Promise<Fastif
   await page.register(swagger) // the page asks for this plugin; the copies that it would serve are not
   await page.register(swaggerUi, {
     routePrefix: '/docs',
-    theme: { title: 'Plant Store' },
-    uiConfig: { urls: [{ url: '../openapi.yaml', name: 'Plant Store' }], deepLinking: true, validatorUrl: null },
+    theme: { title },
+    uiConfig: { urls: [{ url: '../openapi.yaml', name: title }], deepLinking: true, validatorUrl: null },
     uiHooks: { onRequest: redirect },
     staticCSP: `${CSP} ${URL.parse(config.BASE_URL)?.origin ?? ''}`,
   })

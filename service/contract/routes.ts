@@ -1,82 +1,77 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
-import openapiGlue from 'fastify-openapi-glue'
-import { type Answer, answer } from './answer.ts'
-import type { Contract, Operation, Service } from './contract.ts'
-import { type Guard, type MakeGuard, requireCaller } from './security.ts'
-import './validated.ts'
-import { countHeader } from '../http/headers.ts'
+import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
+import { type Answer, answerSender } from './answer.ts'
+import { bodyReader, readBodies } from './bodies.ts'
+import type { Contract, Operation } from './contract.ts'
+import { errorWriter } from './errors.ts'
+import { parametersReader, routerName } from './parameters.ts'
+import type { Service } from './types.ts'
+import { Validators } from './validation.ts'
 import { StartupError, HttpError } from '../errors.ts'
 
 /** A service that has a method for each operation, and none that has no operation. */
 export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
 
-/** The hooks of an operation, in their order. @param guards for the security schemes that it requires */
-export type OperationHooks = (
-  guards: readonly Guard[],
-  operation: Operation,
-) => Pick<RouteShorthandOptions, 'onRequest' | 'preParsing'>
+/** The hooks of an operation, in their order. */
+export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest' | 'preParsing'>
 
 /** What the methods of a service have in common: each gets what the contract has validated for it. */
 type Method = (request: object) => Promise<Answer>
 
 /**
- * Adds a route for each operation of the contract: guarded, validated and serialized as it says, and answered by the
- * service's method of the same name.
+ * Adds a route for each operation of the contract: guarded, validated and answered as it says, by the service's method of
+ * the same name.
  * @param draft whether the methods need not fit yet: an operation without one is then answered 501
  * @throws {StartupError} naming each operation without a method, and each method without an operation
  */
 export async function addRoutes<Methods extends Exactly<Methods>>(
   app: FastifyInstance,
-  { document, operations }: Contract,
+  contract: Contract,
   service: Methods,
-  makeGuard: MakeGuard,
-  hooks: OperationHooks = (guards) => ({ onRequest: requireCaller(guards) }),
+  hooks: OperationHooks,
   draft = false,
 ): Promise<void> {
+  const { operations, schemas } = contract
   const methods = methodsOf(service)
-  const misfits: string[] = []
-  for (const name of methods.keys()) {
-    if (!operations.has(name)) misfits.push(`the method ${name} of the service has no operation`)
-  }
-  for (const id of operations.keys()) {
-    if (!methods.has(id)) misfits.push(`the operation ${id} has no method in the service`)
-  }
+  const ids = operations.map(({ id }) => id)
+  const misfits = [
+    ...[...methods.keys()]
+      .filter((id) => !ids.includes(id))
+      .map((id) => `the method ${id} of the service has no operation`),
+    ...ids.filter((id) => !methods.has(id)).map((id) => `the operation ${id} has no method in the service`),
+  ]
   if (draft) for (const each of misfits) app.log.warn(each)
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
-  await app.register(openapiGlue, {
-    specification: document,
-    operationResolver: (id, method, path) => {
-      const run = methods.get(id) ?? unwritten(id)
-      const operation = operations.get(id)
-      if (operation === undefined) throw new StartupError(`the operation ${id} has no route`)
-      return {
-        method,
-        url: path.replaceAll(/{(\w+)}/g, ':$1'),
-        ...hooks(operation.security.map(makeGuard), operation),
-        handler: async (request: FastifyRequest, reply: FastifyReply) => {
-          const { caller, params, query, body } = request
-          const header = headersOf(request, operation.headers)
-          return answer(request, reply, await run({ caller, path: params, query, header, body }))
-        },
-      }
-    },
-  })
+  await readBodies(app, operations)
+  const requests = new Validators(schemas, true)
+  let responses: Validators | undefined
+  for (const operation of operations) {
+    const { id, method, path, parameters, body } = operation
+    const run = methods.get(id) ?? unwritten(id, service)
+    const [readPath, readQuery, readHeaders] = (['path', 'query', 'header'] as const).map((place) =>
+      parametersReader(parameters, place, requests),
+    )
+    const readBody = body === null ? undefined : bodyReader(body, requests)
+    const send = answerSender(operation, contract, () => (responses ??= new Validators(schemas, false)))
+    app.route({
+      method,
+      url: path.replaceAll(':', '::').replaceAll(/{([^}]+)}/g, (_, name: string) => `:${routerName(name)}`),
+      ...(body !== null && { bodyLimit: Math.max(...Object.values(body.content).map(({ limit }) => limit)) }),
+      config: { writeError: errorWriter(operation) },
+      ...hooks(operation),
+      handler: async (request, reply) => {
+        const { caller } = request
+        const [path, query, header] = [readPath?.(request), readQuery?.(request), readHeaders?.(request)]
+        return send(request, reply, await run({ caller, path, query, header, body: await readBody?.(request) }))
+      },
+    })
+  }
 }
 
 /** What answers an operation until its method is written. */
-function unwritten(id: string): Method {
+function unwritten(id: string, { constructor }: object): Method {
   return () =>
-    Promise.reject(new HttpError(501, `The operation ${id} needs a method ${id} in service/plant-service.ts`))
-}
-
-/** The header parameters of a request, by the names that the contract has for them. */
-function headersOf({ headers, raw }: FastifyRequest, names: readonly string[]): object {
-  const sent = names.filter((name) => headers[name] !== undefined)
-  // Node makes one text of several, or drops some.
-  const repeated = sent.find((name) => countHeader(raw, name.toLowerCase()) > 1)
-  if (repeated !== undefined) throw new HttpError(400, `header/${repeated} must not be repeated`)
-  return Object.fromEntries(sent.map((name) => [name, headers[name]]))
+    Promise.reject(new HttpError(501, `The operation ${id} needs a method ${id} in the class ${constructor.name}`))
 }
 
 /** The service's methods by name. A private one begins with `#`, so that all others are operations. */

@@ -1,5 +1,6 @@
 // Who may call an operation. The contract's `security` says which credentials it requires; a guard checks them.
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { Requirement } from './contract.ts'
 import { HttpError } from '../errors.ts'
 
 /** A security scheme that is served: `http` with `bearer`, or `apiKey` in a header, whose name is in lower case. */
@@ -29,35 +30,73 @@ export type MakeGuard = (scheme: SecurityScheme) => Guard
 export function readSecurityScheme(described: Record<string, unknown>): SecurityScheme | undefined {
   const { type, scheme, in: place, name } = described
   if (type === 'http' && String(scheme).toLowerCase() === 'bearer') return { type: 'bearer' }
+  if (type === 'oauth2' || type === 'openIdConnect') return { type: 'bearer' } // RFC 6750: that is how a token is sent
   if (type === 'apiKey' && place === 'header') return { type, header: String(name).toLowerCase() }
   return undefined
 }
 
 /**
- * The hook that lets only those pass whom every guard knows, and sets their caller. Any other gets 401.
- * @param onRefused called with the reason
+ * The hook that lets those pass whose credentials satisfy one of the alternatives, and sets their caller. Any other gets
+ * 401, or 403 if only scopes are missing. An alternative without credentials is for those who send none.
+ * @param onRefused called with the reason of a 401
  */
 export function requireCaller(
-  guards: readonly Guard[],
+  alternatives: readonly (readonly Requirement[])[],
+  makeGuard: MakeGuard,
   onRefused: (reason: Refusal) => void = () => undefined,
 ): onRequestAsyncHookHandler {
+  const guarded = alternatives.map((all) => all.map((each) => ({ ...each, guard: makeGuard(each.scheme) })))
+  const isOpen = alternatives.length === 0 || alternatives.some((all) => all.length === 0)
   return async (request, reply) => {
-    for (const { challenge, check } of guards) {
-      const verdict = await check(request, reply)
-      if ('refused' in verdict) {
-        onRefused(verdict.refused)
-        throw unauthorized(verdict.refused, challenge)
+    const refusals: Refused[] = []
+    for (const all of guarded.filter(({ length }) => length > 0)) {
+      const { caller, refused } = await checkAll(all, request, reply)
+      if (refused === undefined) {
+        request.caller = caller
+        return
       }
-      request.caller = verdict.caller
+      refusals.push(refused)
     }
+    const [worst] = refusals.toSorted((a, b) => rank(b) - rank(a))
+    if (worst === undefined || (isOpen && worst.reason === 'missing')) return
+    if (worst.reason !== 'scope') onRefused(worst.reason)
+    throw refusal(worst)
   }
 }
 
-/** RFC 6750, section 3.1: the error is named only to those who sent credentials. */
-function unauthorized(reason: Refusal, challenge: string): HttpError {
-  return reason === 'missing'
-    ? new HttpError(401, 'An access token is needed', { 'www-authenticate': challenge })
-    : new HttpError(401, 'The access token is not valid', {
-        'www-authenticate': `${challenge}, error="invalid_token"`,
-      })
+interface Refused {
+  readonly reason: Refusal | 'scope'
+  readonly challenge: string
+  readonly scopes: readonly string[]
+}
+
+const rank = ({ reason }: Refused) => (reason === 'scope' ? 2 : reason === 'missing' ? 0 : 1)
+
+async function checkAll(
+  all: readonly (Requirement & { readonly guard: Guard })[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<{ caller: string; refused?: Refused }> {
+  let caller = ''
+  for (const { scopes, guard } of all) {
+    const verdict = await guard.check(request, reply)
+    const isLacking = 'caller' in verdict && scopes.some((scope) => !verdict.scopes.includes(scope))
+    const reason = 'refused' in verdict ? verdict.refused : isLacking ? 'scope' : undefined
+    if (reason !== undefined) return { caller, refused: { reason, challenge: guard.challenge, scopes } }
+    if ('caller' in verdict) caller ||= verdict.caller
+  }
+  return { caller }
+}
+
+/** RFC 6750, section 3.1: an error is named only to those who sent credentials. */
+function refusal({ reason, challenge, scopes }: Refused): HttpError {
+  if (reason === 'missing') return new HttpError(401, 'An access token is needed', { 'www-authenticate': challenge })
+  if (reason !== 'scope') {
+    return new HttpError(401, 'The access token is not valid', {
+      'www-authenticate': `${challenge}, error="invalid_token"`,
+    })
+  }
+  const needed = scopes.join(' ')
+  const error = `${challenge}, error="insufficient_scope", scope="${needed}"`
+  return new HttpError(403, `The access token needs the scope ${needed}`, { 'www-authenticate': error })
 }

@@ -1,5 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { countHeader } from './headers.ts'
+import type { FastifyInstance } from 'fastify'
 import { parseJson } from './json.ts'
 import { HttpError } from '../errors.ts'
 
@@ -8,33 +7,40 @@ const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
 const QUOTED = '"(?:[\\t !#-\\[\\]-~\\x80-\\xFF]|\\\\[\\t -~\\x80-\\xFF])*"'
 const OTHERS = `(?:;[ \\t]*(?:(?!charset=)${TOKEN}=(?:${TOKEN}|${QUOTED})[ \\t]*)?)*`
 const UTF8 = `;[ \\t]*charset=(?:utf-8|"${'utf-8'.replaceAll(/./g, '\\\\?$&')}")[ \\t]*`
-const JSON_IN_UTF8 = new RegExp(`^application/json[ \\t]*${OTHERS}(?:${UTF8}${OTHERS})?$`, 'i')
+const PARAMETERS = new RegExp(`^[ \\t]*${OTHERS}(?:${UTF8}${OTHERS})?$`, 'i')
+
+/** Whether a `Content-Type` is of this media type, and of no other charset than UTF-8. */
+export function isInUtf8(mediaType: string, contentType: string): boolean {
+  const [before, after] = [contentType.slice(0, mediaType.length), contentType.slice(mediaType.length)]
+  return before.toLowerCase() === mediaType && PARAMETERS.test(after)
+}
 
 const STRICTNESS = 'no byte order mark, no lone surrogate, no member name twice and no __proto__'
 
-/** Makes JSON the one media type that bodies are read in. */
-export function readJsonBodies(app: FastifyInstance): void {
+/** Removes the readers of bodies that Fastify has: what a contract names is read, and nothing else. */
+export function removeBodyReaders(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: FastifyRequest, bytes: Buffer) => {
-    try {
-      return parseJson(bytes)
-    } catch {
-      // One text for every reason: V8's own would quote the body.
-      throw new HttpError(400, `The body must be JSON in UTF-8, with ${STRICTNESS}`)
-    }
-  })
   // Many clients send a body, or only its type, with DELETE; there it means nothing (RFC 9110, section 9.3.5).
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
 }
 
-/** Refuses a request without a body, or with one that is not JSON in UTF-8 as it is. An `onRequest` hook. */
-export function requireJson({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  const { 'content-type': type, 'content-encoding': encoding = 'identity', ...framing } = raw.headers
-  const isEmpty = framing['transfer-encoding'] === undefined && Number(framing['content-length'] ?? 0) === 0
-  if (isEmpty && type === undefined) throw new HttpError(400, 'The request needs a body')
-  if (countHeader(raw, 'content-type') !== 1 || !JSON_IN_UTF8.test(type ?? '')) {
-    throw new HttpError(415, 'The Content-Type of the body must be application/json, in UTF-8')
+/** Parses JSON; undefined if there is none. @throws {HttpError} */
+export function parseJsonBody(bytes: Buffer): unknown {
+  try {
+    return bytes.length === 0 ? undefined : parseJson(bytes)
+  } catch {
+    // One text for every reason: V8's own would quote the body.
+    throw new HttpError(400, `The body must be JSON in UTF-8, with ${STRICTNESS}`)
   }
-  if (encoding.toLowerCase() !== 'identity') throw new HttpError(415, 'The body must not have a Content-Encoding')
-  done()
+}
+
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @throws {HttpError} if the bytes are no UTF-8 */
+export function parseText(bytes: Buffer): string {
+  try {
+    return STRICT_UTF8.decode(bytes)
+  } catch {
+    throw new HttpError(400, 'The body must be text in UTF-8')
+  }
 }

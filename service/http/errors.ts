@@ -2,14 +2,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreUnavailable } from '../errors.ts'
 import { standardHeaders } from './headers.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Gives an error of a route another form than that of all; without a media type it has no body. */
+    writeError?: (status: number, message: string) => { readonly type?: string; readonly body?: object } | undefined
+  }
+}
+
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */
 export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
   if (statusCode >= 500 && !(error instanceof HttpError))
     request.log.error({ reqId: request.id, err: error }, 'request failed')
+  const { writeError } = request.routeOptions.config
+  const { type, body } = writeError?.(statusCode, message) ?? { type: JSON_TYPE, body: bodyOf(statusCode, message) }
+  reply.code(statusCode).headers(headers)
   // A serializer of its own keeps Fastify from adding a charset. No `onSend` hook runs for a framework error.
-  const body = bodyOf(statusCode, message)
-  return reply.code(statusCode).headers(headers).type(JSON_TYPE).serializer(JSON.stringify).send(body)
+  return type === undefined ? reply.send() : reply.type(type).serializer(JSON.stringify).send(body)
 }
 
 function toHttpError(error: Error): HttpError {

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
-import t from 'tap'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
 import { generateTypes } from '../../service/generate.ts'
+import { contract } from '../support/small.ts'
 
 t.test('the types are those of the contract, with int64 as bigint', async (t) => {
   const types = await generateTypes('openapi.yaml')
@@ -10,36 +11,154 @@ t.test('the types are those of the contract, with int64 as bigint', async (t) =>
   t.match(types, /limit\?: number;/)
 })
 
-t.test('a parameter with a default stays optional: nothing fills it in', async (t) => {
-  const yaml = readFileSync('openapi.yaml', 'utf8')
-  const file = `${t.testdir()}/openapi.yaml`
-  writeFileSync(file, yaml.replaceAll("tag: { $ref: '#/components/schemas/Tag' }", 'tag: { type: string, default: x }'))
-  t.match(await generateTypes(file), 'tag?: string;')
-})
-
-t.test('what breaks the schema of OpenAPI is refused', async (t) => {
+t.test('a fault is told with its file and line', async (t) => {
   const file = `${t.testdir()}/openapi.yaml`
   writeFileSync(file, readFileSync('openapi.yaml', 'utf8').replace(/^ {2}version: .*\n/m, ''))
-  await t.rejects(generateTypes(file), { name: 'StartupError', message: /openapi\.yaml: .*required.*version/ })
+  await t.rejects(generateTypes(file), { name: 'StartupError', message: /openapi\.yaml:2: .*version/ })
 })
 
 t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
-  const folder = t.testdir()
-  cpSync('service', `${folder}/service`, { recursive: true })
+  const { folder, generate } = project(t)
   const yaml = readFileSync('openapi.yaml', 'utf8')
-  const generate = (...words: string[]) =>
-    spawnSync(process.execPath, ['service/generate.ts', ...words], { cwd: folder, encoding: 'utf8' })
   writeFileSync(`${folder}/openapi.yaml`, yaml)
   t.equal(generate('--check').status, 0)
   writeFileSync(`${folder}/openapi.yaml`, yaml.replaceAll('deletePayout', 'removePayout'))
   const stale = generate('--check')
   t.equal(stale.status, 1)
   t.match(stale.stderr, /npm run generate/)
-  t.notMatch(readFileSync(`${folder}/service/contract/contract.gen.ts`, 'utf8'), 'removePayout')
+  const generated = () => readFileSync(`${folder}/service/contract/contract.gen.ts`, 'utf8')
+  t.notMatch(generated(), 'removePayout')
   t.equal(generate().status, 0)
-  t.match(readFileSync(`${folder}/service/contract/contract.gen.ts`, 'utf8'), 'removePayout')
+  t.match(generated(), 'removePayout')
   t.equal(generate('--check').status, 0)
-
   writeFileSync(`${folder}/openapi.yaml`, 'info:\n  title: a: b')
-  t.match(generate().stderr, /openapi\.yaml:2: Nested mappings/)
+  t.match(generate().stderr, /openapi\.yaml:2: bad indentation/)
 })
+
+t.test('a start reads what was generated, without what compiles contracts', async (t) => {
+  const { folder, generate, read } = project(t)
+  const yaml = `paths: { /x: { $ref: 'paths.yaml#/x' } }\n`
+  writeFileSync(`${folder}/openapi.yaml`, contract(yaml))
+  writeFileSync(`${folder}/paths.yaml`, "x: { get: { operationId: run, responses: { '204': { description: Done } } } }")
+  const { status, stderr } = generate()
+  t.equal(status, 0, stderr)
+  t.match(read(), 'operationId: run')
+  rmSync(`${folder}/paths.yaml`)
+  t.match(read(), 'operationId: run', 'the image has only the first file')
+  writeFileSync(`${folder}/paths.yaml`, '')
+  t.match(read(), 'it has changed since `npm run generate`', 'another file')
+  rmSync(`${folder}/paths.yaml`)
+  writeFileSync(`${folder}/openapi.yaml`, contract(`${yaml}x-a: 1`))
+  t.match(read(), 'it has changed since `npm run generate`')
+})
+
+t.test('a service is written with the types of what is described', (t) => {
+  const { folder, generate } = project(t)
+  writeFileSync(`${folder}/openapi.yaml`, contract(MANY))
+  t.equal(generate().status, 0)
+  const head = `import type { Request, Result } from './service/contract/contract.ts'\ndeclare const request: Request<'run'>\n`
+  const lines: Record<string, string> = {
+    body: 'const body: { name: string; size: number; tag?: string } = request.body',
+    noReadOnly: 'request.body.id',
+    defaultIsThere: 'const page: number = request.query.page',
+    maybeAbsent: 'const all: bigint[] = request.query.all',
+    optionalBody: "declare const other: Request<'other'>; const text: string = other.body",
+    bytes: "declare const upload: Request<'upload'>; for await (const chunk of upload.body) chunk.byteLength",
+    form: "declare const form: Request<'form'>; const file: File = form.body.photo",
+    answer: "const result: Result<'run'> = { status: 200, body: { id: 1n, name: 'a' }, headers: { 'X-Count': 7 } }",
+    noWriteOnly:
+      "const result: Result<'run'> = { status: 200, body: { id: 1n, name: 'a', secret: 'b' }, headers: { 'X-Count': 7 } }",
+    header: "const result: Result<'run'> = { status: 200, body: { id: 1n, name: 'a' } }",
+    range: "const result: Result<'run'> = { status: 418, body: { message: 'no' } }",
+    declared: "const result: Result<'run'> = { status: 503 }",
+    media: "const result: Result<'other'> = { status: 200, type: 'text/csv', body: 'a;b' }",
+    noMedia: "const result: Result<'other'> = { status: 200, body: 'a;b' }",
+    pieces: "const result: Result<'upload'> = { status: 200, body: new Uint8Array() }",
+  }
+  for (const [name, line] of Object.entries(lines)) writeFileSync(`${folder}/${name}.ts`, `${head}${line}\nexport {}\n`)
+  const settings = {
+    extends: `${process.cwd()}/tsconfig.json`,
+    include: ['*.ts'],
+    compilerOptions: { noUnusedLocals: false, types: ['node'] },
+  }
+  writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(settings))
+  const { stdout } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder], {
+    encoding: 'utf8',
+  })
+  const wrong = Object.keys(lines).filter((name) => stdout.includes(`/${name}.ts(`))
+  t.strictSame(
+    wrong.sort(),
+    ['declared', 'header', 'maybeAbsent', 'noMedia', 'noReadOnly', 'noWriteOnly', 'optionalBody'],
+    stdout,
+  )
+  t.end()
+})
+
+const MANY = `x-body-limit: 1000
+paths:
+  /x:
+    post:
+      operationId: run
+      parameters:
+        - { name: page, in: query, schema: { $ref: '#/components/schemas/Page' } }
+        - { name: all, in: query, schema: { type: array, items: { type: integer, format: int64 } } }
+      requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } } }
+      responses:
+        '200':
+          description: Done
+          headers: { X-Count: { required: true, schema: { type: integer } } }
+          content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } }
+        4XX: { description: No, content: { application/json: { schema: { type: object, properties: { message: { type: string } } } } } }
+        '400': { description: Bad }
+        default: { description: Other }
+  /y:
+    post:
+      operationId: other
+      requestBody: { content: { text/plain: { schema: { type: string } } } }
+      responses: { '200': { description: Done, content: { application/json: { schema: { type: integer } }, text/csv: { schema: { type: string } } } } }
+  /z:
+    post:
+      operationId: upload
+      requestBody: { required: true, content: { application/octet-stream: { schema: { type: string, format: binary } } } }
+      responses: { '200': { description: Done, content: { image/png: {} } } }
+  /f:
+    post:
+      operationId: form
+      requestBody: { required: true, content: { multipart/form-data: { schema: { type: object, required: [photo], properties: { photo: { type: string, format: binary } } } } } }
+      responses: { '204': { description: Done } }
+components:
+  schemas:
+    Page: { type: integer, default: 1 }
+    Thing:
+      type: object
+      required: [id, name, secret]
+      properties:
+        id: { type: integer, format: int64, readOnly: true }
+        name: { type: string }
+        tag: { type: string }
+        size: { $ref: '#/components/schemas/Page' }
+        secret: { type: string, writeOnly: true }
+`
+
+/** The sources in a folder of their own, where they are generated and read. */
+function project(t: Test) {
+  const folder = t.testdir()
+  cpSync('service', `${folder}/service`, { recursive: true })
+  mkdirSync(`${folder}/node_modules`)
+  symlinkSync(`${process.cwd()}/node_modules/@types`, `${folder}/node_modules/@types`)
+  const node = (...words: string[]) => spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
+  /** What is served, or why not, where only the packages are installed that the service runs with. */
+  const script = `import { registerHooks } from 'node:module'
+const resolve = (name, context, next) => {
+  if (/^(@redocly|yaml|openapi-typescript|typescript)/.test(name)) throw Object.assign(new Error('absent: ' + name), { code: 'ERR_MODULE_NOT_FOUND' })
+  return next(name, context)
+}
+registerHooks({ resolve })
+const { readContract } = await import('./service/contract/contract.ts')
+console.log(await readContract('openapi.yaml').then(({ bytes }) => String(bytes), ({ message }) => message))`
+  return {
+    folder,
+    generate: (...words: string[]) => node('service/generate.ts', ...words),
+    read: () => node('--input-type=module', '--eval', script).stdout,
+  }
+}

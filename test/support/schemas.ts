@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { fields, isObject } from '../../service/contract/contract.ts'
+import { fields, isObject } from '../../service/contract/fields.ts'
 
 export { fields, isObject }
 

@@ -1,0 +1,102 @@
+// Small contracts, each served in this process by one method.
+import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
+import type { Test } from 'tap'
+import type { Answer } from '../../service/contract/answer.ts'
+import { readContract } from '../../service/contract/contract.ts'
+import { addRoutes, type Exactly, type OperationHooks } from '../../service/contract/routes.ts'
+import { checkBody } from '../../service/contract/bodies.ts'
+import { type Guard, type MakeGuard, requireCaller } from '../../service/contract/security.ts'
+import { removeBodyReaders } from '../../service/http/body.ts'
+import { answerError } from '../../service/http/errors.ts'
+
+/** What a method gets. */
+export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body', unknown>>
+export type Run = (request: Input) => Promise<Answer>
+
+/** What is asked, and what is answered: the status, and the text or a part of it. */
+export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp]
+
+/** A contract that is served. */
+export interface Served {
+  /** Of an operation `run` of `/x` what it has, or a whole contract from `paths` on. */
+  readonly yaml: string
+  /** Other files of the contract. */
+  readonly files?: Readonly<Record<string, string>>
+  /** What answers all operations; without it, the parts of the request that are not empty, as JSON. */
+  readonly run?: Run
+  readonly asks: readonly Exchange[]
+}
+
+/** A contract that is refused, with the fault in the line that ends with `# here`. */
+export interface Refused extends Pick<Served, 'yaml' | 'files'> {
+  readonly says: string
+}
+
+/** The text of a contract. */
+export function contract(yaml: string): string {
+  const head = 'openapi: 3.1.0\ninfo: { title: Small, version: 1.0.0 }\n'
+  if (/^openapi:/m.test(yaml)) return yaml
+  if (/^paths:/m.test(yaml)) return head + yaml
+  const method = /^ {6}requestBody:/m.test(yaml) ? 'post' : 'get'
+  const responses = "      responses: { '200': { description: Done, content: { application/json: {} } } }\n"
+  const operation = `  /x:\n    ${method}:\n      operationId: run\n${yaml}\n`
+  return `${head}paths:\n${operation}${/^ {6}responses:/m.test(yaml) ? '' : responses}`
+}
+
+interface Booted extends Omit<Served, 'asks'> {
+  /** The methods that there are; without it, one for each operation. */
+  readonly methods?: readonly string[]
+  readonly isDraft?: boolean
+  readonly onError?: (error: Error) => void
+}
+
+/** Writes a contract, and boots what serves it. */
+export async function boot(
+  t: Test,
+  { yaml, files = {}, run = echo, methods, isDraft, onError }: Booted,
+): Promise<FastifyInstance> {
+  const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
+  const app = Fastify({ bodyLimit: 1 })
+  t.teardown(() => app.close())
+  app.decorateRequest('caller', '')
+  app.setErrorHandler(answerError)
+  removeBodyReaders(app)
+  app.addHook('onError', async (_request, _reply, error) => onError?.(error))
+  const read = await readContract(`${folder}/openapi.yaml`)
+  const hooks: OperationHooks = ({ security, body }) => ({
+    onRequest: [requireCaller(security, makeGuard), ...(body ? [checkBody(body)] : [])],
+  })
+  await addRoutes(app, read, serviceOf(methods ?? read.operations.map(({ id }) => id), run), hooks, isDraft)
+  await app.ready()
+  return app
+}
+
+function Small(): void {
+  // Only its name is used.
+}
+
+/** A service whose methods are the same. */
+function serviceOf(names: readonly string[], run: Run): Exactly<object> {
+  const methods = names.map((name) => [name, { value: run }] as const)
+  return Object.create(Object.defineProperties({ constructor: Small }, Object.fromEntries(methods)))
+}
+
+/** Answers with the parts of a request that are not empty. */
+const echo: Run = async (request) => {
+  const isEmpty = (part: unknown) => part === '' || (typeof part === 'object' && Object.keys(part ?? {}).length === 0)
+  const parts = Object.entries(request).filter(
+    ([name, part]) => part !== undefined && (name === 'body' || !isEmpty(part)),
+  )
+  return { status: 200, body: Object.fromEntries(parts) }
+}
+
+/** Takes the credentials `alice:read,write` for those of alice, with these scopes. */
+const makeGuard: MakeGuard = (scheme) => {
+  const header = scheme.type === 'bearer' ? 'authorization' : scheme.header
+  const check: Guard['check'] = async ({ headers }) => {
+    const [, caller, scopes = ''] = /^(?:Bearer )?(\w+):(.*)$/.exec(String(headers[header] ?? '')) ?? []
+    if (caller !== undefined) return { caller, scopes: scopes.split(',') }
+    return { refused: headers[header] === undefined ? 'missing' : 'malformed' }
+  }
+  return { challenge: scheme.type === 'bearer' ? 'Bearer realm="x"' : 'ApiKey realm="x"', check }
+}
