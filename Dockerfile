@@ -1,12 +1,13 @@
 # The same Node as in package-lock.json (a test compares them).
-FROM docker.io/library/node:26.10.0-trixie-slim AS build
+FROM docker.io/library/node:24.21.0-trixie-slim AS build
 # All that Node needs of the system, and the packages that it is from, for scanners.
 RUN mkdir /image && cd /image && node=/usr/local/bin/node && libraries=$(ldd $node | grep -o '/[^ ]*') \
   && cp --parents --dereference $node $libraries /etc/os-release . && mkdir -m 1777 tmp && mkdir -p var/lib/dpkg \
   && realpath $libraries | xargs dpkg-query --search | cut -d: -f1 | sort -u | xargs dpkg-query --status > var/lib/dpkg/status
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev && mkdir /data node_modules/.cache && chown 1000:1000 node_modules/.cache
+# Without the Node of the packages: the image has its own.
+RUN npm ci --omit=dev --omit=optional && mkdir /data node_modules/.cache && chown 1000:1000 node_modules/.cache
 COPY openapi.yaml ./
 COPY service service
 # Modules are compiled here, and not at each start.

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { fields } from '../service/contract/fields.ts'
+import { run } from './support/process.ts'
+import { NPM } from './support/project.ts'
 
 interface Locked {
   readonly version: string
@@ -8,6 +10,10 @@ interface Locked {
   readonly resolved?: string
   readonly hasInstallScript?: boolean
   readonly dev?: boolean
+  readonly optional?: boolean
+  readonly os?: unknown
+  readonly cpu?: unknown
+  readonly bin?: Readonly<Record<string, string>>
 }
 
 const project = fields(JSON.parse(readFileSync('package.json', 'utf8')))
@@ -15,7 +21,7 @@ const lock: { packages: Record<string, Locked> } = JSON.parse(readFileSync('pack
 const packages = Object.entries(lock.packages)
   .filter(([path]) => path !== '')
   .map(([path, locked]) => ({ ...locked, name: path.split('node_modules/').at(-1) ?? '' }))
-const shipped = packages.filter(({ dev = false }) => !dev)
+const shipped = packages.filter(({ dev = false, optional = false }) => !dev && !optional)
 const readme = readFileSync('service/README.md', 'utf8')
 
 t.test('each package has a checksum in the lock file, and no address of its own', async (t) => {
@@ -32,6 +38,44 @@ t.test('no package of the image runs a script when it is installed, and the othe
     [],
   )
   t.strictSame(Object.keys(fields(project['allowScripts'])).sort(), scripted.map(({ name }) => name).sort())
+})
+
+t.test('the Node to run on is in the lock file for each platform; on Linux it is that of the image', async (t) => {
+  const runtimes = packages.filter(({ bin }) => bin?.['node'] !== undefined)
+  const platforms = runtimes.map(({ os, cpu }) => `${String(os)} ${String(cpu)}`)
+  t.strictSame(platforms.sort(), ['darwin arm64', 'darwin x64', 'linux arm64', 'linux x64', 'win32 x64'])
+  const pinned = runtimes.map(({ name, version }) => [name, version])
+  t.strictSame(Object.fromEntries(pinned), project['optionalDependencies'])
+  const images = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM \S+\/node:(\d+\.\d+\.\d+)-/gm)]
+  t.equal(images.length, 1)
+  for (const { version } of runtimes.filter(({ os }) => String(os) === 'linux')) t.equal(version, images[0]?.[1])
+})
+
+t.test('npm ci warns of nothing, though the Node that installs is older than what a package asks for', async (t) => {
+  const folder = t.testdir({
+    '.npmrc': readFileSync('.npmrc', 'utf8'),
+    'package.json': '{ "dependencies": { "a": "1.0.0" } }',
+    'package-lock.json': JSON.stringify({
+      lockfileVersion: 3,
+      packages: {
+        '': { dependencies: { a: '1.0.0' } },
+        'node_modules/a': { version: '1.0.0', integrity: `sha512-${'A'.repeat(86)}==`, engines: { node: '>=99' } },
+      },
+    }),
+  })
+  const { code, stdout, stderr } = await run([...NPM, 'ci', '--dry-run'], {}, folder)
+  t.match(stdout, /^added 1 package in /m)
+  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+})
+
+t.test('the bill of materials has the packages of the image', async (t) => {
+  const { stdout, stderr } = await run([...NPM, 'run', '--silent', 'sbom'], {})
+  t.equal(stderr, '')
+  const bill: { packages: { name: string; versionInfo: string }[] } = JSON.parse(stdout)
+  const listed = bill.packages.map(({ name, versionInfo }) => `${name} ${versionInfo}`)
+  const expected = [`${String(project['name'])} ${String(project['version'])}`]
+  expected.push(...shipped.map(({ name, version }) => `${name} ${version}`))
+  t.strictSame(listed.sort(), [...new Set(expected)].sort())
 })
 
 t.test('no package of the image is older than what mended a known advisory', async (t) => {

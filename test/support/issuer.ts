@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { Test } from 'tap'
 import { freePort } from './project.ts'
 import { start } from './process.ts'

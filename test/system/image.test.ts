@@ -33,7 +33,7 @@ const buildah = (...words: string[]) =>
 function buildBase(): string {
   const root = `${folder}/base`
   const [, suite = ''] = /^FROM \S+\/node:\S+-(\w+)-slim /m.exec(readFileSync('Dockerfile', 'utf8')) ?? []
-  const packages = 'ca-certificates,libatomic1,libstdc++6'
+  const packages = 'ca-certificates,libstdc++6'
   execute(['debootstrap', '--variant=minbase', `--include=${packages}`, suite, root])
   copyFileSync(process.execPath, `${root}/usr/local/bin/node`)
   // npm reaches the registry as the npm of this machine does.

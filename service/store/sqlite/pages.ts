@@ -4,6 +4,7 @@ import type { ShortPage, Size, Snapshot } from '../lists.ts'
 import { idOf, toPage } from '../rows.ts'
 import type { SqlRunner } from './errors.ts'
 import { BUSY_TIMEOUT } from './file.ts'
+import { Statements } from './statements.ts'
 
 /** Reads at once what there is of at most `most` plants of an owner after an id, or from the first. */
 export type ReadNow<Value> = (owner: string, after: bigint | undefined, most: number) => Value
@@ -83,13 +84,13 @@ export function openSnapshot(file: string, sql: SqlRunner): Snapshot {
     throw error
   }
   const read = reader(db, sql)
-  const tags = db.createTagStore()
+  const statements = new Statements(db)
   return {
     page: async (owner, after, most) => read(owner, after, most),
     offset: async (owner, after, count) => {
       const from = after ?? -Infinity
       const row = sql.run(
-        () => tags.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
+        () => statements.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
           ORDER BY id LIMIT 1 OFFSET ${count - 1}`,
       )
       return row && idOf(row)

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DatabaseSync, SQLTagStore } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
 import { BATCH, Lists } from '../lists.ts'
 import { fromPlant, fromToken, type Row, toEntry, toPlant, toToken } from '../rows.ts'
@@ -8,6 +8,7 @@ import { startCheck } from './check.ts'
 import { SqlRunner } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { measurer, openSnapshot, PageCache, reader } from './pages.ts'
+import { Statements } from './statements.ts'
 import type { Entry, Figures, Limits, Monitor, Page, Plant, Store, StoredToken } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
@@ -22,7 +23,7 @@ export class SqliteStore implements Store {
   readonly #file: OpenFile
   readonly #db: DatabaseSync
   readonly #runner: SqlRunner
-  readonly #sql: SQLTagStore
+  readonly #sql: Statements
   readonly #caches: readonly Pick<PageCache<never>, 'drop'>[]
   readonly #lists: Lists
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
@@ -53,7 +54,7 @@ export class SqliteStore implements Store {
     }
     this.#db = db
     this.#runner = runner
-    this.#sql = db.createTagStore()
+    this.#sql = new Statements(db)
     this.#wal = `${path}-wal`
     this.#caches = [pages, sizes]
     this.#lists = new Lists({

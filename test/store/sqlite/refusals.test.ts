@@ -74,10 +74,10 @@ t.test('on a full disk writes are refused, what was answered stays, and reads go
   // A limit on the pages of the database stands for the disk; test/system has a real one.
   const script = `
     import { DatabaseSync } from 'node:sqlite'
-    const { createTagStore } = DatabaseSync.prototype
-    DatabaseSync.prototype.createTagStore = function () {
+    const { prepare } = DatabaseSync.prototype
+    DatabaseSync.prototype.prepare = function (sql) {
       this.exec('PRAGMA max_page_count = 100')
-      return createTagStore.call(this)
+      return prepare.call(this, sql)
     }
     const { openStore } = await import(${OPEN})
     const store = await openStore({ file: process.env.FILE })

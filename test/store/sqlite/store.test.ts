@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { JsonText } from '../../../service/http/json.ts'
@@ -70,6 +70,16 @@ t.test('a list that has grown too long is streamed, though it was kept a moment 
   const tag = '🌱'.repeat(255)
   await Promise.all(Array.from({ length: 1000 }, (_, id) => store.create('joe', BigInt(1000 + id), { name: 'x', tag })))
   t.equal((await Array.fromAsync(batchesOf(await store.list('joe')))).length, 4)
+})
+
+t.test('a store that is closed has no file open, also after a long list', async (t) => {
+  const { store, file } = await open(t)
+  const tag = '🌱'.repeat(255) // too much to be read at once
+  await Promise.all(Array.from({ length: 1100 }, (_, id) => store.create('joe', BigInt(id), { name: 'x', tag })))
+  await Array.fromAsync(batchesOf(await store.list('joe', undefined, 1090)))
+  await store.close()
+  // SQLite removes the log when the last connection is closed.
+  t.notOk(existsSync(`${file}-wal`))
 })
 
 t.test('a long list of a file that is gone is refused', async (t) => {
