@@ -30,7 +30,11 @@ export const variables = {
     'Connections to PostgreSQL; up to 16 more while long lists are read',
     ...number(/^\d+$/, 'an integer', 1, 1000),
   ),
-  DATABASE_TIMEOUT: seconds('3', 0.1, 'until an operation on PostgreSQL is given up, with 503'),
+  DATABASE_TIMEOUT: seconds(
+    '3',
+    0.1,
+    'until an operation on PostgreSQL is given up, with 503; at most half of `STALL_TIMEOUT`',
+  ),
   BASE_URL: variable(
     '.',
     'The server that the served `/openapi.yaml` names',
@@ -129,8 +133,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const missing = isSet === undefined ? [] : JWT.filter((name) => !environment[name])
   faults.push(...missing.map((name) => `${name} must be set, as ${isSet} is`))
   const config = Object.fromEntries(entries) as Config // of the entries that `variables` has, read by its readers
-  const { PORT, ADMIN_PORT } = config
+  const { PORT, ADMIN_PORT, DATABASE_URL, DATABASE_TIMEOUT, STALL_TIMEOUT } = config
   if (PORT === ADMIN_PORT && PORT > 0) faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
+  // A request may ask for its token, and then for plants: its connection must not be closed before it is answered.
+  if (faults.length === 0 && 'url' in DATABASE_URL && DATABASE_TIMEOUT > STALL_TIMEOUT / 2) {
+    faults.push(`DATABASE_TIMEOUT must be at most half of STALL_TIMEOUT, which is ${STALL_TIMEOUT}`)
+  }
   if (faults.length > 0) throw new StartupError(faults.join('; '))
   return Object.freeze(config)
 }

@@ -185,6 +185,14 @@ t.test('ADMIN_PORT and PORT must differ, unless both are free ones', async (t) =
   t.match(readConfig({ PORT: '0', ADMIN_PORT: '0' }), { PORT: 0, ADMIN_PORT: 0 })
 })
 
+t.test('DATABASE_TIMEOUT is at most half of STALL_TIMEOUT, with PostgreSQL', async (t) => {
+  const times = { DATABASE_TIMEOUT: '3', STALL_TIMEOUT: '5' }
+  const message = 'DATABASE_TIMEOUT must be at most half of STALL_TIMEOUT, which is 5'
+  t.throws(() => readConfig({ ...times, DATABASE_URL: 'postgres://joe@host/db' }), { name: 'StartupError', message })
+  t.match(readConfig(times), { DATABASE_TIMEOUT: 3 }, 'it means nothing to the embedded store')
+  t.match(readConfig({ ...times, STALL_TIMEOUT: '6', DATABASE_URL: 'postgres://joe@host/db' }), { STALL_TIMEOUT: 6 })
+})
+
 t.test('all faulty variables are named at once, and a password in one of them is not told', async (t) => {
   const environment = { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'mysql://joe:secret@host/db', STALL_TIMEOUT: 'z' }
   try {
