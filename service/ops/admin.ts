@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { HttpError } from '../errors.ts'
+import { HttpError, reasonOf } from '../errors.ts'
 import { answerOtherMethods, checkPath } from '../http/methods.ts'
 import { startRequest } from '../http/open-requests.ts'
 import { checkProtocol } from '../http/protocol.ts'
@@ -105,7 +105,7 @@ export class Admin {
       () => undefined,
       (err: unknown) => {
         this.#log.warn({ err }, 'the store does not answer a probe')
-        return UNAVAILABLE
+        return new HttpError(503, `The store is not available: ${reasonOf(err)}`)
       },
     )
     this.#readiness = { fault, until: performance.now() + READY_TTL }

@@ -6,6 +6,15 @@ import type { Store } from '../store/store.ts'
 /** Gauges that are named as counters are; https://prometheus.io/docs/practices/naming/ */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`)
 
+const POOL = [
+  { what: 'size', name: 'size', help: 'Connections to PostgreSQL that there may be' },
+  { what: 'used', name: 'used', help: 'Connections in use' },
+  { what: 'idle', name: 'idle', help: 'Connections kept for use' },
+  { what: 'givenUp', name: 'given_up', help: 'Connections in use only because the server has not let go of them' },
+  { what: 'statements', name: 'statements', help: 'Statements that PostgreSQL has not answered yet' },
+  { what: 'waiting', name: 'waiting', help: 'Reads and writes that wait for the statements before theirs' },
+] as const
+
 /** What is shown to Prometheus: what the rooms count, prom-client's figures of the process, and those of the store. */
 export class Metrics {
   readonly #registry = new Registry()
@@ -30,12 +39,10 @@ export class Metrics {
         read,
       )
     }
-    for (const what of ['size', 'used', 'idle', 'waiting'] as const) {
-      if (pool === undefined) break
-      const meaning = { size: 'Most connections', used: 'In use', idle: 'Kept', waiting: 'Waits for a connection' }[
-        what
-      ]
-      this.#gauge(`plants_store_pool_${what}`, meaning, () => store.figures().pool?.[what] ?? 0)
+    for (const { what, name, help } of POOL) {
+      if (pool !== undefined) {
+        this.#gauge(`plants_store_pool_${name}`, help, () => store.figures().pool?.[what] ?? 0)
+      }
     }
   }
 

@@ -50,8 +50,11 @@ export interface Figures {
   readonly walBytes?: number
   /** Whether the check of the file of an embedded store found nothing wrong; undefined until it has ended. */
   readonly isSound?: boolean | undefined
-  /** Connections to a server: those there may be, those in use and kept for use, and who waits for one. */
-  readonly pool?: { readonly size: number; readonly used: number; readonly idle: number; readonly waiting: number }
+  /**
+   * Connections to a server: how many there may be, are in use, are kept for use, and are in use only because the server
+   * has not let go of them after they were given up. Statements not answered yet; reads and writes that wait for them.
+   */
+  readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number>>
 }
 
 /** A plant, with what it is known by. */

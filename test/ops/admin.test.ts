@@ -261,6 +261,7 @@ t.test('a database that does not answer', async (t) => {
   t.match(text, /^plants_store_pool_used [1-9]/m)
 
   await eventually(async () => (await ready()) === 503)
+  t.match(await (await get(ADMIN_PORT, '/readyz')).json(), { message: /^The store is not available: (the|there) / })
   t.ok(performance.now() - start > 3000, 'not ready when requests are given up, by DATABASE_TIMEOUT')
   server.resume()
   await eventually(async () => (await ready()) === 200)

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, cpSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,6 +17,8 @@ export interface Server {
   /** Runs SQL as the administrator. @param url that of another database than the administrator's own */
   readonly sql: (text: string, url?: string) => Promise<Record<string, unknown>[]>
   readonly start: () => Promise<void>
+  /** Starts the server as a standby, which takes no writes. */
+  readonly startAsStandby: () => Promise<void>
   /** Ends the server as a crash does. */
   readonly crash: () => Promise<void>
   /** Lets no process of the server run, until it is resumed. */
@@ -63,6 +65,20 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     const { rows } = await client.query<Record<string, unknown>>(text).finally(() => client.end())
     return rows
   }
+  const startServer = async () => {
+    const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
+    const child = spawn(`${programs}/postgres`, words, { cwd: folder, stdio: 'ignore', detached: true, ...user })
+    child.unref()
+    while (child.exitCode === null) {
+      const isReady = await sql('SELECT 1').then(
+        () => true,
+        () => false,
+      )
+      if (isReady) return
+      await delay(20)
+    }
+    throw new Error('PostgreSQL does not start')
+  }
   const server: Server = {
     url,
     sql,
@@ -72,18 +88,12 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
       return `${base}/plants${databases}`
     },
     start: async () => {
-      const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
-      const child = spawn(`${programs}/postgres`, words, { cwd: folder, stdio: 'ignore', detached: true, ...user })
-      child.unref()
-      for (let tries = 0; child.exitCode === null; tries++) {
-        const failed = await sql('SELECT 1').then(
-          () => false,
-          () => tries < 1000,
-        )
-        if (!failed) return
-        await delay(20)
-      }
-      throw new Error('PostgreSQL does not start')
+      rmSync(`${data}/standby.signal`, { force: true })
+      await startServer()
+    },
+    startAsStandby: async () => {
+      writeFileSync(`${data}/standby.signal`, '')
+      await startServer()
     },
     crash: async () => {
       const pid = Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])

@@ -7,34 +7,54 @@ import type { Address } from './history.ts'
 import type { Server } from './postgres.ts'
 import { startService } from './process.ts'
 
+/** What gets lost between replicas and their server. */
+export type Loss = 'requests' | 'answers' | 'nothing'
+
 /** What stands between replicas and their server, and passes on what they say. */
 export interface Relay {
   /** The database, to be reached over the relay. */
   readonly url: string
   /** Ends all connections, in the middle: what has been asked may be done, and is not answered any more. */
   readonly cut: () => Promise<void>
+  /** Loses bytes of all connections from now on, and the ends of those connections; other connections go on. */
+  readonly lose: (loss: Loss) => void
+  /** Takes so many milliseconds for each new connection. */
+  readonly delay: (milliseconds: number) => void
 }
 
 /** Starts a relay before a database. */
-export async function startRelay(t: Test, url: string): Promise<Relay> {
+export async function startRelay(t: Pick<Test, 'teardown'>, url: string): Promise<Relay> {
   const { hostname, port } = new URL(url)
-  const pairs = new Set<readonly net.Socket[]>()
-  const relay = net.createServer((socket) => {
+  const pairs = new Set<{ client: net.Socket; server: net.Socket; lost: Set<Loss> }>()
+  let loss: Loss = 'nothing'
+  let milliseconds = 0
+  const relay = net.createServer({ pauseOnConnect: true }, async (client) => {
+    await delay(milliseconds)
     const server = net.connect(Number(port), hostname)
-    const pair = [socket, server]
+    const pair = { client, server, lost: new Set([loss]) }
     pairs.add(pair)
-    for (const [from, to] of [pair, pair.toReversed()]) {
-      if (from === undefined || to === undefined) continue
-      from.pipe(to)
-      from.on('error', () => undefined).on('close', () => pairs.delete(pair) && to.destroy())
+    const pass = (from: net.Socket, to: net.Socket, what: Loss) => {
+      from.on('data', (chunk) => pair.lost.has(what) || to.write(chunk))
+      from.on('error', () => undefined)
+      from.on('close', () => {
+        if (!pair.lost.has(what)) to.destroy()
+        if (client.destroyed && server.destroyed) pairs.delete(pair)
+      })
     }
+    pass(client, server, 'requests')
+    pass(server, client, 'answers')
+    client.resume()
   })
   await once(relay.listen(0, '127.0.0.1'), 'listening')
+  const lose = (what: Loss) => {
+    loss = what
+    for (const { lost } of pairs) lost.add(loss)
+  }
   const cut = async () => {
     const all = [...pairs]
-    for (const [socket, server] of all) if (socket !== undefined) server?.unpipe(socket).resume()
+    for (const { lost } of all) lost.add('answers')
     await delay(50)
-    for (const socket of all.flat()) socket.destroy()
+    for (const { client, server } of all) for (const socket of [client, server]) socket.destroy()
   }
   t.teardown(async () => {
     relay.close()
@@ -42,7 +62,7 @@ export async function startRelay(t: Test, url: string): Promise<Relay> {
   })
   const address = new URL(url)
   address.port = String((relay.address() as net.AddressInfo).port)
-  return { url: address.href, cut }
+  return { url: address.href, cut, lose, delay: (length) => (milliseconds = length) }
 }
 
 /** A process of the service, and what may happen to it. */

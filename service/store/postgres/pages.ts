@@ -1,5 +1,6 @@
 import { JsonText } from '../../http/json.ts'
-import type { ShortPage } from '../lists.ts'
+import { BATCH, type ShortPage } from '../lists.ts'
+import { type Batched, Batcher } from '../batch.ts'
 import type { Query } from './connections.ts'
 import type { Row } from '../rows.ts'
 import type { Plant } from '../store.ts'
@@ -20,38 +21,34 @@ interface Asked {
   readonly owner: string
   readonly first: bigint
   readonly most: number
-  readonly resolve: (page: ShortPage) => void
-  readonly reject: (error: unknown) => void
 }
 
-/** Reads pages. Those that are asked for in one turn of the event loop are one statement. */
+/** Reads pages; those that are asked for at the same time are one statement. */
 export class Pages {
   readonly #query: Query
-  #asked: Asked[] = []
+  readonly #batches: Batcher<Asked, ShortPage>
 
-  constructor(query: Query) {
+  /** @param parallel how many statements may be under way at a time */
+  constructor(query: Query, parallel = 1) {
     this.#query = query
+    this.#batches = new Batcher((batch) => this.#read(batch), { max: BATCH, parallel })
+  }
+
+  /** How many pages wait for a statement to be sent. */
+  get waiting(): number {
+    return this.#batches.waiting
   }
 
   /** At most `most` plants of an owner after an id, or from the first one. */
-  get(owner: string, after: bigint | undefined, most: number): Promise<ShortPage> {
-    if (after === INT64_MAX) return Promise.resolve(toPage({}))
-    const { promise, resolve, reject } = Promise.withResolvers<ShortPage>()
-    const first = after === undefined ? INT64_MIN : after + 1n
-    if (this.#asked.push({ owner, first, most, resolve, reject }) === 1) setImmediate(() => void this.#read())
-    return promise
+  async get(owner: string, after: bigint | undefined, most: number): Promise<ShortPage> {
+    if (after === INT64_MAX) return toPage({})
+    return this.#batches.add({ owner, first: after === undefined ? INT64_MIN : after + 1n, most })
   }
 
-  async #read(): Promise<void> {
-    const asked = this.#asked
-    this.#asked = []
-    try {
-      const columns = [asked.map(({ owner }) => owner), asked.map(({ first }) => first), asked.map(({ most }) => most)]
-      const rows = await this.#query(PAGES, columns)
-      for (const row of rows) asked[Number(row['n']) - 1]?.resolve(toPage(row))
-    } catch (error) {
-      for (const { reject } of asked) reject(error)
-    }
+  async #read(batch: readonly Batched<Asked, ShortPage>[]): Promise<void> {
+    const columns = (['owner', 'first', 'most'] as const).map((name) => batch.map(({ item }) => item[name]))
+    const rows = await this.#query(PAGES, columns)
+    for (const row of rows) batch[Number(row['n']) - 1]?.resolve(toPage(row))
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { BATCH, Lists, MAX_SNAPSHOTS, type Snapshot } from '../lists.ts'
-import { Connections, isFinal, type Query } from './connections.ts'
+import { Connections, type Query } from './connections.ts'
+import { isFinal } from './errors.ts'
 import { prepareSchema } from './schema.ts'
 import { Pages } from './pages.ts'
 import { Writes } from './writes.ts'
@@ -9,26 +10,27 @@ import type { Entry, Figures, Limits, Page, Plant, Store, StoredToken } from '..
 import { reasonOf, StartupError, StoreUnavailable } from '../../errors.ts'
 
 /** Milliseconds that a service waits at its start for a server that starts, too. */
-const PATIENCE = 10_000
+const START_TIMEOUT = 10_000
 
 /** Milliseconds that a statement which upgrades the schema may take. */
 const UPGRADE_TIMEOUT = 600_000
 
 /** Milliseconds that the server keeps the snapshot of a list whose next batch is not asked for. */
-const IDLE_LIST = 300_000
+const SNAPSHOT_TIMEOUT = 300_000
 
 /** A store on PostgreSQL, for any number of processes. */
 export class PostgresStore implements Store {
   readonly #connections: Connections
   readonly #writes: Writes
+  readonly #pages: Pages
   readonly #lists: Lists
 
   private constructor(connections: Connections, timeout: number) {
     this.#connections = connections
     this.#writes = new Writes(connections, timeout)
-    const pages = new Pages((text, values) => connections.read(text, values))
+    this.#pages = new Pages((text, values) => connections.read(text, values), connections.parallelReads)
     this.#lists = new Lists({
-      page: (owner, after, most) => pages.get(owner, after, most),
+      page: (owner, after, most) => this.#pages.get(owner, after, most),
       measure: (owner, after, most) => this.#measure(owner, after, most),
       openSnapshot: () => openSnapshot(connections),
     })
@@ -45,8 +47,8 @@ export class PostgresStore implements Store {
       const opened = new Connections(url, limits, MAX_SNAPSHOTS)
       connections = opened
       const query: Query = (text, values) => opened.write(text, values)
-      const change = (text: string) => opened.writeApart(text, UPGRADE_TIMEOUT)
-      await patiently(() => prepareSchema(query, change))
+      const change = (text: string) => opened.write(text, [], UPGRADE_TIMEOUT)
+      await waitForServer(() => prepareSchema(query, change))
       return new PostgresStore(opened, limits.DATABASE_TIMEOUT * 1000)
     } catch (error) {
       await connections?.end()
@@ -117,7 +119,8 @@ export class PostgresStore implements Store {
   }
 
   figures(): Figures {
-    return { ...this.#writes.figures, pool: this.#connections.figures }
+    const { commits, writes, waiting } = this.#writes.figures
+    return { commits, writes, pool: { ...this.#connections.figures, waiting: waiting + this.#pages.waiting } }
   }
 
   async isEmpty(): Promise<boolean> {
@@ -126,7 +129,7 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#writes.end()
+    await this.#writes.idle()
     await this.#connections.end()
   }
 }
@@ -134,7 +137,7 @@ export class PostgresStore implements Store {
 /** A snapshot is a transaction that sees one moment: that of its first read. It needs no session, but a connection. */
 async function openSnapshot(connections: Connections): Promise<Snapshot> {
   const { query, close } = await connections.session(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-    SET LOCAL idle_in_transaction_session_timeout = ${IDLE_LIST};
+    SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_TIMEOUT};
     SELECT 1 FROM plants LIMIT 1`)
   const pages = new Pages(query)
   return {
@@ -154,8 +157,8 @@ async function openSnapshot(connections: Connections): Promise<Snapshot> {
 }
 
 /** Waits for a server that starts at the same time, or is being restarted. */
-async function patiently(run: () => Promise<void>): Promise<void> {
-  for (const end = performance.now() + PATIENCE; ;) {
+async function waitForServer(run: () => Promise<void>): Promise<void> {
+  for (const end = performance.now() + START_TIMEOUT; ;) {
     try {
       await run()
       return

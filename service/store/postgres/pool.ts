@@ -1,0 +1,141 @@
+import { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import type { Row } from '../rows.ts'
+import { NoConnection } from './errors.ts'
+
+/** Milliseconds until a new connection must be there. */
+const CONNECT_TIMEOUT = 3000
+/** Milliseconds that an unused connection is kept. The server closes one on which it hears nothing for twice as long. */
+const IDLE_TIMEOUT = 30_000
+/** Milliseconds between two questions whether the server still has a connection. */
+const QUESTION_INTERVAL = 1000
+
+/** The process of the server that serves a connection. */
+export interface Backend {
+  readonly pid: number
+  readonly started: string
+}
+
+export interface PoolOptions {
+  readonly url: string
+  /** The most connections. */
+  readonly max: number
+  /**
+   * The server ends a read after `timeout` milliseconds, and a write that waits so long for a lock. It must not end a
+   * write that waits for a synchronous standby: the commit would be visible then, and not safe.
+   */
+  readonly kind: 'reads' | 'writes'
+  readonly timeout: number
+  /** Asks the server, over another connection, for the state of a process; undefined if the process has ended. */
+  readonly askState: (backend: Backend) => Promise<string | undefined>
+}
+
+/**
+ * Connections whose last commits may not be safe: the server goes on as if they were when an administrator cancels its
+ * wait for a synchronous standby, and says so in a warning only.
+ */
+export const unsafe = new WeakSet<pg.ClientBase>()
+
+/** A bounded number of connections. One that is given up keeps its place until the server has closed it, too. */
+export class Pool {
+  readonly #options: PoolOptions
+  readonly #pool: pg.Pool
+  /** The connections that can be used; those over a pooler have no process of their own. */
+  readonly #checked = new WeakMap<pg.ClientBase, Backend | undefined>()
+  #givenUp = 0
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#pool = new pg.Pool({
+      connectionString: options.url,
+      max: options.max,
+      connectionTimeoutMillis: CONNECT_TIMEOUT,
+      idleTimeoutMillis: IDLE_TIMEOUT,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: IDLE_TIMEOUT,
+      pipeline: true,
+    })
+    // A lost connection leaves the pool by itself, but without a listener it would end the process.
+    this.#pool.on('error', () => undefined)
+    this.#pool.on('connect', (client) => {
+      client.on('error', () => undefined)
+      client.on('notice', ({ routine }) => routine === 'SyncRepWaitForLSN' && unsafe.add(client))
+    })
+  }
+
+  /** Whether not all places are taken by connections that were given up. */
+  get hasPlace(): boolean {
+    return this.#givenUp < this.#options.max
+  }
+
+  /** How many connections there may be, are used, are kept, and are used only because they were given up. */
+  get figures() {
+    const { totalCount, idleCount } = this.#pool
+    return { size: this.#options.max, used: totalCount - idleCount, idle: idleCount, givenUp: this.#givenUp }
+  }
+
+  /** Takes a connection, as soon as there is one or a place for another one. @throws {NoConnection} */
+  async connect(): Promise<pg.PoolClient> {
+    try {
+      const client = await this.#pool.connect()
+      if (!this.#checked.has(client)) await this.#check(client)
+      return client
+    } catch (error) {
+      throw new NoConnection(error)
+    }
+  }
+
+  /** Gives a connection up. It is closed when the server has answered all that was sent. */
+  async giveUp(client: pg.PoolClient): Promise<void> {
+    const { stream } = client.connection
+    const backend = this.#checked.get(client)
+    this.#givenUp += 1
+    if (stream instanceof Socket) stream.unref() // it does not keep the process from ending
+    let closed: Promise<unknown> = client.end().then(() => true)
+    while (!(await Promise.race([closed, delay(QUESTION_INTERVAL, false, { ref: false })]))) {
+      if (backend === undefined) continue
+      // The network may have lost the answer.
+      const state = await this.#options.askState(backend).catch(() => 'unknown')
+      if (state === undefined) break
+      if (this.#options.kind === 'writes' && state !== 'idle') continue
+      closed = new Promise(() => undefined) // when it closes now, the server may still have it
+      stream.destroy()
+    }
+    this.#givenUp -= 1
+    stream.destroy()
+    client.release(true)
+  }
+
+  /** Waits until all connections are closed. */
+  end(): Promise<void> {
+    return this.#pool.end()
+  }
+
+  /** Asks whether the server takes writes, and sets up the session, unless it is shared behind a pooler. */
+  async #check(client: pg.PoolClient): Promise<void> {
+    const ask = async (text: string, values: readonly unknown[] = []) => {
+      const query = { text, values: [...values], query_timeout: CONNECT_TIMEOUT }
+      return (await client.query<Row>(query)).rows[0]
+    }
+    const { kind, timeout } = this.#options
+    const setting = kind === 'reads' ? 'statement_timeout' : 'lock_timeout'
+    const pid = 'processID' in client ? client.processID : null // a pooler makes up one
+    try {
+      const readOnly = await ask('SHOW transaction_read_only')
+      if (readOnly?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
+      const backend = await ask(
+        `SELECT backend_start::text AS started, set_config($2, $3, false), set_config('idle_session_timeout', $4, false)
+          FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`,
+        [pid, setting, timeout, 2 * IDLE_TIMEOUT],
+      ).catch((error: unknown) => {
+        if (!(error instanceof pg.DatabaseError)) throw error
+        return undefined // an engine that does not know all that
+      })
+      this.#checked.set(client, backend && { pid: Number(pid), started: String(backend['started']) })
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+  }
+}

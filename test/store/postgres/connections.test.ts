@@ -1,0 +1,210 @@
+// How many connections the store has, counted at the server, while statements are stuck; and that it goes on afterwards.
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import t, { type Test } from 'tap'
+import { StoreUnavailable } from '../../../service/errors.ts'
+import { openStore } from '../../../service/store/open.ts'
+import type { Store } from '../../../service/store/store.ts'
+import { batchesOf, namesIn } from '../../support/pages.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { startRelay } from '../../support/replicas.ts'
+
+const server = await startPostgres(t)
+await server.sql(`CREATE ROLE guest LOGIN PASSWORD 'secret'`)
+const LIMITS = { DATABASE_POOL_SIZE: 3, DATABASE_TIMEOUT: 0.4 }
+/** How many more there may be for long lists. */
+const MAX_LISTS = 16
+
+const name = (text: string | number) => ({ name: String(text) })
+const range = (length: number) => Array.from({ length }, (_, index) => index)
+
+/** Waits until something is so. */
+async function until(what: string, isSo: () => unknown): Promise<void> {
+  for (let tries = 0; tries < 3000; tries++) {
+    if (await isSo()) return
+    await delay(10)
+  }
+  throw new Error(`${what}: never`)
+}
+
+/** A store on a database of its own, reached over a relay; and an administrator of that database. */
+async function open(t: Test, role: 'admin' | 'guest' = 'admin') {
+  const url = await server.createDatabase()
+  const administrator = new pg.Client({ connectionString: url })
+  administrator.on('error', () => undefined)
+  await administrator.connect()
+  const sql = async (text: string) => (await administrator.query<Record<string, unknown>>(text)).rows
+  // Behind a pooler, too, a session can't be set up, and nobody knows its process.
+  await sql('GRANT CREATE ON SCHEMA public TO guest; REVOKE SELECT ON pg_stat_activity FROM PUBLIC')
+  const relay = await startRelay(t, role === 'admin' ? url : url.replace('admin@', 'guest:secret@'))
+  const store = await openStore({ url: relay.url }, true, LIMITS)
+  t.teardown(() => Promise.all([store.close(), administrator.end()]))
+  let most = 0
+  /** The most connections that the server had at a time, but for the administrator's. */
+  const count = async () => {
+    // Not by the administrator: a transaction sees the connections of one moment only.
+    const [row] = await server.sql(
+      `SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'
+        AND (datname = current_database() OR datname IS NULL) AND pid <> pg_backend_pid()`,
+      url,
+    )
+    most = Math.max(most, Number(row?.['count']) - 1)
+    return most
+  }
+  const givenUp = () => store.figures().pool?.givenUp
+  return { store, relay, sql, count, givenUp }
+}
+
+/** Uses a store in every way, each at the same time. @returns whether each succeeded, and nothing else than StoreUnavailable */
+async function use(t: Test, store: Store, id: number): Promise<boolean[]> {
+  const results = await Promise.allSettled([
+    store.create('joe', BigInt(id), name(id)),
+    store.delete('joe', BigInt(id + 1)),
+    store.list('joe'),
+    store.find('joe', BigInt(id)),
+    store.ping(),
+  ])
+  return results.map((each) => {
+    if (each.status === 'rejected') t.ok(each.reason instanceof StoreUnavailable, String(each.reason))
+    return each.status === 'fulfilled'
+  })
+}
+
+const works = async (t: Test, store: Store) => !(await use(t, store, 1)).includes(false)
+
+for (const role of ['admin', 'guest'] as const) {
+  const kind = role === 'admin' ? '' : ', whose sessions it can not set up'
+
+  t.test(`while a table is locked there are no more connections than allowed${kind}`, async (t) => {
+    const { store, sql, count, givenUp } = await open(t, role)
+    await sql('BEGIN; LOCK TABLE plants')
+    for (const round of range(4)) {
+      t.strictSame(await use(t, store, round), Array(5).fill(false))
+      t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE)
+    }
+    await sql('COMMIT')
+    await until('it works', () => works(t, store))
+    await until('all are let go of', () => givenUp() === 0)
+    t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE)
+  })
+
+  t.test(
+    `while a synchronous standby is lost reads go on, and writes that wait for it are not cancelled${kind}`,
+    async (t) => {
+      const { store, sql, count, givenUp } = await open(t, role)
+      await store.create('joe', -1n, name('safe'))
+      await sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`)
+      await sql('SELECT pg_reload_conf()')
+      await until('the standby is lost', () =>
+        store.create('joe', -1n, name('safe')).then(
+          () => false,
+          () => true,
+        ),
+      )
+      for (const round of range(4)) {
+        t.strictSame((await use(t, store, 10 * (round + 1))).slice(0, 3), [false, false, true])
+        t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE)
+      }
+      const waiting = await sql(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+      t.equal(waiting.length, 2, 'no more writes are begun than there are places')
+      t.equal(givenUp(), 2)
+      t.strictSame(await namesIn(store, 'joe'), ['safe'])
+      await sql('ALTER SYSTEM RESET synchronous_standby_names')
+      await sql('SELECT pg_reload_conf()')
+      await until('it works', () => works(t, store))
+      await until('all are let go of', () => givenUp() === 0)
+      t.ok((await namesIn(store, 'joe')).includes('10'), 'what waited was carried out')
+    },
+  )
+}
+
+t.test('while a plant is locked others are written', async (t) => {
+  const { store, sql, count } = await open(t)
+  await store.create('joe', 0n, name(0))
+  await sql('BEGIN; SELECT FROM plants FOR UPDATE')
+  for (const round of range(4)) {
+    await t.rejects(store.create('joe', 0n, name(0)), StoreUnavailable)
+    t.strictSame(await store.create('joe', BigInt(round + 1), name('x')), name('x'))
+    t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE)
+  }
+  await sql('COMMIT')
+  t.ok(await works(t, store))
+})
+
+for (const loss of ['requests', 'answers'] as const) {
+  t.test(`while ${loss} get lost there are no more connections than allowed`, async (t) => {
+    const { store, relay, count } = await open(t)
+    t.ok(await works(t, store))
+    relay.lose(loss)
+    for (const round of range(5)) {
+      t.strictSame(await use(t, store, round), Array(5).fill(false))
+      t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE)
+    }
+    relay.lose('nothing') // of new connections
+    await until('it works', () => works(t, store))
+    t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE)
+  })
+}
+
+t.test('long lists that are given up hold no more connections than allowed, and not for long', async (t) => {
+  const { store, relay, count, givenUp } = await open(t)
+  const tag = '🌱'.repeat(255) // too much to be read at once
+  const owners = ['ann', 'joe', 'zoe']
+  for (const owner of owners) {
+    await Promise.all(range(1000).map((id) => store.create(owner, BigInt(id), { ...name(id), tag })))
+  }
+  /** Begins a list. @returns what reads the rest of it */
+  const begin = async (owner: string) => batchesOf(await store.list(owner))[Symbol.asyncIterator]()
+  for (const round of range(2)) {
+    relay.lose('nothing')
+    await until('lists can be read', () =>
+      begin('ann').then(
+        (list) => list.return?.(),
+        () => false,
+      ),
+    )
+    const begun = await Promise.allSettled(owners.flatMap((owner) => range(8).map(() => begin(owner))))
+    const lists = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
+    t.ok(lists.length > 0 && lists.length <= MAX_LISTS, `${lists.length} lists in round ${round}`)
+    relay.lose('answers')
+    for (const read of await Promise.allSettled(lists.map((list) => list.next()))) t.equal(read.status, 'rejected')
+    t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE + MAX_LISTS)
+  }
+  relay.lose('nothing')
+  await until('it works', () => works(t, store))
+  await until('all lists are let go of', () => Number(givenUp()) <= LIMITS.DATABASE_POOL_SIZE)
+  t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE + MAX_LISTS)
+})
+
+t.test('an operation ends in time although connecting takes long, and the statement hangs then', async (t) => {
+  const { store, relay, sql } = await open(t)
+  await sql('BEGIN; LOCK TABLE plants')
+  relay.delay(LIMITS.DATABASE_TIMEOUT * 450)
+  await relay.cut()
+  const late = delay(LIMITS.DATABASE_TIMEOUT * 1400, 'late')
+  t.strictSame(await Promise.race([use(t, store, 1), late]), Array(5).fill(false))
+  await sql('COMMIT')
+})
+
+t.test('the figures tell what waits, and for what', async (t) => {
+  const { store, sql } = await open(t)
+  await sql('BEGIN; LOCK TABLE plants')
+  const results = Promise.allSettled([...range(50).map((id) => store.create('joe', BigInt(id % 5), name(id)))])
+  await until('writes wait', () => store.figures().pool?.waiting === 45)
+  t.match(store.figures().pool, { size: 3 + MAX_LISTS, used: 1, statements: 1, givenUp: 0 })
+  await sql('COMMIT')
+  t.ok((await results).every(({ status }) => status === 'fulfilled'))
+  t.match(store.figures().pool, { used: 0, statements: 0, waiting: 0 })
+})
+
+t.test('a server that takes no writes is not used, not even for reads', async (t) => {
+  const { store } = await open(t)
+  t.ok(await works(t, store))
+  await server.crash()
+  await server.startAsStandby()
+  t.strictSame(await use(t, store, 1), Array(5).fill(false))
+  await t.rejects(store.ping(), { name: 'StoreUnavailable', message: 'the server takes no writes' })
+  await server.crash()
+  await server.start()
+  await until('it works', () => works(t, store))
+})

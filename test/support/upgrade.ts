@@ -1,0 +1,26 @@
+// Upgrades the schema of the database DATABASE_URL as the next version of the program may do.
+import { Connections } from '../../service/store/postgres/connections.ts'
+import { prepareSchema, VERSIONS } from '../../service/store/postgres/schema.ts'
+
+/** A version that comes after those there are. */
+export const NEXT = {
+  oldest: VERSIONS.length,
+  statements: [
+    'ALTER TABLE tokens ADD COLUMN IF NOT EXISTS note TEXT',
+    'ALTER TABLE plants ADD COLUMN IF NOT EXISTS note TEXT',
+  ],
+}
+
+/** Upgrades a schema. @returns the statements that were run, but for questions */
+export async function upgrade(url: string): Promise<string[]> {
+  const connections = new Connections(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 1 }, 1)
+  const run: string[] = []
+  const query = (text: string, values?: readonly unknown[]) => {
+    if (!text.startsWith('SELECT')) run.push(text)
+    return connections.write(text, values)
+  }
+  await prepareSchema(query, query, [...VERSIONS, NEXT]).finally(() => connections.end())
+  return run
+}
+
+if (import.meta.main) await upgrade(String(process.env['DATABASE_URL']))
