@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, cpSync, existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { call } from './support/helper.ts'
@@ -219,99 +218,6 @@ t.test('a store with another name is neither saved nor replaced', async (t) => {
   t.match(await backup('save', `${folder}/copy2.db`), refused)
   t.match(await backup('restore', `${folder}/copy.db`, '--replace'), refused)
 })
-
-/** A folder with a store of which a part is in the log only, as a crash leaves it, and a backup of another store. */
-async function prepareReplacement(t: Test) {
-  const { folder, file, backup } = await prepare(t, 10)
-  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
-  rmSync(file)
-  const store = await openStore({ file })
-  const token = await issueToken(store, 'joe')
-  await Promise.all(Array.from({ length: 300 }, (_, id) => store.create('joe', BigInt(id), { name: `replaced ${id}` })))
-  mkdirSync(`${folder}/left`)
-  for (const end of ['', '-wal']) copyFileSync(file + end, `${folder}/left/plants.db${end}`)
-  await store.close()
-  t.ok(statSync(`${folder}/left/plants.db-wal`).size > 20_000)
-  return { folder, token }
-}
-
-/** Runs the command on a copy of a folder. @returns how it ended, and the calls that it made */
-async function runWatched(folder: string, name: string, words: string[], fault: Record<string, string> = {}) {
-  const data = `${folder}/${name}`
-  cpSync(`${folder}/left`, data, { recursive: true })
-  const environment = { ...fault, DATABASE_URL: `sqlite:${data}/plants.db`, CALLS: `${data}.calls` }
-  const watched = [
-    'env',
-    '-u',
-    'NODE_OPTIONS',
-    process.execPath,
-    '--import',
-    './test/support/file-calls.ts',
-    'service/backup.ts',
-    ...words,
-  ]
-  const ended = await run(watched, environment)
-  const lines = existsSync(environment.CALLS) ? readFileSync(environment.CALLS, 'utf8').split('\n').slice(0, -1) : []
-  return { ended, data, calls: lines.map((line) => JSON.parse(line) as unknown[]) } // as file-calls.ts writes them
-}
-
-t.test('however a restore is interrupted, the store that was there or the new one is there, whole', async (t) => {
-  const { folder, token } = await prepareReplacement(t)
-  const words = ['restore', `${folder}/copy.db`, '--replace']
-  const { ended, calls } = await runWatched(folder, 'whole', words)
-  t.match(ended, { code: 0, stderr: '' })
-  const outcomes = { old: 0, new: 0 }
-  const interrupt = async (FAULT: string, at: number) => {
-    const { ended, data } = await runWatched(folder, `${FAULT}.${at}`, words, { FAULT, FAULT_AT: String(at) })
-    const store = await openStore({ file: `${data}/plants.db` })
-    const names = await namesIn(store, 'joe')
-    const isNew = names.length === 10
-    const tokens = (await store.listTokens()).length
-    await store.close()
-    const where = `${FAULT} at ${at}, ${JSON.stringify(calls[at - 1])}: ${ended.stderr}`
-    t.ok(FAULT === 'kill' ? ended.signal === 'SIGKILL' : ended.code === 1, where)
-    const expected = Array.from({ length: isNew ? 10 : 300 }, (_, id) => `${isNew ? 'old' : 'replaced'} ${id}`)
-    t.strictSame([names, tokens], [expected, 1], where)
-    outcomes[isNew ? 'new' : 'old'] += 1
-  }
-  for (const fault of ['kill', 'error']) {
-    for (let at = 1; at <= calls.length; at += 8) {
-      const some = Array.from({ length: Math.min(8, calls.length - at + 1) }, (_, n) => interrupt(fault, at + n))
-      await Promise.all(some)
-    }
-  }
-  t.ok(outcomes.old > 20 && outcomes.new > 2, JSON.stringify(outcomes))
-  t.ok(token)
-})
-
-t.test(
-  'what is saved or restored is on disk before it gets its name, and its name before the command ends',
-  async (t) => {
-    const { folder } = await prepareReplacement(t)
-    for (const words of [
-      ['save', `${folder}/new.db`],
-      ['restore', `${folder}/copy.db`, '--replace'],
-    ]) {
-      const { ended, data, calls } = await runWatched(folder, String(words[0]), words)
-      t.match(ended, { code: 0, stderr: '' })
-      const to = words[0] === 'save' ? `${folder}/new.db` : `${data}/plants.db`
-      const last = (...call: unknown[]) => calls.findLastIndex((each) => call.every((word, n) => each[n] === word))
-      const renamed = last('renameSync', `${to}.part`, to)
-      const [copied, synced] = [last('prepare', 'VACUUM INTO ?'), last('fsyncSync', `${to}.part`)]
-      t.ok(copied >= 0 && copied < synced && synced < renamed, 'the copy is on disk')
-      const folders = calls.flatMap(([name, path], n) => (name === 'fsyncSync' && path === dirname(to) ? [n] : []))
-      const removed = words[0] === 'save' ? last('writeFileSync', `${to}.sha256`) : last('rmSync', `${to}-wal`)
-      t.ok(removed >= 0 && folders.some((n) => n > removed && n < renamed), 'no old log is there, or the checksum is')
-      t.ok(
-        folders.some((n) => n > renamed),
-        'the name is on disk',
-      )
-    }
-    const { calls } = await runWatched(folder, 'again', ['save', `${folder}/again.db`])
-    const [, , , options] = calls.find(([name]) => name === 'writeFileSync') ?? []
-    t.strictSame(options, { flush: true }, 'the checksum is on disk')
-  },
-)
 
 t.test('a copy is never saved over a file, and a wrong word is named', async (t) => {
   const { folder, file, backup } = await prepare(t, 1)

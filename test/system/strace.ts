@@ -6,6 +6,7 @@ import { eventually } from '../support/project.ts'
 export type Event =
   | { readonly what: 'write'; readonly path: string; readonly at: number; readonly bytes: Buffer }
   | { readonly what: 'truncate'; readonly path: string; readonly size: number }
+  | { readonly what: 'rename'; readonly path: string; readonly to: string }
   | { readonly what: 'make' | 'makeFolder' | 'remove' | 'sync' | 'failedSync'; readonly path: string }
   | { readonly what: 'answer'; readonly status: number; readonly requestId: string }
   | { readonly what: 'print'; readonly text: string }
@@ -56,6 +57,8 @@ function eventsOf(line: string, folder: string): Event[] {
       return isDone ? [{ what: 'makeFolder', path }] : []
     case 'unlink':
       return isDone ? [{ what: 'remove', path }] : []
+    case 'rename':
+      return isDone ? [{ what: 'rename', path, to: String(strings[1]) }] : []
     case 'pwrite64': {
       const at = Number(/(\d+)$/.exec(words)?.[1])
       return isDone ? [{ what: 'write', path, at, bytes: (strings[0] ?? Buffer.of()).subarray(0, Number(result)) }] : []
@@ -86,6 +89,13 @@ interface File {
   pending: Extract<Event, { what: 'write' | 'truncate' }>[]
 }
 
+/** A name that got a file, another file or none; the file may have had another name in the same folder. */
+interface Renamed {
+  readonly path: string
+  readonly file: File | 'folder' | undefined
+  readonly from?: string
+}
+
 /** What a power cut keeps of a change that was not synced: each part of it, by a chance. */
 export type Keeps = () => boolean
 
@@ -98,11 +108,19 @@ export class Disk {
   readonly #seen = new Map<string, File>()
   readonly #named = new Map<string, File | 'folder'>()
   /** What was done to names since the sync of their folder. */
-  #renamed: { readonly path: string; readonly file: File | 'folder' | undefined }[] = []
+  #renamed: Renamed[] = []
 
-  /** @param folder one that is there */
-  constructor(folder: string) {
+  /**
+   * @param folder one that is there
+   * @param files that are there
+   */
+  constructor(folder: string, files: ReadonlyMap<string, Buffer> = new Map()) {
     this.#folders = new Set([folder])
+    for (const [path, bytes] of files) {
+      const file = { bytes, pending: [] }
+      this.#seen.set(path, file)
+      this.#named.set(path, file)
+    }
   }
 
   apply(event: Event): void {
@@ -118,6 +136,13 @@ export class Disk {
         this.#seen.delete(event.path)
         this.#renamed.push({ path: event.path, file: undefined })
         return
+      case 'rename': {
+        const file = this.#file(event.path)
+        this.#seen.delete(event.path)
+        this.#seen.set(event.to, file)
+        this.#renamed.push({ path: event.to, file, from: event.path })
+        return
+      }
       case 'write':
       case 'truncate':
         this.#file(event.path).pending.push(event)
@@ -139,7 +164,7 @@ export class Disk {
   /** The files that are there after a power cut. */
   cut(keeps: Keeps): Map<string, Buffer> {
     const named = new Map(this.#named)
-    for (const { path, file } of this.#renamed) if (keeps()) rename(named, path, file)
+    for (const each of this.#renamed) if (keeps()) rename(named, each)
     const files = [...named].flatMap(([path, file]) => (file === 'folder' ? [] : [[path, after(file, keeps)] as const]))
     // A file is lost with its folder.
     return new Map(files.filter(([path]) => this.#isThere(named, dirname(path))))
@@ -162,12 +187,13 @@ export class Disk {
   }
 
   #syncFolder(folder: string): void {
-    for (const { path, file } of this.#renamed) if (dirname(path) === folder) rename(this.#named, path, file)
+    for (const each of this.#renamed) if (dirname(each.path) === folder) rename(this.#named, each)
     this.#renamed = this.#renamed.filter(({ path }) => dirname(path) !== folder)
   }
 }
 
-function rename(named: Map<string, File | 'folder'>, path: string, file: File | 'folder' | undefined): void {
+function rename(named: Map<string, File | 'folder'>, { path, file, from }: Renamed): void {
+  if (from !== undefined) named.delete(from)
   if (file === undefined) named.delete(path)
   else named.set(path, file)
 }
