@@ -77,22 +77,24 @@ async function runWith(t: Test, inject: string, writes: number): Promise<Run> {
   return { hasFault, isServing, code, statuses, fatal, wrongs, acknowledged }
 }
 
-const kinds: [calls: string, error: string, ends: boolean, step: number][] = [
+const kinds: [calls: string, error: string, ends: boolean, step: number, times?: number][] = [
   ['fsync,fdatasync', 'EIO', true, isLong ? 1 : 1.3],
   ['pwrite64', 'EIO', true, isLong ? 1 : 1.7],
   ['pwrite64', 'ENOSPC', false, isLong ? 1 : 1.7],
+  // SQLite does not tell the errno: another write has to meet the same error.
+  ['pwrite64', 'EDQUOT', false, isLong ? 1 : 1.7, 20],
   ['ftruncate', 'EIO', true, 1],
   ['openat', 'EIO', false, 1],
   ['openat', 'EMFILE', false, 1],
 ]
-for (const [calls, error, ends, step] of kinds.filter(([calls]) => !isShort || calls !== 'openat')) {
+for (const [calls, error, ends, step, times = 1] of kinds.filter(([calls]) => !isShort || calls !== 'openat')) {
   const what = ends ? 'ends the service' : 'is answered 503 until it is over'
   // Enough for the log to be emptied into the file once. A list of more than a megabyte opens the file.
   const writes = calls === 'openat' ? 3600 : 600
   t.test(`${error} of ${calls} ${what}, and nothing that was acknowledged is lost`, { timeout: 0 }, async (t) => {
     const seen = { runs: 0, atStart: 0, refusing: 0, ended: 0, acknowledged: 0 }
     for (let when = 1; ; when = Math.max(when + 1, Math.floor(when * (isShort ? 4 : step)))) {
-      const run = await runWith(t, `${calls}:error=${error}:when=${when}`, writes)
+      const run = await runWith(t, `${calls}:error=${error}:when=${when}..${when + times - 1}`, writes)
       const { isServing, code, statuses, fatal, wrongs } = run
       const where = `${calls} ${error} ${when}: ${JSON.stringify({ ...run, statuses: [...statuses] })}`
       seen.runs += 1
@@ -144,6 +146,28 @@ t.test('after an I/O error nothing is served and nothing is ready any more, and 
   const next = await startService(t, { DATABASE_URL })
   const { json } = await call(next.port, { path: '/plants', token })
   t.ok((json as unknown[]).length >= id) // the last one may be there, too
+})
+
+t.test('a file that is mounted alone is refused, and its folder is not', async (t) => {
+  const folder = t.testdir()
+  mkdirSync(`${folder}/data`)
+  mkdirSync(`${folder}/a container`)
+  const file = `${folder}/data/plants.db`
+  await (await openStore({ file })).close()
+  const isRoot = process.getuid?.() === 0
+  const alone = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
+  const mounted = `${folder}/a container/plants.db`
+  const shell = (mount: string) => [...alone, 'sh', '-c', `${mount} && exec "$0" "$@"`, ...MAIN]
+  const environment = { DATABASE_URL: `sqlite:${mounted}`, PORT: '0' }
+  const bind = `touch '${mounted}' && mount --bind '${file}' '${mounted}'`
+  const { ended } = await start(t, shell(bind), environment)
+  const { code, stdout } = await ended
+  t.equal(code, 1)
+  t.match(JSON.parse(stdout), { level: 60, msg: /mount the folder, not the file$/ })
+  rmSync(mounted)
+  const service = await startService(t, environment, shell(`mount --bind '${folder}/data' '${folder}/a container'`))
+  service.child.kill('SIGTERM')
+  t.equal((await service.ended).code, 0)
 })
 
 t.test('on a disk that is full writes are refused, reads go on, and with room again all does', async (t) => {
