@@ -109,7 +109,7 @@ export class Lists {
     await this.#add(list)
     try {
       snapshot = await this.#reads.openSnapshot()
-      const last = limit === Infinity ? undefined : await lastOf(snapshot, owner, after, limit)
+      const last = limit === Infinity ? undefined : await findLast(snapshot, owner, after, limit)
       if (last !== undefined) end.last = last
       let plants = new JsonText<Plant[]>('[]')
       for (let from = after, left = limit; ;) {
@@ -148,7 +148,7 @@ export class Lists {
 }
 
 /** The id of the last plant of a page, if there are more after it. Skips in steps, for others to get their turn. */
-async function lastOf(snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
+async function findLast(snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
   let last = after
   for (let left = limit; left > 0; left -= STEP) {
     last = await snapshot.offset(owner, last, Math.min(left, STEP))

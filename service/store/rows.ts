@@ -12,9 +12,9 @@ export const fromPlant = ({ name, tag }: Plant) => JSON.stringify({ name, tag })
 export const toPlant = (row: Row | undefined) => JSON.parse(String(row?.['plant'])) as Plant // as fromPlant wrote it
 
 /** The id of a row that has the column `id`. */
-export const idOf = ({ id }: Row) => BigInt(String(id))
+export const toId = ({ id }: Row) => BigInt(String(id))
 
-export const toEntry = (row: Row): Entry => ({ owner: String(row['owner']), id: idOf(row), plant: toPlant(row) })
+export const toEntry = (row: Row): Entry => ({ owner: String(row['owner']), id: toId(row), plant: toPlant(row) })
 
 /** An access token as it is stored: with its times in milliseconds since 1970, and with spaces between its scopes. */
 export function fromToken({ id, caller, created, expires, digest, scopes }: StoredToken) {

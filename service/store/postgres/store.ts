@@ -5,7 +5,7 @@ import { isFinal } from './errors.ts'
 import { prepareSchema } from './schema.ts'
 import { Pages } from './pages.ts'
 import { Writes } from './writes.ts'
-import { fromToken, idOf, toEntry, toPlant, toToken } from '../rows.ts'
+import { fromToken, toId, toEntry, toPlant, toToken } from '../rows.ts'
 import type { Entry, Figures, Limits, Page, Plant, Store, StoredToken } from '../store.ts'
 import { reasonOf, StartupError, StoreUnavailable } from '../../errors.ts'
 
@@ -146,7 +146,7 @@ async function openSnapshot(connections: Connections): Promise<Snapshot> {
       const text = `SELECT id FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2)
         ORDER BY id LIMIT 1 OFFSET $3`
       const [row] = await query(text, [owner, after, count - 1])
-      return row && idOf(row)
+      return row && toId(row)
     },
     close: async () => {
       // If this fails the connection is given up, and the server ends the transaction.

@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import { findFaults } from './check.ts'
 import { isCorrupt } from './errors.ts'
-import { acquireLock, assertOneName, LONG_BUSY_TIMEOUT, makeFolder, sync } from './file.ts'
-import { versionOf } from './schema.ts'
+import { BUSY_TIMEOUT, makeFolder, sync } from './file.ts'
+import { acquireLock, assertOneName } from './owner.ts'
+import { readVersion } from './schema.ts'
 
 /** How much a copy holds. */
 export interface Count {
@@ -19,7 +20,7 @@ export interface Count {
 const LOGS = ['-journal', '-wal', '-shm']
 
 /** Where the checksum of a backup is, in the format of `sha256sum`. */
-const checksumOf = (backup: string) => `${backup}.sha256`
+const checksumPath = (backup: string) => `${backup}.sha256`
 
 /**
  * Saves a copy of a database, which may be in use, and its checksum. The copy has all that was acknowledged before, of one
@@ -32,7 +33,7 @@ export async function saveBackup(database: string, to: string): Promise<Count> {
   const from = realpathSync(database)
   assertOneName(from)
   return copy(from, resolve(to), async (part) => {
-    writeFileSync(checksumOf(to), `${await sha256(part)}  ${basename(to)}\n`, { flush: true })
+    writeFileSync(checksumPath(to), `${await sha256(part)}  ${basename(to)}\n`, { flush: true })
   })
 }
 
@@ -48,9 +49,9 @@ export async function restoreBackup(
   database: string,
   replace: boolean,
 ): Promise<Count & { hasChecksum: boolean }> {
-  const hasChecksum = existsSync(checksumOf(backup))
-  if (hasChecksum && !readFileSync(checksumOf(backup), 'utf8').startsWith(await sha256(backup))) {
-    throw new Error(`${backup} is not what was saved: its SHA-256 is not the one in ${checksumOf(backup)}`)
+  const hasChecksum = existsSync(checksumPath(backup))
+  if (hasChecksum && !readFileSync(checksumPath(backup), 'utf8').startsWith(await sha256(backup))) {
+    throw new Error(`${backup} is not what was saved: its SHA-256 is not the one in ${checksumPath(backup)}`)
   }
   const isThere = existsSync(database)
   const path = isThere ? realpathSync(database) : resolve(database)
@@ -78,9 +79,9 @@ async function copy(from: string, to: string, beforeRename: (part: string) => vo
   const part = `${to}.part`
   removeFiles(part)
   try {
-    const source = new DatabaseSync(from, { readOnly: true, timeout: LONG_BUSY_TIMEOUT })
+    const source = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT })
     try {
-      versionOf(source)
+      readVersion(source)
       // One read transaction, which no writer waits for; and a file alone, without a write-ahead log.
       source.prepare('VACUUM INTO ?').run(part)
     } finally {
@@ -101,7 +102,7 @@ async function copy(from: string, to: string, beforeRename: (part: string) => vo
 
 /** Puts what is in the log of a database into its file, so that nothing is lost with the log. */
 function emptyLog(path: string): void {
-  const db = new DatabaseSync(path, { timeout: LONG_BUSY_TIMEOUT })
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
   try {
     db.exec('PRAGMA synchronous = FULL; SELECT 1 FROM sqlite_schema LIMIT 1')
     const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}

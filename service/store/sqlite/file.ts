@@ -1,17 +1,18 @@
-import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { readSync, statSync, writeSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { readSync, realpathSync, writeSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { primaryCode } from './errors.ts'
+import { acquireLock, assertOneName, lockPath, watchPlace } from './owner.ts'
 import { SCHEMA, upgrade } from './schema.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 // Earlier ones can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
 const OLDEST_SQLITE = '3.51.3'
 
-/** Milliseconds that a service waits for a visitor, which blocks its event loop; and that others wait, and all at the start. */
-export const BUSY_TIMEOUT = 100
-export const LONG_BUSY_TIMEOUT = 5000
+/** Milliseconds that a connection waits for another process; less while a service runs, because it blocks the event loop. */
+export const BUSY_TIMEOUT = 5000
+export const SERVICE_BUSY_TIMEOUT = 100
 
 /** A database file that is open. */
 export interface OpenFile {
@@ -34,47 +35,25 @@ export interface OpenFile {
 export function openSqlite(file: string, sole: boolean, schema = SCHEMA): OpenFile {
   let lock: DatabaseSync | undefined
   let db: DatabaseSync | undefined
-  const path = resolve(file) // SQLite would take a relative one that begins with "file:" for a URI
   try {
     const version = process.versions['sqlite'] ?? ''
     if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
       throw new Error(`this runtime has SQLite ${version}, and ${OLDEST_SQLITE} or later is needed`)
     }
-    if (!existsSync(dirname(path))) makeFolder(dirname(path))
-    db = new DatabaseSync(path, { readBigInts: true, timeout: LONG_BUSY_TIMEOUT })
-    const location = String(db.location()) // without symbolic links
-    assertWritable(location)
-    assertOneName(location)
-    if (sole) lock = acquireLock(location)
+    // SQLite would take a relative path that begins with "file:" for a URI.
+    const given = existsSync(file) ? realpathSync(file) : resolve(file)
+    if (!existsSync(dirname(given))) makeFolder(dirname(given))
+    assertUsable(given)
+    db = new DatabaseSync(given, { readBigInts: true, timeout: BUSY_TIMEOUT })
+    const path = String(db.location()) // without symbolic links
+    assertOneName(path)
+    if (sole) lock = acquireLock(path)
     const isNew = prepare(db, sole, schema) === 0
-    const paths = [location, lockOf(location)]
-    const opened = paths.map(identityOf)
-    return { db, lock, isNew, isInPlace: () => paths.every((each, index) => identityOf(each) === opened[index]) }
+    return { db, lock, isNew, isInPlace: watchPlace([path, lockPath(path)]) }
   } catch (error) {
-    const reason = reasonOf(primaryCode(error) === 14 ? (systemError(path) ?? error) : error) // CANTOPEN says no more
     db?.close()
     lock?.close()
-    throw new StartupError(`DATABASE_URL sqlite:${file}: ${reason}`, { cause: error })
-  }
-}
-
-// Beside the database, not on it, for the `token` command to be able to visit.
-const lockOf = (path: string) => `${path}.lock`
-
-/**
- * Becomes the one process that owns a database, until the lock is closed. The operating system frees it when the process
- * ends, however it ends.
- * @param path absolute, without symbolic links
- * @throws {Error} if another process is the owner
- */
-export function acquireLock(path: string): DatabaseSync {
-  const lock = new DatabaseSync(lockOf(path), { timeout: 0 })
-  try {
-    lock.exec('BEGIN EXCLUSIVE')
-    return lock
-  } catch (error) {
-    lock.close()
-    throw primaryCode(error) === 5 ? new Error('another process is using it', { cause: error }) : error
+    throw new StartupError(`DATABASE_URL sqlite:${file}: ${reasonOf(error)}`, { cause: error })
   }
 }
 
@@ -94,46 +73,16 @@ export function sync(path: string): void {
   }
 }
 
-/**
- * Refuses a database that has a second name, a hard link or a mount of the file alone: by each name SQLite keeps another
- * log, and processes that use different names would corrupt the file.
- * @param path absolute, without symbolic links
- * @throws {Error}
- */
-export function assertOneName(path: string): void {
-  const mounts = '/proc/self/mountinfo' // https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html
-  const lines = existsSync(mounts) ? readFileSync(mounts, 'utf8').split('\n') : []
-  const unescape = (text = '') =>
-    text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)))
-  const isMounted = lines.some((line) => unescape(line.split(' ')[4]) === path)
-  if (isMounted || statSync(path).nlink > 1) {
-    throw new Error('the file has another name, by a mount or a hard link: mount the folder, not the file')
-  }
-}
-
-/** SQLite opens what it may not write for reading. @throws {Error} naming what must be writable and is not */
-function assertWritable(path: string): void {
-  const paths = [dirname(path), path, `${path}-wal`, `${path}-shm`, lockOf(path)]
-  for (const each of paths.filter(existsSync)) accessSync(each, constants.W_OK)
-}
-
-/** What the operating system says when a file can't be opened: there are too many open files, for example. */
-function systemError(path: string): unknown {
+/** Finds what SQLite would not name, or would open for reading only. @throws {Error} of the system, naming the file */
+function assertUsable(path: string): void {
+  const paths = [path, `${path}-wal`, `${path}-shm`, lockPath(path)]
+  for (const each of [dirname(path), ...paths].filter(existsSync)) accessSync(each, constants.R_OK | constants.W_OK)
   const descriptors: number[] = []
   try {
-    while (descriptors.length < 4) descriptors.push(openSync(path, 'a')) // as many as SQLite has for a database
-    return undefined
-  } catch (error) {
-    return error
+    while (descriptors.length < 6) descriptors.push(openSync(devNull, 'r')) // as many as two databases take
   } finally {
-    descriptors.forEach((each) => closeSync(each))
+    for (const each of descriptors) closeSync(each)
   }
-}
-
-/** What a path leads to at the moment: a device and an inode, or nothing. */
-function identityOf(path: string): string | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found && `${found.dev} ${found.ino}`
 }
 
 /**
@@ -159,7 +108,7 @@ function prepare(db: DatabaseSync, sole: boolean, schema: readonly string[]): nu
   if (sole) rewriteLog(`${db.location()}-wal`)
   db.exec('COMMIT; PRAGMA journal_mode = WAL')
   // The errors of automatic checkpoints would not be told: the owner does them.
-  if (sole) db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${BUSY_TIMEOUT}`)
+  if (sole) db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}`)
   const set = db.prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous').get()
   if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {
     throw new Error('the file system does not allow for safe writes')

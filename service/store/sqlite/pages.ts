@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { ShortPage, Size, Snapshot } from '../lists.ts'
-import { idOf, toPage } from '../rows.ts'
+import { toId, toPage } from '../rows.ts'
 import type { SqlRunner } from './errors.ts'
-import { BUSY_TIMEOUT } from './file.ts'
+import { SERVICE_BUSY_TIMEOUT } from './file.ts'
 import { Statements } from './statements.ts'
 
 /** Reads at once what there is of at most `most` plants of an owner after an id, or from the first. */
@@ -76,7 +76,7 @@ export function measurer(db: DatabaseSync, sql: SqlRunner): ReadNow<Size> {
 
 /** A snapshot is a connection of its own, whose transaction sees one moment: that of its first read. */
 export function openSnapshot(file: string, sql: SqlRunner): Snapshot {
-  const db = sql.run(() => new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: BUSY_TIMEOUT }))
+  const db = sql.run(() => new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: SERVICE_BUSY_TIMEOUT }))
   try {
     sql.run(() => db.exec('BEGIN; SELECT 1 FROM plants LIMIT 1'))
   } catch (error) {
@@ -93,7 +93,7 @@ export function openSnapshot(file: string, sql: SqlRunner): Snapshot {
         () => statements.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
           ORDER BY id LIMIT 1 OFFSET ${count - 1}`,
       )
-      return row && idOf(row)
+      return row && toId(row)
     },
     close: async () => db.close(),
   }

@@ -24,10 +24,10 @@ const APPLICATION_ID = 0x706c6e74
 /**
  * Upgrades the schema to the newest version, in the transaction that is open.
  * @returns the version before; 0 for an empty file
- * @throws {Error} as {@link versionOf} does
+ * @throws {Error} as {@link readVersion} does
  */
 export function upgrade(db: DatabaseSync, schema = SCHEMA): number {
-  const version = versionOf(db, schema)
+  const version = readVersion(db, schema)
   const mark = `PRAGMA user_version = ${schema.length}; PRAGMA application_id = ${APPLICATION_ID}`
   if (version < schema.length) db.exec([...schema.slice(version), mark].join(';'))
   return version
@@ -37,7 +37,7 @@ export function upgrade(db: DatabaseSync, schema = SCHEMA): number {
  * The version of the schema; 0 for an empty file.
  * @throws {Error} if the database belongs to another program, or to a newer version of this one
  */
-export function versionOf(db: DatabaseSync, schema = SCHEMA): number {
+export function readVersion(db: DatabaseSync, schema = SCHEMA): number {
   const objects = '(SELECT count(*) FROM sqlite_schema)'
   const identity = `SELECT user_version, application_id = ${APPLICATION_ID}
       OR (application_id, user_version, ${objects}) = (0, 0, 0) AS ours

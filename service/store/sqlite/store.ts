@@ -29,7 +29,7 @@ export class SqliteStore implements Store {
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
   readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), { max: Infinity })
   readonly #wal: string
-  #stopCheck: (() => void) | undefined
+  readonly #closed = new AbortController()
   #isSound: boolean | undefined
   #commits = 0
   #writes = 0
@@ -50,7 +50,7 @@ export class SqliteStore implements Store {
     if (monitor !== undefined) {
       // In production it is more often a volume that is missing than the first start.
       if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
-      this.#stopCheck = startCheck(path, (found) => this.#checked(found, monitor.log))
+      startCheck(path, this.#closed.signal, (faults) => this.#checked(faults, monitor.log))
     }
     this.#db = db
     this.#runner = runner
@@ -154,24 +154,16 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#stopCheck?.()
+    this.#closed.abort()
     await this.#batcher.idle()
     for (const each of [this.#db, this.#file.lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
   }
 
-  #checked(found: string[] | Error, log: Monitor['log']): void {
-    if (found instanceof Error) {
-      log.warn({ err: found }, 'the database could not be checked')
-      return
-    }
-    this.#isSound = found.length === 0
-    if (this.#isSound) {
-      log.info('the database was checked: nothing is wrong')
-      return
-    }
-    // It stays up for an operator to see why: to start it anew would not help.
-    this.#runner.refuse(new Error('the database is corrupt'))
-    log.error({ faults: found }, 'the database is corrupt')
+  #checked(faults: readonly string[], log: Monitor['log']): void {
+    this.#isSound = faults.length === 0
+    // The process stays up, so that an operator sees why: to start it anew would not help.
+    if (!this.#isSound) this.#runner.refuse(new Error('the database is corrupt'))
+    log[this.#isSound ? 'info' : 'error']({ faults }, `the database is ${this.#isSound ? 'sound' : 'corrupt'}`)
   }
 
   #dropPages(owner: string): void {

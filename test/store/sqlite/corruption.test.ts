@@ -93,7 +93,7 @@ t.test(
 t.test('the check of a sound file is logged, and in the metrics', async (t) => {
   const { DATABASE_URL } = await prepare(t)
   const service = await startService(t, { DATABASE_URL, ...PRODUCTION })
-  await service.until(/"level":30,.*"msg":"the database was checked: nothing is wrong"/)
+  await service.until(/"level":30,.*"msg":"the database is sound"/)
   const metrics = await fetch(`http://127.0.0.1:${service.adminPort}/metrics`)
   t.match(await metrics.text(), /^plants_store_sound 1$/m)
 })
