@@ -24,7 +24,7 @@ interface Pages<Value> {
 export class PageCache<Value> {
   readonly #read: ReadNow<Value>
   readonly #sizeOf: (value: Value) => number
-  readonly #owners = new LRUCache<string, Pages<Value>>({ maxSize: MAX_CACHE_SIZE, ttl: CACHE_TTL })
+  readonly #owners = new LRUCache<string, Pages<Value>>({ maxSize: MAX_CACHE_SIZE })
 
   /** @param sizeOf the characters that a value takes, from 1 */
   constructor(read: ReadNow<Value>, sizeOf: (value: Value) => number) {
