@@ -84,15 +84,13 @@ export function openSnapshot(file: string, sql: SqlRunner): Snapshot {
     throw error
   }
   const read = reader(db, sql)
-  const statements = new Statements(db)
+  const statements = new Statements(db, sql)
   return {
     page: async (owner, after, most) => read(owner, after, most),
     offset: async (owner, after, count) => {
       const from = after ?? -Infinity
-      const row = sql.run(
-        () => statements.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
-          ORDER BY id LIMIT 1 OFFSET ${count - 1}`,
-      )
+      const row = statements.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
+          ORDER BY id LIMIT 1 OFFSET ${count - 1}`
       return row && toId(row)
     },
     close: async () => db.close(),

@@ -54,7 +54,7 @@ export class SqliteStore implements Store {
     }
     this.#db = db
     this.#runner = runner
-    this.#sql = new Statements(db)
+    this.#sql = new Statements(db, runner)
     this.#wal = `${path}-wal`
     this.#caches = [pages, sizes]
     this.#lists = new Lists({
@@ -83,7 +83,7 @@ export class SqliteStore implements Store {
   }
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
-    const row = this.#runner.run(() => this.#row(owner, id))
+    const row = this.#row(owner, id)
     return row && toPlant(row)
   }
 
@@ -108,12 +108,8 @@ export class SqliteStore implements Store {
 
   async entries(after?: Entry): Promise<Entry[]> {
     const { owner, id } = after ?? { owner: '', id: -Infinity }
-    return this.#runner
-      .run(
-        () => this.#sql.all`SELECT owner, id, plant FROM plants WHERE (owner, id) > (${owner}, ${id})
-        ORDER BY owner, id LIMIT ${BATCH}`,
-      )
-      .map(toEntry)
+    return this.#sql.all`SELECT owner, id, plant FROM plants WHERE (owner, id) > (${owner}, ${id})
+        ORDER BY owner, id LIMIT ${BATCH}`.map(toEntry)
   }
 
   async addToken(token: StoredToken): Promise<void> {
@@ -125,12 +121,12 @@ export class SqliteStore implements Store {
   }
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    const row = this.#runner.run(() => this.#sql.get`SELECT * FROM tokens WHERE digest = ${digest}`)
+    const row = this.#sql.get`SELECT * FROM tokens WHERE digest = ${digest}`
     return row && toToken(row)
   }
 
   async listTokens(): Promise<StoredToken[]> {
-    return this.#runner.run(() => this.#sql.all`SELECT * FROM tokens ORDER BY created, id`).map(toToken)
+    return this.#sql.all`SELECT * FROM tokens ORDER BY created, id`.map(toToken)
   }
 
   deleteToken(id: string): Promise<boolean> {
@@ -138,9 +134,9 @@ export class SqliteStore implements Store {
   }
 
   async ping(): Promise<void> {
-    this.#runner.run(() => this.#sql.get`SELECT 1 FROM plants LIMIT 1`)
-    if (!this.#file.isInPlace())
-      this.#runner.fail('the file was removed or replaced', new Error(this.#db.location() ?? ''))
+    const isInPlace = this.#file.isInPlace()
+    if (!isInPlace) this.#runner.fail('the file was removed or replaced', new Error(`not at ${this.#db.location()}`))
+    this.#runner.run(() => this.#db.exec('SELECT 1 FROM plants LIMIT 1'))
   }
 
   figures(): Figures {
@@ -148,9 +144,7 @@ export class SqliteStore implements Store {
   }
 
   async isEmpty(): Promise<boolean> {
-    return (
-      this.#runner.run(() => this.#sql.get`SELECT 1 FROM plants UNION ALL SELECT 1 FROM tokens LIMIT 1`) === undefined
-    )
+    return this.#sql.get`SELECT 1 FROM plants UNION ALL SELECT 1 FROM tokens LIMIT 1` === undefined
   }
 
   async close(): Promise<void> {
@@ -181,7 +175,7 @@ export class SqliteStore implements Store {
     }
     await this.#batcher.add(() => {
       try {
-        const value = this.#runner.run(execute)
+        const value = execute()
         result = () => value
       } catch (error) {
         // SQLite undoes the one faulty statement; the others go on, unless the fault has ended the transaction.
@@ -214,7 +208,7 @@ export class SqliteStore implements Store {
     this.#checkpointed = this.#writes
     if (this.#logBytes() > MAX_LOG_BYTES_WITH_SNAPSHOTS) void this.#lists.endSnapshots()
     try {
-      const { log, checkpointed } = this.#runner.run(() => this.#sql.get`PRAGMA wal_checkpoint`) ?? {}
+      const { log, checkpointed } = this.#sql.get`PRAGMA wal_checkpoint` ?? {}
       // A reader that is not of this process may still use the log: then it is truncated another time.
       if (log !== checkpointed || this.#lists.snapshots > 0 || this.#logBytes() <= MAX_LOG_BYTES) return
       this.#runner.run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))

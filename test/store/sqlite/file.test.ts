@@ -101,6 +101,7 @@ for (const [what, displace] of Object.entries(displacements)) {
     t.teardown(() => store.close())
     told.length = 0
     await store.ping()
+    await store.list('joe') // is in the cache then
     displace(file)
     const failed = { name: 'StoreUnavailable' }
     await t.rejects(store.ping(), failed)
