@@ -1,0 +1,84 @@
+// For each rule of deploy/alerts.yaml: series of a minute each that make it fire, in the notation of promtool's unit tests.
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+
+/** The series by their names with labels, but for the job. A rate is by minute: 60 is one in a second. */
+export type Series = Readonly<Record<string, string>>
+
+const over = 'http_server_request_duration_seconds'
+const get = 'http_request_method="GET",http_route="/plants"'
+const post = 'http_request_method="POST",http_route="/plants",http_response_status_code="200"'
+
+/** A service that has nothing to complain about. */
+export const HEALTHY: Series = {
+  'up{}': '1x120',
+  [`${over}_count{${get},http_response_status_code="200"}`]: '0+6000x120',
+  [`${over}_count{${get},http_response_status_code="503"}`]: '0+6x120',
+  [`${over}_bucket{${post},le="0.25"}`]: '0+600x120',
+  [`${over}_bucket{${post},le="0.5"}`]: '0+600x120',
+  [`${over}_bucket{${post},le="1"}`]: '0+600x120',
+  [`${over}_bucket{${post},le="+Inf"}`]: '0+600x120',
+  'plants_shed_requests_total{}': '0+6x120',
+  'nodejs_eventloop_lag_p99_seconds{}': '0.02x120',
+  'process_resident_memory_bytes{}': '2e8x120',
+  'plants_store_wal_bytes{}': '4e6x120',
+  'plants_store_sound{}': 'NaN 1x119',
+  'plants_store_pool_waiting{}': '3x120',
+  'plants_store_pool_given_up{}': '0x120',
+  'plants_refused_authentications_total{reason="missing"}': '0+6000x120',
+  'plants_refused_authentications_total{reason="expired"}': '0+60x120',
+}
+
+/** What is otherwise where a rule fires, for each reason that it has. */
+export const FAULTS: Readonly<Record<string, readonly Series[]>> = {
+  PlantsDown: [{ 'up{}': '0x120' }],
+  PlantsFailing: [{ [`${over}_count{${get},http_response_status_code="503"}`]: '0+120x120' }],
+  PlantsSlow: [
+    {
+      [`${over}_bucket{${post},le="0.25"}`]: '0+580x120',
+      [`${over}_bucket{${post},le="0.5"}`]: '0+590x120',
+    },
+  ],
+  PlantsOverloaded: [{ 'plants_shed_requests_total{}': '0+120x120' }],
+  PlantsEventLoopSlow: [{ 'nodejs_eventloop_lag_p99_seconds{}': '0.3x120' }],
+  PlantsMemoryHigh: [{ 'process_resident_memory_bytes{}': '7e8x120' }],
+  PlantsWriteAheadLogLarge: [{ 'plants_store_wal_bytes{}': '3e8x120' }],
+  PlantsDatabaseCorrupt: [{ 'plants_store_sound{}': 'NaN 0x119' }],
+  PlantsPoolExhausted: [{ 'plants_store_pool_waiting{}': '150x120' }, { 'plants_store_pool_given_up{}': '2x120' }],
+  PlantsTokensRefused: [{ 'plants_refused_authentications_total{reason="expired"}': '0+600x120' }],
+}
+
+interface Rules {
+  readonly groups: { readonly rules: { readonly alert: string; readonly expr: string; readonly for?: string }[] }[]
+}
+
+/** The rules of deploy/alerts.yaml. */
+export function alertRules() {
+  const { groups } = parse(readFileSync('deploy/alerts.yaml', 'utf8')) as Rules
+  return groups.flatMap(({ rules }) => rules)
+}
+
+/**
+ * A file for `promtool test rules`: with each fault its rule fires, and no other; without one none does.
+ * @param rules the file of the rules, as seen from that file
+ */
+export function alertTests(rules: string): string {
+  const faults = Object.entries(FAULTS).flatMap(([alert, all]) => all.map((fault) => [alert, fault] as const))
+  const cases = [['', {}] as const, ...faults]
+  const tests = cases.map(([alert, fault]) => ({
+    name: alert || 'healthy',
+    interval: '1m',
+    input_series: Object.entries({ ...HEALTHY, ...fault }).map(([name, values]) => ({
+      series: name.replace('{', '{job="plants",').replace(',}', '}'),
+      values,
+    })),
+    promql_expr_test: [
+      {
+        expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+        eval_time: '60m',
+        exp_samples: alert === '' ? [] : [{ labels: `{alertname="${alert}"}`, value: 1 }],
+      },
+    ],
+  }))
+  return JSON.stringify({ rule_files: [rules], evaluation_interval: '1m', tests })
+}
