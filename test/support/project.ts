@@ -7,6 +7,7 @@ import type { Test } from 'tap'
 
 const FILES = [
   'package.json',
+  'runtime.sh',
   'tsconfig.json',
   'redocly.yaml',
   '.taprc',
