@@ -6,6 +6,8 @@ import { startPostgres } from '../../support/postgres.ts'
 
 const server = await startPostgres(t)
 const CLIENTS = 16
+/** Milliseconds of a turn of the timer that requests are measured with. */
+const TURN = 50
 
 /** A service on a database of its own; an operation has one second. */
 async function serve(t: Test): Promise<Service & { url: string }> {
@@ -21,12 +23,16 @@ async function traffic(t: Test, { call, token }: Service, faults: () => Promise<
   const secret = await token('joe')
   const statuses: Record<number, number> = {}
   const expected = new Map<number, 'stored' | 'deleted' | 'unknown'>()
+  // In turns of a timer, not by the clock: that counts no time in which a busy machine does not run this process.
+  let turns = 0
+  const timer = setInterval(() => (turns += 1), TURN)
+  t.teardown(() => clearInterval(timer))
   let slowest = 0
   let isOver = false
   const send = async (request: { method: string; path: string; body?: unknown }): Promise<number> => {
-    const started = performance.now()
+    const started = turns
     const { status } = await call({ ...request, token: secret })
-    slowest = Math.max(slowest, performance.now() - started)
+    slowest = Math.max(slowest, (turns - started) * TURN)
     statuses[status] = (statuses[status] ?? 0) + 1
     return status
   }
