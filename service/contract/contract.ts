@@ -36,8 +36,8 @@ export interface Operation {
   readonly body: Body | null
   /** By status, range (`4XX`) or `default`. */
   readonly responses: Readonly<Record<string, Response>>
-  /** The errors that are answered without the method, by status, range or `default`. Null: they have no body. */
-  readonly errors: Readonly<Record<string, { readonly type: string; readonly form: ErrorForm } | null>>
+  /** The errors that are answered without the method, by status, range or `default`. Null: without a body; or as text. */
+  readonly errors: Readonly<Record<string, { readonly type: string; readonly form: ErrorForm | null } | null>>
 }
 
 /** What each member of an error is given. */

@@ -57,9 +57,11 @@ export class Place {
     return keys.reduce<Place>((place, key) => place.get(key), this)
   }
 
-  /** The members of an object or a list, by their keys: all of what a reference leads to. */
+  /** The members of an object or a list, by their keys: those of a reference, and of what it leads to. */
   entries(): [key: string, place: Place][] {
-    return isReference(this) ? this.step().entries() : this.own()
+    if (!isReference(this)) return this.own()
+    const own = this.own().filter(([key]) => key !== '$ref')
+    return [...new Map([...this.step().entries(), ...own])]
   }
 
   /** As `entries`, without the extensions of OpenAPI. */

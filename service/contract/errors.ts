@@ -11,9 +11,10 @@ export function writeError(form: ErrorForm, status: number, message: string): Re
 
 /** Makes what writes the errors of an operation: the media type, and the body if there is one. */
 export function errorWriter({ errors }: Operation) {
-  return (status: number, message: string): { type?: string; body?: object } | undefined => {
+  return (status: number, message: string): { type?: string; body?: object | string } | undefined => {
     const key = [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((each) => Object.hasOwn(errors, each))
     const error = key === undefined ? undefined : errors[key]
-    return error === null ? {} : error && { type: error.type, body: writeError(error.form, status, message) }
+    if (error === null || error === undefined) return error === null ? {} : undefined
+    return { type: error.type, body: error.form === null ? message : writeError(error.form, status, message) }
   }
 }

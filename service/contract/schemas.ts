@@ -1,8 +1,8 @@
 // Makes of the schemas of a contract what validation.ts runs, and refuses what would be validated otherwise than they say.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import type { NumberRule, Schema } from './contract.ts'
+import type { ErrorForm, NumberRule, Schema } from './contract.ts'
 import { member, type Place } from './document.ts'
-import { keywordOf, membersOf, ownTypes, partsOf } from './schema-parts.ts'
+import { keywordOf, membersOf, ownTypes, partsOf, typesOf } from './schema-parts.ts'
 
 /** Notes a fault of the document: what is not served, and what to write instead. */
 export type Refuse = (place: Place, fault: string) => void
@@ -19,6 +19,7 @@ const SAME = /^(allOf|anyOf|oneOf|dependentSchemas|not|if|then|else)$/
 const COPIED = new RegExp('^((min|max)(Length|Items|Contains|Properties)|pattern|uniqueItems|dependentRequired)$')
 const REFERENCES = /^\$(id|anchor|dynamicRef|dynamicAnchor|recursiveRef|recursiveAnchor|vocabulary)$/
 const DIALECT = /^https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$/
+const FILE = 'a file of a form is "type: string, format: binary", and no more is served'
 const NUMBER = /^(int64|integer|number)$/
 const NUMBER_FORMAT = /^(int32|int64|float|double)$/
 
@@ -27,6 +28,8 @@ export class Schemas {
   readonly all: Record<string, Schema> = {}
   /** The values that are filled in for an absent member, each with the schema that it must fit. */
   readonly defaults: { readonly place: Place; readonly schema: Schema }[] = []
+  /** How errors of a schema are written, by its id. */
+  readonly errorForms = new Map<string, ErrorForm>()
   readonly #ids = new Map<string, string>()
   readonly #refuse: Refuse
 
@@ -122,6 +125,8 @@ function faultOf(key: string, { value }: Place, schema: Place, use: Use): string
   if (REFERENCES.test(key)) return `${key} is not served: refer with $ref: '#/components/schemas/...'`
   if (key === '$schema' && !isServedDialect(value)) return 'only JSON Schema 2020-12 is served: leave $schema out'
   if (key === 'format') return formatFault(String(value), ownTypes(schema), use)
+  const isFileOf31 = key === 'contentMediaType' && member(schema.value, 'contentEncoding') === undefined
+  if (use === 'form' && isFileOf31) return FILE
   if (key === 'pattern' && !isPattern(value))
     return 'the pattern is no regular expression of ECMAScript, with the flag u'
   if (key === 'properties' && Object.hasOwn(value ?? {}, '__proto__')) return 'a member __proto__ is not served'
@@ -136,8 +141,8 @@ function formatFault(format: string, types: readonly string[] = [], use: Use): s
     return isNumber ? undefined : `the format ${format} needs "type: integer" or "type: number"`
   if (isNumber || !(format in fullFormats))
     return `the format ${format} is not served here: leave it out, or write a pattern`
-  const isMisplaced = format === 'binary' && use !== 'form'
-  return isMisplaced ? 'bytes within JSON are not served: write contentEncoding: base64' : undefined
+  if (format !== 'binary') return undefined
+  return use === 'form' ? FILE : 'bytes within JSON are not served: write contentEncoding: base64'
 }
 
 function isPattern(pattern: unknown): boolean {
@@ -152,10 +157,21 @@ function hasBigInt(value: unknown): boolean {
   return typeof value === 'bigint' || (typeof value === 'object' && Object.values(value ?? {}).some(hasBigInt))
 }
 
-/** Whether a text is the content of a file, by OpenAPI 3.1 or, with `format: binary`, as of old. */
-export function isFile({ value }: Place): boolean {
-  const hasMediaType = member(value, 'contentMediaType') !== undefined && member(value, 'contentEncoding') === undefined
-  return member(value, 'format') === 'binary' || hasMediaType
+/** Whether a schema says of bytes that they are bytes, and nothing more. */
+export function isFile(place: Place): boolean {
+  const said = partsOf(place)
+    .flatMap((part) => part.own())
+    .filter(([key]) => !/^(title|description|examples?|\$ref)$/.test(key))
+  const isMore = said.some(
+    ([key, { value }]) => !/^(type string|format binary|contentMediaType .*)$/.test(`${key} ${String(value)}`),
+  )
+  return !isMore && said.some(([key]) => key === 'format')
+}
+
+/** The types that a text may be read as: no text spells null, and each integer is a number. */
+export function textTypes(schema: Place): string[] {
+  const types = (typesOf(schema) ?? ['any']).filter((type) => type !== 'null')
+  return types.includes('number') ? types.filter((type) => type !== 'integer') : types
 }
 
 /** OpenAPI 3.1.0, section 4.8.24.1: what only one side sends is required only of that. */

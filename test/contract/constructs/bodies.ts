@@ -116,6 +116,12 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [post('x', 'multipart/form-data; boundary=b'), 400],
     ],
   },
+  'a file of a form with more than `type: string, format: binary`, such as `maxLength`': {
+    yaml: body(
+      'multipart/form-data:\n  x-body-limit: 9\n  schema:\n    type: object\n    properties:\n      a:\n        type: string\n        maxLength: 7\n        format: binary # here',
+    ),
+    says: 'and no more is served',
+  },
   '`encoding` of a media type': {
     yaml: body(
       'multipart/form-data:\n  x-body-limit: 9\n  schema: { type: object }\n  encoding: { a: { contentType: image/png } } # here',
@@ -130,7 +136,7 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
     yaml: body(
       'application/json: # here\n  schema: { type: array, maxItems: 100, items: { type: string, maxLength: 255 } }',
     ),
-    says: 'the schema allows a body of 306302 bytes, and 16384 are taken: write "x-body-limit: 16384"',
+    says: 'the schema allows a body of 306302 bytes, and 16384 bytes are taken: write "x-body-limit: 16384"',
   },
   '`x-body-limit` of a media type or of the document: the most bytes of a body; more: 413': {
     yaml: body('application/json: { x-body-limit: 30000 }'),

@@ -29,6 +29,14 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
       ['/y?limit=9223372036854775807', 400],
     ],
   },
+  'a path that refers to another, with methods and parameters beside `$ref`': {
+    yaml: `paths:\n  /x: { get: { ${OPERATION} }, put: { ${OPERATION.replace('run', 'put')} } }\n  /y:\n    $ref: '#/components/pathItems/y'\n    put: { ${OPERATION.replace('run', 'yPut')} }\ncomponents: { pathItems: { y: { get: { ${OPERATION.replace('run', 'y')} }, put: { ${OPERATION.replace('run', 'never')} } } } }\n`,
+    run: async () => ({ status: 200, body: 1 }),
+    asks: [
+      ['/y', 200],
+      [{ method: 'PUT', url: '/y' }, 200],
+    ],
+  },
   '`$ref` to a URL': {
     yaml: `paths:\n  /x:\n    $ref: https://example.com/x.yaml # here\n`,
     says: 'only files are read: copy it beside the contract',

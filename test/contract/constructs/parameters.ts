@@ -92,7 +92,7 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
       ['/x', 400, /required property 'toString'/],
     ],
   },
-  'a parameter or member named `__proto__`': {
+  'a parameter named `__proto__`': {
     yaml: '      parameters:\n        - in: query\n          name: __proto__ # here\n          schema: { type: string }',
     says: 'the name __proto__ is not served',
   },

@@ -46,13 +46,15 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
   },
   'errors of the service itself as RFC 9457 has them, with `code` or `status`, `message` or `detail`, or without `content`':
     {
-      yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }, { name: b, in: query, schema: { type: integer } }]
+      yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }, { name: b, in: query, schema: { type: integer } }, { name: c, in: query, schema: { type: integer } }]
       responses:
         '200': { description: Done }
         '400': { description: Bad, content: { application/problem+json: { schema: { type: object, required: [type, title, status], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } } } } }
         '500': { description: Broken }
+        '501': { description: Not, content: { text/plain: { schema: { type: string } } } }
         default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer }, message: { type: string } } } } } }`,
       run: async ({ query }) => {
+        if (asked(query) === 'c') throw new HttpError(501, 'Never')
         if (asked(query) === 'b') throw new HttpError(503, 'Away')
         return { status: 418 }
       },
@@ -64,6 +66,7 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
         ],
         ['/x?b=1', 503, '{"code":503,"message":"Away"}'],
         ['/x', 500, ''],
+        ['/x?c=1', 501, 'Never'],
       ],
     },
   'errors of the service itself with other members that are required': {
@@ -73,7 +76,7 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
   content:
     application/json:
       schema: { type: object, required: [errors] } # here`),
-    says: 'the service answers 400 by itself, and knows no value for this schema',
+    says: 'the service answers 400 by itself, and fills in only',
   },
   'several media types of a response: the method says which': {
     yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),

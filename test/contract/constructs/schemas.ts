@@ -142,6 +142,10 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     yaml: body("type: object\nproperties: { a: true, b: false, c: { type: [string, 'null'] } }"),
     asks: [valid({ a: 1, c: null }), invalid({ b: 1 }), invalid({ c: 1 })],
   },
+  'a member named `__proto__`': {
+    yaml: body('type: object\nproperties: # here\n  a: { type: string }\n  __proto__: { type: string }'),
+    says: 'a member __proto__ is not served',
+  },
   '`nullable`, and other keywords that JSON Schema 2020-12 does not have': {
     yaml: body('type: string\nnullable: true # here'),
     says: 'Property `nullable` is not expected here',
