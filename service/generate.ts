@@ -19,7 +19,7 @@ type Resolve = (reference: string) => unknown
 export async function generateTypes(file: string): Promise<string> {
   const compiled = await compile(file)
   const { root } = await readOpenApi(file)
-  requireDefaults(root)
+  prepare(root)
   const toNumber = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value)
   const nodes = await openapiTS(JSON.stringify(root.value, toNumber), {
     defaultNonNullable: false,
@@ -52,17 +52,21 @@ export const COMPILED: Compiled = ${JSON.stringify(compiled, null, 2)};
 `
 }
 
-/** In what a method gets, a parameter with a default is there. */
-function requireDefaults(root: Place): void {
-  const items = root
-    .get('paths')
-    .entries()
-    .map(([, item]) => item)
-  const operations = items.flatMap((item) => [item, ...item.entries().map(([, operation]) => operation)])
+/** Leaves out what others serve. In what a method gets, a parameter with a default is there. */
+function prepare(root: Place): void {
+  const items = root.get('paths').entries()
+  const operations = items.flatMap(([, item]) => [item, ...item.entries().map(([, each]) => each)])
   for (const [, parameter] of operations.flatMap((each) => each.get('parameters').entries())) {
-    const described = parameter.step().value
-    if (keywordOf(parameter.get('schema'), 'default')) Object.assign(described as object, { required: true })
+    if (keywordOf(parameter.get('schema'), 'default')) Object.assign(Object(parameter.step().value), { required: true })
   }
+  for (const [, response] of operations.flatMap((each) => each.get('responses').entries())) {
+    // Of a reference openapi-typescript does not see that the header may be absent.
+    for (const [name, header] of response.get('headers').entries()) {
+      Reflect.set(Object(response.get('headers').value), name, header.step().value)
+    }
+  }
+  for (const place of operations) Reflect.deleteProperty(Object(place.step().value), 'callbacks')
+  Reflect.deleteProperty(Object(root.value), 'webhooks')
 }
 
 /** Whether a schema says something, or what it refers to or is composed of. */

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Contract, Operation } from './contract.ts'
 import { kindOf } from './media-types.ts'
 import type { Validators } from './validation.ts'
-import { JsonText } from '../http/json.ts'
+import { exactJson, JsonText } from '../http/json.ts'
 
 /** What an operation answers. */
 export interface Answer {
@@ -75,11 +75,6 @@ function reached(id: string, schemas: Contract['schemas'], seen = new Set<string
   seen.add(id)
   const text = JSON.stringify(schemas[id])
   return text + [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, each = '']) => reached(each, schemas, seen)).join('')
-}
-
-/** JSON in which each `bigint` is the number that it is. */
-function exactJson(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
 }
 
 /** Streams a body. Until its first piece is there a failure is thrown, and answered as all are. */

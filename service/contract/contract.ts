@@ -133,7 +133,8 @@ function isCurrent(file: string): boolean {
 }
 
 function withBaseUrl(text: string, { baseUrl }: Compiled, value: string): string {
-  if (baseUrl === null) throw new StartupError('there is no server variable base_url')
+  if (baseUrl === null && value === '.') return text // the default of BASE_URL
+  if (baseUrl === null) throw new StartupError('BASE_URL is set, and the contract has no server variable base_url')
   const [before, found, after] = [text.slice(0, baseUrl[0]), text.slice(...baseUrl), text.slice(baseUrl[1])]
   return found.replaceAll(/^['"]|['"]$/g, '') === value ? text : before + JSON.stringify(value) + after
 }

@@ -53,17 +53,28 @@ export function readResponse(context: Context, status: string, place: Place): Re
 
 /** How the errors are written that the service answers by itself, where that is not as usual. */
 export function readErrors(context: Context, responses: readonly [string, Place][]): Operation['errors'] {
-  const own = responses.filter(([status]) => OWN_ERRORS.test(status))
-  const errors = own.map(([status, place]) => [status, readError(context, status, place.get('content'))] as const)
-  return Object.fromEntries(errors.filter(([, error]) => JSON.stringify(error) !== JSON.stringify(USUAL_ERROR)))
+  const all = responses.filter(([status]) => /^[45d]/.test(status))
+  const errors = all.map(([status, place]) => [status, readError(context, status, place.get('content'))] as const)
+  const isUsual = (error: unknown) => JSON.stringify(error) === JSON.stringify(USUAL_ERROR)
+  return Object.fromEntries(
+    errors.flatMap(([status, error]) => (error === undefined || isUsual(error) ? [] : [[status, error]])),
+  )
 }
 
-function readError({ schemas, refuse }: Context, status: string, content: Place): Operation['errors'][string] {
+/** Undefined for one that only a method gives, and in a form that is not known. */
+function readError(
+  { schemas, ...context }: Context,
+  status: string,
+  content: Place,
+): Operation['errors'][string] | undefined {
+  const refuse = (place: Place, fault: string) => {
+    if (OWN_ERRORS.test(status)) context.refuse(place, fault)
+  }
   if (content.entries().length === 0) return null
   const [type, media] = content.entries().find(([each]) => /^(json|text)$/.test(String(kindOf(each)))) ?? []
   if (type === undefined || media === undefined) {
     refuse(content, `the service answers ${status} by itself, as JSON or text: write application/json`)
-    return null
+    return undefined
   }
   if (kindOf(type) === 'text') return { type, form: null }
   const schema = media.get('schema')
@@ -76,7 +87,7 @@ function readError({ schemas, refuse }: Context, status: string, content: Place)
   }
   const known = 'error, code or status for the number, message or detail for the text, or those of RFC 9457'
   refuse(schema, `the service answers ${status} by itself, and fills in only ${known}: require no other`)
-  return null
+  return undefined
 }
 
 /** The id of the schema of a media type; null if there is none, or no use for one. */

@@ -31,9 +31,12 @@ export function standardHeaders(id: string): Record<string, string> {
   return { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': id }
 }
 
+const JSON_IN_UTF8 = /^application\/([\w.-]+\+)?json; charset=utf-8$/
+
 /** Takes away the charset that Fastify adds: JSON has none (RFC 8259, section 11). An `onSend` hook. */
 export function removeCharset(_: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void): void {
-  if (reply.getHeader('content-type') === 'application/json; charset=utf-8') reply.type('application/json')
+  const type = String(reply.getHeader('content-type'))
+  if (JSON_IN_UTF8.test(type)) reply.type(type.replace(/;.*/, ''))
   done()
 }
 

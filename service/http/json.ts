@@ -1,3 +1,15 @@
+declare global {
+  interface JSON {
+    /** A text that is written as it is: https://github.com/tc39/proposal-json-parse-with-source */
+    rawJSON(text: string): object
+  }
+}
+
+/** JSON in which each `bigint` is the number that it is. */
+export function exactJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
+}
+
 /** A value as its JSON text, which is sent as it is. Whoever makes one vouches for the text. */
 export class JsonText<Value> {
   readonly text: string
