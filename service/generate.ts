@@ -6,6 +6,7 @@ import ts from 'typescript'
 import { readWords, runCommand } from './command.ts'
 import { compile } from './contract/compile.ts'
 import { member, type Place, readOpenApi } from './contract/document.ts'
+import { isObject } from './contract/fields.ts'
 import { keywordOf } from './contract/schema-parts.ts'
 
 type Resolve = (reference: string) => unknown
@@ -55,18 +56,20 @@ export const COMPILED: Compiled = ${JSON.stringify(compiled, null, 2)};
 /** Leaves out what others serve. In what a method gets, a parameter with a default is there. */
 function prepare(root: Place): void {
   const items = root.get('paths').entries()
-  const operations = items.flatMap(([, item]) => [item, ...item.entries().map(([, each]) => each)])
+  const members = items.flatMap(([, item]) => [item, ...item.entries().map(([, each]) => each)])
+  const operations = members.filter((each) => isObject(each.value))
   for (const [, parameter] of operations.flatMap((each) => each.get('parameters').entries())) {
-    if (keywordOf(parameter.get('schema'), 'default')) Object.assign(Object(parameter.step().value), { required: true })
+    if (keywordOf(parameter.get('schema'), 'default'))
+      Object.assign(parameter.step().value as object, { required: true })
   }
   for (const [, response] of operations.flatMap((each) => each.get('responses').entries())) {
     // Of a reference openapi-typescript does not see that the header may be absent.
     for (const [name, header] of response.get('headers').entries()) {
-      Reflect.set(Object(response.get('headers').value), name, header.step().value)
+      Reflect.set(response.get('headers').value as object, name, header.step().value)
     }
   }
-  for (const place of operations) Reflect.deleteProperty(Object(place.step().value), 'callbacks')
-  Reflect.deleteProperty(Object(root.value), 'webhooks')
+  for (const place of operations) Reflect.deleteProperty(place.step().value as object, 'callbacks')
+  Reflect.deleteProperty(root.value as object, 'webhooks')
 }
 
 /** Whether a schema says something, or what it refers to or is composed of. */

@@ -71,7 +71,7 @@ function readError(
     if (OWN_ERRORS.test(status)) context.refuse(place, fault)
   }
   if (content.entries().length === 0) return null
-  const [type, media] = content.entries().find(([each]) => /^(json|text)$/.test(String(kindOf(each)))) ?? []
+  const [type, media] = content.entries().find(([each]) => ['json', 'text'].includes(kindOf(each) as string)) ?? []
   if (type === undefined || media === undefined) {
     refuse(content, `the service answers ${status} by itself, as JSON or text: write application/json`)
     return undefined

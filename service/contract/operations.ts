@@ -44,7 +44,7 @@ export function readOperations(context: Context): Operation[] {
   })
   for (const [index, { id }] of read.entries()) {
     const isTaken = read.slice(0, index).some((other) => other.id.value === id.value)
-    if (isTaken && id.value !== undefined) refuse(id, `two operations have the operationId ${String(id.value)}`)
+    if (isTaken && typeof id.value === 'string') refuse(id, `two operations have the operationId ${id.value}`)
   }
   return read.map(({ operation }) => operation)
 }

@@ -5,7 +5,10 @@ import { standardHeaders } from './headers.ts'
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Gives an error of a route another form than that of all; without a media type it has no body. */
-    writeError?: (status: number, message: string) => { readonly type?: string; readonly body?: object | string } | undefined
+    writeError?: (
+      status: number,
+      message: string,
+    ) => { readonly type?: string; readonly body?: object | string } | undefined
   }
 }
 
@@ -18,7 +21,12 @@ export function answerError(error: Error, request: FastifyRequest, reply: Fastif
   const { type, body } = writeError?.(statusCode, message) ?? { type: JSON_TYPE, body: bodyOf(statusCode, message) }
   reply.code(statusCode).headers(headers)
   // A serializer of its own keeps Fastify from adding a charset. No `onSend` hook runs for a framework error.
-  return type === undefined ? reply.send() : reply.type(type).serializer(typeof body === 'string' ? String : JSON.stringify).send(body)
+  return type === undefined
+    ? reply.send()
+    : reply
+        .type(type)
+        .serializer(typeof body === 'string' ? String : JSON.stringify)
+        .send(body)
 }
 
 function toHttpError(error: Error): HttpError {

@@ -73,6 +73,7 @@ t.test('a service is written with the types of what is described', (t) => {
     declared: "const result: Result<'run'> = { status: 503 }",
     media: "const result: Result<'other'> = { status: 200, type: 'text/csv', body: 'a;b' }",
     noMedia: "const result: Result<'other'> = { status: 200, body: 'a;b' }",
+    noWebhook: "import type { OperationId } from './service/contract/contract.ts'; const id: OperationId = 'on'",
     pieces: "const result: Result<'upload'> = { status: 200, body: new Uint8Array() }",
   }
   for (const [name, line] of Object.entries(lines)) writeFileSync(`${folder}/${name}.ts`, `${head}${line}\nexport {}\n`)
@@ -88,7 +89,7 @@ t.test('a service is written with the types of what is described', (t) => {
   const wrong = Object.keys(lines).filter((name) => stdout.includes(`/${name}.ts(`))
   t.strictSame(
     wrong.sort(),
-    ['declared', 'header', 'maybeAbsent', 'noMedia', 'noReadOnly', 'noWriteOnly', 'optionalBody'],
+    ['declared', 'header', 'maybeAbsent', 'noMedia', 'noReadOnly', 'noWebhook', 'noWriteOnly', 'optionalBody'],
     stdout,
   )
   t.end()
@@ -106,7 +107,7 @@ paths:
       responses:
         '200':
           description: Done
-          headers: { X-Count: { required: true, schema: { type: integer } } }
+          headers: { X-Count: { required: true, schema: { type: integer } }, X-More: { $ref: '#/components/headers/More' } }
           content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } }
         4XX: { description: No, content: { application/json: { schema: { type: object, properties: { message: { type: string } } } } } }
         '400': { description: Bad }
@@ -126,7 +127,9 @@ paths:
       operationId: form
       requestBody: { required: true, content: { multipart/form-data: { schema: { type: object, required: [photo], properties: { photo: { type: string, format: binary } } } } } }
       responses: { '204': { description: Done } }
+webhooks: { on: { post: { operationId: on, responses: { '204': { description: Done } } } } }
 components:
+  headers: { More: { schema: { type: string } } }
   schemas:
     Page: { type: integer, default: 1 }
     Thing:
