@@ -117,9 +117,9 @@ const commands = fc.commands(
 )
 
 const numRuns = process.env['LONG'] === undefined ? 40 : 3000
-t.setTimeout(numRuns * 1000)
+t.setTimeout(numRuns * 10_000)
 
-t.test('random histories have the same answers on all stores as in memory', { timeout: numRuns * 1000 }, async (t) => {
+t.test('random histories have the same answers on all stores as in memory', { timeout: 0 }, async (t) => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
   t.comment(`SEED=${seed}`)
   let histories = 0

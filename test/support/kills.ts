@@ -26,10 +26,12 @@ export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger>
       await once(child, 'exit')
     } else {
       const { child, ended, port } = await startService(t, environment)
-      const working = work(port, token, ledger, () => false, 32)
-      await delay(50 + Math.random() * 300)
-      child.kill('SIGKILL')
-      await Promise.all([ended, working])
+      const writes = ledger.acknowledged + Math.random() * 200
+      const isOver = () => {
+        if (ledger.acknowledged > writes) child.kill('SIGKILL')
+        return false
+      }
+      await Promise.all([ended, work(port, token, ledger, isOver, 32)])
     }
     const { plants, faults } = inspect(file, 'joe')
     const wrongs = [...faults, ...ledger.wrongs(plants)]
