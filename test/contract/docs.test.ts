@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import t, { type Test } from 'tap'
@@ -34,6 +35,57 @@ t.test('the addresses of the docs lead to one page, relatively', async (t) => {
     const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
     t.strictSame([status, headers.get('location')], [302, target], path)
   }
+})
+
+t.test('HEAD answers as GET does', async (t) => {
+  const { port } = await build(t)
+  for (const path of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/openapi.yaml']) {
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual' })),
+    )
+    const headersOf = (response?: Response) => {
+      const all = [...(response?.headers ?? [])]
+      return [response?.status, all.filter(([name]) => !/^(date|x-request-id|connection|keep-alive)$/.test(name))]
+    }
+    t.strictSame(headersOf(head), headersOf(get), path)
+  }
+})
+
+t.test('a browser keeps the files of the page, with their types', async (t) => {
+  const { port } = await build(t)
+  const get = async (headers: http.OutgoingHttpHeaders) => {
+    const [response] = (await once(
+      http.get({ port, host: '127.0.0.1', path: '/docs/static/swagger-ui.css', headers, agent: false }),
+      'response',
+    )) as [http.IncomingMessage]
+    response.resume()
+    return [response.statusCode, response.headers['content-type'], response.headers.etag] as const
+  }
+  const [status, type, etag] = await get({})
+  t.strictSame([status, type], [200, 'text/css; charset=utf-8'])
+  t.strictSame(await get({ 'If-None-Match': etag }), [304, undefined, etag])
+})
+
+t.test('the page may load and do what it needs, and nothing else', async (t) => {
+  const policyOf = async (environment: Record<string, string>) => {
+    const { port } = await build(t, environment)
+    const { headers } = await fetch(`http://127.0.0.1:${port}/docs/`)
+    const directives = headers.get('content-security-policy')?.trim().split(/; */) ?? []
+    return Object.fromEntries(directives.map((each) => [each.split(' ', 1)[0], each.split(' ').slice(1).join(' ')]))
+  }
+  const policy = {
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self' 'unsafe-inline'",
+    'img-src': "'self' data:",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+    'connect-src': "'self'",
+  }
+  t.strictSame(await policyOf({}), policy)
+  const elsewhere = await policyOf({ BASE_URL: 'https://plants.example/garden' })
+  t.strictSame(elsewhere, { ...policy, 'connect-src': "'self' https://plants.example" })
 })
 
 t.test('what is not there is an Error under /docs, too', async (t) => {
