@@ -70,8 +70,8 @@ export class Writes {
   }
 
   async #commit(batch: Batch): Promise<void> {
-    // A quarter of its time is enough for a commit, and a stall of PostgreSQL may take the rest.
-    const latest = performance.now() + this.#timeout / 4
+    // An eighth of its time is enough for a commit, and a stall of PostgreSQL may take the rest.
+    const latest = performance.now() + this.#timeout / 8
     const inTime = batch.filter(({ item, reject }) => {
       if (item.end < latest) reject(new StoreUnavailable('too many writes wait'))
       return item.end >= latest
