@@ -15,7 +15,7 @@ export interface Session {
   readonly close: () => void
 }
 
-/** How often a statement is tried: what was not sent, or may be done already, and what was undone in favour of others. */
+/** How often a statement is tried, by what an error says about it. */
 const TRIES = {
   read: { unsent: 2, unknown: 2, conflict: 5, refused: 1, other: 1 },
   write: { unsent: 2, unknown: 1, conflict: 5, refused: 1, other: 1 },
@@ -106,7 +106,7 @@ export class Connections {
   }
 
   async #askState({ pid, started }: Backend): Promise<string | undefined> {
-    const text = 'SELECT state FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2'
+    const text = 'SELECT state FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
     const [row] = await this.read(text, [pid, started])
     return row && String(row['state'])
   }

@@ -4,7 +4,7 @@ import pg from 'pg'
 import type { Row } from '../rows.ts'
 import { NoConnection } from './errors.ts'
 
-/** Milliseconds until a new connection must be there. */
+/** Milliseconds in which a new connection must be there, or the pool's `timeout` if that is longer. */
 const CONNECT_TIMEOUT = 3000
 /** Milliseconds that an unused connection is kept. The server closes one on which it hears nothing for twice as long. */
 const IDLE_TIMEOUT = 30_000
@@ -50,7 +50,7 @@ export class Pool {
     this.#pool = new pg.Pool({
       connectionString: options.url,
       max: options.max,
-      connectionTimeoutMillis: CONNECT_TIMEOUT,
+      connectionTimeoutMillis: Math.max(CONNECT_TIMEOUT, options.timeout),
       idleTimeoutMillis: IDLE_TIMEOUT,
       keepAlive: true,
       keepAliveInitialDelayMillis: IDLE_TIMEOUT,
@@ -114,18 +114,18 @@ export class Pool {
 
   /** Asks whether the server takes writes, and sets up the session, unless it is shared behind a pooler. */
   async #check(client: pg.PoolClient): Promise<void> {
+    const { kind, timeout } = this.#options
     const ask = async (text: string, values: readonly unknown[] = []) => {
-      const query = { text, values: [...values], query_timeout: CONNECT_TIMEOUT }
+      const query = { text, values: [...values], query_timeout: Math.max(CONNECT_TIMEOUT, timeout) }
       return (await client.query<Row>(query)).rows[0]
     }
-    const { kind, timeout } = this.#options
     const setting = kind === 'reads' ? 'statement_timeout' : 'lock_timeout'
     const pid = 'processID' in client ? client.processID : null // a pooler makes up one
     try {
       const readOnly = await ask('SHOW transaction_read_only')
       if (readOnly?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
       const backend = await ask(
-        `SELECT backend_start::text AS started, set_config($2, $3, false), set_config('idle_session_timeout', $4, false)
+        `SELECT extract(epoch FROM backend_start)::text AS started, set_config($2, $3, false), set_config('idle_session_timeout', $4, false)
           FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`,
         [pid, setting, timeout, 2 * IDLE_TIMEOUT],
       ).catch((error: unknown) => {

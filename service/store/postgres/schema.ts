@@ -46,10 +46,10 @@ const VERSION_TABLE = [
   'INSERT INTO plant_store (one, version, oldest) VALUES (1, 0, 0) ON CONFLICT DO NOTHING',
 ]
 
-/** Codes of those who change the same at once, but for one: it exists, is being changed, or is locked. */
+/** Error codes of a statement that changes the same as another one does at the same time: it exists, or is locked. */
 const RACES = new Set(['23505', '42P07', '42701', '42710', 'XX000', '40P01', '55P03'])
-/** Milliseconds in which they look again. */
-const RACE_TIMEOUT = 60_000
+/** Milliseconds that an upgrade, and each statement of it, may take. */
+export const UPGRADE_TIMEOUT = 600_000
 
 /**
  * Makes or upgrades the schema. Several processes may do so at once.
@@ -63,7 +63,7 @@ export async function prepareSchema(query: Query, change: Query, versions = VERS
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   // CockroachDB compares texts byte by byte, and refuses to be told.
   const text = String(version).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
-  for (const end = performance.now() + RACE_TIMEOUT; ;) {
+  for (const end = performance.now() + UPGRADE_TIMEOUT; ;) {
     const current = await versionOf(query, versions.length)
     const next = versions[current ?? 0]
     if (next === undefined) return

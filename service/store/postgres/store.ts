@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BATCH, Lists, MAX_SNAPSHOTS, type Snapshot } from '../lists.ts'
 import { Connections, type Query } from './connections.ts'
 import { isFinal } from './errors.ts'
-import { prepareSchema } from './schema.ts'
+import { prepareSchema, UPGRADE_TIMEOUT } from './schema.ts'
 import { Pages } from './pages.ts'
 import { Writes } from './writes.ts'
 import { fromToken, toId, toEntry, toPlant, toToken } from '../rows.ts'
@@ -11,9 +11,6 @@ import { reasonOf, StartupError, StoreUnavailable } from '../../errors.ts'
 
 /** Milliseconds that a service waits at its start for a server that starts, too. */
 const START_TIMEOUT = 10_000
-
-/** Milliseconds that a statement which upgrades the schema may take. */
-const UPGRADE_TIMEOUT = 600_000
 
 /** Milliseconds that the server keeps the snapshot of a list whose next batch is not asked for. */
 const SNAPSHOT_TIMEOUT = 300_000
@@ -134,7 +131,7 @@ export class PostgresStore implements Store {
   }
 }
 
-/** A snapshot is a transaction that sees one moment: that of its first read. It needs no session, but a connection. */
+/** Opens a snapshot: a transaction that sees the plants of one moment, that of its first read. */
 async function openSnapshot(connections: Connections): Promise<Snapshot> {
   const { query, close } = await connections.session(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_TIMEOUT};
