@@ -31,7 +31,8 @@ const REFUSED = new Counter({
   labelNames: ['reason'],
 })
 
-interface Parts {
+/** What an app is made of. */
+export interface Parts {
   readonly config: Config
   readonly store: Store
   readonly log: FastifyBaseLogger

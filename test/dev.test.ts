@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build } from './support/helper.ts'
-import { run, start } from './support/process.ts'
+import { start } from './support/process.ts'
 import { copyProject, eventually, freePort, NPM } from './support/project.ts'
 
 const OPERATION = `
@@ -79,12 +79,21 @@ t.test('broken code is reported, and served again when it is mended', async (t) 
   await until('/openapi.yaml', /openapi: 3/)
 })
 
+t.test('a change in a room of the code is followed', async (t) => {
+  const { folder, until } = await dev(t)
+  const file = `${folder}/service/contract/security.ts`
+  const text = readFileSync(file, 'utf8')
+  t.match(text, 'An access token is needed')
+  writeFileSync(file, text.replace('An access token is needed', 'Changed'))
+  await until('/plants', /Changed/)
+})
+
 t.test('a port that is taken is said in one line', async (t) => {
   const { port } = await build(t)
-  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${t.testdirName}/other.db` }
-  const { code, stderr } = await run([process.execPath, 'service/dev.app.ts'], environment)
-  t.equal(code, 1)
-  t.match(stderr, /^HOST 127\.0\.0\.1, PORT \d+: .*EADDRINUSE.*\n$/)
+  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${t.testdir()}/other.db` }
+  const { printed } = await start(t, [process.execPath, 'service/dev.ts'], environment)
+  await eventually(() => /"msg":"HOST 127\.0\.0\.1, PORT \d+: .*EADDRINUSE.*"\}\n/.test(printed.stdout))
+  t.equal(printed.stderr, '')
 })
 
 /** Runs `npm run dev` in a copy of the project. */
