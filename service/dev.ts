@@ -4,6 +4,7 @@ import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, watch } from 'node:fs'
 import { copyFile, mkdir } from 'node:fs/promises'
+import { enableCompileCache } from 'node:module'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Parts } from './app.ts'
@@ -21,6 +22,7 @@ const LAST_GOOD = fileURLToPath(import.meta.resolve('../.dev/openapi.yaml'))
 const SETTLING_TIME = 50
 
 if (process.argv[2] === SERVICE) {
+  enableCompileCache(CACHE)
   process.once('disconnect', () => process.exit())
   await import('./app.ts') // before main.ts: Node prints the place of a fault in the code
   await (await import('./main.ts')).runService(serveContract)
@@ -35,7 +37,7 @@ function serveCode(): void {
   let service: ChildProcess | undefined
   const start = async () => {
     if (service?.kill('SIGKILL') === true) await once(service, 'exit') // to stop in order takes longer
-    service = fork(import.meta.filename, [SERVICE], { env: { ...process.env, NODE_COMPILE_CACHE: CACHE } })
+    service = fork(import.meta.filename, [SERVICE])
   }
   // The generated types mean nothing while it runs.
   follow(import.meta.dirname, (file) => file.endsWith('.ts') && !file.endsWith('.gen.ts'), start, start())

@@ -39,7 +39,7 @@ function answerOtherMethod({ method, routeOptions }: FastifyRequest, reply: Fast
 
 /** Refuses a path that no route has. An `onRequest` hook: before the body, if there is one, is read. */
 export function checkPath({ is404, params }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  // The router takes an empty text for a parameter, too: `/plants/` for `/plants/{id}`.
+  // The router takes an empty text for a parameter, too: `/things/` for `/things/{id}`.
   if (is404 || Object.values(params ?? {}).includes('')) throw noSuchPath()
   done()
 }
