@@ -112,7 +112,8 @@ t.test('a client that takes its answer too slowly is cut, though it takes some a
 t.test('a client that leaves before its list costs nothing, and is no error', async (t) => {
   const server = await startPostgres(t)
   t.teardown(() => server.resume())
-  const environment = { DATABASE_URL: await server.createDatabase(), DATABASE_TIMEOUT: '60', ANSWER_TIMEOUT: '0.3' }
+  const DATABASE_URL = await server.createDatabase()
+  const environment = { DATABASE_URL, DATABASE_TIMEOUT: '60', STALL_TIMEOUT: '120', ANSWER_TIMEOUT: '0.3' }
   const { call, log, port, store, token } = await build(t, environment)
   const secret = await token('short')
   const name = 'x'.repeat(80)
