@@ -1,14 +1,14 @@
-// The README's section "Add an operation", done as it says.
+// The README's sections "Contract and method" and "Add an operation", done as they say.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { type Ended, run, start } from './support/process.ts'
 import { copyProject, eventually, freePort, NPM } from './support/project.ts'
 
-const [section = ''] = /^## Add an operation$[^]*?(?=^## )/m.exec(readFileSync('README.md', 'utf8')) ?? []
-const [yaml = '', promised = '', method = ''] = [...section.matchAll(/^ {3}```\w*\n([^]*?)^ {3}```$/gm)].map(
-  ([, text = '']) => text.replaceAll(/^ {3}/gm, ''),
+const [walkthrough = ''] = /^## Contract and method$[^]*?(?=^## Docs)/m.exec(readFileSync('README.md', 'utf8')) ?? []
+const [yaml = '', method = '', promised = ''] = [...walkthrough.matchAll(/^ *```\w*\n([^]*?)^ *```$/gm)].map(
+  ([, text = '']) => text,
 )
-const promises = promised.trim().split('\n')
+const promises = promised.trim().split(/\n */)
 
 t.setTimeout(400_000)
 /** Who has followed it in the project itself can't do so again. */

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { type Case, casesOf, measure } from './cases.ts'
 import type { Sizes } from './data.ts'
 import { AUTOCANNON, chooseTool } from './load.ts'
-import { compared, decay } from './results.ts'
+import { published } from './report.ts'
+import { compared, decay, recorded } from './results.ts'
 import { type Running, start } from './running.ts'
 import { BARE, bareFastify, serviceOn } from './servers.ts'
 
@@ -55,4 +57,8 @@ t.test('the check names what got more than 15 % worse in comparison with bare Fa
     'this service, list: processor time: 2.31 of bare Fastify, was 2.00',
     'this service, cold start: 2.31 of bare Fastify, was 2.00',
   ])
+})
+
+t.test('the tables, the chart and the figures of the README are those of the recorded run', async (t) => {
+  for (const [file, text] of Object.entries(published(recorded()))) t.equal(readFileSync(file, 'utf8'), text, file)
 })

@@ -1,6 +1,7 @@
 // `npm run bench`: this service beside others, in one run. It takes about twelve minutes, and two cores.
 //   --quick   a look that takes three minutes, and is not recorded
 //   --check   a whole run that is not recorded: what got worse than recorded is named, and the exit code is then 1
+//   --draw    no run: the tables, the chart and the figures of the README from the recorded run
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -14,7 +15,12 @@ import { compared, decay, type Figures, median, record, recorded, type Results }
 import { isPinned, pinLoad, type Running, start } from './running.ts'
 import { prepareServers, type Server } from './servers.ts'
 
-const { check, quick } = parseArgs({ options: { check: { type: 'boolean' }, quick: { type: 'boolean' } } }).values
+const flag = { type: 'boolean' } as const
+const { check, draw, quick } = parseArgs({ options: { check: flag, draw: flag, quick: flag } }).values
+if (draw) {
+  publish(recorded())
+  process.exit()
+}
 if (check && quick) throw new Error('--check needs a whole run')
 const before = check ? recorded() : undefined
 const REPETITIONS = quick ? 1 : 7

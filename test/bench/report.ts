@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
+import { chart } from './chart.ts'
 import type { Figures, Results } from './results.ts'
+import { BARE } from './servers.ts'
 
 /** The processor and memory of this machine, and how busy it is with something else. */
 export function machine(): string {
@@ -9,11 +11,34 @@ export function machine(): string {
   return `${model}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, load average ${busy} before the run`
 }
 
-/** Puts the tables of a run into the README, in the place of those that are there. */
+/** Writes the tables, the chart and the figures of the README from a run. */
 export function publish(results: Results): void {
-  const readme = readFileSync('test/bench/README.md', 'utf8')
-  const section = () => `<!-- bench -->\n\n${tables(results)}\n\n<!-- /bench -->`
-  writeFileSync('test/bench/README.md', readme.replace(/<!-- bench -->.*<!-- \/bench -->/s, section))
+  for (const [file, text] of Object.entries(published(results))) writeFileSync(file, text)
+}
+
+/** What each file that shows figures of a run has to contain. */
+export function published(results: Results): Record<string, string> {
+  const filled = (file: string, text: string) =>
+    readFileSync(file, 'utf8').replace(
+      /<!-- bench -->.*<!-- \/bench -->/s,
+      () => `<!-- bench -->\n\n${text}\n\n<!-- /bench -->`,
+    )
+  return {
+    'README.md': filled('README.md', highlights(results)),
+    'test/bench/README.md': filled('test/bench/README.md', tables(results)),
+    'test/bench/chart.svg': chart(results),
+  }
+}
+
+/** Three figures for the README, in Markdown. */
+function highlights({ cases, processes }: Results): string {
+  const rate = (name: string, server: string) => count(cases[`${name}, 32 connections`]?.[server]?.rate ?? NaN)
+  const [list, create, service] = ['list of 20 among 10,000', 'create', 'this service, SQLite']
+  return [
+    `- **${rate(list, service)}** lists of 20 plants a second on one core; a bare Fastify route that answers a constant: ${rate(list, BARE)}.`,
+    `- **${rate(create, service)}** durable creates a second; with one commit for each: ${rate(create, 'straightforward, SQLite')}.`,
+    `- **${time(processes[service]?.coldStart)}** from a cold start to the first authorized answer; bare Fastify: ${time(processes[BARE]?.coldStart)}.`,
+  ].join('\n')
 }
 
 /** One line for what a server did with a case. */
