@@ -1,4 +1,5 @@
-import type { FastifyInstance, RouteShorthandOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions, RouteShorthandOptions } from 'fastify'
+import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answerSender } from './answer.ts'
 import { bodyReader, readBodies } from './bodies.ts'
 import type { Contract, Operation } from './contract.ts'
@@ -6,6 +7,7 @@ import { errorWriter } from './errors.ts'
 import { parametersReader, routerName } from './parameters.ts'
 import type { Service } from './types.ts'
 import { Validators } from './validation.ts'
+import './validated.ts'
 import { StartupError, HttpError } from '../errors.ts'
 
 /** A service that has a method for each operation, and none that has no operation. */
@@ -45,7 +47,7 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
   await readBodies(app, operations)
   const requests = new Validators(schemas, true)
   let responses: Validators | undefined
-  for (const operation of operations) {
+  const routeOf = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
     const run = methods.get(id) ?? unwritten(id, service)
     const [readPath, readQuery, readHeaders] = (['path', 'query', 'header'] as const).map((place) =>
@@ -53,7 +55,7 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
     )
     const readBody = body === null ? undefined : bodyReader(body, requests)
     const send = answerSender(operation, contract, () => (responses ??= new Validators(schemas, false)))
-    app.route({
+    return {
       method,
       url: path.replaceAll(':', '::').replaceAll(/{([^}]+)}/g, (_, name: string) => `:${routerName(name)}`),
       ...(body !== null && { bodyLimit: Math.max(...Object.values(body.content).map(({ limit }) => limit)) }),
@@ -64,8 +66,27 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
         const [path, query, header] = [readPath?.(request), readQuery?.(request), readHeaders?.(request)]
         return send(request, reply, await run({ caller, path, query, header, body: await readBody?.(request) }))
       },
-    })
+    }
   }
+  const routes = new Map(operations.map((operation) => [operation.id, routeOf(operation)]))
+  await app.register(openapiGlue, {
+    specification: routingDocument(contract),
+    operationResolver: (id) => routes.get(id) ?? never(id),
+  })
+}
+
+/** The part of the document that says which operation answers which method and path. The compiled contract has the rest. */
+function routingDocument({ title, operations }: Contract): object {
+  const responses = { default: { description: 'see the contract' } }
+  const paths: Record<string, Record<string, object>> = {}
+  for (const { id, method, path } of operations) {
+    paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId: id, responses } }
+  }
+  return { openapi: '3.1.0', info: { title, version: '' }, paths }
+}
+
+function never(id: string): never {
+  throw new StartupError(`the operation ${id} has no route`)
 }
 
 /** What answers an operation until its method is written. */
