@@ -68,6 +68,10 @@ export async function buildApp({ config, store, log, ...of }: Parts): Promise<Fa
   // The hooks, in their order. The first that refuses a request is its answer.
   // Every request passes these, also that of an unknown path:
   app.addHook('onRequest', startRequest) // whatever refuses it, it has its headers and its line in the log
+  if (config.CORS_ORIGINS.length > 0) {
+    const { allowOrigins } = await import('./http/cors.ts')
+    await allowOrigins(app, config.CORS_ORIGINS, [...new Set(contract.operations.map(({ method }) => method))])
+  }
   app.addHook('onRequest', checkProtocol) // before anything believes what its headers say
   app.addHook('onRequest', checkPath) // the cheapest refusal; nobody needs a token to learn what is not there
   const otherMethods = answerOtherMethods(app) // the same for a method

@@ -50,6 +50,15 @@ export const variables = {
     'on or off',
     (text) => /^(on|off)$/.exec(text)?.[0],
   ),
+  CORS_ORIGINS: variable(
+    'none',
+    'Origins whose browser applications may call the API, such as `https://app.example`, with commas between; or `none`',
+    'none, or origins such as https://app.example with commas between',
+    (text) => {
+      const origins = text === 'none' ? [] : text.split(',').map((origin) => origin.trim())
+      return origins.every(isOrigin) ? origins : undefined
+    },
+  ),
   TRUST_PROXY: variable(
     'none',
     'The gateways whose `X-Forwarded-*` is believed: addresses and CIDR ranges, with commas between; or `none`',
@@ -146,6 +155,11 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 /** What npm passes on of an option that it took for its own, where `--` was forgotten: `npm run token list --x=y`. */
 export function npmOption(name: string): string | undefined {
   return process.env[`npm_config_${name}`]
+}
+
+/** Whether a text is the origin of a page on the web (RFC 6454, section 6.2), spelled as browsers send it. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text
 }
 
 /** Whether a text is an IP address, or a range of them in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3). */

@@ -276,12 +276,12 @@ export interface operations {
 export const COMPILED: Compiled = {
   "title": "Plant Store",
   "sources": {
-    "openapi.yaml": "f9096eef9adfd57a39426e3e05c730197c3b0c5d15e43444ddbc97edb7c491bf"
+    "openapi.yaml": "de05ce88f8f99e38c5133ecc1bd88697c06fd20816e6124aa2d1117a2d47eaac"
   },
   "bundle": null,
   "baseUrl": [
-    727,
-    728
+    777,
+    778
   ],
   "operations": [
     {

@@ -16,6 +16,8 @@ export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, conf
   app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml').send(bytes))
   if (config.DOCS === 'off') return
 
+  app.get('/', async (_request, reply) => reply.redirect('docs/')) // relative, to hold behind any path prefix
+
   // It is made when somebody comes to see it: each start would take a fifth longer.
   let page: Promise<FastifyInstance> | undefined
   for (const path of ['/docs', '/docs/', '/docs/static/*']) {

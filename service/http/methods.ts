@@ -38,9 +38,15 @@ function answerOtherMethod({ method, routeOptions }: FastifyRequest, reply: Fast
 }
 
 /** Refuses a path that no route has. An `onRequest` hook: before the body, if there is one, is read. */
-export function checkPath({ is404, params }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  // The router takes an empty text for a parameter, too: `/things/` for `/things/{id}`.
-  if (is404 || Object.values(params ?? {}).includes('')) throw noSuchPath()
+export function checkPath(
+  { is404, params, raw, routeOptions }: FastifyRequest,
+  _reply: FastifyReply,
+  done: () => void,
+): void {
+  // @fastify/cors adds a route for OPTIONS of every path. The router takes `OPTIONS *` for `/`, and an empty text for a
+  // parameter: `/things/` for `/things/{id}`.
+  if (is404 || routeOptions.url === '*' || raw.url === '*' || Object.values(params ?? {}).includes(''))
+    throw noSuchPath()
   done()
 }
 

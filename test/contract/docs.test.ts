@@ -25,6 +25,8 @@ t.test('BASE_URL is the only difference of the contract that is served with it',
 t.test('the addresses of the docs lead to one page, relatively', async (t) => {
   const { port } = await build(t)
   const redirects = {
+    '/': 'docs/',
+    '/?x=1': 'docs/',
     '/docs': 'docs/',
     '/%64ocs': 'docs/',
     '/docs?x=1': 'docs/',
@@ -39,7 +41,7 @@ t.test('the addresses of the docs lead to one page, relatively', async (t) => {
 
 t.test('HEAD answers as GET does', async (t) => {
   const { port } = await build(t)
-  for (const path of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/openapi.yaml']) {
+  for (const path of ['/', '/docs', '/docs/', '/docs/static/swagger-ui.css', '/openapi.yaml']) {
     const [get, head] = await Promise.all(
       ['GET', 'HEAD'].map((method) => fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual' })),
     )

@@ -11,7 +11,7 @@ import { fuzzOf, issueTokens } from './targets.ts'
 
 const file = `${t.testdir()}/plants.db`
 const tokens = await issueTokens(file)
-const service = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' })
+const service = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', DOCS: 'off' })
 const seed = Math.floor(Math.random() * 2 ** 31)
 const fuzz = fuzzOf(service.port, tokens)
 

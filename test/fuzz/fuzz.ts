@@ -12,7 +12,7 @@ const shares = { json: 0.6, parameters: 0.3, requests: 0.1 } as const
 const folder = mkdtempSync(`${tmpdir()}/plants-fuzz-`)
 const file = `${folder}/plants.db`
 const tokens = await issueTokens(file)
-const service = await startService(undefined, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' })
+const service = await startService(undefined, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', DOCS: 'off' })
 console.log(`seed ${seed}`)
 try {
   for (const [name, fuzz] of Object.entries(fuzzOf(service.port, tokens))) {

@@ -42,27 +42,39 @@ t.test('a method that Node does not know is malformed', async (t) => {
   }
 })
 
-t.test('an unknown path is 404 for every method, with or without a token', async (t) => {
-  const demo = await token('demo')
-  for (const path of [
-    '/',
-    '/plants/',
-    '/plants/7/',
-    '/plants/7/x',
-    '//plants',
-    '/Plants',
-    '/plants;x=1',
-    '/plants%2f7',
-    '/plants%2F',
-    '/plants%00',
-    '/metrics',
-  ]) {
-    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'TRACE']) {
-      t.equal((await call({ method, path })).status, 404, `${method} ${path}`)
+const UNKNOWN = [
+  '/nowhere',
+  '//',
+  '/plants/',
+  '/plants/7/',
+  '/plants/7/x',
+  '//plants',
+  '/Plants',
+  '/plants;x=1',
+  '/plants%2f7',
+  '/plants%2F',
+  '/plants%00',
+  '/metrics',
+]
+for (const DOCS of ['on', 'off']) {
+  t.test(`an unknown path is 404 for every method, with or without a token, with DOCS=${DOCS}`, async (t) => {
+    const { call, raw, token } = await build(t, { DOCS })
+    const demo = await token('demo')
+    for (const path of [...UNKNOWN, ...(DOCS === 'off' ? ['/', '/?x=1', '/docs', '/docs/'] : [])]) {
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'TRACE']) {
+        t.equal((await call({ method, path })).status, 404, `${method} ${path}`)
+      }
+      t.equal((await call({ path, token: demo })).status, 404, path)
     }
-    t.equal((await call({ path, token: demo })).status, 404, path)
+    t.equal((await raw(1, 'OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n'))[0]?.status, 404, 'asterisk form')
+  })
+}
+
+t.test('the root leads to the docs page, and has no other method', async (t) => {
+  for (const method of ['POST', 'DELETE', 'TRACE']) {
+    const { status, headers } = await call({ method, path: '/' })
+    t.strictSame([status, headers.allow], [405, 'GET, HEAD, OPTIONS'], method)
   }
-  t.equal((await raw(1, 'OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n'))[0]?.status, 404, 'asterisk form')
 })
 
 t.test('a percent-encoded spelling is the same path', async (t) => {

@@ -49,7 +49,7 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   'two Authorizations': [`${get}Authorization: Bearer x\r\n\r\n`, 401, 'kept'],
   'two X-Request-Ids': [`${get}X-Request-Id: a\r\nX-Request-Id: b\r\n\r\n`, 200, 'kept'],
   TRACE: [`TRACE /plants HTTP/1.1\r\n${bearer}\r\n`, 405, 'kept'],
-  'TRACE of an unknown path': [`TRACE / HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'TRACE of an unknown path': [`TRACE /nowhere HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'TRACE with Max-Forwards': [`TRACE /plants HTTP/1.1\r\n${bearer}Max-Forwards: 0\r\n\r\n`, 405, 'kept'],
   'Upgrade to websocket': [
     `${get}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
