@@ -1,4 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { execFile, spawnSync } from 'node:child_process'
 import t from 'tap'
@@ -12,6 +13,23 @@ t.test('the configuration table is what config.ts says', async (t) => {
     ([name, { fallback, meaning }]) => `| \`${name}\` | ${fallback === '' ? 'none' : `\`${fallback}\``} | ${meaning} |`,
   )
   t.strictSame(section('deploy/README.md', '## Configuration').match(/^\| `.*/gm), rows)
+})
+
+t.test('each alert has a row that says what to do', async (t) => {
+  const rows = section('deploy/README.md', '## Alerts').match(/(?<=^\| `)Plants\w+(?=` \|)/gm)
+  t.strictSame(rows, readFileSync('deploy/alerts.yaml', 'utf8').match(/(?<=alert: )\w+/g))
+})
+
+t.test('each link to a file or a heading leads somewhere', async (t) => {
+  for (const file of globSync(['*.md', '{deploy,service,test}/**/README.md'])) {
+    for (const [, path = '', heading] of readFileSync(file, 'utf8').matchAll(
+      /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g,
+    )) {
+      const target = path === '' ? file : join(dirname(file), path)
+      t.ok(existsSync(target), `${file}: ${path}`)
+      if (heading !== undefined) t.ok(headings(target).includes(heading), `${file}: ${path}#${heading}`)
+    }
+  }
 })
 
 t.test('the list of files is what service/ holds', async (t) => {
@@ -68,6 +86,17 @@ t.test('the first session goes as printed', { skip: hasCurl ? false : 'there is 
   const withoutTime = (text: string) => text.replaceAll(/\d{4}-[\d:.T-]+Z/g, '<time>')
   t.equal(withoutTime(expiry + stdout.replaceAll(/\r?\n+/g, '\n').trimStart()), withoutTime(expected))
 })
+
+/** The names by which links lead to the headings of a file, as forges make them. */
+function headings(file: string): string[] {
+  const titles = readFileSync(file, 'utf8').match(/(?<=^#+ ).+/gm) ?? []
+  return titles.map((title) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
 
 function section(file: string, title: string): string {
   return (
