@@ -12,7 +12,7 @@ export const variables = {
   PORT: variable('3000', 'The port to listen on; `0` takes a free one', ...number(/^\d+$/, 'an integer', 0, 65_535)),
   ADMIN_PORT: variable(
     '3001',
-    'The port for probes and metrics, for operators alone; another one than `PORT`',
+    'The port for probes and metrics, for operators only; not the same as `PORT`',
     ...number(/^\d+$/, 'an integer', 0, 65_535),
   ),
   DATABASE_URL: variable(
@@ -37,7 +37,7 @@ export const variables = {
   ),
   BASE_URL: variable(
     '.',
-    'The server that the served `/openapi.yaml` names',
+    'The base URL in the served `/openapi.yaml`',
     'an http or https URL without query, or a relative one',
     (text) => {
       const { protocol = '' } = URL.parse(text, 'http://localhost/') ?? {}
@@ -61,7 +61,7 @@ export const variables = {
   ),
   TRUST_PROXY: variable(
     'none',
-    'The gateways whose `X-Forwarded-*` is believed: addresses and CIDR ranges, with commas between; or `none`',
+    'Gateways whose `X-Forwarded-*` headers are trusted: addresses and CIDR ranges with commas between, or `none`',
     'none, or addresses and CIDR ranges with commas between',
     (text) => {
       const ranges = text === 'none' ? [] : text.split(',').map((range) => range.trim())
@@ -70,26 +70,26 @@ export const variables = {
   ),
   LOG_LEVEL: variable(
     'info',
-    'The least level logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace`; or `silent`',
+    'The lowest level that is logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace`; or `silent`',
     'one of fatal, error, warn, info, debug, trace, silent',
     (text) => /^(fatal|error|warn|info|debug|trace|silent)$/.exec(text)?.[0],
   ),
   NODE_ENV: variable('development', 'With `production`, no demo token is issued (the image sets it)', 'a text', String),
   JWT_ISSUER: variable(
     '',
-    'Whose JWTs are accepted: their `iss`, to the letter. It is set together with the next two, or not at all',
+    'The issuer whose JWTs are accepted, exactly as in their `iss`. Set it together with the next two, or not at all',
     'at most 255 visible ASCII characters without #',
     (text) => /^[!-"$-~]{0,255}$/.exec(text)?.[0],
   ),
   JWT_AUDIENCE: variable(
     '',
-    'Whom those JWTs must be for: one `aud` of theirs, to the letter',
+    'The audience of those JWTs, exactly as in their `aud`',
     'visible ASCII characters',
     (text) => /^[!-~]*$/.exec(text)?.[0],
   ),
   JWKS_URL: variable(
     '',
-    'Where the issuer publishes its keys; `http` to the machine itself alone',
+    'Where the issuer publishes its keys; `http` only to a loopback address',
     'an https URL without user, or http to a loopback address',
     (text) => {
       const { protocol = '', hostname = '', username, password } = URL.parse(text) ?? {}
@@ -99,23 +99,23 @@ export const variables = {
   ),
   MAX_CONNECTIONS: variable(
     '5000',
-    'Connections that may be open; one more is closed',
+    'Connections that may be open; further ones are closed',
     ...number(/^\d+$/, 'an integer', 1, 1_000_000),
   ),
-  HEADERS_TIMEOUT: seconds('3', 0.1, 'until the headers of a request are in'),
-  REQUEST_TIMEOUT: seconds('5', 0.1, 'until the whole request is in'),
-  KEEP_ALIVE_TIMEOUT: seconds('72', 0.1, 'that an idle connection is kept'),
-  STALL_TIMEOUT: seconds('30', 0.1, 'that a client may take nothing of its answer'),
-  ANSWER_TIMEOUT: seconds('300', 0.1, 'in which a client must have taken a long list'),
+  HEADERS_TIMEOUT: seconds('3', 0.1, 'until the headers of a request must be complete'),
+  REQUEST_TIMEOUT: seconds('5', 0.1, 'until the whole request must be complete'),
+  KEEP_ALIVE_TIMEOUT: seconds('72', 0.1, 'that an idle connection is kept open'),
+  STALL_TIMEOUT: seconds('30', 0.1, 'after which a client that takes nothing of its answer is disconnected'),
+  ANSWER_TIMEOUT: seconds('300', 0.1, 'after which a client that has not taken all of a long list is disconnected'),
   DRAIN_DELAY: seconds(
     '5',
     0,
-    'after SIGTERM in which `/readyz` is 503 and requests are served, for gateways to notice',
+    'after SIGTERM during which requests are served and `/readyz` is 503, so that gateways notice',
   ),
-  SHUTDOWN_TIMEOUT: seconds('4', 0, 'that requests in flight have to end after that (Docker kills 10 after SIGTERM)'),
+  SHUTDOWN_TIMEOUT: seconds('4', 0, 'after that in which requests in flight may end (Docker kills 10 after SIGTERM)'),
   OTEL_EXPORTER_OTLP_ENDPOINT: variable(
     'none',
-    'Where traces are sent to, over OTLP with JSON; `none`: nowhere',
+    'Where traces are sent, over OTLP with JSON; `none`: nowhere',
     'an http or https URL',
     (text) => (text === 'none' || /^https?:$/.test(URL.parse(text)?.protocol ?? '') ? text : undefined),
   ),
