@@ -74,12 +74,6 @@ export interface components {
             name: components["schemas"]["Name"];
             tag?: components["schemas"]["Tag"];
         };
-        /**
-         * @example {
-         *       "error": 404,
-         *       "message": "No such plant"
-         *     }
-         */
         Error: {
             /**
              * Format: int32
@@ -91,14 +85,48 @@ export interface components {
         };
     };
     responses: {
-        /** @description The request is refused, or it failed. */
-        Error: {
+        /** @description The body is no valid NewPlant. */
+        InvalidBody: {
             headers: {
-                /** @description With 405, the methods that the path has. */
-                Allow?: string;
                 [name: string]: unknown;
             };
             content: {
+                /**
+                 * @example {
+                 *       "error": 400,
+                 *       "message": "body must have required property 'name'"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description A query parameter is invalid. */
+        InvalidQuery: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": 400,
+                 *       "message": "query/limit must be an integer from 1 to 2147483647"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The id is no 64-bit integer. */
+        InvalidId: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": 400,
+                 *       "message": "path/id must be an integer from -9223372036854775808 to 9223372036854775807"
+                 *     }
+                 */
                 "application/json": components["schemas"]["Error"];
             };
         };
@@ -119,6 +147,66 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The caller has no plant of this id. */
+        NotFound: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": 404,
+                 *       "message": "No such plant"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The caller has another plant of this id. */
+        Conflict: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": 409,
+                 *       "message": "Another plant has the id 7"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is longer than 16384 bytes. */
+        ContentTooLarge: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": 413,
+                 *       "message": "The body is too long"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The body is not application/json in UTF-8, or is compressed. */
+        UnsupportedMediaType: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": 415,
+                 *       "message": "The Content-Type of the body must be application/json, in UTF-8"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Too busy, or the store is away. Nothing was done, or it is safe to repeat. */
         Unavailable: {
             headers: {
@@ -130,7 +218,24 @@ export interface components {
                 /**
                  * @example {
                  *       "error": 503,
-                 *       "message": "The store is away"
+                 *       "message": "The store is not available, try again later"
+                 *     }
+                 */
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The request is refused, or it failed. */
+        Error: {
+            headers: {
+                /** @description With 405, the methods that the path has. */
+                Allow?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": 500,
+                 *       "message": "Internal Server Error"
                  *     }
                  */
                 "application/json": components["schemas"]["Error"];
@@ -186,8 +291,7 @@ export interface operations {
                     "application/json": components["schemas"]["Plant"][];
                 };
             };
-            /** @description A query parameter is invalid. */
-            400: components["responses"]["Error"];
+            400: components["responses"]["InvalidQuery"];
             401: components["responses"]["Unauthorized"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
@@ -228,15 +332,11 @@ export interface operations {
                     "application/json": components["schemas"]["Plant"];
                 };
             };
-            /** @description The body is no valid NewPlant. */
-            400: components["responses"]["Error"];
+            400: components["responses"]["InvalidBody"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller has another plant of this id. */
-            409: components["responses"]["Error"];
-            /** @description The body is longer than 16384 bytes. */
-            413: components["responses"]["Error"];
-            /** @description The body is not application/json in UTF-8, or is compressed. */
-            415: components["responses"]["Error"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };
@@ -263,11 +363,9 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The id is no 64-bit integer. */
-            400: components["responses"]["Error"];
+            400: components["responses"]["InvalidId"];
             401: components["responses"]["Unauthorized"];
-            /** @description The caller has no plant of this id. */
-            404: components["responses"]["Error"];
+            404: components["responses"]["NotFound"];
             503: components["responses"]["Unavailable"];
             default: components["responses"]["Error"];
         };
@@ -276,7 +374,7 @@ export interface operations {
 export const COMPILED: Compiled = {
   "title": "Plant Store",
   "sources": {
-    "openapi.yaml": "de05ce88f8f99e38c5133ecc1bd88697c06fd20816e6124aa2d1117a2d47eaac"
+    "openapi.yaml": "e39e44eabecf9295a5e1e63fe07d8292568f75064f35ae13125478213b690ac9"
   },
   "bundle": null,
   "baseUrl": [

@@ -21,6 +21,7 @@ export interface Response {
   readonly headers: ReadonlyMap<string, { readonly required: boolean; readonly schema: Schema }>
   /** That of application/json; undefined if there is no body. */
   readonly schema: Schema | undefined
+  readonly examples: readonly unknown[]
 }
 
 export interface Operation {
@@ -105,7 +106,8 @@ function toResponse(value: unknown): Response {
     return [name, { required: required === true, schema: fields(schema) }] as const
   })
   const json = fields(content)['application/json']
-  return { headers: new Map(entries), schema: json === undefined ? undefined : fields(fields(json)['schema']) }
+  const schema = json === undefined ? undefined : fields(fields(json)['schema'])
+  return { headers: new Map(entries), schema, examples: examplesOf(fields(json)) }
 }
 
 /** The examples of a parameter or a media type, or else of its schema. */

@@ -1,0 +1,44 @@
+// The examples of errors in openapi.yaml are answers that the service gives.
+import { DatabaseSync } from 'node:sqlite'
+import t from 'tap'
+import { operations } from '../support/contract.ts'
+import { build, type Call } from '../support/helper.ts'
+import { exampleOf, toCall } from '../support/requests.ts'
+
+/** What to change in the example of an operation, for an error. */
+const CHANGES: Readonly<Record<string, Partial<Call>>> = {
+  'createPayout 400': { body: { id: 7 } },
+  'createPayout 409': { body: { id: 7, name: 'Rose' } },
+  'createPayout 413': { body: ' '.repeat(16_385) },
+  'createPayout 415': { headers: { 'Content-Type': 'text/plain' } },
+  'getPayout 400': { path: '/plants?limit=0' },
+  'deletePayout 400': { path: '/plants/x' },
+  'deletePayout 404': { path: '/plants/8' },
+}
+
+for (const operation of operations) {
+  for (const [status, { examples }] of operation.responses) {
+    if (/^[23]/.test(status)) continue
+    const name = `${operation.id} ${status}`
+
+    t.test(`the example of ${name} is what the service answers`, async (t) => {
+      const { call, store, token } = await build(t)
+      const caller = await token('caller')
+      await call({ method: 'POST', path: '/plants', token: caller, body: { id: 7, name: 'Monstera deliciosa' } })
+      if (status === '503') await store.close()
+      if (status === 'default') dropTables(`${t.testdirName}/plants.db`)
+      const example = toCall(operation, exampleOf(operation))
+      const credentials = status === '401' ? {} : { token: caller }
+      const answer = await call({ ...example, ...credentials, ...CHANGES[name], failing: status === 'default' })
+      t.equal(String(answer.status), status === 'default' ? '500' : status)
+      t.strictSame(examples, [answer.json])
+    })
+  }
+}
+
+/** An error that nobody foresaw. */
+function dropTables(file: string): void {
+  const database = new DatabaseSync(file)
+  database.exec('DROP TABLE plants')
+  database.close()
+}
