@@ -3,17 +3,16 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from '
 import { buildGuards } from './auth/guard.ts'
 import { ownTokenChecker } from './auth/own-tokens.ts'
 import { TOKEN_TEXT } from './auth/token-form.ts'
-import { type Config } from './config.ts'
+import type { Config } from './config.ts'
 import { readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { checkBody } from './contract/bodies.ts'
 import { addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
 import { reasonOf, StartupError } from './errors.ts'
-import { removeBodyReaders } from './http/body.ts'
+import { allowOrigins } from './http/cors.ts'
 import { answerOtherMethods, checkPath } from './http/methods.ts'
 import { Counter } from './http/metrics.ts'
-import { removeCharset } from './http/headers.ts'
 import { startRequest } from './http/open-requests.ts'
 import { askForBody, checkProtocol, checkQuery } from './http/protocol.ts'
 import { logRequests } from './http/request-log.ts'
@@ -31,65 +30,55 @@ const REFUSED = new Counter({
   labelNames: ['reason'],
 })
 
-/** What an app is made of. */
+/** The parts that an app is built from. */
 export interface Parts {
   readonly config: Config
   readonly store: Store
   readonly log: FastifyBaseLogger
   /** The file of the contract. */
   readonly contract?: string
-  /** What is to see each request. */
+  /** A plugin that sees each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback
-  /** Whether operations may have no method yet; they are then answered 501. */
+  /** Whether operations may lack a method; they are then answered 501. */
   readonly draft?: boolean
 }
 
 /**
- * Builds the server from the contract, ready to listen. The store is not closed with it.
+ * Builds the server from the contract, ready to listen. Closing it does not close the store.
  * @throws {StartupError} if the contract and the code do not fit
  */
-export async function buildApp({ config, store, log, ...of }: Parts): Promise<FastifyInstance> {
-  const contract = await readContract(of.contract ?? CONTRACT, config.BASE_URL)
-  const app = makeServer({
-    config,
-    log,
-    maxConnections: config.MAX_CONNECTIONS,
-    secret: TOKEN_TEXT,
-    onTooBusy: () => SHED.inc(),
-  })
+export async function buildApp({ config, store, log, ...options }: Parts): Promise<FastifyInstance> {
+  const contract = await readContract(options.contract ?? CONTRACT, config.BASE_URL)
+  const onTooBusy = () => SHED.inc()
+  const app = makeServer({ config, log, maxConnections: config.MAX_CONNECTIONS, secret: TOKEN_TEXT, onTooBusy })
   logRequests(app)
-  if (of.plugin) await app.register(of.plugin)
-  removeBodyReaders(app)
+  if (options.plugin) await app.register(options.plugin)
 
-  // It is loaded where it is needed only, for the service to start fast.
+  const checkOwn = ownTokenChecker(store)
+  // Loaded only where it is needed: the service starts faster.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const makeGuard = await buildGuards(app, ownTokenChecker(store), checkJwt)
+  const makeGuard = await buildGuards(app, checkOwn, checkJwt)
 
-  // The hooks, in their order. The first that refuses a request is its answer.
-  // Every request passes these, also that of an unknown path:
-  app.addHook('onRequest', startRequest) // whatever refuses it, it has its headers and its line in the log
-  if (config.CORS_ORIGINS.length > 0) {
-    const { allowOrigins } = await import('./http/cors.ts')
-    await allowOrigins(app, config.CORS_ORIGINS, [...new Set(contract.operations.map(({ method }) => method))])
-  }
-  app.addHook('onRequest', checkProtocol) // before anything believes what its headers say
-  app.addHook('onRequest', checkPath) // the cheapest refusal; nobody needs a token to learn what is not there
-  const otherMethods = answerOtherMethods(app) // the same for a method
-  app.addHook('onSend', removeCharset)
-  // Then those of an operation pass these:
+  // The hooks run in this order. The first one that refuses a request answers it.
+  // For every request, also one of an unknown path:
+  app.addHook('onRequest', startRequest) // sets the headers of every response, so it is the first
+  await allowOrigins(app, config.CORS_ORIGINS, contract) // a browser shows a refusal only with these headers
+  app.addHook('onRequest', checkProtocol) // 400, 417, 431, 501 before the other hooks trust a header
+  app.addHook('onRequest', checkPath) // 404; it needs no token
+  const addOtherMethods = answerOtherMethods(app) // 405 and OPTIONS; they need no token
+  // Then for the requests of an operation:
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
-      requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before anything else is judged
-      checkQuery, // the router takes what is not UTF-8
-      ...(body ? [checkBody(body)] : []), // 415 and 413 before a byte of the body is read
+      requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
+      checkQuery, // 400
+      ...(body ? [checkBody(body), askForBody] : []), // 415 and 413 before the client sends the body
     ],
-    preParsing: body ? [askForBody] : [], // the last one: now the body is wanted
   })
 
   try {
-    await addRoutes(app, contract, new PlantService(store), hooks, of.draft)
+    await addRoutes(app, contract, new PlantService(store), hooks, options.draft)
     serveDocs(app, contract, config)
-    otherMethods()
+    addOtherMethods()
     await app.ready()
   } catch (error) {
     throw new StartupError(`${contract.file}: ${reasonOf(error)}`, { cause: error })

@@ -38,7 +38,7 @@ export function answerSender({ id, responses }: Operation, { schemas }: Contract
     const schema = response[mediaType ?? '']
     const send = (payload?: unknown) => {
       for (const [name, value] of Object.entries(headers)) if (value !== undefined) reply.header(name, String(value))
-      return reply.code(status).send(payload)
+      return reply.code(status).serializer(String).send(payload) // With a serializer of the reply, Fastify adds no charset.
     }
     if (mediaType === undefined && body === undefined) return send()
     if (mediaType === undefined || schema === undefined) throw fail('a body that the contract does not declare')

@@ -14,7 +14,7 @@ import { StartupError, HttpError } from '../errors.ts'
 export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
 
 /** The hooks of an operation, in their order. */
-export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest' | 'preParsing'>
+export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest'>
 
 /** What the methods of a service have in common: each gets what the contract has validated for it. */
 type Method = (request: object) => Promise<Answer>

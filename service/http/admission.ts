@@ -1,14 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify'
 
-/**
- * How many requests begin in one turn of the event loop, and how many are refused. Node accepts one new connection in a
- * turn, however long it is. Who is refused asks again: without a bound, to refuse would be all that is done.
- */
+/** Requests that begin in one turn of the event loop. Node accepts one new connection in a turn, however long it is. */
 const MAX_BEGUN = 64
+/** Requests that are refused in one turn. Refused clients ask again: without a bound, nothing else would be done. */
 const MAX_REFUSED = 24
-/** Milliseconds after which a request that waits for its turn will be refused, and how many may wait. */
+/** Milliseconds after which a request that waits for its turn is refused. */
 const WAIT_TIMEOUT = 500
+/** Requests that may wait. */
 const MAX_WAITING = 5000
+/** Milliseconds whose refusals are one line of the log: a line for each would be a load of its own. */
+const LOG_INTERVAL = 1000
 
 interface Waiting {
   readonly since: number
@@ -17,19 +18,17 @@ interface Waiting {
 }
 
 /**
- * Admission control. Only so many requests begin in one turn of the event loop: turns are short, however many clients
- * there are, and new connections and health checks get theirs. The rest waits in order; what has waited too long is refused.
+ * Admission control. A bounded number of requests begins in each turn of the event loop: turns are short, however many
+ * clients there are, and new connections and health checks get theirs. The other requests wait, in order; one that has
+ * waited too long is refused.
  */
 export class Admission {
   readonly #log: FastifyBaseLogger
   readonly #onRefused: () => void
-  /** Those who wait, the oldest first. */
   readonly #waiting: Waiting[] = []
-  /** How many were begun since `#next`, and whether it is to come. */
   #begun = 0
-  #isNextDue = false
-  /** How many were refused since the last line of the log. */
-  #refused = 0
+  #isTurnScheduled = false
+  #unloggedRefusals = 0
 
   /** @param onRefused called for each refusal */
   constructor(log: FastifyBaseLogger, onRefused: () => void) {
@@ -37,26 +36,26 @@ export class Admission {
     this.#onRefused = onRefused
   }
 
-  /** Begins a request, at once or in a later turn, or refuses it. Without a way to refuse it, it begins in any case. */
+  /** Begins a request, in this turn or a later one, or refuses it. What has no `refuse` begins in any case. */
   pass(begin: () => void, refuse = begin): void {
     if (this.#begun < MAX_BEGUN) {
       this.#begun += 1
-      // The next turn counts anew. That is not asked for by each request, but by some together.
-      if (this.#begun > MAX_BEGUN / 2) this.#callNext()
+      // On a quiet server few requests schedule a turn: it costs more than to begin most of them.
+      if (this.#begun > MAX_BEGUN / 2) this.#scheduleTurn()
       begin()
     } else if (this.#waiting.length < MAX_WAITING) {
       this.#waiting.push({ since: performance.now(), begin, refuse })
     } else this.#refuse(refuse)
   }
 
-  /** Counts a refusal, and logs the count of a second in one line: a line for each would be a load of its own. */
+  /** Counts a refusal. */
   countRefusal(): void {
     this.#onRefused()
-    if (this.#refused++ > 0) return
+    if (this.#unloggedRefusals++ > 0) return
     setTimeout(() => {
-      this.#log.warn({ msg: 'too busy', refused: this.#refused })
-      this.#refused = 0
-    }, 1000).unref()
+      this.#log.warn({ msg: 'too busy', refused: this.#unloggedRefusals })
+      this.#unloggedRefusals = 0
+    }, LOG_INTERVAL).unref()
   }
 
   #refuse(refuse: () => void): void {
@@ -64,19 +63,19 @@ export class Admission {
     this.countRefusal()
   }
 
-  #callNext(): void {
-    if (this.#isNextDue) return
-    this.#isNextDue = true
+  #scheduleTurn(): void {
+    if (this.#isTurnScheduled) return
+    this.#isTurnScheduled = true
     setImmediate(() => {
-      this.#isNextDue = false
-      this.#next()
+      this.#isTurnScheduled = false
+      this.#runTurn()
     })
   }
 
-  #next(): void {
+  #runTurn(): void {
     this.#begun = 0
     if (this.#waiting.length === 0) return
-    this.#callNext()
+    this.#scheduleTurn()
     const oldest = performance.now() - WAIT_TIMEOUT
     const inTime = this.#waiting.findIndex(({ since }) => since > oldest)
     const late = inTime === -1 ? this.#waiting.length : inTime

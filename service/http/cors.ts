@@ -1,4 +1,3 @@
-import cors from '@fastify/cors'
 import type { FastifyInstance } from 'fastify'
 
 /** Seconds that a browser may keep the answer to a preflight. */
@@ -8,17 +7,19 @@ const PREFLIGHT_TTL = 600
  * Lets browser applications of other origins call a server (https://fetch.spec.whatwg.org/#http-cors-protocol), without
  * cookies. To be called before `answerOtherMethods`, whose routes answer OPTIONS.
  * @param origins such as `https://app.example`
- * @param methods those of all paths
+ * @param contract its operations have the methods that are allowed
  */
 export async function allowOrigins(
   app: FastifyInstance,
   origins: readonly string[],
-  methods: readonly string[],
+  { operations }: { readonly operations: readonly { readonly method: string }[] },
 ): Promise<void> {
+  if (origins.length === 0) return
+  const { default: cors } = await import('@fastify/cors')
   await app.register(cors, {
-    // Any other origin gets no header, and its browser refuses the answer.
+    // To any other origin no header is sent, and its browser withholds the answer.
     origin: (origin, done) => done(null, origin !== undefined && origins.includes(origin)),
-    methods: [...methods],
+    methods: [...new Set(operations.map(({ method }) => method))],
     allowedHeaders: ['Authorization', 'Content-Type', 'X-Request-Id'],
     exposedHeaders: ['Link', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
     maxAge: PREFLIGHT_TTL,

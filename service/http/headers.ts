@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
 
 type Headers = Pick<IncomingMessage, 'headers'>
 
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /**
- * Makes what gives a request its id: the caller's own `X-Request-Id` if it may be logged, else a new one.
- * @param secret what must not be logged
+ * Makes the function that gives a request its id: the caller's own `X-Request-Id` if it may be logged, else a new one.
+ * @param secret matches what must not be logged
  */
 export function requestIds(secret: RegExp): (request: Headers) => string {
   return ({ headers }) => {
@@ -20,7 +19,7 @@ export function requestIds(secret: RegExp): (request: Headers) => string {
 // https://www.w3.org/TR/trace-context/#traceparent-header-field-values; later versions may add fields at the end.
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/
 
-/** The trace that a request is part of, by its `traceparent`; undefined if it has none that is valid. */
+/** The id of the trace that a request is part of, by its `traceparent`; undefined if that is absent or not valid. */
 export function traceId({ headers }: Headers): string | undefined {
   const { traceparent } = headers
   return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined
@@ -31,16 +30,7 @@ export function standardHeaders(id: string): Record<string, string> {
   return { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': id }
 }
 
-const JSON_IN_UTF8 = /^application\/([\w.-]+\+)?json; charset=utf-8$/
-
-/** Takes away the charset that Fastify adds: JSON has none (RFC 8259, section 11). An `onSend` hook. */
-export function removeCharset(_: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void): void {
-  const type = String(reply.getHeader('content-type'))
-  if (JSON_IN_UTF8.test(type)) reply.type(type.replace(/;.*/, ''))
-  done()
-}
-
-/** How many header lines of this name a request has: Node keeps the first of some and hides the others. */
+/** How many header lines of this name, in lower case, a request has: Node keeps the first of some and hides the others. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -5,36 +5,34 @@ declare global {
   }
 }
 
-/** JSON in which each `bigint` is the number that it is. */
+/** Writes JSON in which each `bigint` is a number with all its digits. */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
 }
 
-/** A value as its JSON text, which is sent as it is. Whoever makes one vouches for the text. */
+/** The JSON text of a value, which is sent as it is. Its maker is responsible for the text. */
 export class JsonText<Value> {
   readonly text: string
-  /** Only the type of this is there. */
-  declare protected readonly value: Value
+  declare protected readonly value: Value // in the type only
 
   constructor(text: string) {
     this.text = text
   }
 }
 
-const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+export const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const STRING = /"(?:[^"\\]|\\.)*"/g
-/** What a text may hold if it has a number that JavaScript would round; up to 15 digits are exact. */
+/** Matches each text with a number that JavaScript would round, and some others: up to 15 digits are exact. */
 const INEXACT = /[\d.]{16}|\d[eE]/
 
 /**
  * Parses a JSON text (RFC 8259) exactly, and refuses what readers of JSON disagree about.
  *
- * A number is a `number` if that holds its exact value, or rounds it to another fraction as JavaScript does. An
- * integer that a `number` can't hold is a `bigint`. A fraction that would be rounded to an integer is `NaN`, which
- * no schema with a type accepts. Beyond ±2^64 numbers are rounded.
+ * An integer that a `number` can't hold is a `bigint`. A fraction that JavaScript would round to an integer is `NaN`,
+ * which no schema with a type accepts. Any other number is a `number`; beyond ±2^64 numbers are rounded.
  * @param bytes the text in UTF-8
  * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, some thousand levels of nesting, a lone surrogate
- *   in a string or a member name (RFC 7493, section 2.1), a name that stands twice in an object, or the name `__proto__`
+ *   in a string or a member name (RFC 7493, section 2.1), a name twice in an object, or the name `__proto__`
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
@@ -58,12 +56,12 @@ function countMembers(value: unknown): number {
   return Object.values(value).reduce((count: number, each: unknown) => count + countMembers(each), names.length)
 }
 
-// The context is that of the TC39 proposal "JSON.parse source text access".
+// https://github.com/tc39/proposal-json-parse-with-source
 function revive(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
   return typeof value === 'number' && context?.source !== undefined ? exactly(value, context.source) : value
 }
 
-// By the digits, for a number of many digits takes a BigInt longer than its length.
+// Works on the digits: a BigInt takes more time than its length calls for.
 function exactly(value: number, literal: string): number | bigint {
   const [mantissa = '', exponent = '0'] = literal.split(/e/i)
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')

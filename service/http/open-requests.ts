@@ -11,26 +11,26 @@ declare module 'fastify' {
   }
 }
 
-/** A request whose turn on its connection has come. It is over when its response is closed. */
+/** A request that is being answered, until its response is closed. */
 export interface OpenRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** When it began, by `performance.now()`. */
   readonly start: number
-  /** What Fastify made of it; absent if it was refused before. */
+  /** Fastify's request, and the address of the client; absent if the request was refused before. */
   fastify?: { readonly request: FastifyRequest; readonly client: string }
   /** The status that was written on the bare socket, if it was. */
   status?: number
-  /** When its answer was first seen to be under way. */
+  /** When its response was first seen to have begun. */
   answering?: number
 }
 
-/** What was refused before there was a request. */
+/** A refusal of bytes that became no request. */
 export interface Refused {
   readonly id: string
   readonly status: number
   readonly method?: string | undefined
-  /** What the HTTP parser found: https://nodejs.org/api/http.html#event-clienterror */
+  /** The fault that the HTTP parser found: https://nodejs.org/api/http.html#event-clienterror */
   readonly code?: string | undefined
 }
 
@@ -40,7 +40,7 @@ interface Events {
   refused: [Refused]
 }
 
-/** The requests that a server is answering: one on each connection. */
+/** The requests that a server is answering: at most one on each connection. */
 export class OpenRequests extends EventEmitter<Events> {
   readonly #open = new Set<OpenRequest>()
   readonly #latest = new WeakMap<Socket, OpenRequest>()
@@ -58,18 +58,18 @@ export class OpenRequests extends EventEmitter<Events> {
     this.emit('start', open)
   }
 
-  /** The latest request of a connection, which may be over. */
+  /** The latest request of a connection, which may have ended. */
   latest(socket: Socket): OpenRequest | undefined {
     return this.#latest.get(socket)
   }
 
-  /** From now on each answer is the last one of its connection (RFC 9112, section 9.6). */
+  /** Makes each response from now on the last one of its connection (RFC 9112, section 9.6). */
   drain(): void {
     this.#isDraining = true
     for (const { response } of this.#open) response.shouldKeepAlive = false
   }
 
-  /** Breaks off what its client has not taken in time. To be called now and then. @param timeout in milliseconds */
+  /** Breaks off responses that clients take too long to read. To be called regularly. @param timeout in milliseconds */
   cutLate(timeout: number, log: FastifyBaseLogger): void {
     const now = performance.now()
     for (const open of this.#open) {
@@ -81,11 +81,11 @@ export class OpenRequests extends EventEmitter<Events> {
   }
 }
 
-/** Gives a response the headers that all have, and its request the place in the log. The first `onRequest` hook. */
+/** Sets the headers of every response, and tells the open request what Fastify knows of it. The first `onRequest` hook. */
 export function startRequest(request: FastifyRequest, reply: FastifyReply, done?: () => void): void {
   reply.headers(standardHeaders(request.id))
   const open = request.server.openRequests.latest(request.raw.socket)
-  // The address is known as long as there is a connection.
+  // The address of the client is known only while the connection is open.
   if (open !== undefined) open.fastify = { request, client: request.ip }
   done?.()
 }

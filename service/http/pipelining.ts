@@ -1,3 +1,6 @@
+// Replaces the order in which Node begins pipelined requests. Node emits each request as soon as it has read it, so that
+// those of one connection run beside each other; HTTP allows that for safe methods only (RFC 9112, section 9.3.2).
+// This file can go when Node emits a request after the response before it has ended.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -7,11 +10,10 @@ const MAX_PIPELINED = 128
 const waiting = new WeakMap<Socket, number>()
 
 /**
- * Begins a request once the answer before it on its connection has ended: those that write must not run beside each
- * other (RFC 9112, section 9.3.2). Meanwhile no more is read; with too many that were read at once the connection is closed.
+ * Begins a request when the response before it on its connection has ended. Until then no more is read from the
+ * connection; it is closed if too many requests have been read already.
  */
-export function beginInTurn(request: IncomingMessage, response: ServerResponse, begin: () => void): void {
-  const { socket } = request
+export function beginInTurn({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
   if (response.socket !== null) {
     begin()
     return
@@ -22,9 +24,9 @@ export function beginInTurn(request: IncomingMessage, response: ServerResponse, 
     return
   }
   waiting.set(socket, count)
-  // Not at once: at the end of a request Node reads on.
+  // In the next tick, because Node reads on at the end of a request.
   process.nextTick(() => (waiting.get(socket) ?? 0) > 0 && socket.pause())
-  // Node gives the response its socket when the one before has ended.
+  // Node gives the response its socket when the response before it has ended.
   response.once('socket', () => {
     const left = (waiting.get(socket) ?? 0) - 1
     waiting.set(socket, left)

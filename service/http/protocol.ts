@@ -1,19 +1,18 @@
-// What HTTP/1.1 forbids, and what Node would let pass or answer without an Error. Hooks of Fastify.
+// What HTTP/1.1 forbids, and Node would let pass or answer without an Error.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../errors.ts'
 import { countHeader } from './headers.ts'
 
-/** So many header lines a request may have. */
 const MAX_HEADERS = 100
 
-/** What RFC 3986, section 3.2 lets stand in a Host header. */
+/** RFC 3986, section 3.2, without user information. */
 const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/
 
 const isChunked = (coding: string) => coding.toLowerCase() === 'chunked'
 const isContinue = (expect: string) => expect.toLowerCase() === '100-continue'
 
-/** Whether nothing may be served on the connection after this request, because nobody knows what the bytes behind it mean. */
+/** Whether nothing may be served on the connection after this request, because the bytes behind it may mean anything. */
 export function endsConnection({ headers, httpVersion }: IncomingMessage): boolean {
   const { expect, upgrade, 'transfer-encoding': coding } = headers
   const isFramed = coding === undefined || (isChunked(coding) && httpVersion !== '1.0')
@@ -32,11 +31,11 @@ export function checkProtocol({ raw }: FastifyRequest, _reply: FastifyReply, don
   }
   if (raw.url?.includes('#')) throw new HttpError(400, 'The request target must not have a fragment')
   if (coding !== undefined && !isChunked(coding)) throw new HttpError(501, 'The only transfer coding is chunked')
-  if (expect !== undefined && !isContinue(expect)) throw new HttpError(417, 'Only 100-continue can be expected')
+  if (expect !== undefined && !isContinue(expect)) throw new HttpError(417, 'The only expectation is 100-continue')
   done()
 }
 
-/** Refuses a query that is not UTF-8 in percent-encoding: the router would take it as it is. An `onRequest` hook. */
+/** Refuses a query that is not UTF-8 in percent-encoding; the router does that for the path only. An `onRequest` hook. */
 export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   try {
     if (url.includes('%')) decodeURIComponent(url)
@@ -46,9 +45,8 @@ export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: 
   done()
 }
 
-/** Asks for the body if the client waits for that, and it is not too long (RFC 9110, section 10.1.1). A `preParsing` hook. */
-export async function askForBody({ raw, routeOptions }: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { expect, 'content-length': length = '0' } = raw.headers
-  if (expect === undefined || raw.httpVersion !== '1.1') return
-  if (Number(length) <= routeOptions.bodyLimit) reply.raw.writeContinue()
+/** Asks a client for the body that it holds back (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation. */
+export function askForBody({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (raw.headers.expect !== undefined && raw.httpVersion === '1.1') reply.raw.writeContinue()
+  done()
 }

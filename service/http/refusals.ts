@@ -1,4 +1,4 @@
-// What is refused before it comes to Fastify, with the contract's Error all the same.
+// Refusals of what never comes to Fastify: too many requests, bytes that are no request, CONNECT.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { HttpError } from '../errors.ts'
@@ -6,10 +6,10 @@ import { plainError } from './errors.ts'
 import { STATUS_CODES } from './node.ts'
 import type { OpenRequests, Refused } from './open-requests.ts'
 
-/** What a refusal needs of its server. */
+/** The parts of a server that a refusal needs. */
 export interface Refusing {
   readonly openRequests: OpenRequests
-  /** The id of a request, by its headers. */
+  /** Gives a request its id, by its headers. */
   readonly requestId: (request: Pick<IncomingMessage, 'headers'>) => string
 }
 
@@ -23,35 +23,35 @@ const PARSER_ERRORS = new Map([
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', new HttpError(413, 'The chunk extensions are too large')],
 ])
 
-/** Refuses a request that there is no time for. */
+/** Refuses a request that has waited too long. */
 export function refuseTooBusy(request: IncomingMessage, response: ServerResponse, server: Refusing): void {
   const { headers, body } = plainError(TOO_BUSY, server.requestId(request))
   response.writeHead(TOO_BUSY.statusCode, headers).end(body)
 }
 
-/** Refuses what the HTTP parser does not take, and closes the connection. Its answer must be taken for that to nothing else. */
+/** Refuses bytes that the HTTP parser does not take, and closes the connection. */
 export function refuseBytes(error: Error & { readonly code?: string }, socket: Socket, server: Refusing): void {
   const latest = server.openRequests.latest(socket)
   const isOpen = latest?.response.closed === false
-  const isPart = latest?.request.complete === false
-  if (isOpen && (!isPart || latest.response.headersSent)) {
-    // The answer to an earlier request goes first.
+  const isInBody = latest?.request.complete === false
+  if (isOpen && (!isInBody || latest.response.headersSent)) {
+    // The response to the earlier request goes first: the client must not take the refusal for it.
     latest.response.once('close', () => refuseBytes(error, socket, server))
     return
   }
   const { code } = error
   const refusal = PARSER_ERRORS.get(code ?? '') ?? MALFORMED
-  if (socket.writable && isOpen) {
+  if (isOpen && socket.writable) {
     latest.status = refusal.statusCode
     write(socket, refusal, latest.fastify?.request.id ?? server.requestId(latest.request))
-  } else if (socket.writable && !isPart) refuse(socket, refusal, server, { headers: {} }, { code })
+  } else if (!isInBody && socket.writable) refuse(socket, refusal, server, { headers: {} }, { code })
   socket.destroy()
 }
 
-/** Refuses CONNECT: the service is no proxy. */
+/** Refuses CONNECT, and closes the connection. */
 export function refuseConnect(request: IncomingMessage, server: Refusing): void {
   const { method, socket } = request
-  socket.on('error', () => undefined) // Node does not listen to it any more.
+  socket.on('error', () => undefined) // Node has removed its own listener.
   const isOpen = server.openRequests.latest(socket)?.response.closed === false
   if (!isOpen) refuse(socket, NO_TUNNEL, server, request, { method })
   socket.destroy()

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { traceId } from './headers.ts'
 import { Gauge, Histogram, OTHER } from './metrics.ts'
-import './open-requests.ts'
+import type { OpenRequest } from './open-requests.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -13,9 +13,9 @@ declare module 'fastify' {
 
 const DURATION = new Histogram({
   name: 'http_server_request_duration_seconds',
-  help: 'Requests that are over',
+  help: 'Requests that have ended',
   labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
-  // Those of OpenTelemetry's `http.server.request.duration`, and two below them.
+  // The buckets of OpenTelemetry's `http.server.request.duration`, and two below them.
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
 })
 const ACTIVE = new Gauge({ name: 'http_server_active_requests', help: 'Requests that are being answered' })
@@ -23,13 +23,13 @@ const ACTIVE = new Gauge({ name: 'http_server_active_requests', help: 'Requests 
 // RFC 9110, section 9.3 and RFC 5789.
 const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'])
 
-/** Logs each request of a server in one line when it is over, and measures it. */
+/** Logs each request of a server in one line when it has ended, and measures it. */
 export function logRequests(app: FastifyInstance): void {
   const { openRequests, log } = app
   app.decorateRequest('caller', '')
   openRequests.on('start', () => ACTIVE.inc())
-  openRequests.on('refused', ({ id, status, method = OTHER, code }) => {
-    observe(method, undefined, status, 0)
+  openRequests.on('refused', ({ id, status, method, code }) => {
+    observe(method, OTHER, status, 0)
     log.info({ msg: 'request', reqId: id, status, code })
   })
   openRequests.on('end', (open) => {
@@ -39,25 +39,9 @@ export function logRequests(app: FastifyInstance): void {
     const status = open.status ?? response.statusCode
     const isAnswered = response.headersSent || open.status !== undefined
     const route = fastify && routeOf(fastify.request)
-    observe(request.method ?? OTHER, route, isAnswered ? status : undefined, seconds)
-    // One that there was no time for is counted by the line of admission control.
-    if (fastify === undefined) return
-    const { caller, id, method } = fastify.request
-    const trace = traceId(request)
-    log.info({
-      msg: 'request',
-      reqId: id,
-      // A gateway passes on what it was sent: that may be any text.
-      ...(isIP(fastify.client) !== 0 && { client: fastify.client }),
-      ...(caller !== '' && { caller }),
-      method,
-      // Never the URL: it may hold what is nobody's business, such as a token.
-      route,
-      status,
-      ms: Math.round(seconds * 1e6) / 1000,
-      ...(!response.writableFinished && { aborted: true }),
-      ...(trace !== undefined && { trace_id: trace }),
-    })
+    observe(request.method, route ?? OTHER, isAnswered ? status : '', seconds)
+    // Requests that were refused before are counted by the log line of admission control.
+    if (fastify !== undefined) log.info(lineOf({ ...open, fastify }, route, status, seconds))
   })
 }
 
@@ -66,12 +50,33 @@ export function routeOf({ routeOptions: { config, url } }: FastifyRequest): stri
   return config.allow === undefined ? url : undefined
 }
 
-/** @param status undefined if the client left before it was answered */
-function observe(method: string, route = OTHER, status: number | undefined, seconds: number): void {
-  const labels = {
-    http_request_method: METHODS.has(method) ? method : OTHER,
-    http_route: route,
-    http_response_status_code: status ?? '',
+/** The log line. It has the route and not the URL, because a URL may hold secrets. */
+function lineOf(
+  { request, response, fastify }: OpenRequest & Required<Pick<OpenRequest, 'fastify'>>,
+  route: string | undefined,
+  status: number,
+  seconds: number,
+): object {
+  const { caller, id, method } = fastify.request
+  const trace = traceId(request)
+  return {
+    msg: 'request',
+    reqId: id,
+    // A gateway may pass on any text of its client as an address.
+    ...(isIP(fastify.client) !== 0 && { client: fastify.client }),
+    ...(caller !== '' && { caller }),
+    method,
+    route,
+    status,
+    ms: Math.round(seconds * 1e6) / 1000,
+    ...(!response.writableFinished && { aborted: true }),
+    ...(trace !== undefined && { trace_id: trace }),
   }
+}
+
+/** @param status empty if the client left before it was answered */
+function observe(method = OTHER, route: string, status: number | '', seconds: number): void {
+  const knownMethod = METHODS.has(method) ? method : OTHER
+  const labels = { http_request_method: knownMethod, http_route: route, http_response_status_code: status }
   DURATION.observe(labels, seconds)
 }

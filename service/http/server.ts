@@ -6,40 +6,32 @@ import { reasonOf, StartupError } from '../errors.ts'
 import { Admission } from './admission.ts'
 import { answerError } from './errors.ts'
 import { requestIds } from './headers.ts'
-import { noSuchPath } from './methods.ts'
+import { NO_SUCH_PATH } from './methods.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, startRequest } from './open-requests.ts'
 import { beginInTurn } from './pipelining.ts'
 import { endsConnection } from './protocol.ts'
 import { refuseBytes, refuseConnect, refuseTooBusy } from './refusals.ts'
 
-/** Milliseconds between two looks at what takes too long. */
+/** Milliseconds between two checks of what takes too long. */
 const CHECK_INTERVAL = 250
 
 interface Options {
-  readonly config: Pick<
-    Config,
-    'ANSWER_TIMEOUT' | 'HEADERS_TIMEOUT' | 'KEEP_ALIVE_TIMEOUT' | 'REQUEST_TIMEOUT' | 'STALL_TIMEOUT' | 'TRUST_PROXY'
-  >
+  readonly config: Config
   readonly log: FastifyBaseLogger
   /** Connections that may be open. One more is closed. */
   readonly maxConnections: number
-  /** What a request id must not hold, for ids are logged. */
+  /** Matches what a request id must not hold, because ids are logged. */
   readonly secret?: RegExp
   /** Called for each request, and each connection, that is refused because there are too many. */
   readonly onTooBusy?: () => void
 }
 
-/** Makes an HTTP server: its limits, its errors and its request ids. Every port of the service is one of these. */
-export function makeServer({
-  config,
-  log,
-  maxConnections,
-  secret,
-  onTooBusy = () => undefined,
-}: Options): FastifyInstance {
+/** Makes an HTTP server with its limits, errors and request ids. Each port of the service is one. */
+export function makeServer(options: Options): FastifyInstance {
+  const { config, log, maxConnections, secret = /(?!)/, onTooBusy = () => undefined } = options
   const openRequests = new OpenRequests()
-  const requestId = requestIds(secret ?? /(?!)/)
+  const requestId = requestIds(secret)
   const refusing = { openRequests, requestId }
   const admission = new Admission(log, onTooBusy)
 
@@ -47,15 +39,14 @@ export function makeServer({
     serverFactory: (route) => listenTo(createServer(timeoutsOf(config)), route),
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     bodyLimit: 16_384, // as the contract says where it declares 413
-    // So that a long id gets the contract's 400: the parser bounds the whole request line.
+    // A long parameter gets the contract's 400. The HTTP parser bounds the request line.
     routerOptions: { maxParamLength: maxHeaderSize },
-    // Fastify would load Ajv in two more dialects. Whoever has schemas sets a validator compiler.
+    // By default Fastify loads Ajv in two more dialects. A server with schemas sets a validator compiler.
     schemaController: { compilersFactory: { buildValidator: () => noValidator } },
-    // Requests that arrive while the server closes are answered, too.
-    return503OnClosing: false,
+    return503OnClosing: false, // Requests that arrive while the server closes are answered, too.
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
-    // A logger for each request would cost more than its one line, which has the id of the request.
+    // A logger for each request would cost more than its one line, which has the request id anyway.
     childLoggerFactory: (logger) => logger,
     genReqId: requestId,
     frameworkErrors: (error, request, reply) => {
@@ -66,7 +57,11 @@ export function makeServer({
   })
   app.decorate('openRequests', openRequests)
   app.setErrorHandler(answerError)
-  app.setNotFoundHandler(() => Promise.reject(noSuchPath()))
+  app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
+  // Only the media types that the contract names are read. DELETE has no body: many clients send one, or only its type,
+  // and it means nothing there (RFC 9110, section 9.3.5).
+  app.removeAllContentTypeParsers()
+  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
 
   const late = setInterval(() => openRequests.cutLate(config.ANSWER_TIMEOUT * 1000, log), CHECK_INTERVAL).unref()
   app.addHook('onClose', async () => clearInterval(late))
@@ -74,9 +69,9 @@ export function makeServer({
 
   function listenTo(server: Server, route: (request: IncomingMessage, response: ServerResponse) => void): Server {
     server.maxConnections = maxConnections
-    server.maxHeadersCount = 0 // Node would drop what is over its count, silently; checkProtocol refuses it.
+    server.maxHeadersCount = 0 // Node would silently drop headers above its count; checkProtocol refuses the request.
     server.setTimeout(milliseconds(config.STALL_TIMEOUT))
-    // Without these listeners Node would answer by itself, without an Error.
+    // Without a listener to the last two, Node answers them itself, without an Error.
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, take)
     server.on('connect', (request) => admission.pass(() => refuseConnect(request, refusing)))
     server.on('drop', () => admission.countRefusal())
@@ -84,7 +79,7 @@ export function makeServer({
 
     function take(request: IncomingMessage, response: ServerResponse): void {
       beginInTurn(request, response, () => {
-        // What follows a last answer is not served (RFC 9112, section 9.6).
+        // The response before may have been the last one of the connection (RFC 9112, section 9.6).
         if (!request.socket.writable) return
         if (endsConnection(request)) response.shouldKeepAlive = false
         openRequests.add(request, response)
@@ -101,26 +96,26 @@ function noValidator(): never {
   throw new Error('the server has no validator compiler')
 }
 
-function timeoutsOf(config: Options['config']) {
+function timeoutsOf(config: Config) {
   return {
     keepAliveTimeout: milliseconds(config.KEEP_ALIVE_TIMEOUT),
     requestTimeout: milliseconds(config.REQUEST_TIMEOUT),
-    // Node wants it to be the shorter one.
+    // Node refuses to start with one that is longer than the timeout of the request.
     headersTimeout: milliseconds(Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT)),
     connectionsCheckingInterval: CHECK_INTERVAL,
-    // Node would answer without a body; checkProtocol does it.
+    // Node would answer without a body; checkProtocol refuses the request.
     requireHostHeader: false,
   }
 }
 
-/** Node wants integers. */
+/** Node accepts integers only. */
 function milliseconds(seconds: number): number {
   return Math.round(seconds * 1000)
 }
 
 /**
- * Listens on one address. Of a name that has several Fastify, or a client, would choose others.
- * @param names of the variables, for the message
+ * Listens on one address. Fastify would make a second server for a host name with several addresses.
+ * @param portName the variable of the port, for the message
  * @throws {StartupError} naming the host and the port
  */
 export async function listen(app: FastifyInstance, host: string, port: number, portName: string): Promise<void> {

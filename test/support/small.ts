@@ -6,7 +6,6 @@ import { readContract } from '../../service/contract/contract.ts'
 import { addRoutes, type Exactly, type OperationHooks } from '../../service/contract/routes.ts'
 import { checkBody } from '../../service/contract/bodies.ts'
 import { type Guard, type MakeGuard, requireCaller } from '../../service/contract/security.ts'
-import { removeBodyReaders } from '../../service/http/body.ts'
 import { answerError } from '../../service/http/errors.ts'
 
 /** What a method gets. */
@@ -60,7 +59,8 @@ export async function boot(
   t.teardown(() => app.close())
   app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
-  removeBodyReaders(app)
+  app.removeAllContentTypeParsers()
+  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))
   const read = await readContract(`${folder}/openapi.yaml`)
   const hooks: OperationHooks = ({ security, body }) => ({
