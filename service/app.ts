@@ -1,8 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
+import { accessTokenChecker, TOKEN_TEXT } from './auth/access-tokens.ts'
 import { buildGuards } from './auth/guard.ts'
-import { ownTokenChecker } from './auth/own-tokens.ts'
-import { TOKEN_TEXT } from './auth/token-form.ts'
 import type { Config } from './config.ts'
 import { readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
@@ -54,10 +53,10 @@ export async function buildApp({ config, store, log, ...options }: Parts): Promi
   logRequests(app)
   if (options.plugin) await app.register(options.plugin)
 
-  const checkOwn = ownTokenChecker(store)
+  const checkAccessToken = accessTokenChecker(store)
   // Loaded only where it is needed: the service starts faster.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const makeGuard = await buildGuards(app, checkOwn, checkJwt)
+  const makeGuard = await buildGuards(app, checkAccessToken, checkJwt)
 
   // The hooks run in this order. The first one that refuses a request answers it.
   // For every request, also one of an unknown path:

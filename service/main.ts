@@ -1,6 +1,7 @@
 // The process: configuration, admin port, store, server; and the same in reverse at a signal.
 import type { Server } from 'node:http'
 import { flushCompileCache } from 'node:module'
+import { isIPv6 } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Parts } from './app.ts'
@@ -26,15 +27,15 @@ const USAGE = `usage: start   runs the service
 if (import.meta.main) {
   await runCommand(USAGE, async (words) => {
     readWords(words, [], {})
-    void runService() // which reports its errors itself
+    void runService() // It reports its errors itself.
   })
 }
 
 /** Runs the service to the end of the process. */
 export async function runService(open: Open = openApp): Promise<void> {
   const { stop, signalled } = catchSignals() // before the imports that take time: one that arrives meanwhile is not lost
-  const { exit, log } = await import('./ops/log.ts')
-  process.on('uncaughtException', fail)
+  const { exit, isTerminal, log } = await import('./ops/log.ts')
+  process.once('uncaughtException', (error) => void fail(error))
   // A write beyond `ulimit -f` then fails with EFBIG, instead of ending the process.
   process.on('SIGXFSZ', () => undefined)
 
@@ -42,7 +43,7 @@ export async function runService(open: Open = openApp): Promise<void> {
   log.level = config.LOG_LEVEL
   process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
   const { Admin } = await import('./ops/admin.ts')
-  const { TOKEN_TEXT } = await import('./auth/token-form.ts')
+  const { TOKEN_TEXT } = await import('./auth/access-tokens.ts')
   const admin = await Admin.open(config, log, TOKEN_TEXT)
   void signalled.then(() => admin.stopping())
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
@@ -56,12 +57,13 @@ export async function runService(open: Open = openApp): Promise<void> {
   const running =
     store && !stop.aborted ? await open({ config, store, log, ...(traces && { plugin: traces.plugin }) }, stop) : {}
   if (store && running.app) {
-    if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL) {
-      await (await import('./auth/issue.ts')).printDemoToken(store, running.app.listeningOrigin)
-    }
+    const { callable, printDemoToken, printWelcome } = await import('./welcome.ts')
+    const address = callable(running.app.listeningOrigin)
+    if (isTerminal) await printWelcome(config, store, address)
+    if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL) await printDemoToken(store, address)
     admin.serving(store)
   }
-  flushCompileCache() // which would wait for the end, and that may be a kill
+  flushCompileCache() // Node would do it at the end of the process, but a kill may come first.
 
   const signal = await signalled
   log.info({ signal }, 'stopping')
@@ -73,38 +75,39 @@ export async function runService(open: Open = openApp): Promise<void> {
   }
   const end = delay(config.SHUTDOWN_TIMEOUT * 1000)
   if (app !== undefined) {
-    // What has arrived is accepted, and then read by then: its connection is not idle, and not refused.
+    // A request that has arrived by now is still answered: its connection must be accepted, and be read from, before.
     await delay(50)
     await acceptAll(app.server)
-    // A connection that becomes idle while the server closes would be kept until its client leaves.
+    // A connection may become idle while the server closes. Fastify would wait for its client to leave.
     setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
-    // The requests in flight end, or are cut if they take too long.
+    // The requests in flight end. If they take too long they are cut.
     await Promise.race([app.close(), end])
   }
-  // There is half a second for what is left if they were cut.
+  // After a cut, there is half a second to close the store.
   await Promise.race([Promise.allSettled([store?.close(), traces?.close()]), end.then(() => delay(500))])
   admin.close()
   log.info('stopped')
   await exit(0)
 
-  /** Ends the process for its supervisor to start it anew. The requests in flight are refused before. */
+  /** Ends the process: its supervisor starts it anew. First the requests in flight are refused. */
   function giveUp(message: string, err: unknown): void {
     admin.stopping()
     log.fatal({ err }, message)
     endFailed(100)
   }
 
-  /** Logs one line and ends the process. What a person can fix is said without a stack. */
-  function fail(error: unknown): void {
+  /** Logs one line and ends the process. An error that a person can fix is logged without a stack. */
+  async function fail(error: unknown): Promise<void> {
+    process.on('uncaughtException', () => undefined) // Errors that follow from this one are not logged.
+    const message = error instanceof StartupError ? await explain(error) : undefined
     log.level = 'fatal'
-    if (error instanceof StartupError) log.fatal(error.message)
+    if (message !== undefined) log.fatal(message)
     else log.fatal({ err: error }, 'unforeseen error')
     endFailed(0)
   }
 
   function endFailed(milliseconds: number): void {
-    // What fails because of the first fault need not be told.
-    process.off('uncaughtException', fail).on('uncaughtException', () => undefined)
+    process.removeAllListeners('uncaughtException').on('uncaughtException', () => undefined)
     setTimeout(() => void exit(1), milliseconds)
   }
 }
@@ -131,6 +134,16 @@ function catchSignals(): { stop: AbortSignal; signalled: Promise<NodeJS.Signals>
     })
   }
   return { stop: stop.signal, signalled }
+}
+
+/** The message of an error, and the address of the service if it is the one that has taken the port. */
+async function explain({ message, cause }: StartupError): Promise<string> {
+  if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return message
+  const { HOST, PORT } = readConfig()
+  const { callable } = await import('./welcome.ts')
+  const address = callable(`http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`)
+  const found = await fetch(`${address}/openapi.yaml`, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
+  return found?.ok === true ? `${message}; the service already runs at ${address}` : message
 }
 
 /** Waits until no connection is left to be accepted or read: a turn of the event loop takes one. */

@@ -1,5 +1,5 @@
 // `npm run token -- <words>`: issues, lists and revokes access tokens.
-import { createToken } from './auth/issue.ts'
+import { createToken } from './auth/access-tokens.ts'
 import { oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from './config.ts'
 import { openStore } from './store/open.ts'

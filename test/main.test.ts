@@ -10,7 +10,7 @@ import { call } from './support/helper.ts'
 import { killAgainAndAgain } from './support/kills.ts'
 import { namesIn } from './support/pages.ts'
 import { run, start, startService } from './support/process.ts'
-import { NPM } from './support/project.ts'
+import { eventually, NPM } from './support/project.ts'
 import { openStore } from '../service/store/open.ts'
 import { issueToken } from './support/tokens.ts'
 
@@ -257,6 +257,43 @@ for (const [HOST, shown] of Object.entries(hosts)) {
     t.equal((await second.ended).stderr, '')
   })
 }
+
+t.test('on a terminal each start says where data, docs and tokens are, and log lines are readable', async (t) => {
+  const { token, file, DATABASE_URL } = await prepare(t)
+  // test/system/terminal.test.ts has a real terminal.
+  const terminal = 'data:text/javascript,process.stdout.isTTY = true'
+  const command = [process.execPath, '--import', terminal, 'service/main.ts']
+  for (const [known, DOCS, page] of [
+    ['0', 'on', '/docs/'],
+    ['1', 'off', '/openapi.yaml'],
+    ['500', 'on', '/docs/'],
+    ['500 or more', 'on', '/docs/'],
+  ] as const) {
+    const { child, ended, printed, until } = await start(t, command, { DATABASE_URL, PORT: '0', DOCS })
+    const [, address, port] = await until(/ info {2}Server listening at (http:.*:(\d+))\n/)
+    await until(/^\d\d:\d\d:\d\d info {2}admin port open port=\d+\n/m)
+    await eventually(() => printed.stderr.endsWith('issue <name>\n'))
+    t.equal(
+      printed.stderr,
+      `\n  Data    ${file} (plants: ${known})\n  Docs    ${address}${page}\n  Token   npm run token -- issue <name>\n`,
+    )
+    const next = { '0': 1, '1': 500, '500': 501, '500 or more': 501 }[known]
+    for (let id = parseInt(known) + 1; id <= next; id++) t.equal((await create(Number(port), token, id)).status, 200)
+    child.kill('SIGINT')
+    const { code, stdout } = await ended
+    t.equal(code, 0)
+    t.notMatch(stdout, /^\{/m)
+  }
+})
+
+t.test('a start beside the running service says where that answers', async (t) => {
+  const { DATABASE_URL } = await prepare(t)
+  const { port, adminPort } = await startService(t, { DATABASE_URL })
+  const { code, stdout } = await run(MAIN, { DATABASE_URL, PORT: String(port), ADMIN_PORT: String(adminPort) })
+  t.equal(code, 1)
+  const [{ msg } = { msg: '' }] = linesOf(stdout)
+  t.match(msg, RegExp(`ADMIN_PORT ${adminPort}: .*EADDRINUSE.*; the service already runs at http://127.0.0.1:${port}$`))
+})
 
 t.test('in production nothing secret is printed, and no token is issued', async (t) => {
   const file = `${t.testdir()}/plants.db`

@@ -1,4 +1,4 @@
-// The guards of the service: a bearer token in `Authorization`, or one of our own tokens in a header of the contract.
+// The guards of the service: a bearer token in `Authorization`, or an access token in another header (`apiKey`).
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Guard, MakeGuard, Verdict } from '../contract/security.ts'
@@ -17,14 +17,14 @@ export type CheckToken = (token: string) => Verdict | Promise<Verdict>
 const REALM = 'realm="plants"'
 
 /**
- * Makes the guards of the contract's security schemes. They decide by the headers only.
- * @param checkOwn for our own tokens
- * @param checkJwt for those of an identity provider, where there is one
+ * Makes the guards of the contract's security schemes. They look at the headers only.
+ * @param checkAccessToken for the tokens that the service issues
+ * @param checkJwt for the tokens of an identity provider, if there is one
  */
 export async function buildGuards(
   app: FastifyInstance,
-  checkOwn: CheckToken,
-  checkJwt: CheckToken = checkOwn,
+  checkAccessToken: CheckToken,
+  checkJwt = checkAccessToken,
 ): Promise<MakeGuard> {
   app.decorateRequest('verdict', undefined)
   await app.register(bearerAuth, {
@@ -33,8 +33,8 @@ export async function buildGuards(
     specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
     verifyErrorLogLevel: 'debug',
     auth: (token, request) => {
-      // Our own tokens have no dot.
-      const verdict = (request.verdict = token.includes('.') ? checkJwt(token) : checkOwn(token))
+      // Only a JWT has a dot.
+      const verdict = (request.verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token))
       return verdict instanceof Promise ? verdict.then(isAdmitted) : isAdmitted(verdict)
     },
   })
@@ -50,7 +50,7 @@ export async function buildGuards(
   return (scheme) =>
     scheme.type === 'bearer'
       ? guard('authorization', `Bearer ${REALM}`, checkBearer)
-      : guard(scheme.header, `ApiKey ${REALM}`, async ({ headers }) => checkOwn(String(headers[scheme.header])))
+      : guard(scheme.header, `ApiKey ${REALM}`, async ({ headers }) => checkAccessToken(String(headers[scheme.header])))
 }
 
 /** Of several header lines of one name Node shows only the first, or joins them. */

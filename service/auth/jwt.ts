@@ -21,7 +21,7 @@ const MAX_TOKENS = 10_000
 
 /**
  * Checks JWT access tokens (RFC 9068) of the identity provider that the configuration names.
- * The caller is `<issuer>#<sub>`: no caller of another issuer, or of our own tokens, can be equal to it.
+ * The caller is `<issuer>#<sub>`: no caller of another issuer, or of a token that the service issued, can be equal to it.
  */
 export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL } = config

@@ -1,8 +1,10 @@
-// The log: JSON lines on standard output. Nothing waits for its reader: no request, and no end of the process.
+// The log on standard output: JSON lines, or readable ones on a terminal. Nothing waits for its reader: no request, and
+// no end of the process.
 import { write as writeFile } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { Counter } from '../http/metrics.ts'
+import { readable } from './readable.ts'
 
 /** Characters that are written together, and milliseconds after which fewer are. */
 const MIN_WRITE = 4096
@@ -17,11 +19,12 @@ const DROPPED = new Counter({
   help: 'Lines of the log that were dropped because nobody read it',
 })
 
-/** The log of this process. Its level is to be set. */
-export const log: Logger = pino({}, { write })
-
 // On a pipe process.stdout does not wait. On a terminal, which may be stopped, it does: a thread has to wait instead.
-const isTerminal = process.stdout.isTTY
+export const isTerminal = process.stdout.isTTY
+
+/** The log of this process. Its level is to be set. */
+export const log: Logger = pino({}, { write: isTerminal ? (line) => write(readable(line)) : write })
+
 if (!isTerminal) process.stdout.on('error', () => (isClosed = true))
 let waiting = ''
 let dropped = 0

@@ -48,7 +48,7 @@ t.test('nothing is stored or deleted without a token', async (t) => {
   t.strictSame((await call({ path: '/plants', token: valid })).json, [{ name: 'x' }])
 })
 
-t.test('an apiKey of the contract takes our own tokens in its header, and only there', async (t) => {
+t.test('an apiKey of the contract takes access tokens in its header, and only there', async (t) => {
   const bearer = 'type: http\n      scheme: bearer'
   const contract = `${t.testdir()}/openapi.yaml`
   const yaml = readFileSync('openapi.yaml', 'utf8')

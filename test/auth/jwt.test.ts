@@ -141,7 +141,7 @@ t.test('the scopes of a token are those of its claim "scope"', async (t) => {
   }
 })
 
-t.test('without keys no JWT can be checked: 503 with Retry-After; our own tokens need no keys', async (t) => {
+t.test('without keys no JWT can be checked: 503 with Retry-After; access tokens of the service need no keys', async (t) => {
   const { issuer, call, status, token, tokenBy } = await prepare(t)
   issuer.signal('SIGKILL')
   const answer = await call({ path: '/plants', token: await tokenBy(keyOf('ES256')) })

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { readable } from '../../service/ops/readable.ts'
 import { openStore } from '../../service/store/open.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { issueToken } from '../support/tokens.ts'
@@ -38,6 +39,17 @@ async function serve(t: Test, environment: Record<string, string> = {}) {
   }
   return { child, create, ended, file, isReady }
 }
+
+t.test('a line is readable on a terminal: no control character of it gets there', async (t) => {
+  const time = new Date(2027, 2, 1, 12, 34, 56).getTime()
+  const line = (more: object) => readable(JSON.stringify({ level: 30, time, pid: 1, hostname: 'h', ...more }))
+  t.equal(
+    line({ msg: 'request', status: 200, route: '/plants/{id}' }),
+    '12:34:56 info  request status=200 route=/plants/{id}\n',
+  )
+  t.equal(line({ msg: 'a\u001b[2Jb', caller: 'c\u0007 d' }), '12:34:56 info  a [2Jb caller="c\\u0007 d"\n')
+  t.equal(line({ level: 60, msg: 'x', err: { stack: 'Error: y\n  at z' } }), '12:34:56 fatal x\nError: y\n  at z\n')
+})
 
 t.test('requests are answered, and SIGTERM ends the process in order', async (t) => {
   const { child, create, ended } = await serve(t)

@@ -1,4 +1,4 @@
-import { createToken } from '../../service/auth/issue.ts'
+import { createToken } from '../../service/auth/access-tokens.ts'
 import type { Store } from '../../service/store/store.ts'
 import type { Service } from './helper.ts'
 

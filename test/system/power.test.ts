@@ -11,7 +11,7 @@ import { copyProject } from '../support/project.ts'
 import { need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
 import { openStore } from '../../service/store/open.ts'
-import { ownTokenChecker } from '../../service/auth/own-tokens.ts'
+import { accessTokenChecker } from '../../service/auth/access-tokens.ts'
 
 need('strace')
 const isLong = process.env['LONG'] !== undefined
@@ -141,7 +141,7 @@ async function wrongsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, token
   try {
     const store = await openStore({ file })
     const isKnown =
-      token === undefined || isDeepStrictEqual(await ownTokenChecker(store)(token), { caller: 'demo', scopes: [] })
+      token === undefined || isDeepStrictEqual(await accessTokenChecker(store)(token), { caller: 'demo', scopes: [] })
     await store.close()
     const { plants, faults } = inspect(file, 'demo')
     return [...faults.map(String), ...known.wrongs(plants), ...(isKnown ? [] : ['the token is lost'])]

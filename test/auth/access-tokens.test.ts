@@ -1,8 +1,8 @@
-// What the service makes of our own tokens. The command that issues them: token.test.ts.
+// How the service checks its access tokens. The command that issues them: token.test.ts.
 import { readdirSync, readFileSync } from 'node:fs'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
-import { TOKEN_TTL, ownTokenChecker } from '../../service/auth/own-tokens.ts'
+import { TOKEN_TTL, accessTokenChecker } from '../../service/auth/access-tokens.ts'
 import { openStore } from '../../service/store/open.ts'
 import type { Store } from '../../service/store/store.ts'
 import { issueToken } from '../support/tokens.ts'
@@ -14,7 +14,7 @@ t.teardown(() => store.close())
 /** Gives who a token is for, as a service does that has just started, and counts its look-ups. */
 function callers(findToken: Store['findToken'] = (digest) => store.findToken(digest)) {
   let looked = 0
-  const check = ownTokenChecker({ findToken: (digest) => (looked++, findToken(digest)) })
+  const check = accessTokenChecker({ findToken: (digest) => (looked++, findToken(digest)) })
   return {
     callerOf: async (token: string) => {
       const verdict = await check(token)
@@ -132,7 +132,7 @@ t.test('two tokens are never the same, and none is in the files of the store', a
 })
 
 t.test('the verdict has the scopes of the token', async (t) => {
-  const check = ownTokenChecker(store)
+  const check = accessTokenChecker(store)
   const issued = await issueToken(store, 'joe', undefined, ['read', 'write'])
   for (const when of ['looked up', 'remembered']) {
     t.strictSame(await check(issued), { caller: 'joe', scopes: ['read', 'write'] }, when)

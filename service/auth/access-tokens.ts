@@ -1,0 +1,82 @@
+// The access tokens that the service issues: `plant_`, which secret scanners look for, 40 random digits, and their CRC-32.
+import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+import type { Verdict } from '../contract/security.ts'
+import type { Store, StoredToken } from '../store/store.ts'
+import type { CheckToken } from './guard.ts'
+
+const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
+/** Matches a text that holds a token. */
+export const TOKEN_TEXT = /plant_[0-9a-f]{48}/
+const DIGITS = Buffer.from('0123456789abcdef')
+
+/** Milliseconds that a token is valid, unless another time is given: 90 days. */
+const DEFAULT_LIFETIME = 90 * 86_400_000
+/** Milliseconds, from the beginning of the look-up, that a token is remembered. It may be revoked meanwhile. */
+export const TOKEN_TTL = 3000
+const MAX_TOKENS = 10_000
+
+/**
+ * Creates an access token. It is valid once `stored` is in the store.
+ * @param caller who it is for: 1 to 64 letters, digits and `_.@-`
+ * @param lifetime milliseconds until it expires; `Infinity` if it never does
+ * @param scopes each of visible ASCII characters without `"` and `\\` (RFC 6749, section 3.3)
+ * @returns the token in bytes: they can be wiped out of memory, a string can't
+ */
+export function createToken(
+  caller: string,
+  lifetime = DEFAULT_LIFETIME,
+  scopes: readonly string[] = [],
+): { token: Buffer; stored: StoredToken } {
+  const token = Buffer.from(`plant_${'0'.repeat(48)}`)
+  const random = randomFillSync(token.subarray(6, 46))
+  for (const [at, byte] of random.entries()) random.set(DIGITS.subarray(byte % 16, (byte % 16) + 1), at)
+  token.write(checksum(random), 46)
+  const digest = digestOf(token)
+  const created = new Date()
+  const expires = lifetime === Infinity ? {} : { expires: new Date(created.getTime() + lifetime) }
+  return { token, stored: { id: digest.toString('hex', 0, 8), caller, created, ...expires, digest, scopes } }
+}
+
+/** Makes the check of access tokens. A revoked token is refused {@link TOKEN_TTL} later at the latest. */
+export function accessTokenChecker(store: Pick<Store, 'findToken'>): CheckToken {
+  // Purged in time, so that no token stays in memory. The resolution of 0 saves a timer in each millisecond.
+  const known = new LRUCache<string, StoredToken>({
+    max: MAX_TOKENS,
+    ttl: TOKEN_TTL,
+    ttlAutopurge: true,
+    ttlResolution: 0,
+  })
+
+  return (token) => {
+    const found = known.get(token)
+    return found === undefined ? find(token) : toVerdict(found)
+  }
+
+  async function find(token: string): Promise<Verdict> {
+    const [, random, sum] = TOKEN.exec(token) ?? []
+    // A typing error is found without a look-up.
+    if (random === undefined || sum !== checksum(random)) return { refused: 'malformed' }
+    const start = performance.now()
+    const digest = digestOf(token)
+    const found = await store.findToken(digest)
+    // Compare in constant time: the comparison of the database may leak timing.
+    if (found === undefined || !timingSafeEqual(found.digest, digest)) return { refused: 'unknown' }
+    known.set(token, found, { start }) // The look-up may have taken long.
+    return toVerdict(found)
+  }
+}
+
+function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
+  return expires === undefined || expires > new Date() ? { caller, scopes } : { refused: 'expired' }
+}
+
+/** The SHA-256 of a token: only this is stored. */
+function digestOf(token: string | Buffer): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+function checksum(random: string | Buffer): string {
+  return crc32(random).toString(16).padStart(8, '0')
+}

@@ -1,0 +1,23 @@
+import { pino } from 'pino'
+
+interface Line {
+  readonly time: number
+  readonly level: number
+  readonly msg?: string
+  readonly err?: { readonly stack?: string }
+}
+
+/** Makes a JSON line of the log readable for a person: `12:34:56 info  request method=GET status=200`. */
+export function readable(json: string): string {
+  const { time, level, msg = '', err, ...rest } = JSON.parse(json) as Line // as pino has written it
+  const { pid: _pid, hostname: _hostname, ...others }: Record<string, unknown> = { ...rest }
+  const fields = Object.entries(others).map(([key, value]) => `${key}=${unquote(JSON.stringify(value))}`)
+  const head = [new Date(time).toTimeString().slice(0, 8), pino.levels.labels[level]?.padEnd(5), msg, ...fields]
+  const text = err?.stack === undefined ? head.join(' ') : `${head.join(' ')}\n${err.stack}`
+  // A terminal would obey control characters.
+  return `${text.replaceAll(/[^\P{Cc}\n]/gu, ' ')}\n`
+}
+
+function unquote(json: string): string {
+  return json.replace(/^"([\w./:@{}#-]+)"$/, '$1')
+}

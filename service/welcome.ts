@@ -1,0 +1,45 @@
+// What the service tells a person when it listens. On standard error: a log never holds a token.
+import { writeSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { createToken } from './auth/access-tokens.ts'
+import type { Config } from './config.ts'
+import type { Store } from './store/store.ts'
+
+/**
+ * Says where the plants, the docs and the tokens are.
+ * @param address where the service listens
+ */
+export async function printWelcome({ DATABASE_URL, DOCS }: Config, store: Store, address: string): Promise<void> {
+  const at = 'file' in DATABASE_URL ? resolve(DATABASE_URL.file) : `PostgreSQL, ${withoutUser(DATABASE_URL.url)}`
+  // No count of all: that takes longer the more plants there are.
+  const some = await store.entries()
+  const isMore = some.length > 0 && (await store.entries(some.at(-1))).length > 0
+  print(`
+  Data    ${at} (plants: ${some.length}${isMore ? ' or more' : ''})
+  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
+  Token   npm run token -- issue <name>
+`)
+}
+
+/** Issues a token for the caller `demo` if the store is empty, and prints a command with it. */
+export async function printDemoToken(store: Store, address: string): Promise<void> {
+  if (!(await store.isEmpty())) return
+  const { token, stored } = createToken('demo')
+  await store.addToken(stored)
+  print(`\nA token for the caller "demo". Try:\n\n  curl -H 'Authorization: Bearer `, token, `' ${address}/plants\n\n`)
+  token.fill(0) // so that no core dump holds it
+}
+
+/** @param origin such as `http://0.0.0.0:3000` @returns an address that a client can call */
+export function callable(origin: string): string {
+  return origin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+}
+
+function withoutUser(url: string): string {
+  const { host, pathname } = new URL(url)
+  return host + pathname
+}
+
+function print(...parts: (string | Buffer)[]): void {
+  for (const part of parts) writeSync(2, typeof part === 'string' ? Buffer.from(part) : part)
+}
