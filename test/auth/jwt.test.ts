@@ -141,11 +141,14 @@ t.test('the scopes of a token are those of its claim "scope"', async (t) => {
   }
 })
 
-t.test('without keys no JWT can be checked: 503 with Retry-After; access tokens of the service need no keys', async (t) => {
-  const { issuer, call, status, token, tokenBy } = await prepare(t)
-  issuer.signal('SIGKILL')
-  const answer = await call({ path: '/plants', token: await tokenBy(keyOf('ES256')) })
-  t.match(answer, { status: 503, headers: { 'retry-after': '5' } })
-  t.equal(await status('e30.e30.e30'), 401, 'what can be no token is refused')
-  t.equal(await status(await token('joe')), 200)
-})
+t.test(
+  'without keys no JWT can be checked: 503 with Retry-After; access tokens of the service need no keys',
+  async (t) => {
+    const { issuer, call, status, token, tokenBy } = await prepare(t)
+    issuer.signal('SIGKILL')
+    const answer = await call({ path: '/plants', token: await tokenBy(keyOf('ES256')) })
+    t.match(answer, { status: 503, headers: { 'retry-after': '5' } })
+    t.equal(await status('e30.e30.e30'), 401, 'what can be no token is refused')
+    t.equal(await status(await token('joe')), 200)
+  },
+)
