@@ -99,9 +99,8 @@ export async function runService(open: Open = openApp): Promise<void> {
   /** Logs one line and ends the process. An error that a person can fix is logged without a stack. */
   async function fail(error: unknown): Promise<void> {
     process.on('uncaughtException', () => undefined) // Errors that follow from this one are not logged.
-    const message = error instanceof StartupError ? await explain(error) : undefined
     log.level = 'fatal'
-    if (message !== undefined) log.fatal(message)
+    if (error instanceof StartupError) log.fatal(await explain(error))
     else log.fatal({ err: error }, 'unforeseen error')
     endFailed(0)
   }
