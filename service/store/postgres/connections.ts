@@ -28,6 +28,8 @@ export class Connections {
   readonly #writes: SharedConnection
   readonly #reads: readonly SharedConnection[]
   readonly #sessions: Pool
+  /** For questions about connections that were given up, if there is none for reads. */
+  readonly #questions: SharedConnection | undefined
   #ended: Promise<unknown> | undefined
 
   /**
@@ -41,27 +43,20 @@ export class Connections {
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
     new pg.Client(address.href) // throws for what the pool would find out when it connects
     const timeout = DATABASE_TIMEOUT * 1000
-    const options = { url: address.href, askState: (backend: Backend) => this.#askState(backend) }
+    const options = { url: address.href, timeout, askState: (backend: Backend) => this.#askState(backend) }
     this.#timeout = timeout
     // When the connection for writes is given up there is a place for another one.
     const places = DATABASE_POOL_SIZE > 2 ? 2 : 1
-    const writes = new Pool({ ...options, max: places, kind: 'writes', timeout: timeout / 2 })
-    const reads = (max: number) => new Pool({ ...options, max, kind: 'reads', timeout })
-    this.#writes = new SharedConnection(writes)
-    this.#reads = Array.from({ length: DATABASE_POOL_SIZE - places }, () => new SharedConnection(reads(1)))
-    this.#sessions = reads(maxSessions)
+    const reads = () => new Pool({ ...options, max: 1, kind: 'reads' })
+    this.#writes = new SharedConnection(new Pool({ ...options, max: places, kind: 'writes' }))
+    this.#reads = Array.from({ length: DATABASE_POOL_SIZE - places }, () => new SharedConnection(reads()))
+    this.#sessions = new Pool({ ...options, max: maxSessions, kind: 'snapshots' })
+    this.#questions = DATABASE_POOL_SIZE === 1 ? new SharedConnection(this.#sessions) : undefined
   }
 
   /** Runs a statement that changes nothing. */
   read(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.#retry('read', this.#timeout, (timeout) => {
-      let connection = this.#writes // if there is no other
-      for (const each of this.#reads) {
-        const isLess = connection === this.#writes || each.statements < connection.statements
-        if (isLess && each.pool.hasPlace) connection = each
-      }
-      return connection.query(text, values, timeout)
-    })
+    return this.#retry('read', this.#timeout, (timeout) => this.#leastUsed().query(text, values, timeout))
   }
 
   /** Runs a statement, once: if it fails with StoreUnavailable it may be done or not. */
@@ -107,8 +102,14 @@ export class Connections {
 
   async #askState({ pid, started }: Backend): Promise<string | undefined> {
     const text = 'SELECT state FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
-    const [row] = await this.read(text, [pid, started])
+    const [row] = await (this.#questions ?? this.#leastUsed()).query(text, [pid, started], this.#timeout)
     return row && String(row['state'])
+  }
+
+  /** The connection for the next read. */
+  #leastUsed(): SharedConnection {
+    const usable = this.#reads.filter(({ pool }) => pool.hasPlace)
+    return usable.sort((one, two) => one.statements - two.statements)[0] ?? this.#writes
   }
 
   async #retry<Value>(kind: 'read' | 'write', timeout: number, attempt: (timeout: number) => Promise<Value>) {

@@ -1,15 +1,21 @@
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { SNAPSHOT_IDLE_TIMEOUT } from '../lists.ts'
 import type { Row } from '../rows.ts'
 import { NoConnection } from './errors.ts'
 
 /** Milliseconds in which a new connection must be there, or the pool's `timeout` if that is longer. */
 const CONNECT_TIMEOUT = 3000
-/** Milliseconds that an unused connection is kept. The server closes one on which it hears nothing for twice as long. */
-const IDLE_TIMEOUT = 30_000
-/** Milliseconds between two questions whether the server still has a connection. */
-const QUESTION_INTERVAL = 1000
+/** Multiples of `timeout` that an unused connection is kept, and after which the server ends an idle session. */
+const IDLE_TIMEOUT = 5
+const SERVER_IDLE_TIMEOUT = 10
+/** Multiples of `timeout` after which a connection is forgotten whose process at the server is not known. */
+const UNKNOWN_TIMEOUT = 100
+/** The part of `timeout` between two questions whether the server still has a connection. */
+const QUESTION_INTERVAL = 1 / 3
+/** Milliseconds without a byte after which TCP asks whether the other side is still there. */
+const KEEP_ALIVE_DELAY = 30_000
 
 /** The process of the server that serves a connection. */
 export interface Backend {
@@ -22,10 +28,11 @@ export interface PoolOptions {
   /** The most connections. */
   readonly max: number
   /**
-   * The server ends a read after `timeout` milliseconds, and a write that waits so long for a lock. It must not end a
-   * write that waits for a synchronous standby: the commit would be visible then, and not safe.
+   * The server ends a read after the time of an operation, and a write that waits half of it for a lock. It must not end
+   * a write that waits for a synchronous standby: the commit would be visible then, and not safe.
    */
-  readonly kind: 'reads' | 'writes'
+  readonly kind: 'reads' | 'snapshots' | 'writes'
+  /** Milliseconds that an operation has. */
   readonly timeout: number
   /** Asks the server, over another connection, for the state of a process; undefined if the process has ended. */
   readonly askState: (backend: Backend) => Promise<string | undefined>
@@ -51,9 +58,9 @@ export class Pool {
       connectionString: options.url,
       max: options.max,
       connectionTimeoutMillis: Math.max(CONNECT_TIMEOUT, options.timeout),
-      idleTimeoutMillis: IDLE_TIMEOUT,
+      idleTimeoutMillis: IDLE_TIMEOUT * options.timeout,
       keepAlive: true,
-      keepAliveInitialDelayMillis: IDLE_TIMEOUT,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY,
       pipeline: true,
     })
     // A lost connection leaves the pool by itself, but without a listener it would end the process.
@@ -90,21 +97,33 @@ export class Pool {
   async giveUp(client: pg.PoolClient): Promise<void> {
     const { stream } = client.connection
     const backend = this.#checked.get(client)
+    const interval = QUESTION_INTERVAL * this.#options.timeout
+    const latest = performance.now() + this.#lostTimeout(backend)
     this.#givenUp += 1
     if (stream instanceof Socket) stream.unref() // it does not keep the process from ending
     let closed: Promise<unknown> = client.end().then(() => true)
-    while (!(await Promise.race([closed, delay(QUESTION_INTERVAL, false, { ref: false })]))) {
-      if (backend === undefined) continue
+    while (!(await Promise.race([closed, delay(interval, false, { ref: false })]))) {
       // The network may have lost the answer.
-      const state = await this.#options.askState(backend).catch(() => 'unknown')
-      if (state === undefined) break
-      if (this.#options.kind === 'writes' && state !== 'idle') continue
+      const state = backend === undefined ? 'unknown' : await this.#options.askState(backend).catch(() => 'unknown')
+      if (state === undefined || (state === 'unknown' && performance.now() > latest)) break
+      if (backend === undefined || (this.#options.kind === 'writes' && state !== 'idle')) continue
       closed = new Promise(() => undefined) // when it closes now, the server may still have it
       stream.destroy()
     }
     this.#givenUp -= 1
     stream.destroy()
     client.release(true)
+  }
+
+  /**
+   * Milliseconds after which a connection that was given up is forgotten, if the server can't be asked about it. By then
+   * the server has ended a read. A write may wait for ever; but there is then a free place for reads, to ask about it.
+   */
+  #lostTimeout(backend: Backend | undefined): number {
+    const { kind, timeout } = this.#options
+    if (backend === undefined) return UNKNOWN_TIMEOUT * timeout
+    if (kind === 'writes') return Infinity
+    return (SERVER_IDLE_TIMEOUT + 2) * timeout + (kind === 'snapshots' ? SNAPSHOT_IDLE_TIMEOUT : 0)
   }
 
   /** Waits until all connections are closed. */
@@ -119,7 +138,7 @@ export class Pool {
       const query = { text, values: [...values], query_timeout: Math.max(CONNECT_TIMEOUT, timeout) }
       return (await client.query<Row>(query)).rows[0]
     }
-    const setting = kind === 'reads' ? 'statement_timeout' : 'lock_timeout'
+    const [setting, bound] = kind === 'writes' ? ['lock_timeout', timeout / 2] : ['statement_timeout', timeout]
     const pid = 'processID' in client ? client.processID : null // a pooler makes up one
     try {
       const readOnly = await ask('SHOW transaction_read_only')
@@ -127,7 +146,7 @@ export class Pool {
       const backend = await ask(
         `SELECT extract(epoch FROM backend_start)::text AS started, set_config($2, $3, false), set_config('idle_session_timeout', $4, false)
           FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`,
-        [pid, setting, timeout, 2 * IDLE_TIMEOUT],
+        [pid, setting, bound, SERVER_IDLE_TIMEOUT * timeout],
       ).catch((error: unknown) => {
         if (!(error instanceof pg.DatabaseError)) throw error
         return undefined // an engine that does not know all that

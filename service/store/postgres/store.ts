@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BATCH, Lists, MAX_SNAPSHOTS, type Snapshot } from '../lists.ts'
+import { BATCH, Lists, MAX_SNAPSHOTS, SNAPSHOT_IDLE_TIMEOUT, type Snapshot } from '../lists.ts'
 import { Connections, type Query } from './connections.ts'
 import { isFinal } from './errors.ts'
 import { prepareSchema, UPGRADE_TIMEOUT } from './schema.ts'
@@ -11,9 +11,6 @@ import { reasonOf, StartupError, StoreUnavailable } from '../../errors.ts'
 
 /** Milliseconds that a service waits at its start for a server that starts, too. */
 const START_TIMEOUT = 10_000
-
-/** Milliseconds that the server keeps the snapshot of a list whose next batch is not asked for. */
-const SNAPSHOT_TIMEOUT = 300_000
 
 /** A store on PostgreSQL, for any number of processes. */
 export class PostgresStore implements Store {
@@ -134,7 +131,7 @@ export class PostgresStore implements Store {
 /** Opens a snapshot: a transaction that sees the plants of one moment, that of its first read. */
 async function openSnapshot(connections: Connections): Promise<Snapshot> {
   const { query, close } = await connections.session(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
-    SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_TIMEOUT};
+    SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_IDLE_TIMEOUT};
     SELECT 1 FROM plants LIMIT 1`)
   const pages = new Pages(query)
   return {

@@ -148,6 +148,39 @@ for (const loss of ['requests', 'answers'] as const) {
   })
 }
 
+for (const [places, role] of [
+  [1, 'admin'],
+  [3, 'admin'],
+  [3, 'guest'],
+] as const) {
+  const kind = role === 'admin' ? '' : ', whose processes the server does not tell'
+
+  t.test(`it works again after all answers of ${places} connections got lost${kind}`, async (t) => {
+    // A guest's connections are forgotten after a hundred times the timeout.
+    const limits = { DATABASE_POOL_SIZE: places, DATABASE_TIMEOUT: role === 'guest' ? 0.04 : 0.15 }
+    const { store, relay, sql, count, givenUp } = await open(t, role, limits)
+    await until('it works', () => works(t, store))
+    await sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`)
+    await sql('SELECT pg_reload_conf()')
+    let id = 1n
+    await until('all connections for writes wait', async () => {
+      await succeeds(store.create('joe', ++id, name('x')))
+      const waiting = await sql(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+      return waiting.length === Math.ceil(places / 2)
+    })
+    if (places > 1) await until('reads go on', () => succeeds(store.ping()))
+    relay.lose('answers')
+    await t.rejects(store.ping(), StoreUnavailable)
+    t.comment(`${givenUp()} connections are given up`)
+    await sql('ALTER SYSTEM RESET synchronous_standby_names')
+    await sql('SELECT pg_reload_conf()')
+    await delay(100)
+    relay.lose('nothing') // of new connections
+    await until('it works', () => works(t, store))
+    t.ok((await count()) <= places + MAX_LISTS)
+  })
+}
+
 t.test('long lists that are given up hold no more connections than allowed, and not for long', async (t) => {
   const { store, relay, sql, count, givenUp } = await open(t)
   const owners = ['ann', 'joe', 'zoe']
@@ -163,7 +196,8 @@ t.test('long lists that are given up hold no more connections than allowed, and 
     relay.lose('nothing')
     let lists: AsyncIterator<unknown>[] = []
     await until('lists are begun', async () => {
-      const begun = await Promise.allSettled(owners.flatMap((owner) => range(8).map(() => begin(owner))))
+      const some = owners.slice(round) // those of all would wait for places once more
+      const begun = await Promise.allSettled(some.flatMap((owner) => range(8).map(() => begin(owner))))
       lists = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
       return lists.length > 0
     })
