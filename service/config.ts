@@ -3,18 +3,14 @@ import { StartupError } from './errors.ts'
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Variables that make sense together only. */
+/** Variables that are set all together, or not at all. */
 const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWKS_URL'] as const
 
 /** Every environment variable of the service: the one home of its name, default, range and meaning. */
 export const variables = {
   HOST: variable('127.0.0.1', 'The address to listen on (the image sets `0.0.0.0`)', 'an address', String),
-  PORT: variable('3000', 'The port to listen on; `0` takes a free one', ...number(/^\d+$/, 'an integer', 0, 65_535)),
-  ADMIN_PORT: variable(
-    '3001',
-    'The port for probes and metrics, for operators only; not the same as `PORT`',
-    ...number(/^\d+$/, 'an integer', 0, 65_535),
-  ),
+  PORT: integer('3000', 0, 65_535, 'The port to listen on; `0` takes a free one'),
+  ADMIN_PORT: integer('3001', 0, 65_535, 'The port for probes and metrics, for operators only; not the same as `PORT`'),
   DATABASE_URL: variable(
     'sqlite:data/plants.db',
     'Where the plants are kept: `sqlite:<file>` or `postgres://<user>:<password>@<host>/<database>`',
@@ -25,11 +21,7 @@ export const variables = {
       return file === undefined ? undefined : { file }
     },
   ),
-  DATABASE_POOL_SIZE: variable(
-    '5',
-    'Connections to PostgreSQL; up to 16 more while long lists are read',
-    ...number(/^\d+$/, 'an integer', 1, 1000),
-  ),
+  DATABASE_POOL_SIZE: integer('5', 1, 1000, 'Connections to PostgreSQL; up to 16 more while long lists are read'),
   DATABASE_TIMEOUT: seconds(
     '3',
     0.1,
@@ -44,35 +36,21 @@ export const variables = {
       return /^https?:$/.test(protocol) && /^[\w.~:/%[\]-]+$/.test(text) ? text : undefined
     },
   ),
-  DOCS: variable(
-    'on',
-    'With `off` there is no page `/docs`; `/openapi.yaml` stays',
-    'on or off',
-    (text) => /^(on|off)$/.exec(text)?.[0],
-  ),
-  CORS_ORIGINS: variable(
-    'none',
+  DOCS: word('on', ['on', 'off'], 'With `off` there is no page `/docs`; `/openapi.yaml` stays'),
+  CORS_ORIGINS: list(
+    isOrigin,
+    'origins such as https://app.example',
     'Origins whose browser applications may call the API, such as `https://app.example`, with commas between; or `none`',
-    'none, or origins such as https://app.example with commas between',
-    (text) => {
-      const origins = text === 'none' ? [] : text.split(',').map((origin) => origin.trim())
-      return origins.every(isOrigin) ? origins : undefined
-    },
   ),
-  TRUST_PROXY: variable(
-    'none',
+  TRUST_PROXY: list(
+    isRange,
+    'addresses and CIDR ranges',
     'Gateways whose `X-Forwarded-*` headers are trusted: addresses and CIDR ranges with commas between, or `none`',
-    'none, or addresses and CIDR ranges with commas between',
-    (text) => {
-      const ranges = text === 'none' ? [] : text.split(',').map((range) => range.trim())
-      return ranges.every(isRange) ? ranges : undefined
-    },
   ),
-  LOG_LEVEL: variable(
+  LOG_LEVEL: word(
     'info',
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'The lowest level that is logged: `fatal`, `error`, `warn`, `info`, `debug`, `trace`; or `silent`',
-    'one of fatal, error, warn, info, debug, trace, silent',
-    (text) => /^(fatal|error|warn|info|debug|trace|silent)$/.exec(text)?.[0],
   ),
   NODE_ENV: variable('development', 'With `production`, no demo token is issued (the image sets it)', 'a text', String),
   JWT_ISSUER: variable(
@@ -97,11 +75,7 @@ export const variables = {
       return text === '' || (isSafe && !username && !password) ? text : undefined
     },
   ),
-  MAX_CONNECTIONS: variable(
-    '5000',
-    'Connections that may be open; further ones are closed',
-    ...number(/^\d+$/, 'an integer', 1, 1_000_000),
-  ),
+  MAX_CONNECTIONS: integer('5000', 1, 1_000_000, 'Connections that may be open; further ones are closed'),
   HEADERS_TIMEOUT: seconds('3', 0.1, 'until the headers of a request must be complete'),
   REQUEST_TIMEOUT: seconds('5', 0.1, 'until the whole request must be complete'),
   KEEP_ALIVE_TIMEOUT: seconds('72', 0.1, 'that an idle connection is kept open'),
@@ -174,11 +148,26 @@ function variable<Value>(fallback: string, meaning: string, kind: string, read: 
 }
 
 function seconds(fallback: string, least: number, meaning: string) {
-  return variable(fallback, `Seconds ${meaning}`, ...number(/^\d+(\.\d+)?$/, 'a number of seconds', least, 3600))
+  return number(/^\d+(\.\d+)?$/, 'a number of seconds', fallback, least, 3600, `Seconds ${meaning}`)
 }
 
-function number(spelling: RegExp, kind: string, least: number, most: number) {
+function integer(fallback: string, least: number, most: number, meaning: string) {
+  return number(/^\d+$/, 'an integer', fallback, least, most, meaning)
+}
+
+function number(spelling: RegExp, kind: string, fallback: string, least: number, most: number, meaning: string) {
   const isValid = (text: string) => spelling.test(text) && Number(text) >= least && Number(text) <= most
   const read = (text: string) => (isValid(text) ? Number(text) : undefined)
-  return [`${kind} from ${least} to ${most}`, read] as const
+  return variable(fallback, meaning, `${kind} from ${least} to ${most}`, read)
+}
+
+function word<Word extends string>(fallback: Word, words: readonly Word[], meaning: string) {
+  return variable(fallback, meaning, `one of ${words.join(', ')}`, (text) => words.find((each) => each === text))
+}
+
+function list(isItem: (text: string) => boolean, kind: string, meaning: string) {
+  return variable('none', meaning, `none, or ${kind} with commas between`, (text) => {
+    const items = text === 'none' ? [] : text.split(',').map((item) => item.trim())
+    return items.every(isItem) ? items : undefined
+  })
 }

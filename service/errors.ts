@@ -1,11 +1,11 @@
 // The errors that cross rooms.
 
-/** What an error says, whatever was thrown. */
+/** The message of an error, whatever was thrown. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The service can't start. The message tells a person what to mend: it names the variable, the file or the port. */
+/** The service can't start. The message tells a person what to fix: it names the variable, the file or the port. */
 export class StartupError extends Error {
   override readonly name = 'StartupError'
 }
@@ -16,7 +16,7 @@ export class HttpError extends Error {
   readonly statusCode: number
   readonly headers: Readonly<Record<string, string>>
 
-  /** @param headers those that the status calls for, such as `Allow` */
+  /** @param headers that the status requires, such as `Allow` */
   constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message)
     this.statusCode = statusCode

@@ -374,12 +374,12 @@ export interface operations {
 export const COMPILED: Compiled = {
   "title": "Plant Store",
   "sources": {
-    "openapi.yaml": "e39e44eabecf9295a5e1e63fe07d8292568f75064f35ae13125478213b690ac9"
+    "openapi.yaml": "3a1566a63026d7fd701a1973a70392524ca57f5970cfe4b65a3342391244824a"
   },
   "bundle": null,
   "baseUrl": [
-    777,
-    778
+    776,
+    777
   ],
   "operations": [
     {

@@ -11,18 +11,19 @@ import { listen, makeServer } from '../http/server.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Milliseconds that a probe waits for the store, and that an answer of the store counts. */
+/** Milliseconds that a probe waits for the store. */
 const READY_TIMEOUT = 1000
+/** Milliseconds for which the outcome of a ping counts. */
 const READY_TTL = 1000
 
-/** Connections are few here; a flood of them must not harm the service. */
+/** Few clients use this port; a flood of connections must not harm the service. */
 const MAX_CONNECTIONS = 100
 
 type Watched = Pick<Store, 'ping' | 'figures'>
 
 const UNAVAILABLE = new HttpError(503, 'The store is not available')
 
-/** The port for operators: `/livez`, `/readyz` and `/metrics`. It listens before the service does, and until its end. */
+/** The port for operators: `/livez`, `/readyz` and `/metrics`. It opens before the port of the service, and closes after it. */
 export class Admin {
   readonly #app: FastifyInstance
   readonly #log: Logger
@@ -35,7 +36,7 @@ export class Admin {
 
   private constructor(config: Config, log: Logger, secret?: RegExp) {
     this.#log = log
-    // `serving` tells of its port, when it has all to show.
+    // Fastify would log the port before there are metrics; `serving` logs it.
     const quiet = log.isLevelEnabled('warn') ? log.child({}, { level: 'warn' }) : log
     this.#app = makeServer({ config, log: quiet, maxConnections: MAX_CONNECTIONS, ...(secret && { secret }) })
     for (const hook of [startRequest, checkProtocol, checkPath]) this.#app.addHook('onRequest', hook)
@@ -43,8 +44,7 @@ export class Admin {
     this.#app.get('/livez', async () => 'ok\n')
     this.#app.get('/readyz', async () => {
       const fault = this.#store && this.#state === 'serving' ? await this.#ask(this.#store) : undefined
-      // It may have changed meanwhile.
-      if (this.#state !== 'serving') throw this.#notServing()
+      if (this.#state !== 'serving') throw this.#notServing() // the state may have changed meanwhile
       if (fault !== undefined) throw fault
       return 'ok\n'
     })
@@ -57,22 +57,26 @@ export class Admin {
     addOtherMethods()
   }
 
-  /** Listens where the configuration says. @param secret what no request id must hold @throws {StartupError} naming the host and the port */
+  /**
+   * Opens the port.
+   * @param secret matches what a request id must not hold
+   * @throws {StartupError} naming the host and the port
+   */
   static async open(config: Config, log: Logger, secret?: RegExp): Promise<Admin> {
     const admin = new Admin(config, log, secret)
     await listen(admin.#app, config.HOST, config.ADMIN_PORT, 'ADMIN_PORT')
     return admin
   }
 
-  /** The service serves from now on. */
+  /** Tells that the service serves from now on. */
   serving(store: Watched): void {
     this.#store = store
     if (this.#state === 'starting') this.#state = 'serving'
-    const { port } = this.#app.server.address() as AddressInfo // as it listens on a port
+    const { port } = this.#app.server.address() as AddressInfo // because it listens on a port
     this.#log.info({ port }, 'admin port open')
   }
 
-  /** The service is not ready any more. */
+  /** Tells that the service is no longer ready. */
   stopping(): void {
     this.#state = 'stopping'
     this.#app.openRequests.drain()
@@ -89,9 +93,9 @@ export class Admin {
   }
 
   /**
-   * Asks the store, once for all who want to know at about the same time. While a ping has no outcome the one before
-   * counts: a ping fails when requests do, after DATABASE_TIMEOUT, and until then a request may still be answered.
-   * @returns what is wrong with it
+   * Asks the store, with one ping for all probes that wait at the same time. Until a ping has an outcome the outcome
+   * before counts: a ping fails after DATABASE_TIMEOUT, as requests do, and until then a request may still be answered.
+   * @returns the fault of the store; undefined if it answers
    */
   async #ask(store: Watched): Promise<HttpError | undefined> {
     if (performance.now() < this.#readiness.until) return this.#readiness.fault

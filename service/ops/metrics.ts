@@ -1,21 +1,24 @@
-// Not loaded before the metrics are asked for: it takes a tenth of the start.
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import { register } from 'prom-client'
+// Loaded when the metrics are first asked for: it would take a tenth of the start.
+import { collectDefaultMetrics, Counter, Gauge, register, Registry } from 'prom-client'
 import type { Store } from '../store/store.ts'
 
-/** Gauges that are named as counters are; https://prometheus.io/docs/practices/naming/ */
+/** Gauges of prom-client whose names say counter: https://prometheus.io/docs/practices/naming/ */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`)
 
 const POOL = [
-  { what: 'size', name: 'size', help: 'Connections to PostgreSQL that there may be' },
+  { what: 'size', name: 'size', help: 'Connections to PostgreSQL that are allowed' },
   { what: 'used', name: 'used', help: 'Connections in use' },
   { what: 'idle', name: 'idle', help: 'Connections kept for use' },
-  { what: 'givenUp', name: 'given_up', help: 'Connections in use only because the server has not let go of them' },
+  {
+    what: 'givenUp',
+    name: 'given_up',
+    help: 'Connections that were given up, and that the server has not released yet',
+  },
   { what: 'statements', name: 'statements', help: 'Statements that PostgreSQL has not answered yet' },
   { what: 'waiting', name: 'waiting', help: 'Reads and writes that wait for the statements before theirs' },
 ] as const
 
-/** What is shown to Prometheus: what the rooms count, prom-client's figures of the process, and those of the store. */
+/** All metrics: those that other files count, those of the process, and those of the store. */
 export class Metrics {
   readonly #registry = new Registry()
   readonly contentType = this.#registry.contentType
@@ -28,28 +31,19 @@ export class Metrics {
     this.#counter('plants_store_commits_total', 'Transactions of writes', () => store.figures().commits)
     this.#counter('plants_store_writes_total', 'Writes in them', () => store.figures().writes)
     if (walBytes !== undefined) {
-      const read = () => store.figures().walBytes ?? 0
-      this.#gauge('plants_store_wal_bytes', 'Size of the write-ahead log', read)
+      this.#gauge('plants_store_wal_bytes', 'Size of the write-ahead log', () => store.figures().walBytes ?? 0)
     }
     if ('isSound' in store.figures()) {
-      const read = () => Number(store.figures().isSound ?? NaN)
-      this.#gauge(
-        'plants_store_sound',
-        'Whether the check of the file has found nothing wrong: 1, 0, or NaN until then',
-        read,
-      )
+      const help = 'Whether the check of the file has found nothing wrong: 1, 0, or NaN until it ends'
+      this.#gauge('plants_store_sound', help, () => Number(store.figures().isSound ?? NaN))
     }
-    for (const { what, name, help } of POOL) {
-      if (pool !== undefined) {
-        this.#gauge(`plants_store_pool_${name}`, help, () => store.figures().pool?.[what] ?? 0)
-      }
+    for (const { what, name, help } of pool === undefined ? [] : POOL) {
+      this.#gauge(`plants_store_pool_${name}`, help, () => store.figures().pool?.[what] ?? 0)
     }
   }
 
-  /** All of them, as they are at the moment. */
-  readonly text = async (): Promise<string> => {
-    return `${await register.metrics()}\n${await this.#registry.metrics()}`
-  }
+  /** Prometheus' text format. */
+  readonly text = async (): Promise<string> => `${await register.metrics()}\n${await this.#registry.metrics()}`
 
   #gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.#registry], collect: () => gauge.set(read()) })

@@ -1,4 +1,4 @@
-// Not loaded unless traces are exported: it takes longer than all else.
+// Loaded only where traces are exported: it takes longer than the rest of the start.
 import { FastifyOtelInstrumentation } from '@fastify/otel'
 import { propagation } from '@opentelemetry/api'
 import { getBooleanFromEnv, W3CTraceContextPropagator } from '@opentelemetry/core'
@@ -9,17 +9,17 @@ import type { FastifyPluginCallback } from 'fastify'
 import { OTHER } from '../http/metrics.ts'
 import { routeOf } from '../http/request-log.ts'
 
-/** Spans of requests, on their way to a collector. */
+/** Exports a span of each request to a collector. */
 export interface Traces {
-  /** To be registered before all routes: a span for each request, part of the trace that its `traceparent` names. */
+  /** To be registered before all routes. The span is part of the trace that `traceparent` names. */
   readonly plugin: FastifyPluginCallback
-  /** Sends what is left. The exporter bounds it, by `OTEL_EXPORTER_OTLP_TIMEOUT`. */
+  /** Exports the spans that are left, within `OTEL_EXPORTER_OTLP_TIMEOUT`. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Begins to export spans, to where `OTEL_EXPORTER_OTLP_ENDPOINT` says; OpenTelemetry's packages read that and the other
- * variables of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ by themselves.
+ * Begins to export spans to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read that variable themselves, and
+ * those of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
  * @returns undefined if `OTEL_SDK_DISABLED` is true
  */
 export function startTraces(): Traces | undefined {
@@ -37,7 +37,7 @@ export function startTraces(): Traces | undefined {
     requestHook: (span, request) => {
       const route = routeOf(request) ?? OTHER
       span.updateName(`${request.method} ${route}`)
-      // Never the URL: it may hold what is nobody's business, such as a token.
+      // The route and not the URL, because a URL may hold secrets.
       span.setAttribute('url.path', route)
     },
   })
