@@ -97,16 +97,20 @@ export class Pool {
   async giveUp(client: pg.PoolClient): Promise<void> {
     const { stream } = client.connection
     const backend = this.#checked.get(client)
-    const interval = QUESTION_INTERVAL * this.#options.timeout
+    const { kind, timeout, askState } = this.#options
+    const interval = QUESTION_INTERVAL * timeout
     const latest = performance.now() + this.#lostTimeout(backend)
     this.#givenUp += 1
     if (stream instanceof Socket) stream.unref() // it does not keep the process from ending
-    let closed: Promise<unknown> = client.end().then(() => true)
-    while (!(await Promise.race([closed, delay(interval, false, { ref: false })]))) {
+    let closed = client.end().then(() => true)
+    for (;;) {
+      const isClosed = await Promise.race([closed, delay(interval, false, { ref: false })])
+      const mayWait = kind === 'writes' // for a standby: a process that does so does not notice that its client has gone
+      if (isClosed && (backend === undefined || !mayWait)) break
       // The network may have lost the answer.
-      const state = backend === undefined ? 'unknown' : await this.#options.askState(backend).catch(() => 'unknown')
+      const state = backend === undefined ? 'unknown' : await askState(backend).catch(() => 'unknown')
       if (state === undefined || (state === 'unknown' && performance.now() > latest)) break
-      if (backend === undefined || (this.#options.kind === 'writes' && state !== 'idle')) continue
+      if (backend === undefined || (mayWait && state !== 'idle' && !isClosed)) continue
       closed = new Promise(() => undefined) // when it closes now, the server may still have it
       stream.destroy()
     }

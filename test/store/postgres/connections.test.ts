@@ -120,6 +120,27 @@ for (const role of ['admin', 'guest'] as const) {
   )
 }
 
+t.test('while a synchronous standby is lost, and connections are cut, no more writes are begun', async (t) => {
+  const { store, relay, sql, givenUp } = await open(t)
+  await sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`)
+  await sql('SELECT pg_reload_conf()')
+  const waiting = () => sql(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
+  let id = 0n
+  await until('writes wait', async () => {
+    await succeeds(store.create('joe', ++id, name('x')))
+    return (await waiting()).length === 2
+  })
+  await relay.cut()
+  for (const round of range(4)) {
+    t.notOk(await succeeds(store.create('joe', ++id, name(round))))
+    t.equal((await waiting()).length, 2)
+  }
+  await sql('ALTER SYSTEM RESET synchronous_standby_names')
+  await sql('SELECT pg_reload_conf()')
+  await until('it works', () => works(t, store))
+  await until('all are let go of', () => givenUp() === 0)
+})
+
 t.test('while a plant is locked others are written', async (t) => {
   const { store, sql, count } = await open(t)
   await store.create('joe', 0n, name(0))
