@@ -26,7 +26,7 @@ export class Batcher<Item, Value> {
 
   /**
    * @param run handles a batch and answers its items. If it throws or rejects, those not answered yet are rejected.
-   * A batch is under way until the promise that it returns is settled; without one, until it returns.
+   * A batch is under way until what it returns is settled.
    */
   constructor(run: (batch: readonly Batched<Item, Value>[]) => unknown, options: BatchOptions<Item>) {
     this.#run = run
@@ -60,25 +60,16 @@ export class Batcher<Item, Value> {
     setImmediate(this.#start)
   }
 
-  readonly #start = (): void => {
+  readonly #start = async (): Promise<void> => {
     this.#isScheduled = false
     this.#running += 1
     const batch = this.#take()
     this.#schedule() // what is left may begin beside it
-    const fail = (error: unknown) => {
-      for (const { reject } of batch) reject(error)
-      this.#finish()
-    }
     try {
-      const run = this.#run(batch)
-      if (run instanceof Promise) run.then(this.#finish, fail)
-      else this.#finish()
+      await this.#run(batch)
     } catch (error) {
-      fail(error)
+      for (const { reject } of batch) reject(error)
     }
-  }
-
-  readonly #finish = (): void => {
     this.#running -= 1
     this.#schedule()
     if (this.#running > 0 || this.#waiting.length > 0) return

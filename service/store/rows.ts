@@ -1,6 +1,4 @@
-import { JsonText } from '../http/json.ts'
 import type { Entry, Plant, StoredToken } from './store.ts'
-import type { ShortPage } from './lists.ts'
 
 /** A row of a database, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
@@ -33,14 +31,4 @@ export function toToken({ id, caller, created, expires, digest, scopes }: Row): 
     digest: bytes,
     scopes: typeof scopes === 'string' ? scopes.split(' ').filter(Boolean) : [], // NULL in tokens of version 1
   }
-}
-
-/** A plant and its id, in an array: there is none cheaper. */
-type Listed = { readonly 0?: unknown; readonly 1?: unknown }
-
-/** The first rows as a page; one row more than `most` says that there are more. */
-export function toPage(rows: readonly Listed[], most: number): ShortPage {
-  const own = rows.length > most ? rows.slice(0, most) : rows
-  const plants = new JsonText<Plant[]>(`[${own.map((row) => row[0]).join(',')}]`)
-  return own === rows ? { plants } : { plants, last: BigInt(String(own.at(-1)?.[1])) }
 }

@@ -1,7 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
+import { JsonText } from '../../http/json.ts'
 import type { ShortPage, Size, Snapshot } from '../lists.ts'
-import { toId, toPage } from '../rows.ts'
+import { toId } from '../rows.ts'
+import type { Plant } from '../store.ts'
 import type { SqlRunner } from './errors.ts'
 import { SERVICE_BUSY_TIMEOUT } from './file.ts'
 import { Statements } from './statements.ts'
@@ -14,82 +16,75 @@ const MAX_CACHE_SIZE = 16_000_000
 /** Milliseconds until a page is read again: somebody may have edited the file by hand. */
 const CACHE_TTL = 1000
 
-/** What was read of one owner, by what was asked for. */
-interface Pages<Value> {
-  readonly values: Map<string, Value>
-  size: number
-}
-
-/** A cache of what was read, until its owner writes. For a file to which no other process writes plants. */
-export class PageCache<Value> {
+/** A cache of what was read, until something is written. For a file to which no other process writes plants. */
+export class PageCache<Value extends object> {
   readonly #read: ReadNow<Value>
-  readonly #sizeOf: (value: Value) => number
-  readonly #owners = new LRUCache<string, Pages<Value>>({ maxSize: MAX_CACHE_SIZE })
+  readonly #values: LRUCache<string, Value>
 
   /** @param sizeOf the characters that a value takes, from 1 */
   constructor(read: ReadNow<Value>, sizeOf: (value: Value) => number) {
     this.#read = read
-    this.#sizeOf = sizeOf
+    this.#values = new LRUCache({ maxSize: MAX_CACHE_SIZE, ttl: CACHE_TTL, sizeCalculation: sizeOf })
   }
 
   get(owner: string, after: bigint | undefined, most: number): Value {
-    const key = `${after} ${most}`
-    const pages = this.#owners.get(owner) ?? { values: new Map<string, Value>(), size: 0 }
-    const known = pages.values.get(key)
+    const key = `${owner} ${after} ${most}`
+    const known = this.#values.get(key)
     if (known !== undefined) return known
     const value = this.#read(owner, after, most)
-    pages.values.set(key, value)
-    pages.size += this.#sizeOf(value)
-    // All pages of an owner are as old as the first of them. A size changes only with another value.
-    const ttl = this.#owners.getRemainingTTL(owner) || CACHE_TTL
-    this.#owners.delete(owner)
-    this.#owners.set(owner, pages, { size: pages.size, ttl })
+    this.#values.set(key, value)
     return value
   }
 
-  /** Drops what was read of an owner. */
-  drop(owner: string): void {
-    this.#owners.delete(owner)
+  clear(): void {
+    this.#values.clear()
   }
 }
 
-/** What reads pages on a connection. */
-export function reader(db: DatabaseSync, sql: SqlRunner): ReadNow<ShortPage> {
+/** A plant and its id, in an array: nothing is cheaper. */
+type Listed = { readonly 0?: unknown; readonly 1?: unknown }
+
+/** Reads pages on a connection. */
+export function reader(db: DatabaseSync, runner: SqlRunner): ReadNow<ShortPage> {
   const rows = db.prepare('SELECT plant, id FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?')
   rows.setReturnArrays(true)
-  return (owner, after, most) =>
-    toPage(
-      sql.run(() => rows.all(owner, after ?? -Infinity, most + 1)),
-      most,
-    )
+  return (owner, after, most) => {
+    const found: readonly Listed[] = runner.run(() => rows.all(owner, after ?? -Infinity, most + 1))
+    const page = found.length > most ? found.slice(0, most) : found
+    const plants = new JsonText<Plant[]>(`[${page.map((row) => row[0]).join(',')}]`)
+    return page === found ? { plants } : { plants, last: BigInt(String(page.at(-1)?.[1])) }
+  }
 }
 
-/** What measures pages on a connection. */
-export function measurer(db: DatabaseSync, sql: SqlRunner): ReadNow<Size> {
-  const row = db.prepare(`SELECT count(*) AS plants, total(octet_length(plant)) AS bytes FROM
-    (SELECT plant FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?)`)
+/** Measures pages on a connection. */
+export function measurer(sql: Statements): ReadNow<Size> {
   return (owner, after, most) => {
-    const { plants, bytes } = sql.run(() => row.get(owner, after ?? -Infinity, most)) ?? {}
+    const { plants, bytes } =
+      sql.get`SELECT count(*) AS plants, total(octet_length(plant)) AS bytes FROM
+        (SELECT plant FROM plants WHERE owner = ${owner} AND id > ${after ?? -Infinity} ORDER BY id LIMIT ${most})` ??
+      {}
     return { plants: Number(plants), bytes: Number(bytes) }
   }
 }
 
 /** A snapshot is a connection of its own, whose transaction sees one moment: that of its first read. */
-export function openSnapshot(file: string, sql: SqlRunner): Snapshot {
-  const db = sql.run(() => new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: SERVICE_BUSY_TIMEOUT }))
+export function openSnapshot(file: string, runner: SqlRunner): Snapshot {
+  const db = runner.run(
+    () => new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: SERVICE_BUSY_TIMEOUT }),
+  )
   try {
-    sql.run(() => db.exec('BEGIN; SELECT 1 FROM plants LIMIT 1'))
+    runner.run(() => db.exec('BEGIN; SELECT 1 FROM plants LIMIT 1'))
   } catch (error) {
     db.close()
     throw error
   }
-  const read = reader(db, sql)
-  const statements = new Statements(db, sql)
+  const read = reader(db, runner)
+  const sql = new Statements(db, runner)
   return {
     page: async (owner, after, most) => read(owner, after, most),
     offset: async (owner, after, count) => {
       const from = after ?? -Infinity
-      const row = statements.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
+      const row = sql.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}
           ORDER BY id LIMIT 1 OFFSET ${count - 1}`
       return row && toId(row)
     },

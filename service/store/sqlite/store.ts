@@ -24,7 +24,7 @@ export class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #runner: SqlRunner
   readonly #sql: Statements
-  readonly #caches: readonly Pick<PageCache<never>, 'drop'>[]
+  readonly #caches: readonly Pick<PageCache<object>, 'clear'>[]
   readonly #lists: Lists
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
   readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), { max: Infinity })
@@ -45,8 +45,9 @@ export class SqliteStore implements Store {
     const { db } = this.#file
     const runner = new SqlRunner(db, monitor?.onFailure)
     const path = String(db.location())
+    this.#sql = new Statements(db, runner)
     const pages = new PageCache(reader(db, runner), ({ plants }) => plants.text.length)
-    const sizes = new PageCache(measurer(db, runner), () => 50) // about what one takes with its key
+    const sizes = new PageCache(measurer(this.#sql), () => 50) // about what one takes with its key
     if (monitor !== undefined) {
       // In production it is more often a volume that is missing than the first start.
       if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
@@ -54,7 +55,6 @@ export class SqliteStore implements Store {
     }
     this.#db = db
     this.#runner = runner
-    this.#sql = new Statements(db, runner)
     this.#wal = `${path}-wal`
     this.#caches = [pages, sizes]
     this.#lists = new Lists({
@@ -75,7 +75,6 @@ export class SqliteStore implements Store {
   create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
     const text = fromPlant(plant)
     return this.#write(() => {
-      this.#dropPages(owner)
       const { changes } = this.#sql.run`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${text})
         ON CONFLICT DO NOTHING`
       return changes === 1n ? plant : toPlant(this.#row(owner, id))
@@ -89,17 +88,13 @@ export class SqliteStore implements Store {
 
   update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
     const text = fromPlant(plant)
-    return this.#write(() => {
-      this.#dropPages(owner)
-      return this.#sql.run`UPDATE plants SET plant = ${text} WHERE owner = ${owner} AND id = ${id}`.changes === 1n
-    })
+    return this.#write(
+      () => this.#sql.run`UPDATE plants SET plant = ${text} WHERE owner = ${owner} AND id = ${id}`.changes === 1n,
+    )
   }
 
   delete(owner: string, id: bigint): Promise<boolean> {
-    return this.#write(() => {
-      this.#dropPages(owner)
-      return this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n
-    })
+    return this.#write(() => this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n)
   }
 
   list(owner: string, after?: bigint, limit?: number): Promise<Page> {
@@ -160,10 +155,6 @@ export class SqliteStore implements Store {
     log[this.#isSound ? 'info' : 'error']({ faults }, `the database is ${this.#isSound ? 'sound' : 'corrupt'}`)
   }
 
-  #dropPages(owner: string): void {
-    for (const cache of this.#caches) cache.drop(owner)
-  }
-
   #row(owner: string, id: bigint): Row | undefined {
     return this.#sql.get`SELECT plant FROM plants WHERE owner = ${owner} AND id = ${id}`
   }
@@ -189,6 +180,7 @@ export class SqliteStore implements Store {
   }
 
   #commit(batch: readonly Batched<() => void, undefined>[]): void {
+    for (const cache of this.#caches) cache.clear()
     try {
       this.#runner.run(() => this.#db.exec('BEGIN IMMEDIATE'))
       for (const { item } of batch) item()
