@@ -1,0 +1,59 @@
+// `npm test -- <files and options of tap>`: runs all tests but test/system/, or those that are named. At its end it
+// prints what has failed, what ran, and in how long.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { createInterface } from 'node:readline'
+
+/** Lines that are printed of what a failing check reports. */
+const MAX_LINES = 40
+const RESULTS = '.tap/test-results'
+/** What `tap build` writes: tap, with the plugins of .taprc. */
+const BUILT = 'node_modules/@tapjs/test/test-built/package.json'
+
+const words = process.argv.slice(2)
+const isWhole = words.length === 0
+// One more than processors: many tests wait most of their time.
+const jobs = isWhole ? [`--jobs=${availableParallelism() + 1}`] : []
+
+const isNewer = (file: string) => statSync(file).mtimeMs > (statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+if (['.taprc', 'node_modules/.package-lock.json'].some(isNewer)) spawnSync('tap', ['build'], { stdio: 'inherit' })
+if (isWhole) rmSync('.tap/answers', { force: true })
+
+const failed: string[] = []
+let files = 0
+let checks = 0
+const command = ['--disable-coverage', '--reporter=tap', ...jobs, ...words]
+const tap = spawn('tap', command, { stdio: ['ignore', 'pipe', 'inherit'] })
+const ended = once(tap, 'exit')
+for await (const line of createInterface({ input: tap.stdout })) {
+  const [, not, file, time] = /^(not )?ok \d+ - (\S+\.test\.ts) # time=([\d.]+)ms/.exec(line) ?? []
+  if (file !== undefined) {
+    files += 1
+    if (not !== undefined) failed.push(file)
+    console.log(`${not === undefined ? 'ok    ' : 'FAILED'} ${file}, ${(Number(time) / 1000).toFixed(1)} s`)
+  } else if (/^ +(not )?ok \d+(?!.* # time=)/.test(line)) checks += 1
+}
+const [code] = await ended
+const statuses = isWhole ? spawnSync(process.execPath, ['test/support/statuses.ts'], { stdio: 'inherit' }).status : 0
+for (const file of failed) console.log(`\n${file}\n${failuresIn(file)}`)
+const seconds = Math.round(performance.now() / 1000)
+const took = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+console.log(`\n${checks.toLocaleString('en')} checks in ${files} files, ${took}`)
+if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`)
+process.exitCode = code === 0 && statuses === 0 ? 0 : 1
+
+/** What a file has reported of each check that failed, with the names of the tests that it belongs to. */
+function failuresIn(file: string): string {
+  const lines = readFileSync(`${RESULTS}/${file}.tap`, 'utf8').split('\n')
+  const starts = lines.flatMap((line, at) => (/^\s*not ok/.test(line) ? [at] : []))
+  return starts.map((at) => lines.slice(at, endOfReport(lines, at)).join('\n')).join('\n')
+}
+
+function endOfReport(lines: readonly string[], at: number): number {
+  const end = lines.findIndex((line, n) => n > at && /^\s*\.\.\.$/.test(line))
+  // That of a test says no more than those of its checks.
+  const hasReport = /^\s*---$/.test(lines[at + 1] ?? '') && end !== -1 && !lines[at]?.includes(' # time=')
+  return hasReport ? Math.min(end, at + MAX_LINES) : at + 1
+}
