@@ -3,22 +3,37 @@
 import { execFile } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
+import { reasonOf } from '../../errors.ts'
+import type { Monitor } from '../store.ts'
+import { isCorrupt } from './errors.ts'
 
 /** Milliseconds after the start of a service, which has much to do at first. */
 const DELAY = 1000
 
 /** What SQLite finds wrong with a database (https://sqlite.org/pragma.html#pragma_quick_check); nothing if it is sound. */
 export function findFaults(db: DatabaseSync, how: 'quick_check' | 'integrity_check'): string[] {
-  const lines = db.prepare(`PRAGMA ${how}(10)`).all()
-  return lines.map((line) => String(line[how])).filter((line) => line !== 'ok')
+  try {
+    const lines = db.prepare(`PRAGMA ${how}(10)`).all()
+    return lines.map((line) => String(line[how])).filter((line) => line !== 'ok')
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    return [reasonOf(error)] // a damaged page has broken the check off
+  }
 }
 
 /** Checks a file in the background, once. @param done gets what was found, unless the check could not be carried out */
-export function startCheck(file: string, signal: AbortSignal, done: (faults: string[]) => void): void {
+export function startCheck(
+  file: string,
+  signal: AbortSignal,
+  log: Pick<Monitor['log'], 'warn'>,
+  done: (faults: string[]) => void,
+): void {
   const start = () => {
     if (signal.aborted) return
     execFile(process.execPath, [import.meta.filename, file], { signal }, (error, stdout) => {
-      if (error === null) done(JSON.parse(stdout) as string[]) // as it is printed below
+      if (error === null)
+        done(JSON.parse(stdout) as string[]) // as it is printed below
+      else if (!signal.aborted) log.warn({ err: error }, 'the database could not be checked')
     })
   }
   setTimeout(start, DELAY).unref()

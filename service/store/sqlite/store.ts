@@ -51,7 +51,7 @@ export class SqliteStore implements Store {
     if (monitor !== undefined) {
       // In production it is more often a volume that is missing than the first start.
       if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
-      startCheck(path, this.#closed.signal, (faults) => this.#checked(faults, monitor.log))
+      startCheck(path, this.#closed.signal, monitor.log, (faults) => this.#checked(faults, monitor.log))
     }
     this.#db = db
     this.#runner = runner

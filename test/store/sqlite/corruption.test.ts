@@ -1,6 +1,8 @@
 // A database file that is damaged is not served, by the real process.
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { startCheck } from '../../../service/store/sqlite/check.ts'
 import { openStore } from '../../../service/store/open.ts'
 import { call } from '../../support/helper.ts'
 import { startService } from '../../support/process.ts'
@@ -89,6 +91,23 @@ t.test(
     child.kill('SIGTERM')
   },
 )
+
+t.test('a check that one damaged page breaks off has found it', async (t) => {
+  const { file, DATABASE_URL } = await prepare(t)
+  damage(file, 'zoe\'s plant 0"')
+  const service = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  await service.until(/"level":50,.*"faults":\["database disk image is malformed"\],"msg":"the database is corrupt"/)
+  const metrics = await fetch(`http://127.0.0.1:${service.adminPort}/metrics`)
+  t.match(await metrics.text(), /^plants_store_sound 0$/m)
+})
+
+t.test('a check that could not be carried out is logged', async (t) => {
+  let line = ''
+  const log = pino({}, { write: (text: string) => void (line += text) })
+  startCheck(`${t.testdir()}/none.db`, new AbortController().signal, log, () => t.fail('it was carried out'))
+  await eventually(() => line !== '')
+  t.match(JSON.parse(line), { level: 40, msg: 'the database could not be checked' })
+})
 
 t.test('the check of a sound file is logged, and in the metrics', async (t) => {
   const { DATABASE_URL } = await prepare(t)
