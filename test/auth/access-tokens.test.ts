@@ -1,10 +1,12 @@
 // How the service checks its access tokens. The command that issues them: token.test.ts.
 import { readdirSync, readFileSync } from 'node:fs'
 import { mock } from 'node:test'
+import { queryObjects } from 'node:v8'
 import t, { type Test } from 'tap'
 import { TOKEN_TTL, accessTokenChecker } from '../../service/auth/access-tokens.ts'
 import { openStore } from '../../service/store/open.ts'
 import type { Store } from '../../service/store/store.ts'
+import { eventually } from '../support/project.ts'
 import { issueToken } from '../support/tokens.ts'
 
 const folder = t.testdir()
@@ -71,6 +73,19 @@ t.test('a token that was found late is not remembered longer', async (t) => {
     pass(Math.max(0, TOKEN_TTL - took) + 1)
     t.equal(await callerOf(issued), 'unknown', `found after ${took} ms`)
   }
+})
+
+t.test('a token that is not used any more does not stay in memory', async (t) => {
+  class Found {
+    readonly isFound = true
+  }
+  const { callerOf } = callers(async (digest) => {
+    const found = await store.findToken(digest)
+    return found && Object.assign(new Found(), found)
+  })
+  t.equal(await callerOf(await issueToken(store, 'once')), 'once')
+  t.equal(queryObjects(Found), 1)
+  await eventually(() => queryObjects(Found) === 0)
 })
 
 t.test('an expired token is refused, remembered or not', async (t) => {

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -76,10 +75,18 @@ t.test('a request begins when the answer before it has ended, and meanwhile no m
 })
 
 t.test('a connection on which more than 128 requests wait is closed, and none of them begins', async (t) => {
-  const { begun, socket, state } = await serve(t)
-  socket.write(Array.from({ length: 130 }, (_, name) => get(name)).join(''))
-  await once(socket, 'close')
-  t.strictSame([begun, state.text], [['/0'], ''])
+  const tooMany = await serve(t)
+  tooMany.socket.write(Array.from({ length: 130 }, (_, name) => get(name)).join(''))
+  await eventually(() => tooMany.seen() === 130)
+  tooMany.release()
+  await eventually(() => tooMany.socket.closed || tooMany.state.text !== '')
+  t.strictSame([tooMany.begun, tooMany.state.text], [['/0'], ''])
+
+  const { begun, socket, seen, release } = await serve(t)
+  socket.write(Array.from({ length: 129 }, (_, name) => get(name)).join(''))
+  await eventually(() => seen() === 129)
+  release()
+  await eventually(() => begun.length === 129)
 })
 
 t.test('what a client pipelines behind Expect is answered', async (t) => {

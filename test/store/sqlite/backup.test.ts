@@ -1,6 +1,7 @@
 // A backup that is interrupted or fails, at each of its calls. test/system/restore.test.ts does the same with calls of the system.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { restoreBackup } from '../../../service/store/sqlite/backup.ts'
 import { prepareReplacement, type Replacement, storeIn } from '../../support/replacement.ts'
@@ -61,6 +62,16 @@ t.test(
     }
   },
 )
+
+t.test('a store that another process is reading is not replaced, and loses nothing of its log', async (t) => {
+  const { left, backup } = await prepareReplacement(t)
+  const file = `${left}/plants.db`
+  const reader = new DatabaseSync(file, { readOnly: true })
+  reader.exec('BEGIN; SELECT count(*) FROM plants')
+  await t.rejects(restoreBackup(backup, file, true), { message: 'another process is reading it' })
+  reader.close()
+  t.equal(await storeIn(file), 'old')
+})
 
 for (const [word, ...options] of [['save'], ['restore', '--replace']] as const) {
   t.test(`${word}: the copy is on disk before it gets its name, and the name before the command ends`, async (t) => {

@@ -1,4 +1,5 @@
 // The file of the embedded store: who may open it, how it is made, and what is refused at the start.
+import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -33,13 +34,10 @@ function monitor() {
 t.test('each commit is synced, in WAL mode, whoever opens the file', async (t) => {
   for (const sole of [true, false]) {
     const { db, lock } = openSqlite(`${t.testdirName}.db`, sole)
-    t.strictSame(
-      { ...db.prepare('SELECT * FROM pragma_journal_mode, pragma_synchronous').get() },
-      {
-        journal_mode: 'wal',
-        synchronous: 2n,
-      },
-    )
+    const settings = ['journal_mode', 'synchronous', 'wal_autocheckpoint', 'busy_timeout']
+    const values = settings.map((name) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
+    // The owner does not wait for long, because requests would wait with it, and does the checkpoints itself.
+    t.strictSame(values, ['wal', 2n, ...(sole ? [0n, 100n] : [1000n, 5000n])])
     db.close()
     lock?.close()
   }
@@ -80,6 +78,26 @@ t.test('a file with another name is refused, by each of its names: mount the fol
   rmSync(link)
   await (await openStore({ file })).close()
 })
+
+const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
+const canMount = spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0
+
+t.test(
+  'a file that is mounted alone is refused: mount the folder',
+  { skip: canMount ? false : 'nothing can be mounted here' },
+  async (t) => {
+    const { store, file } = await open(t)
+    await create(store, 1)
+    const mounted = `${t.testdirName}/a mounted file.db` // mountinfo has an escape for the space
+    writeFileSync(mounted, '')
+    const script = 'mount --bind "$1" "$2" && exec "$3" service/token.ts list'
+    const command = [...unshare, 'sh', '-c', script, 'sh', file, mounted, process.execPath]
+    t.match(await run(command, { DATABASE_URL: `sqlite:${mounted}` }), {
+      code: 1,
+      stderr: /^DATABASE_URL sqlite:.*: the file has another name, .*: mount the folder, not the file\n$/,
+    })
+  },
+)
 
 const displacements: Record<string, (file: string) => void> = {
   'the database was removed': (file) => rmSync(file),
@@ -146,6 +164,31 @@ t.test('the folder of the file is made, but not its parents', async (t) => {
   t.notOk(existsSync(`${folder}/no`))
   mkdirSync(`${folder}/a folder`)
   await t.rejects(openStore({ file: `${folder}/a folder` }), { name: 'StartupError' })
+})
+
+t.test('a new folder is on disk before its file, and what a crash left in the log is on disk again', async (t) => {
+  const folder = t.testdir()
+  const file = `${folder}/data/plants.db`
+  /** Opens the store and does what is said. @returns the calls for files and databases, in their order */
+  const watched = async (what: string) => {
+    const script = `const { openStore } = await import(${OPEN}); const store = await openStore({ file: ${JSON.stringify(file)} }); ${what}`
+    const node = [process.execPath, '--import', './test/support/file-calls.ts', '--input-type=module', '-e', script]
+    const CALLS = `${folder}/calls`
+    rmSync(CALLS, { force: true })
+    const { stderr } = await run(node, { CALLS, NODE_V8_COVERAGE: '' })
+    t.equal(stderr, '')
+    return readFileSync(CALLS, 'utf8').split('\n')
+  }
+  const made = await watched(`await store.create('joe', 1n, { name: 'x' }); process.kill(process.pid, 'SIGKILL')`)
+  const at = (calls: string[], call: string) => calls.findIndex((each) => each.startsWith(call))
+  const folderSynced = at(made, JSON.stringify(['fsyncSync', folder]))
+  t.ok(folderSynced > at(made, '["mkdirSync"') && folderSynced < at(made, '["exec"'), made.join('\n'))
+  const again = await watched('await store.close()')
+  const logSynced = at(again, JSON.stringify(['fsyncSync', `${file}-wal`]))
+  t.ok(
+    logSynced > at(again, '["exec","PRAGMA synchronous') && logSynced < at(again, '["exec","COMMIT'),
+    again.join('\n'),
+  )
 })
 
 t.test('a path is no URI', async (t) => {

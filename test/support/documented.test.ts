@@ -1,0 +1,56 @@
+// What the contract does not document fails a test, whatever part of the answer it is.
+import t from 'tap'
+import { assertDocumented, faultOf } from './documented.ts'
+
+const headers = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': 'a',
+  'content-type': 'application/json',
+}
+const plant = { status: 200, headers, text: '{"name":"Rose"}' }
+const error = { status: 404, headers, text: '{"error":404,"message":"No such plant"}' }
+
+for (const [method, url, answer] of [
+  ['POST', '/plants', plant],
+  ['GET', '/plants', { ...plant, text: '[{"name":"Rose","tag":""}]' }],
+  ['DELETE', '/plants/7', error],
+  ['GET', '/other', error],
+] as const) {
+  t.test(`documented: ${method} ${url} answered ${answer.status}`, async (t) => {
+    t.equal(faultOf(method, url, answer), undefined)
+  })
+}
+
+const faults: Record<string, readonly [method: string, url: string, answer: typeof plant]> = {
+  'a status of no response': ['POST', '/plants', { ...plant, status: 201 }],
+  'a status of another operation': ['GET', '/plants', { ...error, status: 409, text: '{"error":409,"message":"x"}' }],
+  'an answer where there is no operation': ['GET', '/other', plant],
+  'a member that is too many': ['POST', '/plants', { ...plant, text: '{"id":7,"name":"Rose"}' }],
+  'a member that is missing': ['POST', '/plants', { ...plant, text: '{"tag":"Rose"}' }],
+  'another type': ['GET', '/plants', plant],
+  'no JSON': ['POST', '/plants', { ...plant, text: '{"name":"Rose"' }],
+  'a body where there is none': ['DELETE', '/plants/7', { ...plant, status: 204 }],
+  'a body to HEAD': ['HEAD', '/plants', { ...plant, text: '[]' }],
+  'another number in the Error': ['DELETE', '/plants/7', { ...error, text: '{"error":400,"message":"No such plant"}' }],
+  'a header that is not named': ['POST', '/plants', { ...plant, headers: Object.assign({ server: 'x' }, headers) }],
+  'a header of another value': ['POST', '/plants', { ...plant, headers: { ...headers, 'cache-control': 'public' } }],
+  'another media type': ['POST', '/plants', { ...plant, headers: { ...headers, 'content-type': 'text/plain' } }],
+  '401 without WWW-Authenticate': [
+    'GET',
+    '/plants',
+    { ...error, status: 401, text: '{"error":401,"message":"An access token is needed"}' },
+  ],
+  'OPTIONS without Allow': ['OPTIONS', '/plants', { ...plant, status: 204, text: '' }],
+}
+for (const [what, [method, url, answer]] of Object.entries(faults)) {
+  t.test(`not documented: ${what}`, async (t) => {
+    t.throws(() => assertDocumented(method, url, answer))
+    t.ok(faultOf(method, url, answer))
+  })
+}
+
+t.test('not documented: a header that is missing', async (t) => {
+  const { 'x-request-id': _, ...others } = headers
+  t.throws(() => assertDocumented('POST', '/plants', { ...plant, headers: others }))
+})
