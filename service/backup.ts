@@ -14,14 +14,14 @@ async function run([command, ...words]: string[]): Promise<string> {
   const isSave = oneOf(command, ['save', 'restore']) === 'save'
   const { args, values } = readWords(words, ['<file>'], isSave ? {} : { replace: { type: 'boolean' } })
   const { DATABASE_URL } = readConfig()
-  if (!('file' in DATABASE_URL)) throw new Error('DATABASE_URL is of PostgreSQL: back it up with pg_dump')
+  if (!('file' in DATABASE_URL)) throw new Error('DATABASE_URL names PostgreSQL: back it up with pg_dump')
   const [file] = args
   const store = DATABASE_URL.file
   const [from, to] = isSave ? [store, file] : [file, store]
   if (!existsSync(from)) throw new Error(`there is no file ${from}`)
   if (isSave) return toLine(await saveBackup(from, to), to)
   const restored = await restoreBackup(from, to, values['replace'] === true)
-  if (!restored.hasChecksum) console.error(`there is no ${from}.sha256: whether a bit has flipped is not known`)
+  if (!restored.hasChecksum) console.error(`there is no ${from}.sha256: the backup is not checked for flipped bits`)
   return toLine(restored, to)
 }
 

@@ -38,9 +38,9 @@ export function readWords<const Names extends readonly string[], Options extends
   const missing = names[positionals.length]
   if (missing !== undefined) throw new Error(`${missing} is missing${SEE_HELP}`)
   const extra = positionals[names.length]
-  if (extra !== undefined) throw new Error(`the word "${extra}" is one too many${SEE_HELP}`)
+  if (extra !== undefined) throw new Error(`unexpected word "${extra}"${SEE_HELP}`)
   const taken = Object.keys(options).find((name) => !(name in values) && npmOption(name) !== undefined)
-  if (taken !== undefined) throw new Error(`npm took --${taken} for its own option: write -- before the words`)
+  if (taken !== undefined) throw new Error(`npm took --${taken} as its own option: write -- before the words`)
   return { args: positionals as { [Index in keyof Names]: string }, values } // as many as there are names
 }
 

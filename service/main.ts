@@ -101,7 +101,7 @@ export async function runService(open: Open = openApp): Promise<void> {
     process.on('uncaughtException', () => undefined) // Errors that follow from this one are not logged.
     log.level = 'fatal'
     if (error instanceof StartupError) log.fatal(await explain(error))
-    else log.fatal({ err: error }, 'unforeseen error')
+    else log.fatal({ err: error }, 'unexpected error')
     endFailed(0)
   }
 

@@ -90,7 +90,7 @@ t.test('a copy that is restored is served, its tokens too, and nothing of what i
   t.ok(statSync(`${file}-wal`).size > 0)
 
   const refused = await backup('restore', copy)
-  t.match(refused, { code: 1, stdout: '', stderr: `${file} is there already: with --replace it is lost\n` })
+  t.match(refused, { code: 1, stdout: '', stderr: `${file} already exists: --replace overwrites it\n` })
   t.match(await backup('restore', copy, '--replace'), { code: 0, stdout: `1000 plants and 1 tokens are in ${file}\n` })
   t.notOk(existsSync(`${file}-wal`))
   const again = await startService(t, { DATABASE_URL, ...PRODUCTION })
@@ -182,7 +182,7 @@ t.test('a checksum is saved beside the copy, and a copy in which a bit has flipp
     const flipped = Buffer.from(bytes)
     flipped[at] = (flipped[at] ?? 0) ^ 1
     writeFileSync(copy, flipped)
-    const message = `${copy} is not what was saved: its SHA-256 is not the one in ${copy}.sha256\n`
+    const message = `${copy} has changed since it was saved: its SHA-256 is not the one in ${copy}.sha256\n`
     t.strictSame(await backup('restore', copy, '--replace'), { code: 1, signal: null, stdout: '', stderr: message })
   }
   t.equal((await namesOf(file)).length, 1000)
@@ -192,7 +192,7 @@ t.test('a checksum is saved beside the copy, and a copy in which a bit has flipp
   t.match(await backup('restore', copy, '--replace'), {
     code: 0,
     stdout: `1000 plants and 1 tokens are in ${file}\n`,
-    stderr: `there is no ${copy}.sha256: whether a bit has flipped is not known\n`,
+    stderr: `there is no ${copy}.sha256: the backup is not checked for flipped bits\n`,
   })
 })
 
@@ -222,9 +222,9 @@ t.test('a store with another name is neither saved nor replaced', async (t) => {
 t.test('a copy is never saved over a file, and a wrong word is named', async (t) => {
   const { folder, file, backup } = await prepare(t, 1)
   writeFileSync(`${folder}/precious`, 'precious')
-  t.match(await backup('save', `${folder}/precious`), { code: 1, stderr: /is there already\n$/ })
+  t.match(await backup('save', `${folder}/precious`), { code: 1, stderr: /already exists\n$/ })
   t.equal(readFileSync(`${folder}/precious`, 'utf8'), 'precious')
-  t.match(await backup('save', file), { code: 1, stderr: /is there already\n$/ })
+  t.match(await backup('save', file), { code: 1, stderr: /already exists\n$/ })
   t.match(await backup('restore', `${folder}/none`), { code: 1, stderr: `there is no file ${folder}/none\n` })
   for (const [words, message] of [
     [[], /^a word is missing: save or restore/],
@@ -232,14 +232,14 @@ t.test('a copy is never saved over a file, and a wrong word is named', async (t)
     [['restore'], /^<file> is missing/],
     [['save', 'a', '--replace'], /^--replace is unknown/],
     [['copy', 'a'], /^copy is unknown/],
-    [['restore', 'a', 'b'], /^the word "b" is one too many/],
+    [['restore', 'a', 'b'], /^unexpected word "b"/],
     [['restore', 'a', '--replac'], /^--replac is unknown; did you mean --replace\?/],
   ] as const) {
     t.match(await backup(...words), { code: 1, stdout: '', stderr: message }, words.join(' '))
   }
   const command = [process.execPath, 'service/backup.ts', 'save', `${folder}/copy.db`]
   const postgres = await run(command, { DATABASE_URL: 'postgres://joe:secret@localhost/plants' })
-  t.match(postgres, { code: 1, stderr: 'DATABASE_URL is of PostgreSQL: back it up with pg_dump\n' })
+  t.match(postgres, { code: 1, stderr: 'DATABASE_URL names PostgreSQL: back it up with pg_dump\n' })
   const absent = await run(command, { DATABASE_URL: `sqlite:${folder}/none.db` })
   t.match(absent, { code: 1, stderr: `there is no file ${folder}/none.db\n` })
   t.notOk(existsSync(`${folder}/none.db`))

@@ -26,7 +26,7 @@ t.test('a word that is wrong is named, with a suggestion where one is near', asy
   const read = (...words: string[]) => readWords(words, ['<a>'], OPTIONS)
   for (const [words, message] of [
     [[], '<a> is missing (--help prints the usage)'],
-    [['a', 'b'], 'the word "b" is one too many (--help prints the usage)'],
+    [['a', 'b'], 'unexpected word "b" (--help prints the usage)'],
     [['--expire', '1h'], '--expire is unknown; did you mean --expires?'],
     [['--exipres=1h'], '--exipres is unknown; did you mean --expires?'],
     [['--scopes=x'], '--scopes is unknown; did you mean --scope?'],
@@ -71,7 +71,7 @@ t.test('an option that npm took, where -- was forgotten, is named', async (t) =>
     { code, stderr: stderr.replaceAll(/^npm warn.*\n/gm, '') },
     {
       code: 1,
-      stderr: 'npm took --check for its own option: write -- before the words\n',
+      stderr: 'npm took --check as its own option: write -- before the words\n',
     },
   )
 })

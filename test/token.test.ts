@@ -41,12 +41,12 @@ t.test('without the -- that npm wants, no token gets another lifetime in silence
   )
   // npm knows an option of this name since version 11, and drops what is no number.
   if (code === 0) t.match(stderr, /^The token for carol expires on \d{4}-/m)
-  else t.match([stdout, stderr], ['', /npm took --expires for its own option: write -- before the words\n$/])
+  else t.match([stdout, stderr], ['', /npm took --expires as its own option: write -- before the words\n$/])
   const older = await run([process.execPath, 'service/token.ts', 'issue', 'carol'], {
     DATABASE_URL,
     npm_config_expires: '1h',
   })
-  t.match(older, { code: 1, stdout: '', stderr: 'npm took --expires for its own option: write -- before the words\n' })
+  t.match(older, { code: 1, stdout: '', stderr: 'npm took --expires as its own option: write -- before the words\n' })
 })
 
 t.test('a token gets the scopes that --scope names, and list shows them last', async (t) => {
@@ -117,7 +117,7 @@ t.test('a command that is not understood is answered with what is wrong in it, a
     ['help is unknown (--help prints the usage)\n', 'help'],
     ['isue is unknown; did you mean issue?\n', 'isue', 'joe'],
     ['<caller> is missing (--help prints the usage)\n', 'issue'],
-    ['the word "b" is one too many (--help prints the usage)\n', 'issue', 'a', 'b'],
+    ['unexpected word "b" (--help prints the usage)\n', 'issue', 'a', 'b'],
     ...['', 'a b', 'ü', 'x'.repeat(65)].map((caller): [RegExp, ...string[]] => [callerFault, 'issue', caller]),
     ...['', '0s', '1', '1.5h', '1w', '1D', '1000000d', '1d 1h'].map((time): [RegExp, ...string[]] => [
       timeFault,
@@ -130,10 +130,10 @@ t.test('a command that is not understood is answered with what is wrong in it, a
     [/^Option '--expires' argument is ambiguous\. .*\n$/, 'issue', 'joe', '--expires', '-1s'],
     [/^Option '--expires <value>' argument missing\n$/, 'issue', 'joe', '--expires'],
     ['--expire is unknown; did you mean --expires?\n', 'issue', 'joe', '--expire', '1d'],
-    ['the word "joe" is one too many (--help prints the usage)\n', 'list', 'joe'],
+    ['unexpected word "joe" (--help prints the usage)\n', 'list', 'joe'],
     ['--expires is unknown (--help prints the usage)\n', 'list', '--expires', '1d'],
     ['<token id> is missing (--help prints the usage)\n', 'revoke'],
-    ['the word "b" is one too many (--help prints the usage)\n', 'revoke', 'a', 'b'],
+    ['unexpected word "b" (--help prints the usage)\n', 'revoke', 'a', 'b'],
   ]
   const answers = await Promise.all(
     faulty.map(async ([message, ...words]) => ({ message, ...(await token(...words)) })),

@@ -12,7 +12,7 @@ const COOL_DOWN = 30_000
 const RETRY_INTERVAL = 5_000
 export const FETCH_TIMEOUT = 3_000
 
-const TOO_SOON = new Error('the keys of JWKS_URL were asked for a moment ago')
+const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
 
 /**
  * Gives the key of a JWT by its header. A key that the token brings or points to is never looked at.
@@ -21,7 +21,7 @@ const TOO_SOON = new Error('the keys of JWKS_URL were asked for a moment ago')
 export function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
   let next = -Infinity
   const warn = (err: unknown) => {
-    if (err !== TOO_SOON) app.log.warn({ err }, 'the keys of JWKS_URL can not be fetched')
+    if (err !== TOO_SOON) app.log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
   }
   const keys = createRemoteJWKSet(new URL(url), {
     cacheMaxAge: KEYS_TTL,

@@ -115,7 +115,7 @@ export async function readContract(file: string, baseUrl?: string): Promise<Cont
 /** What compiles a contract is not installed where the service only runs. */
 async function compileAnew(file: string): Promise<Compiled> {
   const { compile } = await import('./compile.ts').catch((cause: unknown) => {
-    throw new StartupError(`${file}: it has changed since \`npm run generate\`, which is to be run`, { cause })
+    throw new StartupError(`${file}: it has changed since the last \`npm run generate\`: run it again`, { cause })
   })
   return compile(file)
 }

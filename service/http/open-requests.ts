@@ -75,7 +75,10 @@ export class OpenRequests extends EventEmitter<Events> {
     for (const open of this.#open) {
       if (open.response.headersSent) open.answering ??= now
       if (now - (open.answering ?? now) < timeout) continue
-      log.error({ reqId: open.fastify?.request.id, err: new Error('not taken in time') }, 'response broken off')
+      log.error(
+        { reqId: open.fastify?.request.id, err: new Error('the client did not take the answer in time') },
+        'response broken off',
+      )
       open.response.destroy()
     }
   }

@@ -46,10 +46,10 @@ t.test('a start reads what was generated, without what compiles contracts', asyn
   rmSync(`${folder}/paths.yaml`)
   t.match(read(), 'operationId: run', 'the image has only the first file')
   writeFileSync(`${folder}/paths.yaml`, '')
-  t.match(read(), 'it has changed since `npm run generate`', 'another file')
+  t.match(read(), 'it has changed since the last `npm run generate`: run it again', 'another file')
   rmSync(`${folder}/paths.yaml`)
   writeFileSync(`${folder}/openapi.yaml`, contract(`${yaml}x-a: 1`))
-  t.match(read(), 'it has changed since `npm run generate`')
+  t.match(read(), 'it has changed since the last `npm run generate`: run it again')
 })
 
 t.test('a service is written with the types of what is described', (t) => {

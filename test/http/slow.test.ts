@@ -88,7 +88,7 @@ t.test('a client that takes answers in one piece too slowly is cut, too', async 
   socket.destroy()
   t.match(
     log.find(({ msg }) => msg === 'response broken off'),
-    { err: { message: 'not taken in time' } },
+    { err: { message: 'the client did not take the answer in time' } },
   )
   t.ok(isCut())
 })
@@ -104,7 +104,7 @@ t.test('a client that takes its answer too slowly is cut, though it takes some a
   clearInterval(reader)
   socket.destroy()
   t.match(log, [
-    { msg: 'response broken off', err: { message: 'not taken in time' } },
+    { msg: 'response broken off', err: { message: 'the client did not take the answer in time' } },
     { msg: 'request', caller: 'slow', aborted: true },
   ])
 })

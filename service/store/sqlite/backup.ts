@@ -29,7 +29,7 @@ const checksumPath = (backup: string) => `${backup}.sha256`
  * @throws {Error} if there is something, or the copy is not sound
  */
 export async function saveBackup(database: string, to: string): Promise<Count> {
-  if (existsSync(to)) throw new Error(`${to} is there already`)
+  if (existsSync(to)) throw new Error(`${to} already exists`)
   const from = realpathSync(database)
   assertOneName(from)
   return copy(from, resolve(to), async (part) => {
@@ -51,14 +51,14 @@ export async function restoreBackup(
 ): Promise<Count & { hasChecksum: boolean }> {
   const hasChecksum = existsSync(checksumPath(backup))
   if (hasChecksum && !readFileSync(checksumPath(backup), 'utf8').startsWith(await sha256(backup))) {
-    throw new Error(`${backup} is not what was saved: its SHA-256 is not the one in ${checksumPath(backup)}`)
+    throw new Error(`${backup} has changed since it was saved: its SHA-256 is not the one in ${checksumPath(backup)}`)
   }
   const isThere = existsSync(database)
   const path = isThere ? realpathSync(database) : resolve(database)
   if (!existsSync(dirname(path))) makeFolder(dirname(path))
   const lock = acquireLock(path)
   try {
-    if (isThere && !replace) throw new Error(`${database} is there already: with --replace it is lost`)
+    if (isThere && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
     if (isThere) assertOneName(path)
     const count = await copy(resolve(backup), path, () => {
       if (isThere) emptyLog(path)

@@ -38,7 +38,7 @@ export function openSqlite(file: string, sole: boolean, schema = SCHEMA): OpenFi
   try {
     const version = process.versions['sqlite'] ?? ''
     if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
-      throw new Error(`this runtime has SQLite ${version}, and ${OLDEST_SQLITE} or later is needed`)
+      throw new Error(`this runtime has SQLite ${version}, but ${OLDEST_SQLITE} or later is required`)
     }
     // SQLite would take a relative path that begins with "file:" for a URI.
     const given = existsSync(file) ? realpathSync(file) : resolve(file)
@@ -111,7 +111,7 @@ function prepare(db: DatabaseSync, sole: boolean, schema: readonly string[]): nu
   if (sole) db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}`)
   const set = db.prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous').get()
   if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {
-    throw new Error('the file system does not allow for safe writes')
+    throw new Error("the file system does not support SQLite's write-ahead log")
   }
   return version
 }

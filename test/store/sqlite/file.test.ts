@@ -251,8 +251,8 @@ t.test('a file that is no database is refused, and stays as it is', async (t) =>
 t.test('an SQLite that can corrupt a file is refused before it touches one', async (t) => {
   const file = `${t.testdir()}/plants.db`
   for (const [version, answer] of [
-    ['3.51.2', /this runtime has SQLite 3\.51\.2, and 3\.51\.3 or later is needed/],
-    ['3.9.0', /3\.51\.3 or later is needed/],
+    ['3.51.2', /this runtime has SQLite 3\.51\.2, but 3\.51\.3 or later is required/],
+    ['3.9.0', /3\.51\.3 or later is required/],
     ['3.51.10', /^$/],
     ['4.0.0', /^$/],
   ] as const) {
