@@ -88,6 +88,8 @@ t.test('a preflight needs no token, and says what may be sent', async (t) => {
     })
     t.notOk('access-control-allow-credentials' in headers)
   }
+  const noPreflight = await call({ method: 'OPTIONS', path: '/plants', headers: { Origin: APP } })
+  t.strictSame([noPreflight.status, noPreflight.headers.allow], [204, 'GET, HEAD, OPTIONS, POST'])
   t.equal((await call({ method: 'OPTIONS', path: '/nowhere', headers: preflight })).status, 404)
   t.equal((await call({ path: '/nowhere' })).status, 404)
 })
