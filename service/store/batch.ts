@@ -1,4 +1,4 @@
-/** An item of a batch, and how its caller is answered. */
+/** An item of a batch, and the promise of its caller. */
 export interface Batched<Item, Value> {
   readonly item: Item
   readonly resolve: (value: Value) => void
@@ -11,7 +11,7 @@ export interface BatchOptions<Item> {
   readonly max: number
   /** How many batches may be under way at a time; 1 if absent. */
   readonly parallel?: number
-  /** Of the items with one key each batch has one at most, in the order of their arrival. Only without `parallel`. */
+  /** Items with the same key are put into different batches, in the order of their arrival. Only without `parallel`. */
   readonly keyOf?: (item: Item) => string
 }
 
@@ -25,15 +25,15 @@ export class Batcher<Item, Value> {
   #idle: PromiseWithResolvers<undefined> | undefined
 
   /**
-   * @param run handles a batch and answers its items. If it throws or rejects, those not answered yet are rejected.
-   * A batch is under way until what it returns is settled.
+   * @param run handles a batch and settles its items. If it fails, the items that are not settled yet are rejected. The
+   * batch is under way until then.
    */
   constructor(run: (batch: readonly Batched<Item, Value>[]) => unknown, options: BatchOptions<Item>) {
     this.#run = run
     this.#options = options
   }
 
-  /** Adds an item to a batch. @returns what `run` answers it */
+  /** Adds an item to a batch. @returns the value that `run` resolves it with */
   add(item: Item): Promise<Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     this.#waiting.push({ item, resolve, reject })

@@ -3,32 +3,32 @@ import { JsonText } from '../http/json.ts'
 import { type Page, type Plant } from './store.ts'
 import { StoreUnavailable } from '../errors.ts'
 
-/** So many plants are read at once, and more if they are short. */
+/** How many plants are read at once. A list of up to MAX_AT_ONCE is read at once, too. */
 export const BATCH = 500
 const MAX_AT_ONCE: Size = { plants: 10_000, bytes: 1_000_000 }
-/** Longer lists are read in batches, from a snapshot. So many may be open, and so many of one owner. */
+/** Longer lists are read in batches from a snapshot: so many at a time, and so many of one owner. */
 export const MAX_SNAPSHOTS = 16
 const MAX_SNAPSHOTS_OF_OWNER = 8
-/** Milliseconds that a list waits for others to end. */
+/** Milliseconds that a long list waits for others to end. */
 const SNAPSHOT_WAIT_TIMEOUT = 2000
 /** Milliseconds after which a snapshot is closed if its next batch is not asked for. */
 export const SNAPSHOT_IDLE_TIMEOUT = 300_000
-/** How many plants are skipped at once. */
+/** How many plants are skipped at once to find the end of a long page. */
 const STEP = 5000
 
-/** At most `most` plants of an owner after an id, or from the first; `last` if there are more. */
+/** Reads at most `most` plants of an owner after an id, or from the first; `last` if there are more. */
 export type ReadPage = (owner: string, after: bigint | undefined, most: number) => Promise<ShortPage>
 
-/** How many plants of an owner there are after an id, up to `most` of them, and the length of all their JSON. */
+/** Counts the plants of an owner after an id, or from the first, up to `most`, and the bytes of their JSON. */
 export type Measure = (owner: string, after: bigint | undefined, most: number) => Promise<Size>
 
-/** How many plants, and the length of their JSON. */
+/** A number of plants, and the bytes of their JSON. */
 export interface Size {
   readonly plants: number
   readonly bytes: number
 }
 
-/** A page in one piece. */
+/** A page that is in memory as a whole. */
 export interface ShortPage extends Page {
   readonly plants: JsonText<Plant[]>
 }
@@ -36,17 +36,17 @@ export interface ShortPage extends Page {
 /** Reads the plants of one moment. */
 export interface Snapshot {
   readonly page: ReadPage
-  /** The id that is so many places after an id, if there are so many. */
+  /** The id of the plant `count` places after an id, or from the first; undefined if there are fewer. */
   readonly offset: (owner: string, after: bigint | undefined, count: number) => Promise<bigint | undefined>
   readonly close: () => Promise<void>
 }
 
-/** What lists are read with. */
+/** How an engine reads lists. */
 export interface Reads {
   readonly page: ReadPage
   readonly measure: Measure
   readonly openSnapshot: () => Promise<Snapshot>
-  /** Whether a snapshot must wait for those that are open to end; if absent it need not. */
+  /** Whether a new snapshot must wait until those that are open have ended; never if absent. */
   readonly mustWait?: () => boolean
 }
 
@@ -57,7 +57,7 @@ interface LongList {
   readonly end: () => Promise<void>
 }
 
-/** Lists as the interface `Store` promises them, in the memory of one batch. It is the same for every kind of store. */
+/** Lists as `Store.list` promises them, for every engine. Long lists are read in batches, to bound the memory they take. */
 export class Lists {
   readonly #reads: Reads
   readonly #open = new Set<LongList>()
@@ -86,15 +86,15 @@ export class Lists {
     return { plants, ...end }
   }
 
-  /** Closes all snapshots. Who reads from one gets an error instead of the next batch. */
+  /** Closes all snapshots. Their readers get an error instead of the next batch. */
   async endSnapshots(): Promise<void> {
     await Promise.all([...this.#open].map((list) => list.end()))
   }
 
   /**
-   * The plants of a page in batches. The first batch is empty: with it the snapshot is open, and closes when the
-   * generator ends.
-   * @param end gets the id of the last plant, if there are more after it
+   * Reads the plants of a page in batches. The first batch is empty: when it arrives, the snapshot is open. The snapshot
+   * closes when the generator ends.
+   * @param end is given the id of the last plant, if there are more after it
    */
   async *#batches(owner: string, after: bigint | undefined, limit: number, end: { last?: bigint }) {
     let snapshot: Snapshot | undefined
@@ -130,7 +130,7 @@ export class Lists {
     }
   }
 
-  /** Adds a list to those that are open, as soon as there is room for it. */
+  /** Waits until there is room for another long list. @throws {StoreUnavailable} if there is none in time */
   async #add(list: LongList): Promise<void> {
     const latest = performance.now() + SNAPSHOT_WAIT_TIMEOUT
     while (this.#mustWait(list)) {
@@ -147,7 +147,7 @@ export class Lists {
   }
 }
 
-/** The id of the last plant of a page, if there are more after it. Skips in steps, for others to get their turn. */
+/** Finds the id of the last plant of a page, if there are more after it. Skips in steps, so that others get their turn. */
 async function findLast(snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
   let last = after
   for (let left = limit; left > 0; left -= STEP) {

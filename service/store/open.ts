@@ -2,8 +2,8 @@ import { type Config, readConfig } from '../config.ts'
 import type { Limits, Monitor, Store } from './store.ts'
 
 /**
- * Opens the store, makes it if there is none, and upgrades its schema.
- * @param sole false for a short visit beside the process that owns an embedded store
+ * Opens the store. Creates it if there is none, and upgrades its schema.
+ * @param sole whether this process becomes the owner of an embedded store; false for a command beside a running service
  * @throws {StartupError}
  */
 export async function openStore(

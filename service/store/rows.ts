@@ -3,7 +3,7 @@ import type { Entry, Plant, StoredToken } from './store.ts'
 /** A row of a database, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** A plant is kept as the JSON that it is answered in. */
+/** A plant is stored as the JSON that callers get. */
 export const fromPlant = ({ name, tag }: Plant) => JSON.stringify({ name, tag })
 
 /** The plant of a row that has the column `plant`. */

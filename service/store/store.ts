@@ -3,61 +3,61 @@ import type { Config } from '../config.ts'
 import type { components } from '../contract/contract.ts'
 import type { JsonText } from '../http/json.ts'
 
-/** What a store reads of the configuration beside `DATABASE_URL`. */
+/** The settings that a store reads, besides `DATABASE_URL`. */
 export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> & Partial<Pick<Config, 'NODE_ENV'>>
 
-/** What the service gives its store. A command gives nothing of it. */
+/** How a store reports to the service. Commands open a store without it. */
 export interface Monitor {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   /**
-   * Is called once when the store can't go on before the process is started anew: after an I/O error, for example,
-   * nobody knows what is on the disk. Every later call of the store is refused.
+   * Called once, when the store can't be used until the process is restarted, for example after an I/O error. Every later
+   * call of the store fails.
    */
   readonly onFailure: (message: string, error: unknown) => void
 }
 
-/** A plant, as it is stored and answered. */
+/** A plant without its id, as the contract describes it. */
 export type Plant = components['schemas']['Plant']
 
-/** Some plants of a list, in ascending order of their ids. */
+/** Some plants of one owner, by ascending id. */
 export interface Page {
-  /** All of them, as they are answered; in batches if they are too many to hold in memory. */
+  /** The plants as JSON; in batches if they are too many to hold in memory. */
   readonly plants: JsonText<Plant[]> | AsyncIterable<JsonText<Plant[]>>
-  /** The id of the last one, if the caller has more plants after it. */
+  /** The id of the last plant of the page, if the owner has more after it. */
   readonly last?: bigint
 }
 
-/** An access token, as it is stored: the token itself is not. */
+/** An access token. The token itself is not stored, only its digest. */
 export interface StoredToken {
-  /** Names the token for people; the beginning of the digest. */
+  /** Names the token in lists and commands; the beginning of its digest. */
   readonly id: string
   readonly caller: string
   readonly created: Date
-  /** Never, if absent. */
+  /** When it expires; never if absent. */
   readonly expires?: Date
-  /** What it allows beyond operations that require no scope (RFC 6749, section 3.3). */
+  /** The scopes that it grants (RFC 6749, section 3.3). */
   readonly scopes: readonly string[]
   /** The SHA-256 of the token. */
   readonly digest: Uint8Array
 }
 
-/** What an operator sees of a store. */
+/** What the metrics tell about a store. */
 export interface Figures {
-  /** Transactions of creates, updates and deletes that are on disk, since the start, and the writes in them. */
+  /** How many transactions were committed since the start, and how many writes were in them. */
   readonly commits: number
   readonly writes: number
-  /** Bytes of the write-ahead log of an embedded store. */
+  /** SQLite: the bytes of the write-ahead log. */
   readonly walBytes?: number
-  /** Whether the check of the file of an embedded store found nothing wrong; undefined until it has ended. */
+  /** SQLite: whether the check of the file found no fault; undefined until it has ended. */
   readonly isSound?: boolean | undefined
   /**
-   * Connections to a server: how many there may be, are in use, are kept for use, and are in use only because the server
-   * has not let go of them after they were given up. Statements not answered yet; reads and writes that wait for them.
+   * PostgreSQL: the most connections; those in use; those kept for later use; those in use only because the server has not
+   * closed them after they were given up. Statements that are not answered yet; reads and writes that wait to be sent.
    */
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number>>
 }
 
-/** A plant, with what it is known by. */
+/** A plant with its owner and its id, which identify it. */
 export interface Entry {
   readonly owner: string
   readonly id: bigint
@@ -65,41 +65,42 @@ export interface Entry {
 }
 
 /**
- * Where plants and access tokens are kept. What a method has answered is on disk, and every later call sees it.
- * Each method may fail with {@link StoreUnavailable} (errors.ts); what it was to write is then not stored, or safe to repeat.
+ * Stores plants and access tokens. When the promise of a write is fulfilled, the write is on disk and every later call
+ * sees it. Every method may fail with StoreUnavailable (errors.ts): a write may then be done or not, and can be repeated.
  */
 export interface Store {
-  /** Stores a plant, unless the owner has one of this id. @returns the one that the owner now has of it */
+  /** Stores a plant, unless the owner has one with this id. @returns the plant that is now stored under this id */
   create(owner: string, id: bigint, plant: Plant): Promise<Plant>
-  /** The owner's plant of this id; undefined if there is none. */
+  /** The owner's plant with this id; undefined if there is none. */
   find(owner: string, id: bigint): Promise<Plant | undefined>
-  /** Puts a plant in the place of the owner's one of this id. @returns whether there was one */
+  /** Replaces the owner's plant with this id. @returns whether there was one */
   update(owner: string, id: bigint, plant: Plant): Promise<boolean>
-  /** Deletes a plant. @returns whether there was one */
+  /** Deletes the owner's plant with this id. @returns whether there was one */
   delete(owner: string, id: bigint): Promise<boolean>
   /**
-   * The owner's plants after an id, or from the first one. The page is of one moment, however long it is read.
+   * Lists the owner's plants by ascending id. The page shows one moment, however long its reading takes.
+   * @param after the id after which the page begins; the first plant if absent
    * @param limit the most plants of the page, from 1; all if absent
    */
   list(owner: string, after?: bigint, limit?: number): Promise<Page>
-  /** Some plants of all owners, ordered by owner and id, after one or from the first. After the last there are none. */
+  /** The next plants of all owners, by owner and id, after an entry or from the first. Empty after the last one. */
   entries(after?: Entry): Promise<Entry[]>
 
   /** Stores an access token. */
   addToken(token: StoredToken): Promise<void>
-  /** The access token of this digest, expired or not; undefined if there is none. */
+  /** The access token with this digest, expired or not; undefined if there is none. */
   findToken(digest: Uint8Array): Promise<StoredToken | undefined>
-  /** All access tokens, expired ones too, the oldest first. */
+  /** All access tokens, also expired ones, the oldest first. */
   listTokens(): Promise<StoredToken[]>
-  /** Deletes an access token. @returns whether there was one */
+  /** Deletes the access token with this id. @returns whether there was one */
   deleteToken(id: string): Promise<boolean>
 
-  /** Asks the store whether it can answer. */
+  /** Checks that the store can be read. */
   ping(): Promise<void>
-  /** What an operator sees of it at the moment, without asking it. */
+  /** The current figures, without a query. */
   figures(): Figures
-  /** Whether neither a plant nor a token is stored. */
+  /** Whether the store has neither plants nor tokens. */
   isEmpty(): Promise<boolean>
-  /** Finishes what was begun and closes. It may be repeated. */
+  /** Waits for the writes under way, then closes the store. May be called again. */
   close(): Promise<void>
 }

@@ -1,54 +1,20 @@
 import { DatabaseSync } from 'node:sqlite'
-import { LRUCache } from 'lru-cache'
 import { JsonText } from '../../http/json.ts'
-import type { ShortPage, Size, Snapshot } from '../lists.ts'
+import type { Measure, ReadPage, Snapshot } from '../lists.ts'
 import { toId } from '../rows.ts'
 import type { Plant } from '../store.ts'
 import type { SqlRunner } from './errors.ts'
 import { SERVICE_BUSY_TIMEOUT } from './file.ts'
 import { Statements } from './statements.ts'
 
-/** Reads at once what there is of at most `most` plants of an owner after an id, or from the first. */
-export type ReadNow<Value> = (owner: string, after: bigint | undefined, most: number) => Value
-
-/** The most characters in a cache. */
-const MAX_CACHE_SIZE = 16_000_000
-/** Milliseconds until a page is read again: somebody may have edited the file by hand. */
-const CACHE_TTL = 1000
-
-/** A cache of what was read, until something is written. For a file to which no other process writes plants. */
-export class PageCache<Value extends object> {
-  readonly #read: ReadNow<Value>
-  readonly #values: LRUCache<string, Value>
-
-  /** @param sizeOf the characters that a value takes, from 1 */
-  constructor(read: ReadNow<Value>, sizeOf: (value: Value) => number) {
-    this.#read = read
-    this.#values = new LRUCache({ maxSize: MAX_CACHE_SIZE, ttl: CACHE_TTL, sizeCalculation: sizeOf })
-  }
-
-  get(owner: string, after: bigint | undefined, most: number): Value {
-    const key = `${owner} ${after} ${most}`
-    const known = this.#values.get(key)
-    if (known !== undefined) return known
-    const value = this.#read(owner, after, most)
-    this.#values.set(key, value)
-    return value
-  }
-
-  clear(): void {
-    this.#values.clear()
-  }
-}
-
 /** A plant and its id, in an array: nothing is cheaper. */
 type Listed = { readonly 0?: unknown; readonly 1?: unknown }
 
 /** Reads pages on a connection. */
-export function reader(db: DatabaseSync, runner: SqlRunner): ReadNow<ShortPage> {
+export function reader(db: DatabaseSync, runner: SqlRunner): ReadPage {
   const rows = db.prepare('SELECT plant, id FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?')
   rows.setReturnArrays(true)
-  return (owner, after, most) => {
+  return async (owner, after, most) => {
     const found: readonly Listed[] = runner.run(() => rows.all(owner, after ?? -Infinity, most + 1))
     const page = found.length > most ? found.slice(0, most) : found
     const plants = new JsonText<Plant[]>(`[${page.map((row) => row[0]).join(',')}]`)
@@ -57,8 +23,8 @@ export function reader(db: DatabaseSync, runner: SqlRunner): ReadNow<ShortPage> 
 }
 
 /** Measures pages on a connection. */
-export function measurer(sql: Statements): ReadNow<Size> {
-  return (owner, after, most) => {
+export function measurer(sql: Statements): Measure {
+  return async (owner, after, most) => {
     const { plants, bytes } =
       sql.get`SELECT count(*) AS plants, total(octet_length(plant)) AS bytes FROM
         (SELECT plant FROM plants WHERE owner = ${owner} AND id > ${after ?? -Infinity} ORDER BY id LIMIT ${most})` ??
@@ -78,10 +44,9 @@ export function openSnapshot(file: string, runner: SqlRunner): Snapshot {
     db.close()
     throw error
   }
-  const read = reader(db, runner)
   const sql = new Statements(db, runner)
   return {
-    page: async (owner, after, most) => read(owner, after, most),
+    page: reader(db, runner),
     offset: async (owner, after, count) => {
       const from = after ?? -Infinity
       const row = sql.get`SELECT id FROM plants WHERE owner = ${owner} AND id > ${from}

@@ -7,7 +7,8 @@ import { fromPlant, fromToken, type Row, toEntry, toPlant, toToken } from '../ro
 import { startCheck } from './check.ts'
 import { SqlRunner } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
-import { measurer, openSnapshot, PageCache, reader } from './pages.ts'
+import { PageCache } from './page-cache.ts'
+import { measurer, openSnapshot, reader } from './pages.ts'
 import { Statements } from './statements.ts'
 import type { Entry, Figures, Limits, Monitor, Page, Plant, Store, StoredToken } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
@@ -24,7 +25,7 @@ export class SqliteStore implements Store {
   readonly #db: DatabaseSync
   readonly #runner: SqlRunner
   readonly #sql: Statements
-  readonly #caches: readonly Pick<PageCache<object>, 'clear'>[]
+  readonly #cache = new PageCache()
   readonly #lists: Lists
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
   readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), { max: Infinity })
@@ -46,8 +47,6 @@ export class SqliteStore implements Store {
     const runner = new SqlRunner(db, monitor?.onFailure)
     const path = String(db.location())
     this.#sql = new Statements(db, runner)
-    const pages = new PageCache(reader(db, runner), ({ plants }) => plants.text.length)
-    const sizes = new PageCache(measurer(this.#sql), () => 50) // about what one takes with its key
     if (monitor !== undefined) {
       // In production it is more often a volume that is missing than the first start.
       if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
@@ -56,14 +55,9 @@ export class SqliteStore implements Store {
     this.#db = db
     this.#runner = runner
     this.#wal = `${path}-wal`
-    this.#caches = [pages, sizes]
     this.#lists = new Lists({
-      page: async (owner, after, most) => {
-        // The lists of one turn are answered together, as writes are: to wake their clients one by one costs more.
-        await nextTurn()
-        return runner.run(() => pages.get(owner, after, most))
-      },
-      measure: async (owner, after, most) => sizes.get(owner, after, most),
+      page: reader(db, runner),
+      measure: measurer(this.#sql),
       openSnapshot: async () => {
         if (this.#logBytes() > MAX_LOG_BYTES) this.#checkpoint()
         return openSnapshot(path, runner)
@@ -97,8 +91,12 @@ export class SqliteStore implements Store {
     return this.#write(() => this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n)
   }
 
-  list(owner: string, after?: bigint, limit?: number): Promise<Page> {
-    return this.#lists.list(owner, after, limit)
+  async list(owner: string, after?: bigint, limit?: number): Promise<Page> {
+    // The lists of one turn are answered together, as writes are: to wake their clients one by one costs more.
+    await nextTurn()
+    return this.#runner.run(() =>
+      this.#cache.get(`${owner} ${after} ${limit}`, () => this.#lists.list(owner, after, limit)),
+    )
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
@@ -180,7 +178,7 @@ export class SqliteStore implements Store {
   }
 
   #commit(batch: readonly Batched<() => void, undefined>[]): void {
-    for (const cache of this.#caches) cache.clear()
+    this.#cache.clear()
     try {
       this.#runner.run(() => this.#db.exec('BEGIN IMMEDIATE'))
       for (const { item } of batch) item()

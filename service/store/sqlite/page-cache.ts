@@ -1,0 +1,31 @@
+import { LRUCache } from 'lru-cache'
+import { JsonText } from '../../http/json.ts'
+import type { Page } from '../store.ts'
+
+/** The most characters in the cache. */
+const MAX_CACHE_SIZE = 16_000_000
+/** Milliseconds until a page is read again: somebody may have edited the file by hand. */
+const CACHE_TTL = 1000
+
+/** Keeps pages until something is written. For a file to which no other process writes plants. */
+export class PageCache {
+  readonly #pages = new LRUCache<string, Page>({ maxSize: MAX_CACHE_SIZE, ttl: CACHE_TTL })
+  #clears = 0
+
+  /** A page from the cache, or else from `read`. It is kept if it is in memory as a whole. */
+  async get(key: string, read: () => Promise<Page>): Promise<Page> {
+    const known = this.#pages.get(key)
+    if (known !== undefined) return known
+    const clears = this.#clears
+    const page = await read()
+    const { plants } = page
+    const isCurrent = clears === this.#clears // nothing was written meanwhile
+    if (isCurrent && plants instanceof JsonText) this.#pages.set(key, page, { size: plants.text.length })
+    return page
+  }
+
+  clear(): void {
+    this.#clears += 1
+    this.#pages.clear()
+  }
+}

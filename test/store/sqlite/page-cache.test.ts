@@ -1,0 +1,62 @@
+import t from 'tap'
+import { JsonText } from '../../../service/http/json.ts'
+import type { Page, Plant } from '../../../service/store/store.ts'
+import { PageCache } from '../../../service/store/sqlite/page-cache.ts'
+import { eventually } from '../../support/project.ts'
+
+/** Reads pages of a text over a cache, by their keys; and the keys that were read. */
+function counted(text = '[]') {
+  const cache = new PageCache()
+  const reads: string[] = []
+  const get = (key: string): Promise<Page> =>
+    cache.get(key, async () => {
+      reads.push(key)
+      return { plants: new JsonText<Plant[]>(text) }
+    })
+  return { cache, reads, get }
+}
+
+t.test('a page is read once, and again when something was written', async (t) => {
+  const { cache, reads, get } = counted()
+  const keys = ['joe undefined 20', 'joe 1 20', 'joe 1 2', 'ann 1 2']
+  for (let times = 0; times < 3; times++) for (const key of keys) await get(key)
+  t.strictSame(reads, keys)
+  cache.clear()
+  for (const key of keys) await get(key)
+  t.strictSame(reads, [...keys, ...keys])
+})
+
+t.test('a page is not kept if something was written while it was read', async (t) => {
+  const { cache, reads, get } = counted()
+  const page = get('joe')
+  cache.clear()
+  await page
+  await get('joe')
+  t.strictSame(reads, ['joe', 'joe'])
+})
+
+t.test('a page that is read in batches is not kept', async (t) => {
+  const { cache, reads, get } = counted()
+  await cache.get('joe', async () => ({ plants: (async function* () {})() }))
+  await get('joe')
+  t.strictSame(reads, ['joe'])
+})
+
+t.test('a page is read again after a time, also while others are read: the file may be edited by hand', async (t) => {
+  const { reads, get } = counted()
+  let others = 0
+  await eventually(async () => {
+    await get('joe')
+    await get(String(++others))
+    return reads.filter((read) => read === 'joe').length === 2
+  })
+  t.ok(others > 2)
+})
+
+t.test('no more than 16 million characters are kept, and what was asked for least recently goes first', async (t) => {
+  const { reads, get } = counted('x'.repeat(5_000_000))
+  for (const key of ['joe', 'ann', 'bob', 'joe', 'zoe', 'joe']) await get(key)
+  t.strictSame(reads, ['joe', 'ann', 'bob', 'zoe'])
+  await get('ann')
+  t.equal(reads.length, 5)
+})
