@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Contract } from './contract.ts'
+import { docsPage } from './docs-page.ts'
 import { checkPath } from '../http/methods.ts'
 import { makeServer } from '../http/server.ts'
 
@@ -8,12 +10,19 @@ const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'"
 
+const CSS = `
+  .swagger-ui .topbar { display: none }
+  .swagger-ui .scheme-container { padding: 16px 0 }
+  .swagger-ui .authorize-bar { display: flex; flex-wrap: wrap; align-items: center; gap: 10px 20px; margin-left: auto }
+  @media (max-width: 640px) { .swagger-ui .responses-table > * > tr > td { display: block; width: auto } }
+`
+
 /**
  * Serves the contract as `/openapi.yaml`, and as a page to try it out at `/docs/`.
  * @param config `BASE_URL` is where the page sends its requests; with `DOCS` off there is no page
  */
 export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, config: Config): void {
-  app.get('/openapi.yaml', async (_request, reply) => reply.type('application/yaml').send(bytes))
+  app.get('/openapi.yaml', async (request, reply) => sendChecked(request, reply.type('application/yaml'), bytes))
   if (config.DOCS === 'off') return
 
   app.get('/', async (_request, reply) => reply.redirect('docs/')) // relative, to hold behind any path prefix
@@ -21,7 +30,8 @@ export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, conf
   // It is made when somebody comes to see it: each start would take a fifth longer.
   let page: Promise<FastifyInstance> | undefined
   for (const path of ['/docs', '/docs/', '/docs/static/*']) {
-    app.get(path, async ({ id, headers, url }, reply) => {
+    app.get(path, async (request, reply) => {
+      const { id, headers, url } = request
       page ??= buildPage(app.log, config, title).catch((error: unknown) => {
         page = undefined
         throw error
@@ -29,14 +39,21 @@ export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, conf
       const made = await page
       const answer = await made.inject({ method: 'GET', url, headers: { ...headers, 'x-request-id': id } })
       const { connection: _connection, ...own } = answer.headers
-      const body = answer.rawPayload
-      // Fastify would give an empty one a type, which a 304 must not have.
-      return reply
-        .code(answer.statusCode)
-        .headers(own)
-        .send(body.length > 0 ? body : undefined)
+      reply.code(answer.statusCode).headers(own)
+      if (answer.statusCode === 200 && own.etag === undefined) return sendChecked(request, reply, answer.rawPayload)
+      if (own.etag !== undefined) reply.header('cache-control', 'public, max-age=3600')
+      // Fastify would give an empty body a type, which a 304 must not have.
+      return reply.send(answer.rawPayload.length > 0 ? answer.rawPayload : undefined)
     })
   }
+}
+
+/** Sends what a browser may keep if it asks each time whether it has changed (RFC 9110, section 13.1.2). */
+async function sendChecked({ headers }: FastifyRequest, reply: FastifyReply, body: Buffer): Promise<FastifyReply> {
+  const etag = `"${hash('sha256', body, 'base64url')}"`
+  reply.headers({ etag, 'cache-control': 'no-cache' })
+  if (headers['if-none-match']?.includes(etag) !== true) return reply.send(body)
+  return reply.code(304).removeHeader('content-type').removeHeader('content-length').send()
 }
 
 async function buildPage(log: FastifyBaseLogger, config: Config, title: string): Promise<FastifyInstance> {
@@ -47,8 +64,14 @@ async function buildPage(log: FastifyBaseLogger, config: Config, title: string):
   await page.register(swagger) // the page asks for this plugin; the copies that it would serve are not
   await page.register(swaggerUi, {
     routePrefix: '/docs',
-    theme: { title },
-    uiConfig: { urls: [{ url: '../openapi.yaml', name: title }], deepLinking: true, validatorUrl: null },
+    theme: { title, css: [{ filename: 'docs.css', content: CSS }] },
+    uiConfig: {
+      urls: [{ url: '../openapi.yaml', name: title }],
+      plugins: [docsPage],
+      persistAuthorization: true, // as docsPage does it: without this, loading the contract would clear what was restored
+      deepLinking: true,
+      validatorUrl: null,
+    },
     uiHooks: { onRequest: redirect },
     staticCSP: `${CSP} ${URL.parse(config.BASE_URL)?.origin ?? ''}`,
   })

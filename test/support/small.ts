@@ -2,7 +2,7 @@
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import type { Answer } from '../../service/contract/answer.ts'
-import { readContract } from '../../service/contract/contract.ts'
+import { type Contract, readContract } from '../../service/contract/contract.ts'
 import { addRoutes, type Exactly, type OperationHooks } from '../../service/contract/routes.ts'
 import { checkBody } from '../../service/contract/bodies.ts'
 import { type Guard, type MakeGuard, requireCaller } from '../../service/contract/security.ts'
@@ -47,12 +47,14 @@ interface Booted extends Omit<Served, 'asks'> {
   readonly methods?: readonly string[]
   readonly isDraft?: boolean
   readonly onError?: (error: Error) => void
+  /** Adds to the server before it is ready. */
+  readonly prepare?: (app: FastifyInstance, contract: Contract) => void
 }
 
 /** Writes a contract, and boots what serves it. */
 export async function boot(
   t: Test,
-  { yaml, files = {}, run = echo, methods, isDraft, onError }: Booted,
+  { yaml, files = {}, run = echo, methods, isDraft, onError, prepare }: Booted,
 ): Promise<FastifyInstance> {
   const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
   const app = Fastify({ bodyLimit: 1 })
@@ -67,6 +69,7 @@ export async function boot(
     onRequest: [requireCaller(security, makeGuard), ...(body ? [checkBody(body)] : [])],
   })
   await addRoutes(app, read, serviceOf(methods ?? read.operations.map(({ id }) => id), run), hooks, isDraft)
+  prepare?.(app, read)
   await app.ready()
   return app
 }

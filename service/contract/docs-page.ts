@@ -1,0 +1,95 @@
+// What the docs page adds to Swagger UI: a token that is kept on request, exact integers, no choice of one server.
+
+declare const location: { readonly pathname: string }
+
+/** What a plugin uses of Swagger UI (https://swagger.io/docs/open-source-tools/swagger-ui/customization/plug-points/). */
+interface System {
+  readonly React: { createElement: (type: unknown, props: object | null, ...children: unknown[]) => unknown }
+  readonly authActions: { restoreAuthorization: (saved: { authorized: unknown }) => void }
+  readonly authSelectors: { authorized: () => { toJS: () => unknown } }
+  readonly specSelectors: { servers: () => Servers }
+}
+
+interface Servers {
+  readonly size: number
+  first: () => { getIn: (path: readonly string[]) => string | undefined }
+}
+
+type Action = (...payload: unknown[]) => void
+
+/** A plugin of Swagger UI. Browsers get the text of this function: it must use nothing outside of itself. */
+export function docsPage() {
+  const key = `authorization of ${location.pathname}`
+  const save = ({ authSelectors }: System) =>
+    sessionStorage.setItem(key, JSON.stringify(authSelectors.authorized().toJS()))
+
+  // JavaScript rounds integers beyond 2^53. What is parsed here has BigInts for them.
+  const { parse, stringify } = JSON
+  JSON.parse = (text: string, revive?: ((name: string, value: unknown) => unknown) | null): unknown =>
+    parse(text, (name: string, value: unknown, { source = '' }: { source?: string } = {}): unknown => {
+      const isRounded = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+      const exact = isRounded ? BigInt(source) : value
+      return revive ? revive(name, exact) : exact
+    })
+  Object.assign(BigInt.prototype, {
+    toJSON(this: bigint) {
+      return JSON.rawJSON(String(this))
+    },
+  })
+  // Swagger UI's parser of YAML rounds them, too. It gets a text with an invisible mark, which is taken out again where the
+  // text is shown or sent. Bounds must be numbers: those beyond 2^53 are left out.
+  const mark = (yaml: string) =>
+    yaml
+      .replaceAll(/(exclusive)?(minimum|maximum): -?\d{16,},?/gi, '')
+      .replaceAll(/(?<=[:,-] |\[)-?\d{16,}(?= *[,\]}#\n])/g, '\u2060$&')
+  JSON.stringify = (value: unknown, ...options: [never, never]) =>
+    (stringify(value, ...options) as string | undefined)?.replaceAll(/"\u2060(-?\d+)"/g, '$1') as string
+
+  return {
+    statePlugins: {
+      spec: {
+        wrapActions: {
+          updateSpec: (update: Action) => (yaml: unknown) => update(mark(String(yaml))),
+          changeParamByIdentity:
+            (change: Action) => (path: unknown, parameter: unknown, value: unknown, xml: unknown) =>
+              change(path, parameter, typeof value === 'string' ? value.replace('\u2060', '') : value, xml),
+        },
+      },
+      configs: {
+        wrapActions: {
+          loaded: (load: Action, system: System) => () => {
+            load()
+            const saved: unknown = JSON.parse(sessionStorage.getItem(key) ?? '{}')
+            system.authActions.restoreAuthorization({ authorized: saved })
+          },
+        },
+      },
+      auth: {
+        wrapActions: {
+          persistAuthorizationIfNeeded: (_persist: Action, system: System) => () => {
+            if (sessionStorage.getItem(key) !== null) save(system)
+          },
+        },
+      },
+    },
+    wrapComponents: {
+      AuthorizeBtnContainer: (Button: unknown, system: System) => (props: object) => {
+        const { createElement } = system.React
+        const onChange = ({ target }: { target: { checked: boolean } }) =>
+          target.checked ? save(system) : sessionStorage.removeItem(key)
+        const box = { type: 'checkbox', defaultChecked: sessionStorage.getItem(key) !== null, onChange }
+        const label = createElement('label', null, createElement('input', box), ' Keep the token when this tab reloads')
+        return createElement('div', { className: 'authorize-bar' }, label, createElement(Button, props))
+      },
+      // One server is no choice. Its address is useful only if it is not the page's.
+      ServersContainer: (Choice: unknown, system: System) => (props: object) => {
+        const servers = system.specSelectors.servers()
+        if (servers.size > 1) return system.React.createElement(Choice, props)
+        const server = servers.first()
+        const variable = (_: string, name: string) => String(server.getIn(['variables', name, 'default']))
+        const url = server.getIn(['url'])?.replaceAll(/\{(.+?)\}/g, variable) ?? ''
+        return /^https?:/.test(url) ? system.React.createElement('span', null, `Requests go to ${url}`) : null
+      },
+    },
+  }
+}
