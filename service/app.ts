@@ -13,7 +13,7 @@ import { allowOrigins } from './http/cors.ts'
 import { answerOtherMethods, checkPath } from './http/methods.ts'
 import { Counter } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
-import { askForBody, checkProtocol } from './http/protocol.ts'
+import { askForBody, checkProtocol, checkQuery } from './http/protocol.ts'
 import { logRequests } from './http/request-log.ts'
 import { makeServer } from './http/server.ts'
 import { PlantService } from './plant-service.ts'
@@ -69,6 +69,7 @@ export async function buildApp({ config, store, log, ...options }: Parts): Promi
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
       requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
+      checkQuery, // 400
       ...(body ? [checkBody(body), askForBody] : []), // 415 and 413 before the client sends the body
     ],
   })

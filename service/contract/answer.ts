@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Contract, Operation } from './contract.ts'
+import type { Compiled, Operation } from './compiled.ts'
 import { kindOf } from './media-types.ts'
 import type { Validators } from './validation.ts'
 import { exactJson, JsonText } from '../http/json.ts'
@@ -26,8 +26,9 @@ type Written = { readonly text?: string; readonly fault?: string | undefined }
 type Write = (body: unknown) => Written
 
 /** @param validators those of responses, which are made when the first is sent */
-export function answerSender({ id, responses }: Operation, { schemas }: Contract, validators: () => Validators): Send {
+export function answerSender({ id, responses }: Operation, { schemas }: Compiled, validators: () => Validators): Send {
   const writers = new Map<string, Write>()
+  const isChanged = Object.values(schemas).some((each) => JSON.stringify(each).includes('"removed":'))
   return async (request, reply, { status, headers = {}, type, body }) => {
     const keys = [String(status), `${Math.floor(status / 100)}XX`, 'default']
     const key = keys.find((each) => Object.hasOwn(responses, each)) ?? ''
@@ -47,7 +48,7 @@ export function answerSender({ id, responses }: Operation, { schemas }: Contract
     reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
     if (isIterable(body)) return send(await streamOf(request, kind === 'json' ? jsonArray(body) : body, body))
     if (body instanceof Uint8Array) return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
-    const write = writers.get(`${key} ${mediaType}`) ?? writer(schema, kind === 'text', schemas, validators())
+    const write = writers.get(`${key} ${mediaType}`) ?? writer(schema, kind === 'text', isChanged, validators())
     writers.set(`${key} ${mediaType}`, write)
     const { text = '', fault }: Written = body instanceof JsonText ? { text: body.text } : write(body)
     if (fault !== undefined) throw fail(`a body that is not as the contract says: ${fault}`)
@@ -55,26 +56,16 @@ export function answerSender({ id, responses }: Operation, { schemas }: Contract
   }
 }
 
-/** Makes what checks a body and writes it. One with an int64, or with members that are not sent, takes longer. */
-function writer(id: string | null, isText: boolean, schemas: Contract['schemas'], validators: Validators): Write {
+/** Makes what checks a body and writes it. @param isChanged whether members are taken out, and so out of a copy */
+function writer(id: string | null, isText: boolean, isChanged: boolean, validators: Validators): Write {
   const validate = id === null ? () => undefined : validators.of('body', { $ref: id })
-  const isPlain = id !== null && !/"(int64|notAnswered)"/.test(reached(id, schemas))
-  const json = isPlain ? JSON.stringify : exactJson
   return (body) => {
     if (body === undefined) return { fault: 'there is none' }
-    const holder = { body: isPlain ? body : structuredClone(body) }
+    const holder = { body: isChanged ? structuredClone(body) : body }
     const fault = validate(holder)
-    if (isText && typeof holder.body !== 'string') return { fault: 'it is no text' }
-    return { fault, text: typeof holder.body === 'string' && isText ? holder.body : json(holder.body) }
+    if (!isText) return { fault, text: exactJson(holder.body) }
+    return typeof holder.body === 'string' ? { fault, text: holder.body } : { fault: fault ?? 'it is no text' }
   }
-}
-
-/** A schema and all that it refers to, as JSON. */
-function reached(id: string, schemas: Contract['schemas'], seen = new Set<string>()): string {
-  if (seen.has(id)) return ''
-  seen.add(id)
-  const text = JSON.stringify(schemas[id])
-  return text + [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, each = '']) => reached(each, schemas, seen)).join('')
 }
 
 /** Streams a body. Until its first piece is there a failure is thrown, and answered as all are. */

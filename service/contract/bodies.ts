@@ -1,7 +1,7 @@
 // Request bodies: their media type and length, what reads them, and what the contract says of what was read.
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { Body, Media, Operation } from './contract.ts'
+import type { Body, Media, Operation } from './compiled.ts'
 import { kindOf } from './media-types.ts'
 import { readText } from './parameters.ts'
 import type { Validators } from './validation.ts'

@@ -1,5 +1,5 @@
 // The errors that the service answers by itself, in the form that the contract has for them.
-import type { ErrorForm, Operation } from './contract.ts'
+import type { ErrorForm, Operation } from './compiled.ts'
 import { STATUS_CODES } from '../http/node.ts'
 
 /** The body of an error. */

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Parameter, Schema } from './contract.ts'
+import type { Parameter } from './compiled.ts'
 import type { Validators } from './validation.ts'
 import { countHeader } from '../http/headers.ts'
 import { HttpError } from '../errors.ts'
@@ -34,10 +34,12 @@ export function parametersReader(
 ): ReadParameters {
   const parameters = all.filter((each) => each.in === where)
   if (parameters.length === 0) return () => ({})
+  const defaults = parameters.flatMap(({ name, default: json }) => (json === undefined ? [] : [[name, json]]))
   const validate = validators.of(where, {
     type: 'object',
-    properties: Object.fromEntries(parameters.map(schemaOf)),
+    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, { $ref: schema }])),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    filled: Object.fromEntries(defaults),
   })
   return (request) => {
     const holder = { [where]: Object.fromEntries(parameters.flatMap((each) => read(each, request))) }
@@ -50,10 +52,6 @@ export function parametersReader(
 /** The name of a path parameter in the router, which knows letters, digits and `_`. */
 export function routerName(name: string): string {
   return name.replaceAll(/\W/g, '_')
-}
-
-function schemaOf({ name, schema, default: standard }: Parameter): [name: string, schema: Schema] {
-  return [name, { $ref: schema, ...(standard !== undefined && { default: standard }) }]
 }
 
 /** A parameter as it is sent: no entry if it is absent. */

@@ -1,10 +1,7 @@
 // Who may call an operation. The contract's `security` says which credentials it requires; a guard checks them.
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
-import type { Requirement } from './contract.ts'
+import type { Requirement, SecurityScheme } from './compiled.ts'
 import { HttpError } from '../errors.ts'
-
-/** A security scheme that is served: `http` with `bearer`, or `apiKey` in a header, whose name is in lower case. */
-export type SecurityScheme = { readonly type: 'bearer' } | { readonly type: 'apiKey'; readonly header: string }
 
 /** Why a request is refused with 401. */
 export type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired'
@@ -27,7 +24,9 @@ export interface Guard {
 export type MakeGuard = (scheme: SecurityScheme) => Guard
 
 /** Reads a member of the contract's `securitySchemes`. @returns undefined if it is not served */
-export function readSecurityScheme(described: Record<string, unknown>): SecurityScheme | undefined {
+export function readSecurityScheme(
+  described: Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>,
+): SecurityScheme | undefined {
   const { type, scheme, in: place, name } = described
   if (type === 'http' && String(scheme).toLowerCase() === 'bearer') return { type: 'bearer' }
   if (type === 'oauth2' || type === 'openIdConnect') return { type: 'bearer' } // RFC 6750: that is how a token is sent

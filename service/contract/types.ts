@@ -1,4 +1,5 @@
 // The types that a service is written with.
+import type { Mark } from './compiled.ts'
 import type { operations } from './contract.gen.ts'
 import type { JsonText } from '../http/json.ts'
 
@@ -23,12 +24,6 @@ export type Result<Id extends OperationId> = Results<operations[Id]['responses']
 
 /** A method for each operation of the contract, named by its operationId. */
 export type Service = { [Id in OperationId]: (request: Request<Id>) => Promise<Result<Id>> }
-
-/** What `npm run generate` marks: members that only one side sends, and those with a default. */
-export interface Mark<Name extends 'readOnly' | 'writeOnly' | 'default', Value> {
-  readonly $mark: Name
-  readonly $value: Value
-}
 
 type Part<Id extends OperationId, Name extends string> = operations[Id]['parameters'] extends {
   [_ in Name]?: infer Value extends object
@@ -80,35 +75,11 @@ type Responded<Value> =
       : Value
 type Marked<Value, Name extends string> = NonNullable<Value> extends { readonly $mark: Name } ? true : false
 
-/** The statuses of the ranges. */
-interface Ranges {
-  '2XX': 200 | 201 | 202 | 203 | 204 | 205 | 206 | 207 | 208 | 226
-  '3XX': 300 | 301 | 302 | 303 | 304 | 307 | 308
-  '4XX':
-    | 400
-    | 401
-    | 402
-    | 403
-    | 404
-    | 405
-    | 406
-    | 407
-    | 408
-    | 409
-    | 410
-    | 411
-    | 412
-    | 413
-    | 414
-    | 415
-    | 416
-    | 417
-    | 418
-    | Above418
-  '5XX': 500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 510 | 511
-}
-type Above418 = 421 | 422 | 423 | 424 | 425 | 426 | 428 | 429 | 431 | 451
-type Success = Ranges['2XX' | '3XX']
+/** The statuses of a class: of '4', 400 to 499. */
+type StatusesOf<Class extends string> = ToNumber<`${Class}${Digit}${Digit}`>
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9'
+type ToNumber<Text> = Text extends `${infer Value extends number}` ? Value : never
+type Success = StatusesOf<'2'> | StatusesOf<'3'> | '2XX' | '3XX'
 
 type Results<Responses> = {
   [Key in keyof Responses]: { readonly status: Status<Key, keyof Responses> } & Headers<Responses[Key]> &
@@ -117,10 +88,10 @@ type Results<Responses> = {
 /** `default` is what is answered without the method, but where no other response is a success. */
 type Status<Key, All> = Key extends number
   ? Key
-  : Key extends keyof Ranges
-    ? Exclude<Ranges[Key], All>
-    : Extract<All, Success | '2XX' | '3XX'> extends never
-      ? Exclude<Ranges[keyof Ranges], All>
+  : Key extends `${infer Class}XX`
+    ? Exclude<StatusesOf<Class>, All>
+    : Extract<All, Success> extends never
+      ? Exclude<StatusesOf<'2' | '3' | '4' | '5'>, All>
       : never
 
 type Headers<Response> = Response extends { headers: infer All } ? HeaderPart<Named<All>> : unknown

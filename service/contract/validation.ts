@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import type { DataValidateFunction, SchemaValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
-import type { Schema } from './contract.ts'
+import type { Schema } from './compiled.ts'
 import { isObject } from './fields.ts'
-import { numberKeyword } from './numbers.ts'
+import { addNumberKeywords } from './numbers.ts'
+import { parseJson } from '../http/json.ts'
 
 /** Validates one member of an object in its place. @returns what is wrong with it, in words that begin with its name */
 export type Validate = (holder: object) => string | undefined
@@ -18,13 +21,20 @@ export class Validators {
   constructor(schemas: Readonly<Record<string, Schema>>, isRequest: boolean) {
     // compile.ts has checked the schemas: the schema of schemas would take longer to compile than all of them.
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
-    const ajv = new Ajv2020({ ...lean, ownProperties: true, useDefaults: isRequest, verbose: true })
+    const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true })
     addFormats.default(ajv)
-    ajv.addKeyword({ keyword: 'listed', validate: isListed, error: { message: 'must be one of the allowed values' } })
-    ajv.addKeyword({ keyword: 'number', modifying: isRequest, errors: true, compile: numberKeyword(isRequest) })
-    ajv.addKeyword({ keyword: 'file', validate: isFile, error: { message: 'must be a file' } })
-    ajv.addKeyword({ keyword: 'notSent', validate: () => false, error: { message: 'is read-only: leave it out' } })
-    ajv.addKeyword({ keyword: 'notAnswered', validate: removeMembers }) // without a type: before all that objects have
+    addNumberKeywords(ajv, isRequest)
+    const add = (keyword: string, validate: SchemaValidateFunction, message = '') =>
+      ajv.addKeyword({ keyword, validate, error: { message } })
+    for (const keyword of ['enum', 'const']) {
+      const error = { message: 'must be one of the allowed values' }
+      ajv.removeKeyword(keyword).addKeyword({ keyword, compile: compileListed, error })
+    }
+    add('file', (_, data) => data instanceof Blob, 'must be a file')
+    add('notSent', () => false, 'is read-only: leave it out')
+    // These two have no type: they go before all that objects have.
+    add('filled', fillMembers)
+    add('removed', removeMembers)
     for (const [id, schema] of Object.entries(schemas)) ajv.addSchema(schema, id)
     this.#ajv = ajv
   }
@@ -36,19 +46,28 @@ export class Validators {
   }
 }
 
-/** As `enum`, with the values as JSON: to Ajv's own no `bigint` is equal to a `number`. */
-function isListed(values: readonly string[], data: unknown): boolean {
-  return values.includes(typeof data === 'bigint' ? String(data) : JSON.stringify(data))
+/** As `enum`, with the values as JSON, which may be those of an int64. */
+function compileListed(values: readonly string[]): DataValidateFunction {
+  const all = values.map(parse)
+  return (data: unknown) => {
+    const value = typeof data === 'bigint' && Number.isSafeInteger(Number(data)) ? Number(data) : data
+    return all.some((each) => isDeepStrictEqual(each, value))
+  }
 }
 
-function isFile(_: unknown, data: unknown): boolean {
-  return data instanceof Blob
+function fillMembers(defaults: Readonly<Record<string, string>>, data: unknown): boolean {
+  if (!isObject(data)) return true
+  for (const [name, text] of Object.entries(defaults))
+    if (!Object.hasOwn(data, name)) Reflect.set(data, name, parse(text))
+  return true
 }
 
 function removeMembers(names: readonly string[], data: unknown): boolean {
   if (isObject(data)) for (const name of names) Reflect.deleteProperty(data, name)
   return true
 }
+
+const parse = (text: string) => parseJson(Buffer.from(text))
 
 function messageOf(errors: readonly ErrorObject[]): string {
   const { instancePath = '', keyword, message = 'is invalid', params, parentSchema } = mostSpecific(errors) ?? {}
@@ -66,7 +85,7 @@ function mostSpecific(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const choice = errors.at(-1)
   if (choice?.keyword !== 'oneOf' && choice?.keyword !== 'anyOf') return errors[0]
   const rank = ({ instancePath, keyword }: ErrorObject) =>
-    /^(enum|listed|const)$/.test(keyword) ? 0 : instancePath.split('/').length
+    /^(enum|const)$/.test(keyword) ? 0 : instancePath.split('/').length
   const [first, second] = errors.slice(0, -1).toSorted((a, b) => rank(b) - rank(a))
   return first !== undefined && (second === undefined || rank(first) > rank(second)) ? first : choice
 }

@@ -19,8 +19,8 @@ export function endsConnection({ headers, httpVersion }: IncomingMessage): boole
   return !isFramed || upgrade !== undefined || (expect !== undefined && !isContinue(expect))
 }
 
-/** Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, section 10.1.1). An `onRequest` hook. */
-export function checkProtocol({ raw, url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+/** Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, 10.1.1). An `onRequest` hook. */
+export function checkProtocol({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { host, expect, 'transfer-encoding': coding } = raw.headers
   if (raw.rawHeaders.length > 2 * MAX_HEADERS) {
     throw new HttpError(431, `The request has more than ${MAX_HEADERS} header fields`)
@@ -29,21 +29,20 @@ export function checkProtocol({ raw, url }: FastifyRequest, _reply: FastifyReply
   if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0') || !HOST.test(host ?? '')) {
     throw new HttpError(400, 'The request needs one valid Host header')
   }
-  if (url.includes('#')) throw new HttpError(400, 'The request target must not have a fragment')
-  if (!isEncoded(url)) throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
+  if (raw.url?.includes('#')) throw new HttpError(400, 'The request target must not have a fragment')
   if (coding !== undefined && !isChunked(coding)) throw new HttpError(501, 'The only transfer coding is chunked')
   if (expect !== undefined && !isContinue(expect)) throw new HttpError(417, 'The only expectation is 100-continue')
   done()
 }
 
-/** The router refuses a path that is not UTF-8, and takes such a query. */
-function isEncoded(target: string): boolean {
+/** Refuses a query that is not UTF-8 in percent-encoding; the router does that for the path only. An `onRequest` hook. */
+export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   try {
-    decodeURIComponent(target)
-    return true
+    if (url.includes('%')) decodeURIComponent(url)
   } catch {
-    return false
+    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
   }
+  done()
 }
 
 /** Asks a client for the body that it holds back (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation. */

@@ -1,7 +1,7 @@
 // Holds the table of service/contract/README.md: what of OpenAPI 3.1 is served, and what is refused.
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { compile } from '../../service/contract/compile.ts'
+import { compile } from '../../service/contract/compile/compile.ts'
 import { boot, contract, type Refused, type Served } from '../support/small.ts'
 import { BODIES } from './constructs/bodies.ts'
 import { DOCUMENTS } from './constructs/documents.ts'

@@ -45,8 +45,17 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     asks: [valid('19.99'), valid('99999999999.99'), invalid('19.991'), invalid('0'), valid('4.35')],
   },
   '`enum` and `const`, of numbers and int64, too': {
-    yaml: body('anyOf: [{ type: integer, format: int64, enum: [9007199254740993] }, { const: { a: [1] } }]'),
-    asks: [valid('9007199254740993'), invalid('9007199254740992'), valid({ a: [1] }), invalid({ a: [2] })],
+    yaml: body(
+      'anyOf: [{ type: integer, format: int64, enum: [9007199254740993] }, { const: { a: [1], b: 2 } }, { enum: [1, 2, 3], const: 3 }]',
+    ),
+    asks: [
+      valid('9007199254740993'),
+      invalid('9007199254740992'),
+      valid('{"b":2,"a":[1]}'),
+      invalid({ a: [2], b: 2 }),
+      valid('3'),
+      invalid('2'),
+    ],
   },
   'a number beyond 2^53 in `enum`, `const` or `default` without int64': {
     yaml: body('const: 9007199254740993 # here'),
@@ -54,10 +63,10 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
   },
   '`default` of a member; a `default` of a member that is required is left out': {
     yaml: body(
-      "type: object\nrequired: [c]\nproperties: { a: { $ref: '#/components/schemas/A' }, b: { type: object, default: {}, properties: { d: { type: integer, default: 2 } } }, c: { type: integer, default: 3 } }",
+      "type: object\nrequired: [c]\nproperties: { a: { $ref: '#/components/schemas/A' }, b: { type: object, default: {}, properties: { d: { type: integer, default: 2 } } }, c: { type: integer, default: 3 }, e: { type: integer, format: int64, default: 9007199254740993 } }",
       'components: { schemas: { A: { type: string, default: x } } }',
     ),
-    asks: [valid({ c: 1 }, '{"body":{"c":1,"a":"x","b":{"d":2}}}'), invalid({})],
+    asks: [valid({ c: 1 }, '{"body":{"c":1,"a":"x","b":{"d":2},"e":9007199254740993}}'), invalid({})],
   },
   'a `default` below `anyOf`, `oneOf`, `not`, `if`': {
     yaml: body(

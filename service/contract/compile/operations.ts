@@ -1,0 +1,158 @@
+// Makes of the paths of a contract what routes.ts serves, and refuses what would be served otherwise than it is described.
+import type { Operation, Parameter, Requirement } from '../compiled.ts'
+import { readSecurityScheme } from '../security.ts'
+import { deref, entriesOf } from './document.ts'
+import { readBody, readErrors, readResponse } from './messages.ts'
+import type * as openapi from './openapi.ts'
+import type { Context } from './schemas.ts'
+import { partWith, textType } from './shapes.ts'
+
+/** What is not served wherever it stands: the keyword, the values of it that are not, and what to write instead. */
+type Refusals = readonly (readonly [key: string, value: RegExp, fault: string])[]
+
+const OF_PATHS: Refusals = [
+  ['head', /./, '"head" is not served: leave it out, HEAD works where GET does'],
+  ['options', /./, '"options" is not served: leave it out, OPTIONS answers with Allow'],
+  ['trace', /./, '"trace" is not served: leave it out'],
+  ['servers', /./, '"servers" of a path is not served: write the servers at the top'],
+]
+const OF_OPERATIONS: Refusals = [
+  ['operationId', /^(constructor|then|)$/, 'this operationId can be no method'],
+  ['servers', /./, '"servers" of an operation is not served: write the servers at the top'],
+]
+const OF_PARAMETERS: Refusals = [
+  ['in', /^cookie$/, 'a parameter in a cookie is not served: write "in: header"'],
+  ['name', /^__proto__$/, 'the name __proto__ is not served: use another'],
+  ['allowReserved', /^true$/, '"allowReserved" is not served: leave it out'],
+  ['allowEmptyValue', /^true$/, '"allowEmptyValue" is not served: leave it out'],
+  ['content', /./, '"content" of a parameter is not served: write "schema"'],
+]
+/** A segment is a parameter or has none. `*` and parentheses mean something to the router. */
+const PATH = /^(\/([\w.~!$&'+,;=@:-]+|{[^{}/]+}))*\/?$/
+const TAKEN = /^\/(openapi\.yaml|docs(\/.*)?)$/
+/** Headers that OpenAPI describes by other means: as parameters they mean nothing (3.1.0, section 4.8.12.2). */
+const OF_OPENAPI = /^(accept|authorization|content-type)$/i
+
+/** The operations of a contract, in its order. */
+export function readOperations(context: Context): Operation[] {
+  const { root, refuse } = context
+  const prefix = readPrefix(context)
+  const ids = new Set<string>()
+  return Object.entries(root.paths ?? {}).flatMap(([path, written]) => {
+    if (path.startsWith('x-')) return []
+    if (!PATH.test(path)) refuse(written, `the path ${path} is not served: a segment is plain, or one {parameter}`)
+    if (TAKEN.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
+    for (const each of [written, deref(written)]) refuseAll(context, each, OF_PATHS)
+    const item = { ...deref(written), ...written }
+    return (['get', 'put', 'post', 'delete', 'patch'] as const).flatMap((method) => {
+      const operation = item[method]
+      if (operation === undefined) return []
+      const { operationId: id } = operation
+      if (id === undefined) refuse(operation, `${method} ${path} needs an operationId: the name of its method`)
+      else if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
+      else ids.add(id)
+      return readOperation(context, operation, item, method, prefix + path)
+    })
+  })
+}
+
+function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void {
+  for (const [key, value, fault] of refusals) {
+    if (Object.hasOwn(node, key) && value.test(String(Reflect.get(node, key)))) refuse(node, fault, key)
+  }
+}
+
+/** The path that all servers have in common. A gateway may add another: that is in the variable `base_url`. */
+function readPrefix({ root: { servers = [] }, refuse }: Context): string {
+  const prefix = pathOf(servers[0]?.url ?? '')
+  for (const server of servers) {
+    const path = pathOf(server.url)
+    if (!PATH.test(path) || path.includes('{'))
+      refuse(server, 'a path with variables is not served: write {base_url} or /v1', 'url')
+    if (path !== prefix) refuse(server, `servers of several paths are not served: write ${prefix} here, too`, 'url')
+  }
+  return prefix
+}
+
+const pathOf = (url: string) => url.replace(/^({[^}]+}|[a-z][a-z\d+.-]*:\/\/[^/]*|\.(?=\/|$))/i, '').replace(/\/$/, '')
+
+function readOperation(
+  context: Context,
+  operation: openapi.Operation,
+  item: openapi.PathItem,
+  method: string,
+  path: string,
+): Operation {
+  const { root, refuse } = context
+  const { operationId: id = '', requestBody, responses = {}, security = root.security ?? [] } = operation
+  refuseAll(context, operation, OF_OPERATIONS)
+  if (requestBody !== undefined && /^(get|delete)$/.test(method)) {
+    const instead = 'write put, post or patch, or a query parameter'
+    refuse(operation, `a body of ${method} is not served: ${instead}`, 'requestBody')
+  }
+  const statuses = entriesOf(responses).filter(([status]) => !status.startsWith('x-'))
+  if (statuses.length === 0) refuse(operation, `${method} ${path} needs responses`)
+  const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((written) => {
+    const parameter = deref(written)
+    const { in: place, name } = parameter
+    return [`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter] as const
+  })
+  return {
+    id,
+    method: method.toUpperCase(),
+    path,
+    security: security.map((schemes) =>
+      Object.entries(schemes).flatMap((each) => readSecurity(context, schemes, ...each)),
+    ),
+    // The operation's own ones go before those of its path.
+    parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
+    body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
+    responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
+    errors: readErrors(context, statuses),
+  }
+}
+
+function readSecurity(
+  { root, refuse }: Context,
+  schemes: object,
+  name: string,
+  scopes: readonly string[],
+): Requirement[] {
+  const described = root.components?.securitySchemes?.[name]
+  const scheme = described && readSecurityScheme(deref(described))
+  if (scheme !== undefined) return [{ scheme, scopes }]
+  const instead = 'write "type: http, scheme: bearer", or an apiKey in a header'
+  if (described) refuse(described, `the security scheme ${name} is not served: ${instead}`)
+  else refuse(schemes, `the security scheme ${name} is not in components/securitySchemes`, name)
+  return []
+}
+
+function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
+  const { schemas, refuse } = context
+  const { in: place, name, required = false, explode = true, schema = true } = parameter
+  const usual = place === 'query' ? 'form' : 'simple'
+  const { style = usual } = parameter
+  refuseAll(context, parameter, OF_PARAMETERS)
+  if (style !== usual) refuse(parameter, `style: ${style} of ${name} is not served: leave it out`, 'style')
+  if (place === 'path' && !required) refuse(parameter, 'a parameter in a path needs "required: true"')
+  if (place === 'header' && OF_OPENAPI.test(name)) {
+    refuse(parameter, `the header ${name} is no parameter: describe it with "security", or with media types`, 'name')
+  }
+  const isList = place === 'query' && textType(schema) === 'array'
+  const type = textType(isList ? partWith(schema, 'items')?.['items'] : schema)
+  if (parameter.schema !== undefined && !/^(int64|integer|number|boolean|string)$/.test(type)) {
+    const wanted = 'integer, number, boolean or string, or in a query a list of these'
+    refuse(parameter, `the parameter ${name} needs one "type" that a text can have: ${wanted}, not ${type}`, 'schema')
+  }
+  const id = schemas.add(schema, 'request')
+  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
+  return {
+    in: place as Parameter['in'],
+    name,
+    required,
+    schema: id,
+    type,
+    list: !isList ? null : explode ? 'repeated' : 'commas',
+    ...(standard !== undefined && { default: standard }),
+  }
+}
