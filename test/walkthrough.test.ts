@@ -12,6 +12,7 @@ const promises = promised.trim().split(/\n */)
 
 /** In the short form, only what reads the contract of this service. */
 const isLong = process.env['LONG'] === '1'
+const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
 const TESTS = [
   'test/auth/guard.test.ts',
   'test/contract/contract.test.ts',
@@ -63,7 +64,7 @@ t.test('the first edit: everything says what is left to do', { skip }, async (t)
 })
 
 t.test('the check and the start name the missing method', { skip }, async (t) => {
-  const checked = await npm('run', 'check')
+  const checked = await npm(...CHECK)
   t.not(checked.code, 0)
   t.match(checked.stdout, promises[1])
   t.match(checked.stdout, /findPlant/)
@@ -75,8 +76,7 @@ t.test('the check and the start name the missing method', { skip }, async (t) =>
 t.test('the second edit: all passes, and the operation works', { skip }, async (t) => {
   t.setTimeout(300_000)
   edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
-  const check = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
-  t.equal(failureOf(await npm(...check)), '', check.join(' '))
+  t.equal(failureOf(await npm(...CHECK)), '', CHECK.join(' '))
   const tests = isLong ? LONG_TESTS : TESTS
   const tested = await npm('exec', '--', 'tap', '--disable-coverage', '--reporter=tap', ...tests)
   t.equal(failureOf(tested), '', 'the tests')
