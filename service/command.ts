@@ -35,12 +35,12 @@ export function readWords<const Names extends readonly string[], Options extends
   options: Options,
 ) {
   const { positionals, values } = parse(words, options)
+  const taken = Object.keys(options).find((name) => !(name in values) && npmOption(name) !== undefined)
+  if (taken !== undefined) throw new Error(`npm took --${taken} as its own option: write -- before the words`)
   const missing = names[positionals.length]
   if (missing !== undefined) throw new Error(`${missing} is missing${SEE_HELP}`)
   const extra = positionals[names.length]
   if (extra !== undefined) throw new Error(`unexpected word "${extra}"${SEE_HELP}`)
-  const taken = Object.keys(options).find((name) => !(name in values) && npmOption(name) !== undefined)
-  if (taken !== undefined) throw new Error(`npm took --${taken} as its own option: write -- before the words`)
   return { args: positionals as { [Index in keyof Names]: string }, values } // as many as there are names
 }
 

@@ -54,8 +54,8 @@ async function serveContract(parts: Parts): Promise<Running> {
   /** @returns whether the contract is good */
   const serve = async (contract: string): Promise<boolean> => {
     const next = await buildApp({ ...parts, contract, draft: true }).catch((error: unknown) => {
-      console.error(reasonOf(error))
-      // It prints the place of what is no OpenAPI. It does not know what else the service refuses.
+      parts.log.error(reasonOf(error))
+      // The linter prints the place of what is no OpenAPI. It does not know what else the service refuses.
       execFile(process.execPath, [LINT, 'lint', contract, '--format=stylish'], (fault, stdout) => {
         if (fault !== null) console.error(stdout)
       })

@@ -42,11 +42,16 @@ t.test('without the -- that npm wants, no token gets another lifetime in silence
   // npm knows an option of this name since version 11, and drops what is no number.
   if (code === 0) t.match(stderr, /^The token for carol expires on \d{4}-/m)
   else t.match([stdout, stderr], ['', /npm took --expires as its own option: write -- before the words\n$/])
-  const older = await run([process.execPath, 'service/token.ts', 'issue', 'carol'], {
-    DATABASE_URL,
-    npm_config_expires: '1h',
-  })
-  t.match(older, { code: 1, stdout: '', stderr: 'npm took --expires as its own option: write -- before the words\n' })
+  // Before, npm took the option without its value.
+  for (const [words, option] of [
+    [['issue', 'carol'], '1h'],
+    [['issue', 'carol', '1h'], 'true'],
+  ] as const) {
+    const environment = { DATABASE_URL, npm_config_expires: option }
+    const older = await run([process.execPath, 'service/token.ts', ...words], environment)
+    const stderr = 'npm took --expires as its own option: write -- before the words\n'
+    t.match(older, { code: 1, stdout: '', stderr })
+  }
 })
 
 t.test('a token gets the scopes that --scope names, and list shows them last', async (t) => {

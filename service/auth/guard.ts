@@ -33,9 +33,8 @@ export async function buildGuards(
     specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
     verifyErrorLogLevel: 'debug',
     auth: (token, request) => {
-      // Only a JWT has a dot.
-      const verdict = (request.verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token))
-      return verdict instanceof Promise ? verdict.then(isAdmitted) : isAdmitted(verdict)
+      request.verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token) // Only a JWT has a dot.
+      return true // The guard gives the verdict.
     },
   })
   const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
@@ -63,8 +62,4 @@ function guard(header: string, challenge: string, check: Guard['check']): Guard 
       return Promise.resolve({ refused: count === 0 ? 'missing' : 'repeated' })
     },
   }
-}
-
-function isAdmitted(verdict: Verdict): boolean {
-  return 'caller' in verdict
 }
