@@ -6,8 +6,9 @@ import { type Logger, pino } from 'pino'
 import { Counter } from '../http/metrics.ts'
 import { readable } from './readable.ts'
 
-/** Characters that are written together, and milliseconds after which fewer are. */
+/** Characters that are written at once. */
 const MIN_WRITE = 4096
+/** Milliseconds after which fewer are written. */
 const WRITE_INTERVAL = 100
 /** Characters that may wait for the reader. */
 const MAX_WAITING = 8 * 1024 * 1024
@@ -19,10 +20,10 @@ const DROPPED = new Counter({
   help: 'Lines of the log that were dropped because nobody read it',
 })
 
-// On a pipe process.stdout does not wait. On a terminal, which may be stopped, it does: a thread has to wait instead.
+// process.stdout does not block on a pipe. On a terminal that is stopped it would: there, a thread writes and waits.
 export const isTerminal = process.stdout.isTTY
 
-/** The log of this process. Its level is to be set. */
+/** The log of this process. Its level is set when the configuration has been read. */
 export const log: Logger = pino({}, { write: isTerminal ? (line) => write(readable(line)) : write })
 
 if (!isTerminal) process.stdout.on('error', () => (isClosed = true))
@@ -78,7 +79,7 @@ export async function exit(code: number): Promise<never> {
     if (isClosed || !(isWriting || waiting !== '')) break
     await delay(10)
   }
-  // Node would wait for the thread that waits for the terminal.
+  // process.exit would wait for the thread that writes to the terminal.
   if (isTerminal && isWriting) process.kill(process.pid, 'SIGKILL')
   process.exit(code)
 }
