@@ -3,7 +3,7 @@ import type { Row } from '../rows.ts'
 import { faultOf, NoConnection } from './errors.ts'
 import { type Pool, unsafe } from './pool.ts'
 
-/** A connection of a pool, and the statements that are under way on it: the server answers them one after the other. */
+/** A connection of a pool, and the statements under way on it. The server answers them one after the other. */
 export class Connection {
   readonly #pool: Pool
   readonly #client: Promise<pg.PoolClient>
@@ -27,7 +27,7 @@ export class Connection {
     return this.#statements.size
   }
 
-  /** Whether it can't be used any more. */
+  /** Whether it must not be used again. */
   get isBroken(): boolean {
     return this.#isBroken
   }
@@ -54,7 +54,7 @@ export class Connection {
     }
   }
 
-  /** Returns it to its pool; no statement may be under way. It may be repeated. @param isBroken whether to give it up */
+  /** Returns it to its pool; no statement may be under way. May be called again. @param isBroken whether to give it up */
   close(isBroken = this.#isBroken): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -70,7 +70,7 @@ export class Connection {
   }
 }
 
-/** A connection for all who have statements at the same time. Nobody holds it when there are none. */
+/** A connection that statements share. It goes back to its pool when none is under way. */
 export class SharedConnection {
   readonly pool: Pool
   #connection: Connection | undefined

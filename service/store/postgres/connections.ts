@@ -21,7 +21,7 @@ const TRIES = {
   write: { unsent: 2, unknown: 1, conflict: 5, refused: 1, other: 1 },
 }
 
-/** The connections to PostgreSQL. Every wait has a bound; what may go better later fails with StoreUnavailable. */
+/** The connections to PostgreSQL. Every wait has a bound. Errors that may be temporary become StoreUnavailable. */
 export class Connections {
   readonly #timeout: number
   /** Only for writes: what is sent behind a write waits for its commit. */
@@ -35,13 +35,13 @@ export class Connections {
   /**
    * @param url as libpq has it: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @param maxSessions the most at a time, beside `DATABASE_POOL_SIZE`
-   * @throws {Error} for a URL that can't be followed
+   * @throws {Error} if the URL is not valid
    */
   constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits, maxSessions: number) {
     const address = new URL(url)
-    // With it `sslmode` means what it means to libpq.
+    // Gives `sslmode` its meaning in libpq.
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
-    new pg.Client(address.href) // throws for what the pool would find out when it connects
+    new pg.Client(address.href) // throws now what the pool would throw when it connects
     const timeout = DATABASE_TIMEOUT * 1000
     const options = { url: address.href, timeout, askState: (backend: Backend) => this.#askState(backend) }
     this.#timeout = timeout
@@ -59,12 +59,12 @@ export class Connections {
     return this.#retry('read', this.#timeout, (timeout) => this.#leastUsed().query(text, values, timeout))
   }
 
-  /** Runs a statement, once: if it fails with StoreUnavailable it may be done or not. */
+  /** Runs a statement that writes, at most once. If it fails with StoreUnavailable, it may be done or not. */
   write(text: string, values: readonly unknown[] = [], timeout = this.#timeout): Promise<readonly Row[]> {
     return this.#retry('write', timeout, (timeout) => this.#writes.query(text, values, timeout))
   }
 
-  /** A connection on which a transaction is begun. @param begin the statements that begin it; they change nothing */
+  /** Begins a transaction on a connection of its own. @param begin the statements that begin it, and change nothing */
   session(begin: string): Promise<Session> {
     return this.#retry('read', this.#timeout, async (timeout) => {
       const connection = new Connection(this.#sessions)
@@ -84,7 +84,7 @@ export class Connections {
     return Math.max(1, this.#reads.length)
   }
 
-  /** What an operator sees of them, and how many statements are under way. */
+  /** The sums of the figures of all pools, and how many statements are under way. */
   get figures() {
     const shared = [this.#writes, ...this.#reads]
     const pools = [this.#sessions, ...shared.map(({ pool }) => pool)].map(({ figures }) => figures)
@@ -93,7 +93,7 @@ export class Connections {
     return { size: sum('size'), used: sum('used'), idle: sum('idle'), givenUp: sum('givenUp'), statements }
   }
 
-  /** Waits for what was begun, with a bound. It may be repeated. */
+  /** Waits for the statements under way, with a bound, and closes all connections. May be called again. */
   end(): Promise<unknown> {
     const pools = [this.#sessions, this.#writes.pool, ...this.#reads.map(({ pool }) => pool)]
     const late = () => delay(this.#timeout, undefined, { ref: false })

@@ -33,18 +33,18 @@ export function codeOf(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : ''
 }
 
-/** Whether to connect again will not help: the credentials are wrong, or there is no such database. */
+/** Whether connecting again can't help: the credentials are wrong, or there is no such database. */
 export function isFinal(error: unknown): boolean {
   return /^(28|3D)/.test(codeOf(error))
 }
 
-/** Throws StoreUnavailable for what may go better later, and any other error as it is. */
+/** Throws StoreUnavailable for an error that may be temporary, and any other error unchanged. */
 export function translate(error: unknown): never {
   if (faultOf(error) === 'other') throw error
   throw new StoreUnavailable(textOf(error), { cause: error })
 }
 
-// Node tries all addresses of a name, and says nothing itself when all have failed.
+// If all addresses of a name have failed, Node's error has no message of its own.
 function textOf(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(reasonOf).join(', ') : reasonOf(error)
 }

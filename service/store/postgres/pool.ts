@@ -39,16 +39,16 @@ export interface PoolOptions {
 }
 
 /**
- * Connections whose last commits may not be safe: the server goes on as if they were when an administrator cancels its
- * wait for a synchronous standby, and says so in a warning only.
+ * Connections whose last commit may not be on the synchronous standby. If an administrator cancels the wait for it, the
+ * server reports success, and only a warning tells.
  */
 export const unsafe = new WeakSet<pg.ClientBase>()
 
-/** A bounded number of connections. One that is given up keeps its place until the server has closed it, too. */
+/** A bounded number of connections. One that is given up keeps its place until its process at the server has ended. */
 export class Pool {
   readonly #options: PoolOptions
   readonly #pool: pg.Pool
-  /** The connections that can be used; those over a pooler have no process of their own. */
+  /** The connections that were checked, with their processes at the server; undefined behind a pooler. */
   readonly #checked = new WeakMap<pg.ClientBase, Backend | undefined>()
   #givenUp = 0
 
@@ -71,7 +71,7 @@ export class Pool {
     })
   }
 
-  /** Whether not all places are taken by connections that were given up. */
+  /** Whether a place is not taken by a connection that was given up. */
   get hasPlace(): boolean {
     return this.#givenUp < this.#options.max
   }
@@ -82,7 +82,7 @@ export class Pool {
     return { size: this.#options.max, used: totalCount - idleCount, idle: idleCount, givenUp: this.#givenUp }
   }
 
-  /** Takes a connection, as soon as there is one or a place for another one. @throws {NoConnection} */
+  /** Waits for an unused connection, or for a place to open one. @throws {NoConnection} */
   async connect(): Promise<pg.PoolClient> {
     try {
       const client = await this.#pool.connect()
@@ -153,7 +153,7 @@ export class Pool {
         [pid, setting, bound, SERVER_IDLE_TIMEOUT * timeout],
       ).catch((error: unknown) => {
         if (!(error instanceof pg.DatabaseError)) throw error
-        return undefined // an engine that does not know all that
+        return undefined // the engine does not have these settings
       })
       this.#checked.set(client, backend && { pid: Number(pid), started: String(backend['started']) })
     } catch (error) {

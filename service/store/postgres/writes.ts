@@ -8,8 +8,8 @@ import { StoreUnavailable } from '../../errors.ts'
 const GIVEN = 'unnest($1::text[], $2::int8[], $3::text[]) AS given (owner, id, plant)'
 
 /**
- * The statement for each kind of write, to many plants. It gives a row for each plant that was written or deleted.
- * A plant that is there already is written as it is: that locks it, and so it is read.
+ * The statement for each kind of write, to many plants. It returns a row for each plant that was written or deleted.
+ * A create of a plant that exists updates it to itself, which locks the row and returns it.
  */
 const WRITES = {
   create: `INSERT INTO plants (owner, id, plant) SELECT * FROM ${GIVEN}
@@ -49,7 +49,7 @@ export class Writes {
   constructor(connections: Connections, timeout: number) {
     this.#connections = connections
     this.#timeout = timeout
-    // Writes to one plant are in different batches: in one statement they would have no order.
+    // Writes to the same plant go into different batches: in one statement they would have no order.
     this.#batches = new Batcher((batch) => this.#commit(batch), { max: BATCH, keyOf: ({ key }) => key })
   }
 
@@ -76,7 +76,7 @@ export class Writes {
       if (item.end < latest) reject(new StoreUnavailable('too many writes wait'))
       return item.end >= latest
     })
-    // In one order on all replicas: otherwise they would wait for each other.
+    // All replicas write in the same order: otherwise they could deadlock.
     inTime.sort((one, two) => (one.item.key < two.item.key ? -1 : 1))
     const byKind = Map.groupBy(inTime, ({ item }) => item.kind)
     await Promise.all([...byKind].map(([kind, writes]) => this.#write(kind, writes)))

@@ -23,10 +23,10 @@ const LOGS = ['-journal', '-wal', '-shm']
 const checksumPath = (backup: string) => `${backup}.sha256`
 
 /**
- * Saves a copy of a database, which may be in use, and its checksum. The copy has all that was acknowledged before, of one
- * moment.
- * @param to where nothing is yet; once it is there, it is whole and on disk
- * @throws {Error} if there is something, or the copy is not sound
+ * Saves a copy of a database, which may be in use, and its checksum. The copy shows one moment, and has every write that
+ * was acknowledged before.
+ * @param to a path where no file is; once a file is there, it is whole and on disk
+ * @throws {Error} if a file is there, or the copy is not sound
  */
 export async function saveBackup(database: string, to: string): Promise<Count> {
   if (existsSync(to)) throw new Error(`${to} already exists`)

@@ -13,7 +13,7 @@ const IOERR_WRITE = (3 << 8) | IOERR
 /** IOERR_NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP: no fault of the disk, and they need not last. */
 const NO_DISK_FAULT = new Set<number | undefined>([12, 18, 19, 21].map((detail) => (detail << 8) | IOERR))
 
-/** Runs SQL on the connections of a store and translates its errors. After an error that is final nothing runs any more. */
+/** Runs SQL and translates its errors. After a final error it refuses every later call. */
 export class SqlRunner {
   readonly #db: DatabaseSync
   readonly #onFailure: Monitor['onFailure']
@@ -24,7 +24,7 @@ export class SqlRunner {
     this.#onFailure = onFailure
   }
 
-  /** @throws {StoreUnavailable} for an error that need not last, for one that is final, and after that */
+  /** @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
   run<Value>(sql: () => Value): Value {
     if (this.#failure !== undefined) throw new StoreUnavailable('the store has failed', { cause: this.#failure })
     try {
@@ -32,21 +32,21 @@ export class SqlRunner {
     } catch (error) {
       const message = this.#finalMessage(error)
       if (message !== undefined) this.fail(message, error)
-      // When the process ends, the store is closed to requests that have taken too long.
+      // A request that takes too long finds the store closed when the process ends.
       const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
       if (!isClosed && !TEMPORARY.has(primaryCode(error))) throw error
       throw new StoreUnavailable(String(error), { cause: error })
     }
   }
 
-  /** Ends the store. @throws {StoreUnavailable} */
+  /** Reports a final error. @throws {StoreUnavailable} */
   fail(message: string, error: unknown): never {
     if (this.#failure === undefined) this.#onFailure(message, error)
     this.refuse(error)
     throw new StoreUnavailable(message, { cause: error })
   }
 
-  /** Runs nothing any more. */
+  /** Refuses every later call. */
   refuse(reason: unknown): void {
     this.#failure ??= reason
   }
@@ -75,8 +75,8 @@ function resultCode(error: unknown): number | undefined {
 }
 
 /**
- * Whether the system refuses to let files grow: a quota is used up (EDQUOT), or their size is limited (EFBIG). SQLite takes
- * both for an I/O error and does not tell the errno, so that some bytes are written behind the log, and taken back.
+ * Whether the system does not let files grow: a quota is used up (EDQUOT), or their size is limited (EFBIG). SQLite reports
+ * both as an I/O error, without the errno. To find out, some bytes are written behind the log and removed again.
  */
 function mustNotGrow(db: DatabaseSync): boolean {
   let file: number | undefined

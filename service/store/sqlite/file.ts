@@ -27,8 +27,8 @@ export interface OpenFile {
 }
 
 /**
- * Opens a SQLite file in WAL mode with each commit synced (https://sqlite.org/pragma.html#pragma_synchronous). Makes the
- * file, or upgrades its schema, where needed.
+ * Opens a SQLite file in WAL mode with each commit synced (https://sqlite.org/pragma.html#pragma_synchronous). Creates the
+ * file, or upgrades its schema, if needed.
  * @param sole whether to become the one process that owns the file; false for a visitor
  * @throws {StartupError}
  */
@@ -57,7 +57,7 @@ export function openSqlite(file: string, sole: boolean, schema = SCHEMA): OpenFi
   }
 }
 
-/** Makes a folder that a power cut does not take away again. */
+/** Creates a folder that survives a power cut. */
 export function makeFolder(path: string): void {
   mkdirSync(path)
   sync(dirname(path))
@@ -73,7 +73,7 @@ export function sync(path: string): void {
   }
 }
 
-/** Finds what SQLite would not name, or would open for reading only. @throws {Error} of the system, naming the file */
+/** Checks permissions and descriptors, for SQLite would not name the file. @throws {Error} of the system, with its name */
 function assertUsable(path: string): void {
   const paths = [path, `${path}-wal`, `${path}-shm`, lockPath(path)]
   for (const each of [dirname(path), ...paths].filter(existsSync)) accessSync(each, constants.R_OK | constants.W_OK)
@@ -86,8 +86,8 @@ function assertUsable(path: string): void {
 }
 
 /**
- * Writes the log once more, as it is read. If the sync of a commit has failed in an earlier process, the system may show
- * what is not on the disk, and take it for written: what is added behind that would be lost with it.
+ * Writes the log again, unchanged. If the sync of a commit failed in an earlier process, the system may show data that is
+ * not on the disk and take it for written. What is added behind such data would be lost with it.
  */
 function rewriteLog(log: string): void {
   if (!existsSync(log)) return
@@ -107,7 +107,7 @@ function prepare(db: DatabaseSync, sole: boolean, schema: readonly string[]): nu
   // Nobody else writes to the log meanwhile.
   if (sole) rewriteLog(`${db.location()}-wal`)
   db.exec('COMMIT; PRAGMA journal_mode = WAL')
-  // The errors of automatic checkpoints would not be told: the owner does them.
+  // Automatic checkpoints hide I/O errors: the owner makes its own.
   if (sole) db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}`)
   const set = db.prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous').get()
   if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {

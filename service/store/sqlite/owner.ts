@@ -3,7 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { primaryCode } from './errors.ts'
 
-/** The lock is beside the database, not on it, so that the `token` command can visit. */
+/** The lock is beside the database, not on it, so that the `token` command can open the database, too. */
 export const lockPath = (path: string) => `${path}.lock`
 
 /**
@@ -40,7 +40,7 @@ export function assertOneName(path: string): void {
   }
 }
 
-/** @returns what tells whether the paths still lead to the files that they lead to now */
+/** @returns a function that tells whether the paths still lead to the same files as now */
 export function watchPlace(paths: readonly string[]): () => boolean {
   const found = () => paths.map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
   const before = found()

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-/** Each entry upgrades the schema by one version. `user_version` of a file is the number of entries that it has had. */
+/** Each entry upgrades the schema by one version. `user_version` of a file tells how many were applied to it. */
 export const SCHEMA: readonly string[] = [
   `CREATE TABLE plants (
      owner TEXT NOT NULL,

@@ -13,13 +13,13 @@ import { Statements } from './statements.ts'
 import type { Entry, Figures, Limits, Monitor, Page, Plant, Store, StoredToken } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
-/** After so many writes the log is emptied into the file. */
+/** The number of writes between two checkpoints, which copy the log into the file. */
 const CHECKPOINT = 500
-/** Bytes of the log above which no snapshot begins beside others, and above which those that are open are ended. */
+/** Bytes of the log above which no snapshot begins beside others, and above which open snapshots are closed. */
 const MAX_LOG_BYTES = 64 << 20
 const MAX_LOG_BYTES_WITH_SNAPSHOTS = 256 << 20
 
-/** The embedded store. */
+/** The embedded store, on SQLite. */
 export class SqliteStore implements Store {
   readonly #file: OpenFile
   readonly #db: DatabaseSync
@@ -34,7 +34,7 @@ export class SqliteStore implements Store {
   #isSound: boolean | undefined
   #commits = 0
   #writes = 0
-  /** Of these so many are not only in the log. */
+  /** How many of these writes came before the last checkpoint. */
   #checkpointed = 0
 
   /**
@@ -48,7 +48,7 @@ export class SqliteStore implements Store {
     const path = String(db.location())
     this.#sql = new Statements(db, runner)
     if (monitor !== undefined) {
-      // In production it is more often a volume that is missing than the first start.
+      // In production a new file more often means a missing volume than a first start.
       if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
       startCheck(path, this.#closed.signal, monitor.log, (faults) => this.#checked(faults, monitor.log))
     }
@@ -92,7 +92,7 @@ export class SqliteStore implements Store {
   }
 
   async list(owner: string, after?: bigint, limit?: number): Promise<Page> {
-    // The lists of one turn are answered together, as writes are: to wake their clients one by one costs more.
+    // Answer the lists of one turn together: that costs less than to wake their clients one by one.
     await nextTurn()
     return this.#runner.run(() =>
       this.#cache.get(`${owner} ${after} ${limit}`, () => this.#lists.list(owner, after, limit)),
@@ -148,7 +148,7 @@ export class SqliteStore implements Store {
 
   #checked(faults: readonly string[], log: Monitor['log']): void {
     this.#isSound = faults.length === 0
-    // The process stays up, so that an operator sees why: to start it anew would not help.
+    // The process stays up, so that an operator sees the reason: a restart would not help.
     if (!this.#isSound) this.#runner.refuse(new Error('the database is corrupt'))
     log[this.#isSound ? 'info' : 'error']({ faults }, `the database is ${this.#isSound ? 'sound' : 'corrupt'}`)
   }
@@ -193,17 +193,17 @@ export class SqliteStore implements Store {
     if (this.#writes - this.#checkpointed >= CHECKPOINT) this.#checkpoint()
   }
 
-  // SQLite would do it by itself, and would not tell of an I/O error.
+  // SQLite's automatic checkpoints hide I/O errors.
   #checkpoint(): void {
     this.#checkpointed = this.#writes
     if (this.#logBytes() > MAX_LOG_BYTES_WITH_SNAPSHOTS) void this.#lists.endSnapshots()
     try {
       const { log, checkpointed } = this.#sql.get`PRAGMA wal_checkpoint` ?? {}
-      // A reader that is not of this process may still use the log: then it is truncated another time.
+      // If a reader in another process still uses the log, it is truncated later.
       if (log !== checkpointed || this.#lists.snapshots > 0 || this.#logBytes() <= MAX_LOG_BYTES) return
       this.#runner.run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error // else the log has it all until the next time
+      if (!(error instanceof StoreUnavailable)) throw error // otherwise the log keeps everything until the next checkpoint
     }
   }
 
