@@ -32,6 +32,15 @@ t.test('each link to a file or a heading leads somewhere', async (t) => {
   }
 })
 
+t.test('the changelog says each thing once', async (t) => {
+  const lines: string[] = readFileSync('CHANGELOG.md', 'utf8').match(/^- .*/gm) ?? []
+  t.ok(lines.length > 20)
+  t.strictSame(
+    lines.filter((line, index) => lines.indexOf(line) !== index),
+    [],
+  )
+})
+
 t.test('the list of files is what service/ holds', async (t) => {
   const listed = section('service/README.md', '## The files').match(/(?<=^\|.*`)[\w./-]+\.ts(?=`.* \|)/gm)
   const files = [...(listed ?? [])].sort()
