@@ -252,10 +252,7 @@ export interface operations {
     getPayout: {
         parameters: {
             query?: {
-                /**
-                 * @description The maximum number of plants to return, in plain decimal digits. All of them if absent.
-                 * @example 20
-                 */
+                /** @description The maximum number of plants to return, in plain decimal digits. All of them if absent. */
                 limit?: number;
                 /** @description Where to go on, as a `Link` of an earlier answer says. Opaque. */
                 cursor?: string;
@@ -277,17 +274,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example [
-                     *       {
-                     *         "name": "Monstera deliciosa",
-                     *         "tag": "indoor"
-                     *       },
-                     *       {
-                     *         "name": "Aloe vera"
-                     *       }
-                     *     ]
-                     */
                     "application/json": components["schemas"]["Plant"][];
                 };
             };
@@ -306,13 +292,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "id": 7,
-                 *       "name": "Monstera deliciosa",
-                 *       "tag": "indoor"
-                 *     }
-                 */
                 "application/json": components["schemas"]["NewPlant"];
             };
         };
@@ -323,12 +302,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "name": "Monstera deliciosa",
-                     *       "tag": "indoor"
-                     *     }
-                     */
                     "application/json": components["schemas"]["Plant"];
                 };
             };
@@ -374,7 +347,7 @@ export interface operations {
 export const COMPILED: Compiled = {
   "title": "Plant Store",
   "sources": {
-    "openapi.yaml": "3a1566a63026d7fd701a1973a70392524ca57f5970cfe4b65a3342391244824a"
+    "openapi.yaml": "005b041f57a31359bec776db95580edea1edb6f3e56a00b56aaa576bfd2a6588"
   },
   "bundle": null,
   "baseUrl": [

@@ -59,7 +59,7 @@ t.test('a contract that cannot be read is refused with file, line and reason', a
     [line('info:', 'bad indentation'), 'info:', 'info: }'],
     [/openapi\.yaml:4: duplicated mapping key/, '  title: Plant Store', '  title: a\n  title: b'],
     [line('/Unavailable', "Can't resolve"), 's/Unavailable', 's/Unavailabel'],
-    [line('example: 20', 'unidentified alias "twenty"'), 'example: 20', 'example: *twenty'],
+    [line('{ value: 20 }', 'unidentified alias "twenty"'), '{ value: 20 }', '{ value: *twenty }'],
     [
       line('Id: deletePayout\n      s', 'two operations have the operationId getPayout'),
       'Id: deletePayout\n      s',

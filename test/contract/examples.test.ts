@@ -16,10 +16,13 @@ const CHANGES: Readonly<Record<string, Partial<Call>>> = {
   'deletePayout 404': { path: '/plants/8' },
 }
 
-for (const operation of operations) {
+// Nothing is known here of what other operations refuse.
+const KNOWN = new Set(Object.keys(CHANGES).map((name) => name.split(' ')[0]))
+
+for (const operation of operations.filter(({ id }) => KNOWN.has(id))) {
   for (const [status, { examples }] of operation.responses) {
-    if (/^[23]/.test(status)) continue
     const name = `${operation.id} ${status}`
+    if (/^[23]/.test(status)) continue
 
     t.test(`the example of ${name} is what the service answers`, async (t) => {
       const { call, store, token } = await build(t)

@@ -7,7 +7,7 @@ import { type Operation, operations, paths } from '../support/contract.ts'
 import { type Answer, build } from '../support/helper.ts'
 import { brief, stringify } from '../support/json.ts'
 import { isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
-import { exampleOf, type Input, inputsOf, toCall, withTexts } from '../support/requests.ts'
+import { exampleOf, inOrder, type Input, inputsOf, toCall, withTexts } from '../support/requests.ts'
 import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
 import { mutantsOf, unviolated } from '../support/schemas-violations.ts'
@@ -20,16 +20,14 @@ let callers = 0
 /** The most bytes of a body. */
 const LIMIT = 16_384
 
-/** The order in which the examples of the contract work. */
-const ORDER = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
-const inOrder = operations.toSorted((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method))
+const ordered = inOrder(operations)
 
 const newcomer = () => token(`caller${(callers += 1)}`)
 
 /** A caller for whom the examples were sent that go before those of an operation. */
 async function callerOf(operation: Operation): Promise<string> {
   const caller = await newcomer()
-  for (const each of inOrder.slice(0, inOrder.indexOf(operation))) {
+  for (const each of ordered.slice(0, ordered.indexOf(operation))) {
     if (each.method !== 'DELETE') await call({ ...toCall(each, exampleOf(each)), token: caller })
   }
   return caller
@@ -40,7 +38,7 @@ const refuses = ({ status }: Answer) => [400, 401, 405, 413, 415].includes(statu
 
 t.test('the examples of the contract work, POST first and DELETE last', async (t) => {
   const caller = await newcomer()
-  for (const each of inOrder) {
+  for (const each of ordered) {
     const { status, text } = await call({ ...toCall(each, exampleOf(each)), token: caller })
     t.ok(status >= 200 && status < 300, `the example of ${each.id} is answered ${status} ${text}`)
   }

@@ -9,11 +9,23 @@ export interface Parameter {
   readonly required: boolean
   readonly schema: Schema
   readonly examples: readonly unknown[]
+  /** The examples that have a name. */
+  readonly named: Named
 }
 
 export interface Body {
   readonly schema: Schema
   readonly examples: readonly unknown[]
+  readonly named: Named
+}
+
+type Named = Readonly<Record<string, unknown>>
+
+/** What to ask next: the operation, and its parameters as runtime expressions (OpenAPI 3.1.0, section 4.8.20.3). */
+export interface Link {
+  readonly name: string
+  readonly operationId: string
+  readonly parameters: Named
 }
 
 export interface Response {
@@ -22,6 +34,8 @@ export interface Response {
   /** That of application/json; undefined if there is no body. */
   readonly schema: Schema | undefined
   readonly examples: readonly unknown[]
+  readonly named: Named
+  readonly links: readonly Link[]
 }
 
 export interface Operation {
@@ -84,7 +98,10 @@ function toOperation(method: string, path: string, value: Record<string, unknown
     path,
     isGuarded: Object.values(fields(security)).length > 0,
     parameters: [...byName.values()],
-    body: requestBody === undefined ? undefined : { schema: fields(content['schema']), examples: examplesOf(content) },
+    body:
+      requestBody === undefined
+        ? undefined
+        : { schema: fields(content['schema']), examples: examplesOf(content), named: namedOf(content) },
     responses: new Map(Object.entries(fields(responses)).map(([status, each]) => [status, toResponse(each)])),
   }
 }
@@ -96,25 +113,39 @@ function toParameter(value: Record<string, unknown>): Parameter {
     required: value['required'] === true,
     schema: fields(value['schema']),
     examples: examplesOf(value),
+    named: namedOf(value),
   }
 }
 
 function toResponse(value: unknown): Response {
-  const { headers, content } = fields(value)
+  const { headers, content, links } = fields(value)
   const entries = Object.entries(fields(headers)).map(([name, each]) => {
     const { required = false, schema } = fields(each)
     return [name, { required: required === true, schema: fields(schema) }] as const
   })
   const json = fields(content)['application/json']
   const schema = json === undefined ? undefined : fields(fields(json)['schema'])
-  return { headers: new Map(entries), schema, examples: examplesOf(fields(json)) }
+  return {
+    headers: new Map(entries),
+    schema,
+    examples: examplesOf(fields(json)),
+    named: namedOf(fields(json)),
+    links: Object.entries(fields(links)).map(([name, link]) => {
+      const { operationId, parameters } = fields(link)
+      return { name, operationId: String(operationId), parameters: fields(parameters) }
+    }),
+  }
 }
 
 /** The examples of a parameter or a media type, or else of its schema. */
 function examplesOf(value: Record<string, unknown>): unknown[] {
-  const named = Object.values(fields(value['examples'])).map((each) => fields(each)['value'])
-  const own = 'example' in value ? [value['example']] : named
+  const own = 'example' in value ? [value['example']] : Object.values(namedOf(value))
   return own.length > 0 ? own : examplesOfSchema(fields(value['schema']))
+}
+
+function namedOf({ examples }: Record<string, unknown>): Named {
+  const named = Object.entries(fields(examples)).map(([name, each]) => [name, fields(each)['value']])
+  return Object.fromEntries(named) as Named
 }
 
 function examplesOfSchema({ example, examples, allOf }: Schema): unknown[] {

@@ -13,6 +13,13 @@ export interface Input {
 /** A request with its header lines as names and values in turn. */
 type Asked = Call & { readonly headers: readonly string[] }
 
+/** The order in which the examples of a contract work. */
+const ORDER = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
+
+export function inOrder(operations: readonly Operation[]): Operation[] {
+  return operations.toSorted((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method))
+}
+
 /** The request that asks an operation. */
 export function toCall({ method, path, parameters }: Operation, { texts, body }: Input): Asked {
   const pairs = parameters.flatMap((each) => (texts.get(each) ?? []).map((text) => ({ ...each, text })))
