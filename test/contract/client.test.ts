@@ -1,4 +1,5 @@
 import { copyFileSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import t from 'tap'
 import { expectedSession, INT64, SAFE } from '../support/generated-clients.ts'
 import { build } from '../support/helper.ts'
@@ -59,10 +60,9 @@ t.test('the clients of the README and of Hey API are generated from /openapi.yam
     'wrong.ts': `${code.replace('limit:', 'limits:')}console.log(data, error)\n`,
   })
   for (const file of ['tsconfig.json', ...drivers]) copyFileSync(`${DRIVERS}/${file}`, `${folder}/${file}`)
-  const execute = (words: string, environment = {}) => {
-    const [program = '', ...others] = words.split(' ')
-    return run([`${process.cwd()}/node_modules/.bin/${program}`, ...others], environment, folder)
-  }
+  // npm before 11.19 does not link the Node of the packages.
+  const PATH = `${dirname(process.execPath)}:${process.cwd()}/node_modules/.bin:${process.env['PATH']}`
+  const execute = (words: string, environment = {}) => run(words.split(' '), { PATH, ...environment }, folder)
   const heyApi = `openapi-ts --input http://127.0.0.1:${port}/openapi.yaml --output hey-api --no-log-file`
   for (const command of [readme, heyApi]) {
     const { code, stderr } = await execute(command)
