@@ -92,14 +92,16 @@ t.test('what waits for the reader is bounded, and who reads again is told how ma
       log.info({ line, text: 'x'.repeat(1000) })
       if (line % 100 === 0) await new Promise(setImmediate)
     }
-    process.stderr.write(String(Math.round(process.memoryUsage.rss() / 1e6)))
+    const { register } = await import('prom-client')
+    const counted = await register.getSingleMetricAsString('plants_dropped_log_lines_total')
+    process.stderr.write(Math.round(process.memoryUsage.rss() / 1e6) + ' ' + counted.split(' ').at(-1))
     process.once('SIGTERM', () => exit(0))
     setInterval(() => undefined, 1000)`
   const words = ['--input-type=module', '--eval', script]
   const child = spawn(process.execPath, words, { env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] })
   t.teardown(() => child.kill('SIGKILL'))
   const [chunk] = (await once(child.stderr, 'data')) as [Buffer]
-  const megabytes = Number(chunk)
+  const [megabytes = 0, counted = 0] = chunk.toString().split(' ').map(Number)
   const stdout = text(child.stdout)
   await delay(500) // for all that waited to be read
   child.kill('SIGTERM')
@@ -109,6 +111,7 @@ t.test('what waits for the reader is bounded, and who reads again is told how ma
     .map((line) => JSON.parse(line) as { line?: number; dropped?: number })
   const dropped = lines.reduce((sum, line) => sum + (line.dropped ?? 0), 0)
   t.ok(dropped > 10_000, `${dropped} lines were dropped`)
+  t.equal(counted, dropped)
   t.equal(lines.filter(({ line }) => line !== undefined).length + dropped, 40_000)
   t.ok(megabytes < 250, `${megabytes} MB`)
 })

@@ -168,6 +168,14 @@ t.test('a newer schema that does not allow for this version is refused, in one l
   )
 })
 
+t.test('owners and token ids are compared byte by byte, whatever the language of the database', async (t) => {
+  const url = await server.createDatabase()
+  await use(url)
+  const text = `SELECT column_name FROM information_schema.columns WHERE collation_name = 'C' AND table_schema = 'public'
+    ORDER BY column_name`
+  t.strictSame(await server.sql(text, url), [{ column_name: 'id' }, { column_name: 'owner' }])
+})
+
 t.test('a database that can not keep all texts is refused', async (t) => {
   const url = await server.createDatabase(`ENCODING 'LATIN1' TEMPLATE template0`)
   t.match(await refusal(t, url), /: its encoding is LATIN1 and must be UTF8$/)

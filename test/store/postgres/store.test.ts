@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { JsonText } from '../../../service/http/json.ts'
 import { type Store } from '../../../service/store/store.ts'
 import { batchesOf, namesIn } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
+import { eventually } from '../../support/project.ts'
 import { openStore } from '../../../service/store/open.ts'
 import { StoreUnavailable } from '../../../service/errors.ts'
 
@@ -171,6 +173,44 @@ t.test('writes that waited long behind one that is stuck leave those behind them
   const inTime = store.create('joe', 3n, name('arrives late'))
   server.resume()
   t.strictSame(await inTime, name('arrives late'))
+})
+
+t.test('a write that has waited for others has only the rest of its time', async (t) => {
+  const { store } = await open(t)
+  await server.pause()
+  const stuck = store.create('joe', 1n, name('under way'))
+  await delay(600)
+  const waits = store.create('joe', 2n, name('waits')).catch((error: unknown) => error)
+  const late = delay(1250, 'it took longer than DATABASE_TIMEOUT')
+  await t.rejects(stuck, StoreUnavailable)
+  t.ok((await Promise.race([waits, late])) instanceof StoreUnavailable)
+  server.resume()
+  await late
+})
+
+t.test('a read that an administrator cancels may be repeated', async (t) => {
+  const { url, store } = await open(t)
+  await transaction(t, url, 'LOCK TABLE plants')
+  const found = store.find('joe', 1n).catch((error: unknown) => error)
+  await server.sql(`SELECT pg_cancel_backend(${await waiting(url, 'SELECT plant')})`)
+  t.ok((await found) instanceof StoreUnavailable)
+})
+
+t.test('while the server takes no writes any more they may be repeated, and then all goes on', async (t) => {
+  const { store } = await open(t)
+  const create = async (): Promise<unknown> => store.create('joe', 1n, name('a')).catch((error: unknown) => error)
+  t.strictSame(await create(), name('a'))
+  const reload = async (change: string) => {
+    await server.sql(`ALTER SYSTEM ${change}`)
+    await server.sql('SELECT pg_reload_conf()')
+  }
+  await reload('SET default_transaction_read_only = on')
+  t.teardown(() => reload('RESET default_transaction_read_only'))
+  let answer: unknown
+  await eventually(async () => !isDeepStrictEqual((answer = await create()), name('a')))
+  t.ok(answer instanceof StoreUnavailable, String(answer))
+  await reload('RESET default_transaction_read_only')
+  await eventually(async () => isDeepStrictEqual(await create(), name('a')))
 })
 
 t.test(
