@@ -167,7 +167,16 @@ t.test('what nginx refuses is an Error of the contract', async (t) => {
   await assertError(t, 'a long body', await fetch(`${url}${PREFIX}/plants`, { method: 'POST', body }), 413)
   await assertError(t, 'a long target', await fetch(`${url}${PREFIX}/${'x'.repeat(10_000)}`), 414)
   await assertError(t, 'long headers', await fetch(`${url}${PREFIX}/`, { headers: { a: 'x'.repeat(10_000) } }), 431)
-  const socket = net.connect(gateway, '127.0.0.1')
-  socket.end('BROKEN\r\n\r\n')
-  t.match(await text(socket), /^HTTP\/1.1 400 [^]*{"error":400,"message":"/)
+  for (const [lines, status] of [
+    ['BROKEN', 400],
+    [`TRACE ${PREFIX}/plants HTTP/1.1\r\nHost: h`, 405],
+    [`POST ${PREFIX}/plants HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip`, 501],
+    [`GET ${PREFIX}/plants HTTP/3.0\r\nHost: h`, 505],
+  ] as const) {
+    const socket = net.connect(gateway, '127.0.0.1')
+    socket.end(`${lines}\r\n\r\n`)
+    const answer = await text(socket)
+    t.match(answer, new RegExp(`^HTTP/1.1 ${status} [^]*{"error":${status},"message":"`))
+    t.notMatch(answer, 'try again later')
+  }
 })
