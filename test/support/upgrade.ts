@@ -13,7 +13,7 @@ export const NEXT = {
 
 /** Upgrades a schema. @returns the statements that were run, but for questions */
 export async function upgrade(url: string): Promise<string[]> {
-  const connections = new Connections(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 1 }, 1)
+  const connections = new Connections(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 2 }, 1)
   const run: string[] = []
   const query = (text: string, values?: readonly unknown[]) => {
     if (!text.startsWith('SELECT')) run.push(text)
