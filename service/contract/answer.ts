@@ -48,6 +48,7 @@ export function answerSender({ id, responses }: Operation, { schemas }: Compiled
     reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
     if (isIterable(body)) return send(await streamOf(request, kind === 'json' ? jsonArray(body) : body, body))
     if (body instanceof Uint8Array) return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+    if (kind === 'bytes') throw fail('a body that is not bytes')
     const write = writers.get(`${key} ${mediaType}`) ?? writer(schema, kind === 'text', isChanged, validators())
     writers.set(`${key} ${mediaType}`, write)
     const { text = '', fault }: Written = body instanceof JsonText ? { text: body.text } : write(body)

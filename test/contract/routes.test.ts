@@ -138,12 +138,13 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
     [{ status: 200, body: { id: 1, other: 2 } }, /body must not have the property other/],
     [{ status: 200, body: { id: '1' } }, /body\/id must be an integer/],
     [{ status: 204, body: 1 }, /a body that the contract does not declare/],
+    [{ status: 202, body: {} }, /gave, with 202, a body that is not bytes/],
   ]
   for (const [given, fault] of table) {
     const schema = '{ type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false }'
     const errors: unknown[] = []
     const app = await boot(t, {
-      yaml: `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } }, '204': { description: None } }`,
+      yaml: `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } }, '202': { description: Image, content: { image/png: {} } }, '204': { description: None } }`,
       run: async () => given as { status: number },
       onError: ({ message }) => void errors.push(message),
     })

@@ -1,0 +1,118 @@
+// The helpers of the tests that come from the contract. If one of them gave nothing, or accepted everything, those tests
+// would pass, whatever the service does.
+import fc from 'fast-check'
+import t from 'tap'
+import { linked, namedExamples } from './behaviour.ts'
+import { type Operation, operations, type Parameter } from './contract.ts'
+import { stringify } from './json.ts'
+import { isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
+import { exampleOf, inputsOf, toCall } from './requests.ts'
+import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
+import { isValid } from './schemas.ts'
+import { mutantsOf, unviolated } from './schemas-violations.ts'
+
+const SCHEMA = {
+  type: 'object',
+  required: ['id', 'name'],
+  properties: {
+    id: { type: 'integer', format: 'int64', minimum: 1 },
+    name: { type: 'string', maxLength: 3, pattern: '^[a-z]*$' },
+    kind: { enum: ['a', 'b'] },
+  },
+  additionalProperties: false,
+}
+const VALID = [
+  { id: 1n, name: 'abc' },
+  { id: 2n ** 63n - 1n, name: '', kind: 'a' },
+]
+const INVALID = [
+  ...[{ id: 0, name: 'a' }, { id: 1.5, name: 'a' }, { id: 2n ** 63n, name: 'a' }, { id: '1', name: 'a' }, { id: 1 }],
+  ...[
+    { id: 1, name: 'abcd' },
+    { id: 1, name: 'A' },
+    { id: 1, name: 'a', kind: 'c' },
+    { id: 1, name: 'a', more: 1 },
+    [],
+  ],
+]
+const limit: Parameter = {
+  in: 'query',
+  name: 'limit',
+  required: false,
+  schema: { type: 'integer', format: 'int32', minimum: 1 },
+  examples: [20],
+  named: {},
+}
+const operation = (id: string): Operation => {
+  const found = operations.find((each) => each.id === id)
+  if (found === undefined) throw new Error(`the contract has no ${id}`)
+  return found
+}
+
+t.test('the validator accepts what is valid, and refuses what is not', async (t) => {
+  for (const value of VALID) t.ok(isValid(SCHEMA, value))
+  for (const value of INVALID) t.notOk(isValid(SCHEMA, value))
+})
+
+t.test('generated values are valid, and differ', async (t) => {
+  const values = fc.sample(arbitraryOf(SCHEMA), { numRuns: 100, seed: 1 })
+  t.ok(values.every((each) => isValid(SCHEMA, each)))
+  t.ok(new Set(values.map(stringify)).size > 20)
+  t.ok(samplesOf(SCHEMA, 20).length > 1)
+})
+
+t.test('mutants violate each rule of a schema, and a rule that nothing violates is named', async (t) => {
+  const mutants = mutantsOf(SCHEMA, [VALID[1]]).map(({ value }) => value)
+  t.strictSame(unviolated(SCHEMA, mutants), [])
+  t.ok(mutants.some((each) => isValid(SCHEMA, each)) && mutants.some((each) => !isValid(SCHEMA, each)))
+  const rules = unviolated(SCHEMA, VALID).join()
+  for (const rule of ['minimum', 'maxLength', 'pattern', 'enum', 'required', 'additionalProperties'])
+    t.match(rules, rule)
+})
+
+t.test('texts of a parameter violate each of its rules; it takes plain decimals only', async (t) => {
+  const texts = textsOf(limit)
+  t.strictSame(unviolatedBy(limit, texts), [])
+  t.not(unviolatedBy(limit, ['1', '2']).length, 0)
+  for (const text of ['1', '2147483647']) t.ok(takes(limit, text) && isSendable(limit, text), text)
+  for (const text of ['0', '2147483648', '1.0', '01', '0x1', '', 'a', '\uD800']) t.notOk(takes(limit, text), text)
+  t.notOk(isSendable({ ...limit, in: 'path' }, ''))
+  t.notOk(isSendable({ ...limit, in: 'header' }, 'a\nb'))
+})
+
+t.test('the operations of the contract are read, with their parameters, bodies and responses', async (t) => {
+  const [create, list, remove] = ['createPayout', 'getPayout', 'deletePayout'].map(operation)
+  t.strictSame([create?.method, create?.path, create?.isGuarded], ['POST', '/plants', true])
+  t.ok(create?.body?.examples.length)
+  t.strictSame(
+    list?.parameters.map(({ name }) => name),
+    ['limit', 'cursor'],
+  )
+  t.strictSame(
+    remove?.parameters.map(({ name, required }) => [name, required]),
+    [['id', true]],
+  )
+  for (const each of operations) t.ok(each.responses.size >= 5 && each.responses.has('default'), each.id)
+})
+
+t.test('requests have what the input says', async (t) => {
+  t.equal(toCall(operation('deletePayout'), exampleOf(operation('deletePayout'))).path, '/plants/7')
+  t.equal(toCall(operation('getPayout'), exampleOf(operation('getPayout'))).path, '/plants?limit=20')
+  const paths = fc.sample(inputsOf(operation('getPayout')), { numRuns: 50, seed: 1 })
+  t.ok(new Set(paths.map((input) => toCall(operation('getPayout'), input).path)).size > 20)
+})
+
+t.test('named examples and links are found; a link that leads nowhere is an error', async (t) => {
+  const create = operation('createPayout')
+  t.strictSame(
+    namedExamples(create).map(({ name }) => name),
+    ['monstera', 'aloe'],
+  )
+  const link = { name: 'x', operationId: 'deletePayout', parameters: { id: '$request.body#/id' } }
+  const [target, input] = linked(link, create, { texts: new Map(), body: { id: 9n } }, undefined)
+  t.equal(toCall(target, input).path, '/plants/9')
+  const follow = (change: object) => () => linked({ ...link, ...change }, create, exampleOf(create), {})
+  t.throws(follow({ operationId: 'other' }), /no operation/)
+  t.throws(follow({ parameters: { id: '$response.body#/id' } }), /is nothing for id/)
+  t.throws(follow({ parameters: { other: '1' } }), /is nothing for other/)
+})
