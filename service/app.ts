@@ -10,10 +10,9 @@ import { addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
-import { answerOtherMethods, checkPath } from './http/methods.ts'
+import { answerOtherMethods, askForBody, checkPath, checkProtocol } from './http/protocol.ts'
 import { Counter } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
-import { askForBody, checkProtocol, checkQuery } from './http/protocol.ts'
 import { logRequests } from './http/request-log.ts'
 import { makeServer } from './http/server.ts'
 import { PlantService } from './plant-service.ts'
@@ -69,7 +68,6 @@ export async function buildApp({ config, store, log, ...options }: Parts): Promi
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
       requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
-      checkQuery, // 400
       ...(body ? [checkBody(body), askForBody] : []), // 415 and 413 before the client sends the body
     ],
   })

@@ -2,7 +2,7 @@
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Guard, MakeGuard, Verdict } from '../contract/security.ts'
-import { countHeader } from '../http/headers.ts'
+import { countHeader } from '../http/protocol.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -6,7 +6,7 @@ import { kindOf } from './media-types.ts'
 import { readText } from './parameters.ts'
 import type { Validators } from './validation.ts'
 import { isInUtf8, parseJsonBody, parseText } from '../http/body.ts'
-import { countHeader } from '../http/headers.ts'
+import { countHeader } from '../http/protocol.ts'
 import { HttpError } from '../errors.ts'
 
 const MAX_PARTS = 1000

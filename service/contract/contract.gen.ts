@@ -10,13 +10,13 @@ export interface paths {
         };
         /**
          * Get payout
-         * @description Lists the plants of the caller, in ascending order of their ids.
+         * @description Lists the caller's plants by id, in ascending order.
          */
         get: operations["getPayout"];
         put?: never;
         /**
          * Create payout
-         * @description Adds a plant. To repeat the same request is safe, the plant is stored once.
+         * @description Adds a plant. The same request can safely be repeated; the plant is stored once.
          */
         post: operations["createPayout"];
         delete?: never;
@@ -57,13 +57,13 @@ export interface components {
     schemas: {
         /**
          * Format: int64
-         * @description Identification number of the plant, exact in all its 64 bits: 9007199254740993 and
-         *     9007199254740992 are two plants. Two callers may use the same one.
+         * @description Identification number of the plant, exact in all 64 bits: 9007199254740993 and
+         *     9007199254740992 are two plants. Two callers may use the same id.
          */
         PlantId: bigint;
-        /** @description The name of the plant. At least one character is not white space, and none is NUL. */
+        /** @description The name of the plant. At least one character is not white space. NUL is not allowed. */
         Name: string;
-        /** @description Tag to specify the type. No character is NUL. No tag and an empty tag differ. */
+        /** @description Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag. */
         Tag: string;
         Plant: {
             name: components["schemas"]["Name"];
@@ -85,7 +85,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The body is no valid NewPlant. */
+        /** @description The body is not a valid NewPlant. */
         InvalidBody: {
             headers: {
                 [name: string]: unknown;
@@ -115,7 +115,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The id is no 64-bit integer. */
+        /** @description The id is not a 64-bit integer. */
         InvalidId: {
             headers: {
                 [name: string]: unknown;
@@ -133,7 +133,7 @@ export interface components {
         /** @description No valid access token. */
         Unauthorized: {
             headers: {
-                /** @description The challenge (RFC 6750). An error is named if a credential was sent. */
+                /** @description The challenge (RFC 6750). It names an error if a token was sent. */
                 "WWW-Authenticate": "Bearer realm=\"plants\"" | "Bearer realm=\"plants\", error=\"invalid_token\"";
                 [name: string]: unknown;
             };
@@ -147,7 +147,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The caller has no plant of this id. */
+        /** @description The caller has no plant with this id. */
         NotFound: {
             headers: {
                 [name: string]: unknown;
@@ -162,7 +162,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The caller has another plant of this id. */
+        /** @description The caller has another plant with this id. */
         Conflict: {
             headers: {
                 [name: string]: unknown;
@@ -207,10 +207,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Too busy, or the store is away. Nothing was done, or it is safe to repeat. */
+        /** @description The service is too busy, or its store is down. The request can safely be repeated. */
         Unavailable: {
             headers: {
-                /** @description Seconds to wait before the next try. */
+                /** @description Seconds to wait before you try again. */
                 "Retry-After": number;
                 [name: string]: unknown;
             };
@@ -224,10 +224,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request is refused, or it failed. */
+        /** @description The request was refused, or failed. */
         Error: {
             headers: {
-                /** @description With 405, the methods that the path has. */
+                /** @description With 405, the methods of the path. */
                 Allow?: string;
                 [name: string]: unknown;
             };
@@ -252,9 +252,9 @@ export interface operations {
     getPayout: {
         parameters: {
             query?: {
-                /** @description The maximum number of plants to return, in plain decimal digits. All of them if absent. */
+                /** @description The maximum number of plants to return, in plain decimal digits. Without it, all are returned. */
                 limit?: number;
-                /** @description Where to go on, as a `Link` of an earlier answer says. Opaque. */
+                /** @description Where the page begins. Take it from the `Link` of the previous page; its content has no meaning for callers. */
                 cursor?: string;
             };
             header?: never;
@@ -347,12 +347,12 @@ export interface operations {
 export const COMPILED: Compiled = {
   "title": "Plant Store",
   "sources": {
-    "openapi.yaml": "005b041f57a31359bec776db95580edea1edb6f3e56a00b56aaa576bfd2a6588"
+    "openapi.yaml": "b920a0c3eacae709cefd231fa314f7486b6e1f9e759690d0ae170c443d059510"
   },
   "bundle": null,
   "baseUrl": [
-    776,
-    777
+    789,
+    790
   ],
   "operations": [
     {
@@ -544,13 +544,13 @@ export const COMPILED: Compiled = {
       "minLength": 1,
       "maxLength": 255,
       "pattern": "^[\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀]*[^\\x00\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀][^\\x00]*$",
-      "description": "The name of the plant. At least one character is not white space, and none is NUL."
+      "description": "The name of the plant. At least one character is not white space. NUL is not allowed."
     },
     "response-5": {
       "type": "string",
       "maxLength": 255,
       "pattern": "^[^\\x00]*$",
-      "description": "Tag to specify the type. No character is NUL. No tag and an empty tag differ."
+      "description": "Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag."
     },
     "response-6": {
       "type": "object",
@@ -601,13 +601,13 @@ export const COMPILED: Compiled = {
       "minLength": 1,
       "maxLength": 255,
       "pattern": "^[\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀]*[^\\x00\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀][^\\x00]*$",
-      "description": "The name of the plant. At least one character is not white space, and none is NUL."
+      "description": "The name of the plant. At least one character is not white space. NUL is not allowed."
     },
     "request-10": {
       "type": "string",
       "maxLength": 255,
       "pattern": "^[^\\x00]*$",
-      "description": "Tag to specify the type. No character is NUL. No tag and an empty tag differ."
+      "description": "Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag."
     }
   }
 };

@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { Config } from '../config.ts'
 import type { Contract } from './contract.ts'
 import { docsPage } from './docs-page.ts'
-import { checkPath } from '../http/methods.ts'
+import { checkPath } from '../http/protocol.ts'
 import { makeServer } from '../http/server.ts'
 
 const CSP =

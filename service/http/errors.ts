@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreUnavailable } from '../errors.ts'
-import { standardHeaders } from './headers.ts'
+import { standardHeaders } from './protocol.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { standardHeaders } from './headers.ts'
+import { standardHeaders } from './protocol.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {

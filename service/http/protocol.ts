@@ -1,8 +1,55 @@
-// What HTTP/1.1 forbids, and Node would let pass or answer without an Error.
+// The rules of HTTP that Node and Fastify leave to the service: headers, framing, methods, paths.
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { METHODS } from './node.ts'
 import { HttpError } from '../errors.ts'
-import { countHeader } from './headers.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The methods of the path, on the route that answers all other methods. */
+    allow?: string
+  }
+}
+
+type Headers = Pick<IncomingMessage, 'headers'>
+
+const REQUEST_ID = /^[\w.-]{1,64}$/
+
+/**
+ * Makes the function that gives a request its id: the caller's own `X-Request-Id` if it may be logged, else a new one.
+ * @param secret matches what must not be logged
+ */
+export function requestIds(secret: RegExp): (request: Headers) => string {
+  return ({ headers }) => {
+    const id = headers['x-request-id']
+    return typeof id === 'string' && REQUEST_ID.test(id) && !secret.test(id) ? id : randomUUID()
+  }
+}
+
+// https://www.w3.org/TR/trace-context/#traceparent-header-field-values; later versions may add fields at the end.
+const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/
+
+/** The id of the trace that a request is part of, by its `traceparent`; undefined if that is absent or not valid. */
+export function traceId({ headers }: Headers): string | undefined {
+  const { traceparent } = headers
+  return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined
+}
+
+/** The headers of every response, whoever makes it. */
+export function standardHeaders(id: string): Record<string, string> {
+  return { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': id }
+}
+
+/** How many header lines of this name, in lower case, a request has: Node keeps the first of some and hides the others. */
+export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const each = rawHeaders[at]
+    if (each?.length === name.length && each.toLowerCase() === name) count += 1
+  }
+  return count
+}
 
 const MAX_HEADERS = 100
 
@@ -19,8 +66,8 @@ export function endsConnection({ headers, httpVersion }: IncomingMessage): boole
   return !isFramed || upgrade !== undefined || (expect !== undefined && !isContinue(expect))
 }
 
-/** Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, 10.1.1). An `onRequest` hook. */
-export function checkProtocol({ raw }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+/** Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, section 10.1.1). An `onRequest` hook. */
+export function checkProtocol({ raw, url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { host, expect, 'transfer-encoding': coding } = raw.headers
   if (raw.rawHeaders.length > 2 * MAX_HEADERS) {
     throw new HttpError(431, `The request has more than ${MAX_HEADERS} header fields`)
@@ -29,24 +76,67 @@ export function checkProtocol({ raw }: FastifyRequest, _reply: FastifyReply, don
   if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0') || !HOST.test(host ?? '')) {
     throw new HttpError(400, 'The request needs one valid Host header')
   }
-  if (raw.url?.includes('#')) throw new HttpError(400, 'The request target must not have a fragment')
+  if (url.includes('#')) throw new HttpError(400, 'The request target must not have a fragment')
+  if (!isEncoded(url)) throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
   if (coding !== undefined && !isChunked(coding)) throw new HttpError(501, 'The only transfer coding is chunked')
   if (expect !== undefined && !isContinue(expect)) throw new HttpError(417, 'The only expectation is 100-continue')
   done()
 }
 
-/** Refuses a query that is not UTF-8 in percent-encoding; the router does that for the path only. An `onRequest` hook. */
-export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+/** The router refuses a path that is not UTF-8, and takes such a query. */
+function isEncoded(target: string): boolean {
   try {
-    if (url.includes('%')) decodeURIComponent(url)
+    decodeURIComponent(target)
+    return true
   } catch {
-    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
+    return false
   }
-  done()
 }
 
 /** Asks a client for the body that it holds back (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation. */
 export function askForBody({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
   if (raw.headers.expect !== undefined && raw.httpVersion === '1.1') reply.raw.writeContinue()
+  done()
+}
+
+/**
+ * Answers the methods that a path does not have: OPTIONS with 204, any other with 405, both with `Allow` (RFC 9110,
+ * sections 9.3.7 and 15.5.6). To be called before routes are added.
+ * @returns a function that adds these routes, to be called when all others are there
+ */
+export function answerOtherMethods(app: FastifyInstance): () => void {
+  const paths = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    paths.set(url, new Set([...(paths.get(url) ?? []), ...[method].flat()]))
+  })
+  return () => {
+    for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+    for (const [url, known] of [...paths]) {
+      const allow = [...new Set([...known, 'OPTIONS'])].sort().join(', ')
+      const method = METHODS.filter((each) => !known.has(each))
+      app.route({ method, url, config: { allow }, onRequest: answerOtherMethod, handler: () => undefined })
+    }
+  }
+}
+
+export const NO_SUCH_PATH = new HttpError(404, 'There is no such path')
+
+/** A hook, because a handler would run after the body was read. */
+function answerOtherMethod({ method, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  const headers = { allow: routeOptions.config.allow ?? '' }
+  if (method !== 'OPTIONS') throw new HttpError(405, `The path has no method ${method}`, headers)
+  reply.code(204).headers(headers).send()
+}
+
+/** Refuses a path that no route has, before its body is read. An `onRequest` hook. */
+export function checkPath(
+  { is404, params, raw, routeOptions }: FastifyRequest,
+  _reply: FastifyReply,
+  done: () => void,
+): void {
+  // @fastify/cors adds a route for OPTIONS of every path. The router takes `OPTIONS *` for `/`, and an empty text for a
+  // parameter: `/things/` for `/things/{id}`.
+  const isUnknown = is404 || routeOptions.url === '*' || raw.url === '*' || Object.values(params ?? {}).includes('')
+  if (isUnknown) throw NO_SUCH_PATH
   done()
 }

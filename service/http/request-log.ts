@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { traceId } from './headers.ts'
+import { traceId } from './protocol.ts'
 import { Gauge, Histogram, OTHER } from './metrics.ts'
 import type { OpenRequest } from './open-requests.ts'
 

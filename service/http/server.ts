@@ -5,12 +5,10 @@ import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { Admission } from './admission.ts'
 import { answerError } from './errors.ts'
-import { requestIds } from './headers.ts'
-import { NO_SUCH_PATH } from './methods.ts'
+import { endsConnection, NO_SUCH_PATH, requestIds } from './protocol.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, startRequest } from './open-requests.ts'
 import { beginInTurn } from './pipelining.ts'
-import { endsConnection } from './protocol.ts'
 import { refuseBytes, refuseConnect, refuseTooBusy } from './refusals.ts'
 
 /** Milliseconds between two checks of what takes too long. */

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { answerError } from '../../service/http/errors.ts'
-import { answerOtherMethods, checkPath } from '../../service/http/methods.ts'
+import { answerOtherMethods, checkPath } from '../../service/http/protocol.ts'
 import { build } from '../support/helper.ts'
 
 const { call, raw, token } = await build(t)
