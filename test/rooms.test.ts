@@ -1,0 +1,111 @@
+// The walls of the house: which room of service/ may import which, and what stands in one place only.
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+
+/** The rooms from the top down. A file imports files of its own room and of lower rooms only. */
+const FLOORS = [
+  ['programs'],
+  ['app'],
+  ['auth', 'ops', 'product'],
+  ['store'],
+  ['contract'],
+  ['http'],
+  ['config'],
+  ['errors'],
+]
+
+/** The room of each file at the top of service/; any other file there is a program. */
+const AT_THE_TOP: Readonly<Record<string, string>> = {
+  'app.ts': 'app',
+  'plant-service.ts': 'product',
+  'config.ts': 'config',
+  'errors.ts': 'errors',
+}
+
+const files = globSync('**/*.ts', { cwd: 'service' })
+const sources = new Map(files.map((file) => [file, readFileSync(`service/${file}`, 'utf8')]))
+
+/** The files that each file imports, types and dynamic imports included. */
+const imports = new Map(
+  [...sources].map(([file, text]) => {
+    const names = ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName)
+    const paths = names.filter((name) => name.startsWith('.')).map((name) => resolve('service', dirname(file), name))
+    return [file, paths.map((path) => relative('service', path))]
+  }),
+)
+
+t.test('each import leads to a file that is there', async (t) => {
+  for (const [file, targets] of imports) for (const to of targets) t.ok(sources.has(to), `${file} imports ${to}`)
+})
+
+t.test('rooms import downwards only', async (t) => {
+  for (const [file, targets] of imports) {
+    for (const to of targets) {
+      const [from, below] = [roomOf(file), roomOf(to)]
+      t.ok(from === below || floorOf(from) < floorOf(below), `${file} (${from}) imports ${to} (${below})`)
+    }
+  }
+})
+
+t.test('no import leads back to where it began', async (t) => {
+  for (const file of files) t.notOk(reached(file).has(file), file)
+})
+
+t.test('only config.ts reads the environment', async (t) => {
+  t.strictSame(filesWith(/process\.env\b/), ['config.ts'])
+})
+
+t.test('only the engines of the store know SQL', async (t) => {
+  const statement = /\b(?:SELECT\b[^;]*\bFROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA)\b/
+  const found = filesWith(statement)
+  t.ok(found.length > 0)
+  for (const file of found) t.match(file, /^store\/(sqlite|postgres)\//)
+})
+
+t.test('only one file calls fastify-openapi-glue', async (t) => {
+  t.strictSame(filesWith(/'fastify-openapi-glue'/), ['contract/routes.ts'])
+})
+
+t.test('the product has no name below contract/ and http/', async (t) => {
+  const found = filesWith(/plant/i).filter((file) => /^(contract|http)\//.test(file) && !file.endsWith('.gen.ts'))
+  t.strictSame(found, [])
+})
+
+t.test('a file is short', async (t) => {
+  for (const [file, text] of sources) {
+    const lines = text.split('\n').length - 1
+    if (!file.endsWith('.gen.ts')) t.ok(lines <= 220, `${file} has ${lines} lines`)
+  }
+})
+
+function roomOf(file: string): string {
+  const [folder = '', ...rest] = file.split('/')
+  return rest.length > 0 ? folder : (AT_THE_TOP[file] ?? 'programs')
+}
+
+function floorOf(room: string): number {
+  const floor = FLOORS.findIndex((rooms) => rooms.includes(room))
+  if (floor === -1) throw new Error(`service/${room}/ is no room of the design`)
+  return floor
+}
+
+/** All files that a file imports, directly or through others. */
+function reached(file: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  const open = [...(imports.get(file) ?? [])]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (found.has(next)) continue
+    found.add(next)
+    open.push(...(imports.get(next) ?? []))
+  }
+  return found
+}
+
+function filesWith(pattern: RegExp): string[] {
+  return [...sources]
+    .filter(([, text]) => pattern.test(text))
+    .map(([file]) => file)
+    .sort()
+}
