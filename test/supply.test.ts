@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
-import { fields } from '../service/contract/fields.ts'
+import { fields } from './support/fields.ts'
 import { run } from './support/process.ts'
 import { NPM } from './support/project.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Compiled, Operation } from './compiled.ts'
-import { kindOf } from './media-types.ts'
+import { kindOf } from './bodies.ts'
 import type { Validators } from './validation.ts'
 import { exactJson, JsonText } from '../http/json.ts'
 

@@ -2,12 +2,31 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Body, Media, Operation } from './compiled.ts'
-import { kindOf } from './media-types.ts'
 import { readText } from './parameters.ts'
 import type { Validators } from './validation.ts'
-import { isInUtf8, parseJsonBody, parseText } from '../http/body.ts'
+import { parseJson, STRICT_UTF8 } from '../http/json.ts'
 import { countHeader } from '../http/protocol.ts'
 import { HttpError } from '../errors.ts'
+
+/** How a body of a media type is read and written: as JSON, as text in UTF-8, as a form of fields and files, or as bytes. */
+export type Kind = 'json' | 'text' | 'form' | 'bytes'
+
+const REFUSED: readonly [pattern: RegExp, instead: string][] = [
+  [/[*;]/, 'write each media type by its name, without parameters'],
+  [/^text\/event-stream$/, 'an answer ends; write application/json'],
+  [/^application\/x-www-form-urlencoded$/, 'write multipart/form-data or application/json'],
+  [/^(text|application)\/xml$|\+xml$|^application\/(x-)?(yaml|ndjson|jsonl|json-seq)$/, 'write application/json'],
+  [/^multipart\/(?!form-data$)/, 'write multipart/form-data'],
+]
+
+/** How bodies of a media type are read and written, or what to write instead of it. */
+export function kindOf(type: string): Kind | { readonly instead: string } {
+  const instead = REFUSED.find(([pattern]) => pattern.test(type))?.[1]
+  if (instead !== undefined) return { instead }
+  if (/^application\/json$|\+json$/.test(type)) return 'json'
+  if (type === 'multipart/form-data') return 'form'
+  return type.startsWith('text/') ? 'text' : 'bytes'
+}
 
 const MAX_PARTS = 1000
 const TOO_LONG = new HttpError(413, 'The body is too long')
@@ -124,4 +143,34 @@ async function readForm(request: FastifyRequest, { fields = {}, limit }: Media):
     throw isTooLong ? TOO_LONG : new HttpError(400, 'The form is malformed')
   }
   return form
+}
+
+/** RFC 9110, section 5.6.6: a charset may stand once; other parameters mean nothing here. Escapes are not read. */
+const PARAMETERS =
+  /^(?!.*charset.*charset)(?:[ \t]*;[ \t]*(?:charset=("?)utf-8\1|(?!charset)[\w-]+=(?:[\w.+-]+|"[^"\\]*")))*[ \t]*;?[ \t]*$/i
+
+/** Whether a `Content-Type` is of this media type, and of no other charset than UTF-8. */
+function isInUtf8(mediaType: string, contentType: string): boolean {
+  const [type, parameters] = [contentType.slice(0, mediaType.length), contentType.slice(mediaType.length)]
+  return type.toLowerCase() === mediaType && PARAMETERS.test(parameters)
+}
+
+/** Parses JSON; undefined if there is none. @throws {HttpError} */
+function parseJsonBody(bytes: Buffer): unknown {
+  const rules = 'no byte order mark, no lone surrogate, no member name twice and no __proto__'
+  // One message for every reason: V8's own would quote the body.
+  return bytes.length === 0 ? undefined : parseWith(parseJson, bytes, `The body must be JSON in UTF-8, with ${rules}`)
+}
+
+/** @throws {HttpError} if the bytes are not UTF-8 */
+function parseText(bytes: Buffer): string {
+  return parseWith((each) => STRICT_UTF8.decode(each), bytes, 'The body must be text in UTF-8')
+}
+
+function parseWith<Value>(parse: (bytes: Buffer) => Value, bytes: Buffer, message: string): Value {
+  try {
+    return parse(bytes)
+  } catch {
+    throw new HttpError(400, message)
+  }
 }

@@ -1,6 +1,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { fields, isObject } from '../../service/contract/fields.ts'
+import { isObject } from '../../service/contract/validation.ts'
+import { fields } from './fields.ts'
 
 export { fields, isObject }
 

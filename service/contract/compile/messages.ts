@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Body, ErrorForm, ErrorFormat, Media, Response } from '../compiled.ts'
 import { writeError } from '../errors.ts'
-import { kindOf } from '../media-types.ts'
+import { kindOf } from '../bodies.ts'
 import { entriesOf } from './document.ts'
 import type * as openapi from './openapi.ts'
 import type { Context, Use } from './schemas.ts'

@@ -6,7 +6,7 @@ import type { Root } from './openapi.ts'
 import { inner, isFile, membersOf, ownTypes, type Part, partsOf, partWith } from './shapes.ts'
 import { Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
-import { isObject } from '../fields.ts'
+import { isObject } from '../validation.ts'
 
 /** Notes a fault of an object of the document, or of a member of it: what is not served, and what to write instead. */
 export type Refuse = (node: object, fault: string, key?: string) => void

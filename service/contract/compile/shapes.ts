@@ -1,6 +1,6 @@
 // What values fit a schema: by what it says itself, by what it refers to, and by the schemas that it is composed of.
 import { deref, targetOf } from './document.ts'
-import { isObject } from '../fields.ts'
+import { isObject } from '../validation.ts'
 
 /** A schema that is no boolean. */
 export type Part = Readonly<Record<string, unknown>>

@@ -1,8 +1,6 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Monitor } from '../store.ts'
-import { StoreUnavailable } from '../../errors.ts'
 
 /** Primary result codes (https://sqlite.org/rescode.html) that say "not now": BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const TEMPORARY = new Set<number | undefined>([5, 6, 8, 10, 13, 14])
@@ -13,50 +11,19 @@ const IOERR_WRITE = (3 << 8) | IOERR
 /** IOERR_NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP: no fault of the disk, and they need not last. */
 const NO_DISK_FAULT = new Set<number | undefined>([12, 18, 19, 21].map((detail) => (detail << 8) | IOERR))
 
-/** Runs SQL and translates its errors. After a final error it refuses every later call. */
-export class SqlRunner {
-  readonly #db: DatabaseSync
-  readonly #onFailure: Monitor['onFailure']
-  #failure: unknown
+/** What to say of an error that ends the store; undefined for any other. */
+export function finalMessage(error: unknown, db: DatabaseSync): string | undefined {
+  if (isCorrupt(error)) return 'the database is corrupt'
+  const code = resultCode(error)
+  if (primaryCode(error) !== IOERR || NO_DISK_FAULT.has(code)) return undefined
+  return code === IOERR_WRITE && mustNotGrow(db) ? undefined : 'I/O error of the store'
+}
 
-  constructor(db: DatabaseSync, onFailure: Monitor['onFailure'] = () => undefined) {
-    this.#db = db
-    this.#onFailure = onFailure
-  }
-
-  /** @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
-  run<Value>(sql: () => Value): Value {
-    if (this.#failure !== undefined) throw new StoreUnavailable('the store has failed', { cause: this.#failure })
-    try {
-      return sql()
-    } catch (error) {
-      const message = this.#finalMessage(error)
-      if (message !== undefined) this.fail(message, error)
-      // A request that takes too long finds the store closed when the process ends.
-      const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
-      if (!isClosed && !TEMPORARY.has(primaryCode(error))) throw error
-      throw new StoreUnavailable(String(error), { cause: error })
-    }
-  }
-
-  /** Reports a final error. @throws {StoreUnavailable} */
-  fail(message: string, error: unknown): never {
-    if (this.#failure === undefined) this.#onFailure(message, error)
-    this.refuse(error)
-    throw new StoreUnavailable(message, { cause: error })
-  }
-
-  /** Refuses every later call. */
-  refuse(reason: unknown): void {
-    this.#failure ??= reason
-  }
-
-  #finalMessage(error: unknown): string | undefined {
-    if (isCorrupt(error)) return 'the database is corrupt'
-    const code = resultCode(error)
-    if (primaryCode(error) !== IOERR || NO_DISK_FAULT.has(code)) return undefined
-    return code === IOERR_WRITE && mustNotGrow(this.#db) ? undefined : 'I/O error of the store'
-  }
+/** Whether the same may succeed later. */
+export function isTemporary(error: unknown): boolean {
+  // A request that takes too long finds the store closed when the process ends.
+  const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
+  return isClosed || TEMPORARY.has(primaryCode(error))
 }
 
 /** The primary result code of an error of SQLite, such as 5 for BUSY. */

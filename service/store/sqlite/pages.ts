@@ -3,9 +3,8 @@ import { JsonText } from '../../http/json.ts'
 import type { Measure, ReadPage, Snapshot } from '../lists.ts'
 import { toId } from '../rows.ts'
 import type { Plant } from '../store.ts'
-import type { SqlRunner } from './errors.ts'
 import { SERVICE_BUSY_TIMEOUT } from './file.ts'
-import { Statements } from './statements.ts'
+import { type SqlRunner, Statements } from './statements.ts'
 
 /** A plant and its id, in an array: nothing is cheaper. */
 type Listed = { readonly 0?: unknown; readonly 1?: unknown }

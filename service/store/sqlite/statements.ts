@@ -1,7 +1,46 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementResultingChanges, StatementSync } from 'node:sqlite'
-import type { SqlRunner } from './errors.ts'
+import type { Monitor } from '../store.ts'
+import { finalMessage, isTemporary } from './errors.ts'
+import { StoreUnavailable } from '../../errors.ts'
 
 type Row = Record<string, SQLOutputValue>
+
+/** Runs SQL and translates its errors. After a final error it refuses every later call. */
+export class SqlRunner {
+  readonly #db: DatabaseSync
+  readonly #onFailure: Monitor['onFailure']
+  #failure: unknown
+
+  constructor(db: DatabaseSync, onFailure: Monitor['onFailure'] = () => undefined) {
+    this.#db = db
+    this.#onFailure = onFailure
+  }
+
+  /** @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
+  run<Value>(sql: () => Value): Value {
+    if (this.#failure !== undefined) throw new StoreUnavailable('the store has failed', { cause: this.#failure })
+    try {
+      return sql()
+    } catch (error) {
+      const message = finalMessage(error, this.#db)
+      if (message !== undefined) this.fail(message, error)
+      if (!isTemporary(error)) throw error
+      throw new StoreUnavailable(String(error), { cause: error })
+    }
+  }
+
+  /** Reports a final error. @throws {StoreUnavailable} */
+  fail(message: string, error: unknown): never {
+    if (this.#failure === undefined) this.#onFailure(message, error)
+    this.refuse(error)
+    throw new StoreUnavailable(message, { cause: error })
+  }
+
+  /** Refuses every later call. */
+  refuse(reason: unknown): void {
+    this.#failure ??= reason
+  }
+}
 
 /**
  * Runs SQL that is written as a tagged template: its values are bound, each template is prepared once, and errors are
