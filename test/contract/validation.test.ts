@@ -142,7 +142,8 @@ t.test('a body has the properties of the contract and no other, none coerced', a
     message: 'body/id must be an integer from -9223372036854775808 to 9223372036854775807',
   })
   t.match((await create({ id: 1, name: '\0' })).json, {
-    message: 'body/name is invalid: The name of the plant. At least one character is not white space, and none is NUL.',
+    message:
+      'body/name is invalid: The name of the plant. At least one character is not white space. NUL is not allowed.',
   })
 })
 
