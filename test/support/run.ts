@@ -14,8 +14,8 @@ const BUILT = 'node_modules/@tapjs/test/test-built/package.json'
 
 const words = process.argv.slice(2)
 const isWhole = words.length === 0
-// One more than processors: many tests wait most of their time.
-const jobs = isWhole ? [`--jobs=${availableParallelism() + 1}`] : []
+// Two more than processors: many tests wait most of their time.
+const jobs = isWhole ? [`--jobs=${availableParallelism() + 2}`] : []
 
 const isNewer = (file: string) => statSync(file).mtimeMs > (statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0)
 if (['.taprc', 'node_modules/.package-lock.json'].some(isNewer)) spawnSync('tap', ['build'], { stdio: 'inherit' })

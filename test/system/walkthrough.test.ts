@@ -1,8 +1,8 @@
 // The README's sections "Contract and method" and "Add an operation", done as they say.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { type Ended, run, start } from './support/process.ts'
-import { copyProject, eventually, freePort, NPM } from './support/project.ts'
+import { type Ended, run, start } from '../support/process.ts'
+import { copyProject, eventually, freePort, NPM } from '../support/project.ts'
 
 const [walkthrough = ''] = /^## Contract and method$[^]*?(?=^## Docs)/m.exec(readFileSync('README.md', 'utf8')) ?? []
 const [yaml = '', method = '', promised = ''] = [...walkthrough.matchAll(/^ *```\w*\n([^]*?)^ *```$/gm)].map(

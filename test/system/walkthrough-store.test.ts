@@ -1,8 +1,8 @@
 // The section "Add an operation that needs the store" of service/README.md, done as it says; and an operation without store.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { run } from './support/process.ts'
-import { copyProject, NPM } from './support/project.ts'
+import { run } from '../support/process.ts'
+import { copyProject, NPM } from '../support/project.ts'
 
 const [section = ''] = /^## Add an operation that needs the store$[^]*?(?=^## )/m.exec(
   readFileSync('service/README.md', 'utf8'),
