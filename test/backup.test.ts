@@ -11,7 +11,7 @@ import { issueToken } from './support/tokens.ts'
 
 const PRODUCTION = { NODE_ENV: 'production' }
 
-/** A store of a caller "joe" with plants, and what does what a command says with it. */
+/** Makes a store with plants of the caller "joe", and a function that runs the backup command on it. */
 async function prepare(t: Test, count = 1000) {
   const folder = t.testdir()
   const file = `${folder}/plants.db`
@@ -36,12 +36,12 @@ const isSound = (file: string) => {
   return integrity_check === 'ok'
 }
 
-t.test('copies that are saved under writes have all that was acknowledged before, of one moment', async (t) => {
+t.test('a copy that is saved during writes has all writes that were acknowledged before, of one moment', async (t) => {
   const { folder, DATABASE_URL, token, backup } = await prepare(t)
   const { child, ended, port } = await startService(t, { DATABASE_URL, ...PRODUCTION })
   let acknowledged = 1000
   const over = new AbortController()
-  // In order: a copy of one moment has a beginning of them.
+  // Writes in order, so that a copy of one moment has the first ones without a gap.
   const writer = (async () => {
     for (let id = acknowledged; !over.signal.aborted; id++) {
       const { status } = await call(port, { method: 'POST', path: '/plants', token, body: { id, name: `new ${id}` } })
@@ -75,7 +75,7 @@ t.test('copies that are saved under writes have all that was acknowledged before
   }
 })
 
-t.test('a copy that is restored is served, its tokens too, and nothing of what it replaced', async (t) => {
+t.test('a service on a restored copy has its plants and tokens, and nothing of the old store', async (t) => {
   const { folder, file, DATABASE_URL, token, backup } = await prepare(t)
   const copy = `${folder}/copy.db`
   t.match(await backup('save', copy), { code: 0, stdout: `1000 plants and 1 tokens are in ${copy}\n` })
@@ -84,7 +84,7 @@ t.test('a copy that is restored is served, its tokens too, and nothing of what i
   const create = (port: number, id: number) =>
     call(port, { method: 'POST', path, token, body: { id, name: `new ${id}` } })
   for (let id = 1000; id < 1300; id++) t.equal((await create(service.port, id)).status, 200)
-  // It leaves a write-ahead log.
+  // The process leaves a write-ahead log.
   service.child.kill('SIGKILL')
   await service.ended
   t.ok(statSync(`${file}-wal`).size > 0)
@@ -103,7 +103,7 @@ t.test('a copy that is restored is served, its tokens too, and nothing of what i
   t.ok(isSound(file))
 })
 
-t.test('a copy is restored where nothing was, and through a symbolic link', async (t) => {
+t.test('a copy is restored where no store was, and through a symbolic link', async (t) => {
   const { folder, file, backup } = await prepare(t, 10)
   t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
   symlinkSync(file, `${folder}/link.db`)
@@ -120,7 +120,7 @@ t.test('a copy is restored where nothing was, and through a symbolic link', asyn
   )
 })
 
-t.test('while a service uses the store, nothing is restored', async (t) => {
+t.test('a store that a service uses is not replaced', async (t) => {
   const { folder, DATABASE_URL, token, backup } = await prepare(t, 10)
   t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
   const { port } = await startService(t, { DATABASE_URL, ...PRODUCTION })
@@ -130,47 +130,50 @@ t.test('while a service uses the store, nothing is restored', async (t) => {
   t.equal((await call(port, { method: 'DELETE', path: '/plants/3', token })).status, 404)
 })
 
-t.test('a backup that is truncated, damaged or of another program is refused, and the store stays', async (t) => {
-  const { folder, file, backup } = await prepare(t)
-  const whole = `${folder}/copy.db`
-  t.equal((await backup('save', whole)).code, 0)
-  const faulty = `${folder}/faulty.db`
-  const faults: Record<string, () => void> = {
-    'half of it': () => truncateSync(faulty, statSync(whole).size / 2),
-    'all but its last page': () => truncateSync(faulty, statSync(whole).size - 4096),
-    'its first page': () => truncateSync(faulty, 4096),
-    nothing: () => truncateSync(faulty),
-    'a page of another': () => {
-      const bytes = readFileSync(whole)
-      writeFileSync(faulty, bytes.fill(7, 4096 * 3, 4096 * 4))
-    },
-    'no database': () => writeFileSync(faulty, 'plants'.repeat(2000)),
-    'a text where its schema has an integer': () => {
-      const db = new DatabaseSync(faulty)
-      db.enableDefensive(false)
-      db.exec(`PRAGMA writable_schema = ON;
+t.test(
+  'a backup that is truncated, damaged or from another program is refused, and the store is not changed',
+  async (t) => {
+    const { folder, file, backup } = await prepare(t)
+    const whole = `${folder}/copy.db`
+    t.equal((await backup('save', whole)).code, 0)
+    const faulty = `${folder}/faulty.db`
+    const faults: Record<string, () => void> = {
+      'half of it': () => truncateSync(faulty, statSync(whole).size / 2),
+      'all but its last page': () => truncateSync(faulty, statSync(whole).size - 4096),
+      'its first page': () => truncateSync(faulty, 4096),
+      nothing: () => truncateSync(faulty),
+      'a page of another': () => {
+        const bytes = readFileSync(whole)
+        writeFileSync(faulty, bytes.fill(7, 4096 * 3, 4096 * 4))
+      },
+      'no database': () => writeFileSync(faulty, 'plants'.repeat(2000)),
+      'a text where its schema has an integer': () => {
+        const db = new DatabaseSync(faulty)
+        db.enableDefensive(false)
+        db.exec(`PRAGMA writable_schema = ON;
         UPDATE sqlite_schema SET sql = replace(sql, 'plant TEXT', 'plant INTEGER') WHERE name = 'plants'`)
-      db.close()
-    },
-    'another database': () => {
-      truncateSync(faulty)
-      const db = new DatabaseSync(faulty)
-      db.exec('CREATE TABLE plants (id); CREATE TABLE tokens (id)')
-      db.close()
-    },
-  }
-  for (const [name, damage] of Object.entries(faults)) {
-    copyFileSync(whole, faulty)
-    damage()
-    const { code, stdout, stderr } = await backup('restore', faulty, '--replace')
-    t.strictSame({ code, stdout }, { code: 1, stdout: '' }, name)
-    t.match(stderr, /^[^\n]+\n$/, name)
-    t.notOk(readdirSync(folder).some((each) => each.endsWith('.part')))
-  }
-  t.equal((await namesOf(file)).length, 1000)
-})
+        db.close()
+      },
+      'another database': () => {
+        truncateSync(faulty)
+        const db = new DatabaseSync(faulty)
+        db.exec('CREATE TABLE plants (id); CREATE TABLE tokens (id)')
+        db.close()
+      },
+    }
+    for (const [name, damage] of Object.entries(faults)) {
+      copyFileSync(whole, faulty)
+      damage()
+      const { code, stdout, stderr } = await backup('restore', faulty, '--replace')
+      t.strictSame({ code, stdout }, { code: 1, stdout: '' }, name)
+      t.match(stderr, /^[^\n]+\n$/, name)
+      t.notOk(readdirSync(folder).some((each) => each.endsWith('.part')))
+    }
+    t.equal((await namesOf(file)).length, 1000)
+  },
+)
 
-t.test('a checksum is saved beside the copy, and a copy in which a bit has flipped is refused', async (t) => {
+t.test('a checksum is saved beside the copy, and a copy with one changed bit is refused', async (t) => {
   const { folder, file, backup } = await prepare(t)
   const copy = `${folder}/copy.db`
   t.equal((await backup('save', copy)).code, 0)
@@ -196,7 +199,7 @@ t.test('a checksum is saved beside the copy, and a copy in which a bit has flipp
   })
 })
 
-t.test('a backup is restored where there is no folder yet, and over a store that is damaged', async (t) => {
+t.test('a backup is restored to a new folder, and over a damaged store', async (t) => {
   const { folder, file, backup } = await prepare(t, 10)
   const copy = `${folder}/copy.db`
   t.equal((await backup('save', copy)).code, 0)
@@ -219,7 +222,7 @@ t.test('a store with another name is neither saved nor replaced', async (t) => {
   t.match(await backup('restore', `${folder}/copy.db`, '--replace'), refused)
 })
 
-t.test('a copy is never saved over a file, and a wrong word is named', async (t) => {
+t.test('a copy never overwrites a file, and an error names the wrong word', async (t) => {
   const { folder, file, backup } = await prepare(t, 1)
   writeFileSync(`${folder}/precious`, 'precious')
   t.match(await backup('save', `${folder}/precious`), { code: 1, stderr: /already exists\n$/ })

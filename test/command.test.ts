@@ -1,4 +1,4 @@
-// What all commands share. What each one does is in the test of its name.
+// The command line that all commands share. Each command has its own test file.
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { oneOf, readWords } from '../service/command.ts'
@@ -11,7 +11,7 @@ const OPTIONS = {
   check: { type: 'boolean' },
 } as const
 
-t.test('words are read', async (t) => {
+t.test('options and words are parsed', async (t) => {
   t.strictSame(
     readWords(['a', '--expires', '1h', 'b', '--scope=x y', '--scope', 'z', '--check'], ['<a>', '<b>'], OPTIONS),
     {
@@ -22,7 +22,7 @@ t.test('words are read', async (t) => {
   t.strictSame(readWords(['--', '--check'], ['<a>'], OPTIONS).args, ['--check'])
 })
 
-t.test('a word that is wrong is named, with a suggestion where one is near', async (t) => {
+t.test('an error names the wrong word, and suggests a similar one', async (t) => {
   const read = (...words: string[]) => readWords(words, ['<a>'], OPTIONS)
   for (const [words, message] of [
     [[], '<a> is missing (--help prints the usage)'],
@@ -44,7 +44,7 @@ t.test('a word that is wrong is named, with a suggestion where one is near', asy
   })
 })
 
-t.test('every command prints its usage for --help, and says in one line what is wrong', async (t) => {
+t.test('every command prints its usage for --help, and reports an error in one line', async (t) => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync('package.json', 'utf8'))
   const files = readdirSync('service').filter((file) => file.endsWith('.ts') && file !== 'command.ts')
   const commands = files.filter((file) => readFileSync(`service/${file}`, 'utf8').includes('runCommand('))
@@ -65,7 +65,7 @@ t.test('every command prints its usage for --help, and says in one line what is 
   t.strictSame(commands.toSorted(), ['backup.ts', 'copy.ts', 'dev.ts', 'generate.ts', 'main.ts', 'token.ts'])
 })
 
-t.test('an option that npm took, where -- was forgotten, is named', async (t) => {
+t.test('an error names the option that npm took because -- was missing', async (t) => {
   const { code, stderr } = await run([...NPM, 'run', '--silent', 'generate', '--check'], {})
   t.strictSame(
     { code, stderr: stderr.replaceAll(/^npm warn.*\n/gm, '') },

@@ -2,7 +2,7 @@ import t from 'tap'
 import { readConfig, variables } from '../service/config.ts'
 import { StartupError } from '../service/errors.ts'
 
-t.test('an empty environment gives the defaults, in numbers and seconds', async (t) => {
+t.test('an empty environment gives the default values', async (t) => {
   t.strictSame(readConfig({}), {
     HOST: '127.0.0.1',
     PORT: 3000,
@@ -32,11 +32,11 @@ t.test('an empty environment gives the defaults, in numbers and seconds', async 
   t.ok(Object.isFrozen(readConfig({})))
 })
 
-t.test('an empty variable has its default, and an unknown one is ignored', async (t) => {
+t.test('an empty variable has its default, and an unknown variable is ignored', async (t) => {
   t.strictSame(readConfig({ PORT: '', HOST: '', NO_SUCH: 'x' }), readConfig({}))
 })
 
-t.test('every variable says what it is for', async (t) => {
+t.test('every variable has a description', async (t) => {
   for (const [name, { meaning }] of Object.entries(variables)) t.match(meaning, /^[A-Z].{10}/, name)
 })
 
@@ -123,14 +123,14 @@ const faulty: [keyof typeof variables, ...string[]][] = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'None', 'collector:4318', 'grpc://collector'],
 ]
 for (const [name, ...texts] of faulty) {
-  t.test(`a faulty ${name} is refused by name`, async (t) => {
+  t.test(`an invalid ${name} is refused by name`, async (t) => {
     for (const text of texts) {
       t.throws(() => readConfig({ [name]: text }), { name: 'StartupError', message: RegExp(`^${name} must be `) }, text)
     }
   })
 }
 
-/** What {@link readConfig} makes of the variables for JWTs, or the message of its error. */
+/** Reads the variables for JWTs. @returns their values, or the message of the error */
 function readJwt(environment: Record<string, string>): unknown {
   try {
     const { JWT_ISSUER, JWT_AUDIENCE, JWKS_URL } = readConfig(environment)
@@ -142,7 +142,7 @@ function readJwt(environment: Record<string, string>): unknown {
 
 const JWT = { JWT_ISSUER: 'https://id.example/', JWT_AUDIENCE: 'plants', JWKS_URL: 'https://id.example/keys?v=2' }
 
-t.test('the variables for JWTs are set together', async (t) => {
+t.test('the variables for JWTs must be set together', async (t) => {
   t.strictSame(readJwt(JWT), JWT)
   t.equal(readJwt({ ...JWT, JWT_AUDIENCE: '' }), 'JWT_AUDIENCE must be set, as JWT_ISSUER is')
   t.equal(
@@ -151,7 +151,7 @@ t.test('the variables for JWTs are set together', async (t) => {
   )
 })
 
-t.test('keys come by https, or by http from the machine itself', async (t) => {
+t.test('JWKS_URL must use https, or http to the same machine', async (t) => {
   const loopback = [
     'http://127.0.0.1:9/k',
     'http://127.1/',
@@ -192,7 +192,7 @@ t.test('an issuer and an audience are visible characters; an issuer has no #', a
     t.match(readJwt({ ...JWT, JWT_AUDIENCE: text }), /^JWT_AUDIENCE must be /, text)
 })
 
-t.test('ADMIN_PORT and PORT must differ, unless both are free ones', async (t) => {
+t.test('ADMIN_PORT and PORT must differ, unless both are 0', async (t) => {
   t.throws(() => readConfig({ PORT: '3001' }), {
     name: 'StartupError',
     message: /^ADMIN_PORT must be another .* 3001$/,
@@ -209,7 +209,7 @@ t.test('DATABASE_TIMEOUT is at most half of STALL_TIMEOUT, with PostgreSQL', asy
   t.match(readConfig({ ...times, STALL_TIMEOUT: '6', DATABASE_URL: 'postgres://joe@host/db' }), { STALL_TIMEOUT: 6 })
 })
 
-t.test('all faulty variables are named at once, and a password in one of them is not told', async (t) => {
+t.test('one error names all invalid variables, and shows no password', async (t) => {
   const environment = { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'mysql://joe:secret@host/db', STALL_TIMEOUT: 'z' }
   try {
     readConfig(environment)

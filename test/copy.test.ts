@@ -18,7 +18,7 @@ async function entriesOf(store: Store): Promise<Entry[]> {
   return all
 }
 
-/** A file with plants of many owners, and the URL of an empty database. */
+/** Makes a file with plants of many owners, and an empty database. */
 async function prepare(t: Test, count: number) {
   const file = `${t.testdir()}/plants.db`
   const store = await openStore({ file })
@@ -51,7 +51,7 @@ async function holds(t: Test, url: string, kept: { entries: unknown; tokens: unk
   await store.close()
 }
 
-t.test('plants and tokens are copied to the letter, and to copy them again changes nothing', async (t) => {
+t.test('plants and tokens are copied exactly, and a second copy changes nothing', async (t) => {
   const { file, url, kept } = await prepare(t, 1300)
   t.equal(kept.entries.length, 1300)
   const done = { code: 0, signal: null, stdout: '1300 plants and 4 tokens are copied\n', stderr: '' }
@@ -59,7 +59,7 @@ t.test('plants and tokens are copied to the letter, and to copy them again chang
   await holds(t, url, kept)
 })
 
-t.test('a copy that was interrupted goes on when it is run again', async (t) => {
+t.test('a copy that was interrupted can be run again', async (t) => {
   const { file, url, kept } = await prepare(t, 20_000)
   const { child, ended } = await start(t, [...COPY, `sqlite:${file}`], { DATABASE_URL: url })
   const copied = async () => {
@@ -75,7 +75,7 @@ t.test('a copy that was interrupted goes on when it is run again', async (t) => 
   await holds(t, url, kept)
 })
 
-t.test('what differs is named, and left as it is', async (t) => {
+t.test('a plant that differs in the target is named, and not changed', async (t) => {
   const { file, url } = await prepare(t, 100)
   const store = await openStore({ url })
   await store.create('joe', 2n ** 63n - 1n, { name: 'another' })
@@ -88,7 +88,7 @@ t.test('what differs is named, and left as it is', async (t) => {
   await store.delete('joe', 2n ** 63n - 1n)
   await store.create('bob', 1n, { name: 'more' })
   t.match(await copy(file, url), { code: 0, stdout: '100 plants and 4 tokens are copied\n' })
-  t.strictSame(await store.find('bob', 1n), { name: 'more' }, 'what else is there stays')
+  t.strictSame(await store.find('bob', 1n), { name: 'more' }, 'other rows are not changed')
   await store.close()
 })
 
@@ -102,7 +102,7 @@ t.test('a token that differs is named', async (t) => {
   await Promise.all([from.close(), to.close()])
 })
 
-t.test('a file that is in use or does not exist is refused, and not made', async (t) => {
+t.test('a file that is in use or does not exist is refused, and not created', async (t) => {
   const { file, url } = await prepare(t, 1)
   const store = await openStore({ file })
   t.match((await copy(file, url)).stderr, /another process is using it\n$/)

@@ -14,15 +14,15 @@ const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = 
 const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))
 const read = (file: string) => readFileSync(`deploy/${file}`, 'utf8')
 
-// The longest that an end takes, as the README says.
-const END = DRAIN_DELAY + SHUTDOWN_TIMEOUT + 1
+// The most seconds that a shutdown takes, as the README says.
+const SHUTDOWN = DRAIN_DELAY + SHUTDOWN_TIMEOUT + 1
 
 const documents = parseAllDocuments(read('kubernetes.yaml')).map(
   (each): { kind: string; spec: Record<string, unknown> } => each.toJS(),
 )
 const find = (kind: string) => JSON.parse(JSON.stringify(documents.find((each) => each.kind === kind)))
 
-/** The manifests, as models of the published schemas. */
+/** The manifests, with types from the published schemas. */
 function manifests() {
   const deployment = new Deployment(find('Deployment'))
   const pod = deployment.spec?.template.spec
@@ -37,7 +37,7 @@ function manifests() {
   }
 }
 
-t.test('the manifests of Kubernetes are what its published schemas allow', async (t) => {
+t.test('the manifests are valid by the published schemas of Kubernetes', async (t) => {
   const { deployment, service, budget } = manifests()
   t.equal(documents.length, 3)
   for (const each of [deployment, service, budget]) t.doesNotThrow(() => each.validate(), each.kind)
@@ -47,10 +47,10 @@ t.test('the manifests of Kubernetes are what its published schemas allow', async
   t.throws(() => faulty.validate())
 })
 
-t.test('the manifests have no name that Kubernetes does not know', async (t) => {
+t.test('the manifests have only properties that Kubernetes knows', async (t) => {
   const types = { Deployment: 'apps/v1', Service: 'v1', PodDisruptionBudget: 'policy/v1' }
   const folder = t.testdir()
-  /** What the compiler says to documents as literals, which must not have more than their types. */
+  /** Compiles the documents as literals: TypeScript refuses literals with unknown properties. @returns its errors */
   const compile = async (name: string, all: typeof documents) => {
     const lines = Object.entries(types).flatMap(([kind, from]) => [
       `import type { I${kind} } from 'kubernetes-models/${from}'`,
@@ -67,7 +67,7 @@ t.test('the manifests have no name that Kubernetes does not know', async (t) => 
       '--target',
       'esnext',
     ]
-    // Not watched by tap: Node 26 crashes when it measures the coverage of compilers.
+    // Without tap's hooks: Node 26 crashes when it measures the coverage of compilers.
     const tsc = ['env', '-u', 'NODE_OPTIONS', process.execPath, 'node_modules/typescript/bin/tsc']
     return await run([...tsc, ...options, `${folder}/${name}.ts`], {})
   }
@@ -77,7 +77,7 @@ t.test('the manifests have no name that Kubernetes does not know', async (t) => 
   t.equal([...stdout.matchAll(/minAvailables"?' does not exist/g)].length, 3, stdout)
 })
 
-t.test('the pods are restricted, as the Pod Security Standards say', async (t) => {
+t.test('the pods comply with the profile "Restricted" of the Pod Security Standards', async (t) => {
   t.strictSame(violationsOf(manifests().pod), [])
 })
 
@@ -105,7 +105,7 @@ for (const [control, spoil] of Object.entries(violations)) {
   })
 }
 
-t.test('the manifests fit the service, and each other', async (t) => {
+t.test('the manifests agree with the service and with each other', async (t) => {
   const { deployment, pod, container, service, budget } = manifests()
   const labels = deployment.spec?.template.metadata?.labels
   for (const selector of [
@@ -124,7 +124,7 @@ t.test('the manifests fit the service, and each other', async (t) => {
     ['http'],
     'the admin port is not published',
   )
-  t.ok(Number(pod.terminationGracePeriodSeconds) > END)
+  t.ok(Number(pod.terminationGracePeriodSeconds) > SHUTDOWN)
   t.equal(container.image, `plant-store:${version}`)
   t.equal(container.securityContext?.readOnlyRootFilesystem, true)
   for (const what of ['cpu', 'memory'])
@@ -157,12 +157,12 @@ interface Compose {
 const composed = (): Compose => parse(read('compose.yaml'), { merge: true })
 const duration = /^(\d+(\.\d+)?(us|ms|s|m|h))+$/
 const ajv = new Ajv2019({ strict: false, formats: { duration, ports: true, expose: true, subnet_ip_address: true } })
-// The schema has names of an older dialect in it.
+// The schema uses keywords of an older dialect.
 const isCompose = ajv
   .removeKeyword('id')
   .compile({ ...compose.composeSchema, $schema: 'https://json-schema.org/draft/2019-09/schema' })
 
-t.test('compose.yaml is what the published schema of Compose allows', async (t) => {
+t.test('compose.yaml is valid by the published schema of Compose', async (t) => {
   t.ok(isCompose(composed()), JSON.stringify(isCompose.errors))
   const { services } = composed()
   for (const faulty of [{ ports: '8080' }, { read_onyl: true }, { cap_drop: 'ALL' }, { stop_grace_period: '15 s' }]) {
@@ -170,7 +170,7 @@ t.test('compose.yaml is what the published schema of Compose allows', async (t) 
   }
 })
 
-t.test('compose.yaml fits the service: the gateway alone is published, and no password is in it', async (t) => {
+t.test('compose.yaml agrees with the service, publishes only the gateway, and contains no password', async (t) => {
   const { services } = composed()
   const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined)
   t.strictSame(published, ['gateway'])
@@ -179,7 +179,7 @@ t.test('compose.yaml fits the service: the gateway alone is published, and no pa
   for (const name of replicas) {
     const { image, environment = {}, stop_grace_period = '', read_only, depends_on } = services[name] ?? { image: '' }
     t.equal(image, `plant-store:${version}`)
-    t.ok(parseInt(stop_grace_period) > END)
+    t.ok(parseInt(stop_grace_period) > SHUTDOWN)
     t.equal(read_only, true)
     t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
     for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
@@ -189,9 +189,9 @@ t.test('compose.yaml fits the service: the gateway alone is published, and no pa
     })
   }
   const { test, start_period = '' } = services['database']?.healthcheck ?? {}
-  // While the first start makes the files, the server listens on a socket only.
+  // While the first start creates the files, the server listens only on a Unix socket.
   t.match(test, ['CMD', 'pg_isready', '--host=127.0.0.1'])
-  t.equal(start_period, '2m', 'a first start on a slow disk is not taken for a failure')
+  t.equal(start_period, '2m', 'a slow first start is not a failure')
   for (const file of globSync('**/*.{cfg,conf,yaml,yml}', { cwd: 'deploy' })) {
     for (const [, password] of read(file).matchAll(/(?:PASSWORD:|:\/\/\w+:) *([^\s@]+)/g)) {
       t.match(password, /^\$\{POSTGRES_PASSWORD:\?\}/, file)
@@ -199,7 +199,7 @@ t.test('compose.yaml fits the service: the gateway alone is published, and no pa
   }
 })
 
-t.test('the gateways know the replicas, and close idle connections before they do', async (t) => {
+t.test('the gateways know the replicas, and close idle connections before the replicas do', async (t) => {
   for (const file of ['haproxy.cfg', 'nginx.conf']) {
     const text = read(file)
     const addresses = [...text.matchAll(/^ *server .*?([\w-]+:\d+)(?!.*backup)/gm)].map(([, address]) => address)
@@ -225,7 +225,7 @@ t.test(
   },
 )
 
-t.test('neither gateway takes all replicas for down', async (t) => {
+t.test('no gateway takes all replicas out of service', async (t) => {
   t.equal(read('nginx.conf').match(/server plants-\d:3000 max_fails=0;/g)?.length, 2)
   t.match(read('haproxy.cfg'), /^ *option allbackups$/m)
   for (const status of [502, 503, 504])
@@ -233,19 +233,22 @@ t.test('neither gateway takes all replicas for down', async (t) => {
   t.equal(read('haproxy.cfg').match(/^ *server .* plants-\d:3000 backup$/gm)?.length, 2)
 })
 
-t.test('the leader of a cluster is known by its role, and left before another takes its place', async (t) => {
-  const { bootstrap }: { bootstrap: { dcs: Record<string, number | boolean> } } = parse(read('patroni/patroni.yml'))
-  const { synchronous_mode } = bootstrap.dcs
-  const [ttl = 0, wait = 0, retry = 0] = ['ttl', 'loop_wait', 'retry_timeout'].map((each) =>
-    Number(bootstrap.dcs[each]),
-  )
-  const text = read('patroni/haproxy.cfg')
-  t.equal(synchronous_mode, true)
-  t.ok(ttl >= wait + 2 * retry)
-  t.match(text, /^ *option httpchk GET \/primary\n *http-check expect status 200$/m)
-  t.equal(text.match(/^ *server (node-\d) \1:5432 check port 8008$/gm)?.length, 2)
-  const [, timeout] = /timeout check (\d+)s/.exec(text) ?? []
-  const [, interval, fall] =
-    /default-server inter (\d+)s fall (\d) rise 1 on-marked-down shutdown-sessions/.exec(text) ?? []
-  t.ok(Number(fall) * (Number(interval) + Number(timeout)) < ttl - wait)
-})
+t.test(
+  'HAProxy finds the leader of a cluster by its role, and leaves it before another node is promoted',
+  async (t) => {
+    const { bootstrap }: { bootstrap: { dcs: Record<string, number | boolean> } } = parse(read('patroni/patroni.yml'))
+    const { synchronous_mode } = bootstrap.dcs
+    const [ttl = 0, wait = 0, retry = 0] = ['ttl', 'loop_wait', 'retry_timeout'].map((each) =>
+      Number(bootstrap.dcs[each]),
+    )
+    const text = read('patroni/haproxy.cfg')
+    t.equal(synchronous_mode, true)
+    t.ok(ttl >= wait + 2 * retry)
+    t.match(text, /^ *option httpchk GET \/primary\n *http-check expect status 200$/m)
+    t.equal(text.match(/^ *server (node-\d) \1:5432 check port 8008$/gm)?.length, 2)
+    const [, timeout] = /timeout check (\d+)s/.exec(text) ?? []
+    const [, interval, fall] =
+      /default-server inter (\d+)s fall (\d) rise 1 on-marked-down shutdown-sessions/.exec(text) ?? []
+    t.ok(Number(fall) * (Number(interval) + Number(timeout)) < ttl - wait)
+  },
+)

@@ -31,7 +31,7 @@ t.test('a changed contract is served, with a 501 where the method is missing', a
   t.match(await get('/plants', authorized), [200, '[]'], 'the others go on')
   await eventually(() => readFileSync(`${folder}/service/contract/contract.gen.ts`, 'utf8').includes('writtenLater: {'))
 
-  // Editors put a new file in the place of the old one.
+  // Editors replace the old file by a new one.
   const code = `${folder}/service/plant-service.ts`
   const text = readFileSync(code, 'utf8')
   rmSync(code)
@@ -39,37 +39,40 @@ t.test('a changed contract is served, with a 501 where the method is missing', a
   await eventually(async () => (await get('/later/7', authorized))[0] === 200)
 })
 
-t.test('a broken contract is reported with file, line and reason, and the last good one goes on', async (t) => {
-  const { folder, get, token, printed, until } = await dev(t)
-  const file = `${folder}/openapi.yaml`
-  const good = readFileSync(file, 'utf8')
-  const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
-  const faults: [from: string, to: string, report: RegExp][] = [
-    ['title: Plant Store', 'title: Plant: Store', new RegExp(`openapi\\.yaml:${lineOf('title:')}: bad indentation`)],
-    ['type: array,', 'type: arry,', new RegExp(`${lineOf('type: array')}:\\d+ .*\`type\` can be one of`)],
-    ['description: The plants.', 'descripton: x', new RegExp(`${lineOf('The plants.')}:\\d+ .*\`descripton\``)],
-    ['in: query', 'in: cookie', new RegExp(`openapi\\.yaml:${lineOf('in: query')}: a parameter in a cookie`)],
-  ]
-  for (const [from, to, report] of faults) {
-    writeFileSync(file, good.replace(from, to))
-    await eventually(
-      () => report.test(printed.stdout + printed.stderr),
-      () => printed.stdout + printed.stderr,
-    )
-    t.equal((await get('/openapi.yaml'))[1], good, to)
-  }
+t.test(
+  'a broken contract is reported with file, line and reason, and the last valid one is still served',
+  async (t) => {
+    const { folder, get, token, printed, until } = await dev(t)
+    const file = `${folder}/openapi.yaml`
+    const good = readFileSync(file, 'utf8')
+    const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
+    const faults: [from: string, to: string, report: RegExp][] = [
+      ['title: Plant Store', 'title: Plant: Store', new RegExp(`openapi\\.yaml:${lineOf('title:')}: bad indentation`)],
+      ['type: array,', 'type: arry,', new RegExp(`${lineOf('type: array')}:\\d+ .*\`type\` can be one of`)],
+      ['description: The plants.', 'descripton: x', new RegExp(`${lineOf('The plants.')}:\\d+ .*\`descripton\``)],
+      ['in: query', 'in: cookie', new RegExp(`openapi\\.yaml:${lineOf('in: query')}: a parameter in a cookie`)],
+    ]
+    for (const [from, to, report] of faults) {
+      writeFileSync(file, good.replace(from, to))
+      await eventually(
+        () => report.test(printed.stdout + printed.stderr),
+        () => printed.stdout + printed.stderr,
+      )
+      t.equal((await get('/openapi.yaml'))[1], good, to)
+    }
 
-  appendFileSync(`${folder}/service/config.ts`, '// changed')
-  await delay(300)
-  await until('/openapi.yaml', /openapi: 3/)
-  t.equal((await get('/openapi.yaml'))[1], good, 'after a change of the code, too')
-  t.match(await get('/plants', { Authorization: `Bearer ${token}` }), [200, '[]'])
-  writeFileSync(file, good.replace('title: Plant Store', 'title: Mended'))
-  await until('/openapi.yaml', /Mended/)
-  t.notMatch(printed.stdout + printed.stderr, /is valid/, 'the linter says nothing where it finds nothing')
-})
+    appendFileSync(`${folder}/service/config.ts`, '// changed')
+    await delay(300)
+    await until('/openapi.yaml', /openapi: 3/)
+    t.equal((await get('/openapi.yaml'))[1], good, 'after a change of the code, too')
+    t.match(await get('/plants', { Authorization: `Bearer ${token}` }), [200, '[]'])
+    writeFileSync(file, good.replace('title: Plant Store', 'title: Mended'))
+    await until('/openapi.yaml', /Mended/)
+    t.notMatch(printed.stdout + printed.stderr, /is valid/, 'the linter says nothing where it finds nothing')
+  },
+)
 
-t.test('broken code is reported, and served again when it is mended', async (t) => {
+t.test('broken code is reported, and the service runs again when it is fixed', async (t) => {
   const { folder, printed, until } = await dev(t)
   const file = `${folder}/service/plant-service.ts`
   const good = readFileSync(file, 'utf8')
@@ -79,7 +82,7 @@ t.test('broken code is reported, and served again when it is mended', async (t) 
   await until('/openapi.yaml', /openapi: 3/)
 })
 
-t.test('a change in a room of the code is followed', async (t) => {
+t.test('a change in a folder of service/ restarts the service', async (t) => {
   const { folder, until } = await dev(t)
   const file = `${folder}/service/contract/security.ts`
   const text = readFileSync(file, 'utf8')
@@ -88,7 +91,7 @@ t.test('a change in a room of the code is followed', async (t) => {
   await until('/plants', /Changed/)
 })
 
-t.test('a port that is taken is said in one line', async (t) => {
+t.test('a port that is in use is reported in one line', async (t) => {
   const { port } = await build(t)
   const environment = { PORT: String(port), DATABASE_URL: `sqlite:${t.testdir()}/other.db` }
   const { printed } = await start(t, [process.execPath, 'service/dev.ts'], environment)

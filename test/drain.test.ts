@@ -1,4 +1,4 @@
-// The end of the real process, by real signals.
+// Real signals end the real process.
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import net from 'node:net'
@@ -17,7 +17,7 @@ const statusOf = async (port: number, path: string) => (await fetch(`http://127.
 
 const REQUEST = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n'
 
-/** A connection, what came over it, and its end. */
+/** Opens a connection. @returns the received text, and a promise of the end */
 async function connect(t: Test, port: number) {
   const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
   t.teardown(() => socket.destroy())
@@ -28,7 +28,7 @@ async function connect(t: Test, port: number) {
   return { socket, state, closed: once(socket, 'close') }
 }
 
-/** One that has had an answer and is kept. */
+/** Opens a keep-alive connection that has had one answer. */
 async function connectAndKeep(t: Test, port: number) {
   const connection = await connect(t, port)
   connection.socket.write(REQUEST)
@@ -38,33 +38,36 @@ async function connectAndKeep(t: Test, port: number) {
   return connection
 }
 
-t.test('SIGTERM: not ready at once, requests served for DRAIN_DELAY, each connection closed, exit 0', async (t) => {
-  const environment = { ...database(t), DRAIN_DELAY: '1' }
-  const { child, ended, port, adminPort } = await startService(t, environment)
-  const ready = () => statusOf(adminPort, '/readyz')
-  t.equal(await ready(), 200)
-  const idle = await connectAndKeep(t, port)
-  const used = await connectAndKeep(t, port)
-  const start = performance.now()
-  child.kill('SIGTERM')
-  await delay(50)
-  t.equal(await ready(), 503)
-  t.equal(await statusOf(adminPort, '/livez'), 200)
+t.test(
+  'SIGTERM: not ready at once, requests are served for DRAIN_DELAY, each connection is closed, exit 0',
+  async (t) => {
+    const environment = { ...database(t), DRAIN_DELAY: '1' }
+    const { child, ended, port, adminPort } = await startService(t, environment)
+    const ready = () => statusOf(adminPort, '/readyz')
+    t.equal(await ready(), 200)
+    const idle = await connectAndKeep(t, port)
+    const used = await connectAndKeep(t, port)
+    const start = performance.now()
+    child.kill('SIGTERM')
+    await delay(50)
+    t.equal(await ready(), 503)
+    t.equal(await statusOf(adminPort, '/livez'), 200)
 
-  used.socket.write(REQUEST)
-  await used.closed
-  t.match(used.state, { text: /^HTTP\/1\.1 401 [^]*\r\nConnection: close\r\n/i, error: '', isEnded: true })
-  await delay(800 - (performance.now() - start))
-  t.equal(await statusOf(port, '/plants'), 401)
-  t.notOk(idle.state.isEnded)
-  t.match(await ended, { code: 0, stderr: '' })
-  const took = performance.now() - start
-  t.ok(took > 1000 && took < 4000, `it took ${took} ms`)
-  t.strictSame(idle.state, { text: '', error: '', isEnded: true })
-  t.notOk(existsSync(`${environment.DATABASE_URL.slice(7)}-wal`), 'the store is closed')
-})
+    used.socket.write(REQUEST)
+    await used.closed
+    t.match(used.state, { text: /^HTTP\/1\.1 401 [^]*\r\nConnection: close\r\n/i, error: '', isEnded: true })
+    await delay(800 - (performance.now() - start))
+    t.equal(await statusOf(port, '/plants'), 401)
+    t.notOk(idle.state.isEnded)
+    t.match(await ended, { code: 0, stderr: '' })
+    const took = performance.now() - start
+    t.ok(took > 1000 && took < 4000, `it took ${took} ms`)
+    t.strictSame(idle.state, { text: '', error: '', isEnded: true })
+    t.notOk(existsSync(`${environment.DATABASE_URL.slice(7)}-wal`), 'the store is closed')
+  },
+)
 
-t.test('a request that was begun before SIGTERM is the last one of its connection, too', async (t) => {
+t.test('a request that began before SIGTERM is also the last request of its connection', async (t) => {
   const environment = { ...database(t), DRAIN_DELAY: '1' }
   const store = await openStore({ file: environment.DATABASE_URL.slice(7) })
   const token = await issueToken(store, 'joe')
@@ -87,12 +90,12 @@ t.test('a request that was begun before SIGTERM is the last one of its connectio
   t.match(await ended, { code: 0 })
 })
 
-t.test('a request that is on the wire when the drain is over is answered', async (t) => {
+t.test('a request that arrives just before the drain ends is answered', async (t) => {
   const { child, ended, until, port } = await startService(t, { ...database(t), DRAIN_DELAY: '0.3' })
   const kept = await connectAndKeep(t, port)
   child.kill('SIGTERM')
   await until(/"stopping"/)
-  // Meanwhile it can't read: when it goes on, the time is up and the requests are there.
+  // The stopped process can't read. When it continues, the time is over and the requests are there.
   child.kill('SIGSTOP')
   kept.socket.write(REQUEST)
   const fresh = await Promise.all(Array.from({ length: 5 }, () => connect(t, port)))
@@ -106,7 +109,7 @@ t.test('a request that is on the wire when the drain is over is answered', async
   t.match(await ended, { code: 0, stderr: '' })
 })
 
-t.test('SIGINT, of a person at a terminal, does not wait', async (t) => {
+t.test('SIGINT from a terminal ends the service without a drain', async (t) => {
   const { child, ended } = await startService(t, { ...database(t), DRAIN_DELAY: '600' })
   child.kill('SIGINT')
   t.match(await ended, { code: 0, stderr: '' })
@@ -120,35 +123,32 @@ t.test('a second signal ends the drain at once', async (t) => {
   t.match(await ended, { code: 1, stderr: '' })
 })
 
-t.test(
-  'Ctrl-C on `npm start`, which passes on the signal that all have got, ends the requests in flight',
-  async (t) => {
-    const environment = database(t)
-    const store = await openStore({ file: environment.DATABASE_URL.slice(7) })
-    const token = await issueToken(store, 'joe')
-    await store.close()
-    for (let time = 0; time < 5; time++) {
-      const { child, ended, until } = await start(t, [...NPM, 'start'], { ...environment, PORT: '0' }, '.', true)
-      const [, port] = await until(/listening at http:[^"]*:(\d+)"/)
-      const { socket, state, closed } = await connect(t, Number(port))
-      const type = 'Content-Type: application/json\r\nContent-Length: 19\r\nExpect: 100-continue'
-      socket.write(`POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${type}\r\n\r\n`)
-      await once(socket, 'data')
-      process.kill(-Number(child.pid), 'SIGINT')
-      await until(/"stopping"/)
-      await delay(100) // npm has passed it on by then
-      socket.write('{"id":1,"name":"1"}')
-      await closed
-      t.match(state.text, /\r\nHTTP\/1\.1 200 OK\r\n/)
-      const { code, stdout } = await ended
-      t.equal(code, 0)
-      t.match(stdout, /"stopped"/)
-    }
-  },
-)
+t.test('Ctrl-C on `npm start`, which sends the signal twice, lets the requests in flight finish', async (t) => {
+  const environment = database(t)
+  const store = await openStore({ file: environment.DATABASE_URL.slice(7) })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  for (let time = 0; time < 5; time++) {
+    const { child, ended, until } = await start(t, [...NPM, 'start'], { ...environment, PORT: '0' }, '.', true)
+    const [, port] = await until(/listening at http:[^"]*:(\d+)"/)
+    const { socket, state, closed } = await connect(t, Number(port))
+    const type = 'Content-Type: application/json\r\nContent-Length: 19\r\nExpect: 100-continue'
+    socket.write(`POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${type}\r\n\r\n`)
+    await once(socket, 'data')
+    process.kill(-Number(child.pid), 'SIGINT')
+    await until(/"stopping"/)
+    await delay(100) // by now npm has sent the signal, too
+    socket.write('{"id":1,"name":"1"}')
+    await closed
+    t.match(state.text, /\r\nHTTP\/1\.1 200 OK\r\n/)
+    const { code, stdout } = await ended
+    t.equal(code, 0)
+    t.match(stdout, /"stopped"/)
+  }
+})
 
-t.test('a service that waits for its database is alive, not ready, and ends soon at SIGTERM', async (t) => {
-  // Takes connections and says nothing.
+t.test('a service that waits for its database is live, not ready, and ends soon after SIGTERM', async (t) => {
+  // A database that accepts connections and never answers.
   const silent = net.createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.teardown(() => silent.close())

@@ -1,4 +1,4 @@
-// What the Dockerfile says of the user, the files and the health check. test/system/image.test.ts builds and runs it.
+// The user, the files, the ports and the health check in the Dockerfile. test/system/image.test.ts builds and runs it.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
@@ -28,7 +28,7 @@ async function check(environment: Record<string, string>): Promise<number | null
   return (await run([process.execPath, ...words], environment)).code
 }
 
-t.test('the image runs as a user who is not root, and who can write the data only', async (t) => {
+t.test('the image runs as a user who is not root, and can only write the data', async (t) => {
   t.strictSame(all('USER'), ['USER 1000:1000'])
   const copies = all('COPY').filter((line) => line.includes('/app'))
   t.strictSame(copies, [
@@ -39,7 +39,7 @@ t.test('the image runs as a user who is not root, and who can write the data onl
   t.strictSame(all('RUN'), [], 'there is no shell')
 })
 
-t.test('the ports of the image are those of the service', async (t) => {
+t.test('the image and the service have the same ports', async (t) => {
   t.strictSame(all('EXPOSE'), [`EXPOSE ${PORT} ${ADMIN_PORT}`])
   t.match(all('HEALTHCHECK')[0], `process.env.ADMIN_PORT || ${ADMIN_PORT}}`)
   t.notOk(all('ENV').some((line) => /\b(ADMIN_)?PORT=/.test(line)))
@@ -55,11 +55,11 @@ t.test('the health check asks the admin port of the service', async (t) => {
   t.equal(await check({ ADMIN_PORT: String(adminPort), PORT: String(port) }), 1, 'it fails when the service has ended')
 })
 
-t.test('the health check fails when /livez does, and asks for nothing else', async (t) => {
+t.test('the health check fails when /livez does, and requests nothing else', async (t) => {
   const statuses: Record<string, number> = {}
   const ADMIN_PORT = await serve(t, statuses)
   statuses['/livez'] = 200
-  t.equal(await check({ ADMIN_PORT }), 0, 'though the service is not ready')
+  t.equal(await check({ ADMIN_PORT }), 0, 'even if the service is not ready')
   for (const status of [503, 500, 404]) {
     statuses['/livez'] = status
     t.equal(await check({ ADMIN_PORT }), 1)
@@ -67,7 +67,7 @@ t.test('the health check fails when /livez does, and asks for nothing else', asy
   t.equal(await check({ ADMIN_PORT: String(await freePort()) }), 1)
 })
 
-/** An admin port that answers 503, but for these paths. */
+/** Starts an admin port that answers 503, except for these paths. */
 async function serve(t: Test, statuses: Readonly<Record<string, number>>): Promise<string> {
   const server = http.createServer(({ url = '' }, response) => response.writeHead(statuses[url] ?? 503).end())
   await once(server.listen(0, '127.0.0.1'), 'listening')

@@ -17,7 +17,7 @@ import { issueToken } from './support/tokens.ts'
 const MAIN = [process.execPath, 'service/main.ts']
 const PRODUCTION = { NODE_ENV: 'production' }
 
-/** A store that has a token for "joe". */
+/** Makes a store with a token for "joe". */
 async function prepare(t: Test) {
   const file = `${t.testdir()}/plants.db`
   const store = await openStore({ file })
@@ -26,7 +26,7 @@ async function prepare(t: Test) {
   return { token, file, DATABASE_URL: `sqlite:${file}` }
 }
 
-/** The lines of a log; each of them is JSON. */
+/** Parses a log: each line is JSON. */
 function linesOf(stdout: string): { level: number; msg: string; signal?: string }[] {
   return stdout
     .split('\n')
@@ -42,7 +42,7 @@ const has = async (file: string): Promise<string[]> => {
 const create = (port: number, token: string, id: number) =>
   call(port, { method: 'POST', path: '/plants', token, body: { id, name: String(id) } })
 
-/** Sends a create up to the last byte of its body, and waits until the service has begun with it. */
+/** Sends a create without the last byte of its body, and waits until the service has begun to handle it. */
 async function half(t: Test, port: number, token: string): Promise<net.Socket> {
   const body = '{"id":1,"name":"1"}'
   const socket = net.connect(port, '127.0.0.1')
@@ -57,7 +57,7 @@ async function half(t: Test, port: number, token: string): Promise<net.Socket> {
   return socket
 }
 
-t.test('SIGTERM ends the requests in flight, closes the store and exits 0; all it logs is JSON', async (t) => {
+t.test('SIGTERM lets the requests in flight finish, closes the store and exits 0; the log is JSON only', async (t) => {
   const { token, file, DATABASE_URL } = await prepare(t)
   const { child, ended, until, port } = await startService(t, { DATABASE_URL, REQUEST_TIMEOUT: '60' })
   const idle = net.connect(port, '127.0.0.1')
@@ -91,7 +91,7 @@ t.test('a second signal ends the process at once', async (t) => {
   t.strictSame({ code, stderr }, { code: 1, stderr: '' })
 })
 
-t.test('a request that takes longer than SHUTDOWN_TIMEOUT is cut', async (t) => {
+t.test('a request that takes longer than SHUTDOWN_TIMEOUT is cut off', async (t) => {
   const { token, file, DATABASE_URL } = await prepare(t)
   const times = { REQUEST_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '0.5' }
   const { child, ended, port } = await startService(t, { DATABASE_URL, ...times })
@@ -104,7 +104,7 @@ t.test('a request that takes longer than SHUTDOWN_TIMEOUT is cut', async (t) => 
   t.strictSame(await has(file), [])
 })
 
-t.test('SIGTERM ends the process in order when nobody reads the log any more', async (t) => {
+t.test('SIGTERM ends the process normally when nobody reads the log any more', async (t) => {
   const { DATABASE_URL } = await prepare(t)
   const env = { PATH: process.env['PATH'], DATABASE_URL, PORT: '0', ADMIN_PORT: '0', DRAIN_DELAY: '0', ...PRODUCTION }
   const child = spawn(process.execPath, ['service/main.ts'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
@@ -117,14 +117,14 @@ t.test('SIGTERM ends the process in order when nobody reads the log any more', a
 
 t.test('a signal that arrives while the modules load is not lost', async (t) => {
   const { DATABASE_URL } = await prepare(t)
-  // Sends it as the first module of a package is asked for, before that takes its time.
+  // Sends the signal when the first module of a package is imported.
   const hook = `import { registerHooks } from 'node:module'
     let sent = false
     registerHooks({ load(url, context, next) {
       if (!sent && url.includes('/node_modules/')) { sent = true; process.kill(process.pid, 'SIGTERM') }
       return next(url, context)
     } })`
-  // Without tap's own hooks, which catch signals.
+  // Without tap's hooks, because they catch signals.
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath]
   const command = [...node, '--import', `data:text/javascript,${encodeURIComponent(hook)}`, 'service/main.ts']
   const { code, signal, stdout, stderr } = await run(command, { DATABASE_URL, PORT: '0' })
@@ -132,17 +132,17 @@ t.test('a signal that arrives while the modules load is not lost', async (t) => 
   t.equal(linesOf(stdout).at(-1)?.msg, 'stopped')
 })
 
-t.test('kill -9 under load loses no write that was acknowledged, and the next start goes on', async (t) => {
+t.test('kill -9 under load loses no acknowledged write, and the next start works', async (t) => {
   const ledger = await killAgainAndAgain(t, 2)
   t.ok(ledger.acknowledged > 10)
 })
 
 t.test(
-  'after an I/O error all is refused, one line tells of it, the process ends, and the next start goes on',
+  'after an I/O error all requests are refused, the log says it in one line, the process ends, and the next start works',
   async (t) => {
     const { token, file, DATABASE_URL } = await prepare(t)
     const { ended, port, adminPort } = await startService(t, { DATABASE_URL, LOG_LEVEL: 'info', ...PRODUCTION })
-    // Just long enough for a list that has a connection of its own; all of it is in the log still.
+    // Just long enough for a list with its own connection. All plants are still in the log.
     const long = '🌵'.repeat(255)
     const ids = Array.from({ length: 490 }, (_, id) => id)
     for (const id of ids) {
@@ -154,7 +154,7 @@ t.test(
       })
       t.equal(status, 200)
     }
-    // A read that finds less than there was is an I/O error (SQLITE_IOERR_SHORT_READ).
+    // A read of a shortened file is an I/O error (SQLITE_IOERR_SHORT_READ).
     const log = readFileSync(`${file}-wal`)
     truncateSync(`${file}-wal`)
     t.equal((await call(port, { path: '/plants', token })).status, 503)
@@ -175,7 +175,7 @@ t.test(
   },
 )
 
-t.test('a second service on the same file refuses to start, and the first goes on', async (t) => {
+t.test('a second service on the same file refuses to start, and the first service keeps running', async (t) => {
   const { token, DATABASE_URL } = await prepare(t)
   const { port } = await startService(t, { DATABASE_URL })
   const { code, stdout, stderr } = await run(MAIN, { DATABASE_URL, PORT: '0' })
@@ -235,7 +235,7 @@ const hosts = {
   ...(hasIpv6 && { '::1': '[::1]', '::': '[::1]' }),
 }
 for (const [HOST, shown] of Object.entries(hosts)) {
-  t.test(`the first start with HOST=${HOST} offers a command that works, and no later one does`, async (t) => {
+  t.test(`the first start with HOST=${HOST} prints a command that works, and no later start does`, async (t) => {
     const DATABASE_URL = `sqlite:${t.testdir()}/data/plants.db`
     const { child, ended, printed, port } = await startService(t, { DATABASE_URL, HOST })
     for (let tries = 0; tries < 1000 && !printed.stderr.endsWith('\n\n'); tries++) await delay(20)
@@ -259,7 +259,7 @@ for (const [HOST, shown] of Object.entries(hosts)) {
   })
 }
 
-t.test('on a terminal each start says where data, docs and tokens are, and log lines are readable', async (t) => {
+t.test('on a terminal each start prints where data, docs and tokens are, and readable log lines', async (t) => {
   const { file, DATABASE_URL } = await prepare(t)
   // test/system/terminal.test.ts has a real terminal.
   const terminal = 'data:text/javascript,process.stdout.isTTY = true'
@@ -288,7 +288,7 @@ t.test('on a terminal each start says where data, docs and tokens are, and log l
   }
 })
 
-t.test('a start beside the running service says where that answers', async (t) => {
+t.test('a second start prints the address of the running service', async (t) => {
   const { DATABASE_URL } = await prepare(t)
   const { port, adminPort } = await startService(t, { DATABASE_URL })
   const { code, stdout } = await run(MAIN, { DATABASE_URL, PORT: String(port), ADMIN_PORT: String(adminPort) })
@@ -307,7 +307,7 @@ t.test('in production nothing secret is printed, and no token is issued', async 
   t.notOk(readFileSync(file).includes('demo'))
 })
 
-t.test('SIGUSR1 opens no inspector of what `npm start` and the image run', async (t) => {
+t.test('SIGUSR1 opens no inspector in `npm start` and in the image', async (t) => {
   const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, PORT: '0', ...PRODUCTION }
   const { ended, until } = await start(t, [...NPM, '--silent', 'start'], environment)
   const [, pid] = await until(/"pid":(\d+),.*admin port open/)

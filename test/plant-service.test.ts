@@ -8,23 +8,23 @@ type Query = NonNullable<operations['getPayout']['parameters']['query']>
 const { call, client, token } = await build(t)
 let callers = 0
 
-/** The operations of a caller who has no plants. */
+/** Makes a caller without plants. @returns functions that call the operations as this caller */
 async function newCaller() {
   const secret = await token(`caller${(callers += 1)}`)
   const { DELETE, GET, POST } = client(secret)
   return {
     create: (id: number | bigint, plant: Plant) => POST('/plants', { body: { id: BigInt(id), ...plant } }),
     list: async (query: Query = {}) => (await GET('/plants', { params: { query } })).data ?? [],
-    /** Where the Link of a list leads to. */
+    /** Follows the Link of a list. */
     next: async (query: Query) => linked((await GET('/plants', { params: { query } })).response.headers.get('link')),
     remove: async (id: number) =>
       (await DELETE('/plants/{id}', { params: { path: { id: BigInt(id) } } })).response.status,
-    /** A request that the contract need not have. */
+    /** Sends any request, in the contract or not. */
     ask: (method: string, path: string) => call({ method, path, token: secret }),
   }
 }
 
-/** The reference of a Link, relative to the request. */
+/** The target of a Link header, relative to the request. */
 function linked(link: unknown): string | undefined {
   return /^<(\?[^>]+)>; rel="next"$/.exec(String(link))?.[1]
 }
@@ -36,11 +36,11 @@ t.test('a plant is created, listed and deleted once', async (t) => {
   t.strictSame(data, { name: 'Rose', tag: 'garden' }, 'it is answered')
   t.strictSame(await list(), [{ name: 'Rose', tag: 'garden' }], 'it is listed')
   t.equal(await remove(7), 204, 'it is deleted')
-  t.equal(await remove(7), 404, 'it is not there to be deleted again')
+  t.equal(await remove(7), 404, 'it can not be deleted again')
   t.strictSame(await list(), [], 'it is not listed any more')
 })
 
-t.test('to repeat a create is safe; with other content it is 409 and changes nothing', async (t) => {
+t.test('a create can be repeated; with other content it is 409 and changes nothing', async (t) => {
   const { create, list } = await newCaller()
   const plants = [{ name: 'Rose' }, { name: 'Rose', tag: '' }, { name: 'Rose', tag: 'garden' }]
   for (const [id, plant] of plants.entries()) await create(id, plant)
@@ -55,14 +55,14 @@ t.test('to repeat a create is safe; with other content it is 409 and changes not
   t.strictSame(await list(), plants, 'nothing has changed')
 })
 
-t.test('a name and a tag are kept to the letter', async (t) => {
+t.test('a name and a tag are stored exactly', async (t) => {
   const { create, list } = await newCaller()
   const plants = [' Rose ', 'rose\n', 'e\u0301', '\u00e9', '🌱'].map((text) => ({ name: text, tag: text }))
   for (const [id, plant] of plants.entries()) t.strictSame((await create(id, plant)).data, plant)
   t.strictSame(await list(), plants)
 })
 
-t.test('of 50 simultaneous creates of one id, one plant comes', async (t) => {
+t.test('50 simultaneous creates of one id create one plant', async (t) => {
   const { create, list } = await newCaller()
   const names = Array.from({ length: 50 }, (_, index) => `name ${index % 5}`)
   const answers = await Promise.all(names.map((name) => create(1, { name })))
@@ -74,7 +74,7 @@ t.test('of 50 simultaneous creates of one id, one plant comes', async (t) => {
   t.strictSame(await list(), [stored])
 })
 
-t.test("another's plant and no plant are the same 404, to the byte", async (t) => {
+t.test("another caller's plant and an unknown id get the same 404, byte for byte", async (t) => {
   const [owner, other] = [await newCaller(), await newCaller()]
   await owner.create(7, { name: 'Rose' })
   const unlike = ({ status, text, headers: { date: _date, 'x-request-id': _id, ...headers } }: Answer) => ({
@@ -97,7 +97,7 @@ t.test('two callers may use the same id, and see and delete only their own plant
   t.strictSame(await two.list(), [{ name: 'two' }])
 })
 
-t.test('the list is in ascending order of ids, and paged by Link to its end', async (t) => {
+t.test('the list is in ascending order of ids, and Link leads through all pages', async (t) => {
   const { create, list, next, ask } = await newCaller()
   const ids = [3n, -(2n ** 63n), 10n, -1n, 0n, 2n ** 63n - 1n, 9007199254740993n, 9007199254740992n, -20n]
   for (const id of ids) await create(id, { name: `${id}` })
@@ -117,7 +117,7 @@ t.test('the list is in ascending order of ids, and paged by Link to its end', as
   }
 })
 
-t.test('a cursor works with or without limit, and after the last plant', async (t) => {
+t.test('a cursor works with and without limit, and after the last plant', async (t) => {
   const { create, list, next, ask } = await newCaller()
   for (const id of [1, 2, 3]) await create(id, { name: `${id}` })
   const [, cursor = ''] = /cursor=(.*)/.exec((await next({ limit: 1 })) ?? '') ?? []
@@ -128,7 +128,7 @@ t.test('a cursor works with or without limit, and after the last plant', async (
   for (const each of invalid) t.equal((await ask('GET', `/plants?cursor=${each}`)).status, 400, each)
 })
 
-t.test('a cursor gives no right to the plants of another', async (t) => {
+t.test("a cursor gives no access to another caller's plants", async (t) => {
   const [owner, other] = [await newCaller(), await newCaller()]
   for (const id of [1, 2]) await owner.create(id, { name: 'secret' })
   const [, cursor = ''] = /cursor=(.*)/.exec((await owner.next({ limit: 1 })) ?? '') ?? []

@@ -8,7 +8,7 @@ import { build } from './support/helper.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 
-t.test('the configuration table is what config.ts says', async (t) => {
+t.test('the configuration table agrees with config.ts', async (t) => {
   const rows = Object.entries(variables).map(
     ([name, { fallback, meaning }]) => `| \`${name}\` | ${fallback === '' ? 'none' : `\`${fallback}\``} | ${meaning} |`,
   )
@@ -20,7 +20,7 @@ t.test('each alert has a row that says what to do', async (t) => {
   t.strictSame(rows, readFileSync('deploy/alerts.yaml', 'utf8').match(/(?<=alert: )\w+/g))
 })
 
-t.test('each link to a file or a heading leads somewhere', async (t) => {
+t.test('each link to a file or a heading has a target', async (t) => {
   for (const file of globSync(['*.md', '{deploy,service,test}/**/README.md'])) {
     for (const [, path = '', heading] of readFileSync(file, 'utf8').matchAll(
       /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g,
@@ -41,13 +41,13 @@ t.test('the changelog says each thing once', async (t) => {
   )
 })
 
-t.test('the list of files is what service/ holds', async (t) => {
+t.test('the list of files has all files of service/', async (t) => {
   const listed = section('service/README.md', '## The files').match(/(?<=^\|.*`)[\w./-]+\.ts(?=`.* \|)/gm)
   const files = [...(listed ?? [])].sort()
   t.strictSame(files, globSync('**/*.ts', { cwd: 'service' }).sort())
 })
 
-t.test('each promise names a test that is there', async (t) => {
+t.test('each promise names an existing test', async (t) => {
   const promises = [...section('test/README.md', '## What you can rely on').matchAll(/^\| .* \| `(.*)`: (.*) \|$/gm)]
   t.ok(promises.length > 20)
   for (const [, file = '', name = ''] of promises) {
@@ -55,7 +55,7 @@ t.test('each promise names a test that is there', async (t) => {
   }
 })
 
-t.test('each system test is in .ci/run, or the README says what npm test has of it', async (t) => {
+t.test('each system test is in .ci/run, or the README names its short form in npm test', async (t) => {
   const gate = [...readFileSync('.ci/run', 'utf8').matchAll(/^(?:tests|walkthroughs)=\((.*)\)$/gm)]
   const rows = section('test/README.md', '# The tests').matchAll(/^\| `(system\/[\w.]+)` \| (.*) \|$/gm)
   const left = [...rows].map(([, file = '', short = '']) => {
@@ -78,25 +78,29 @@ t.test('the image has the version of the project', async (t) => {
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 
-t.test('the first session goes as printed', { skip: hasCurl ? false : 'there is no curl here' }, async (t) => {
-  const file = `${t.testdir()}/plants.db`
-  const { port } = await build(t, { DATABASE_URL: `sqlite:${file}` })
-  const [, session = ''] = /```console\n(.*?)```/s.exec(readme) ?? []
-  const script = session
-    .replaceAll(/^(?!\$ ).*\n/gm, '')
-    .replaceAll(/^\$ (.*)/gm, '$1; echo')
-    .replaceAll(':3000/', `:${port}/`)
-  const expected = session.replaceAll(/^\$ .*\n/gm, '')
-  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], {
-    env: { ...process.env, DATABASE_URL: `sqlite:${file}` },
-  })
-  // curl tells its progress there, too.
-  const [expiry = ''] = /^The token for alice.*\n/m.exec(stderr) ?? []
-  const withoutTime = (text: string) => text.replaceAll(/\d{4}-[\d:.T-]+Z/g, '<time>')
-  t.equal(withoutTime(expiry + stdout.replaceAll(/\r?\n+/g, '\n').trimStart()), withoutTime(expected))
-})
+t.test(
+  'the first session of the README works as printed',
+  { skip: hasCurl ? false : 'curl is not installed' },
+  async (t) => {
+    const file = `${t.testdir()}/plants.db`
+    const { port } = await build(t, { DATABASE_URL: `sqlite:${file}` })
+    const [, session = ''] = /```console\n(.*?)```/s.exec(readme) ?? []
+    const script = session
+      .replaceAll(/^(?!\$ ).*\n/gm, '')
+      .replaceAll(/^\$ (.*)/gm, '$1; echo')
+      .replaceAll(':3000/', `:${port}/`)
+    const expected = session.replaceAll(/^\$ .*\n/gm, '')
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], {
+      env: { ...process.env, DATABASE_URL: `sqlite:${file}` },
+    })
+    // curl also prints its progress to standard error.
+    const [expiry = ''] = /^The token for alice.*\n/m.exec(stderr) ?? []
+    const withoutTime = (text: string) => text.replaceAll(/\d{4}-[\d:.T-]+Z/g, '<time>')
+    t.equal(withoutTime(expiry + stdout.replaceAll(/\r?\n+/g, '\n').trimStart()), withoutTime(expected))
+  },
+)
 
-/** The names by which links lead to the headings of a file, as forges make them. */
+/** The anchors of a file's headings, as GitHub makes them. */
 function headings(file: string): string[] {
   const titles = readFileSync(file, 'utf8').match(/(?<=^#+ ).+/gm) ?? []
   return titles.map((title) =>

@@ -1,11 +1,11 @@
-// The walls of the house: which room of service/ may import which, and what stands in one place only.
+// The architecture of service/: which folder ("room") may import which, and what may be in one place only.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 
 /** The rooms from the top down. A file imports files of its own room and of lower rooms only. */
-const FLOORS = [
+const LAYERS = [
   ['programs'],
   ['app'],
   ['auth', 'ops', 'product'],
@@ -36,7 +36,7 @@ const imports = new Map(
   }),
 )
 
-t.test('each import leads to a file that is there', async (t) => {
+t.test('each imported file exists', async (t) => {
   for (const [file, targets] of imports) for (const to of targets) t.ok(sources.has(to), `${file} imports ${to}`)
 })
 
@@ -44,12 +44,12 @@ t.test('rooms import downwards only', async (t) => {
   for (const [file, targets] of imports) {
     for (const to of targets) {
       const [from, below] = [roomOf(file), roomOf(to)]
-      t.ok(from === below || floorOf(from) < floorOf(below), `${file} (${from}) imports ${to} (${below})`)
+      t.ok(from === below || layerOf(from) < layerOf(below), `${file} (${from}) imports ${to} (${below})`)
     }
   }
 })
 
-t.test('no import leads back to where it began', async (t) => {
+t.test('there is no import cycle', async (t) => {
   for (const file of files) t.notOk(reached(file).has(file), file)
 })
 
@@ -57,7 +57,7 @@ t.test('only config.ts reads the environment', async (t) => {
   t.strictSame(filesWith(/process\.env\b/), ['config.ts'])
 })
 
-t.test('only the engines of the store know SQL', async (t) => {
+t.test('only store/sqlite and store/postgres contain SQL', async (t) => {
   const statement = /\b(?:SELECT\b[^;]*\bFROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA)\b/
   const found = filesWith(statement)
   t.ok(found.length > 0)
@@ -68,7 +68,7 @@ t.test('only one file calls fastify-openapi-glue', async (t) => {
   t.strictSame(filesWith(/'fastify-openapi-glue'/), ['contract/routes.ts'])
 })
 
-t.test('the product has no name below contract/ and http/', async (t) => {
+t.test('contract/ and http/ do not name the product', async (t) => {
   const found = filesWith(/plant/i).filter((file) => /^(contract|http)\//.test(file) && !file.endsWith('.gen.ts'))
   t.strictSame(found, [])
 })
@@ -85,13 +85,13 @@ function roomOf(file: string): string {
   return rest.length > 0 ? folder : (AT_THE_TOP[file] ?? 'programs')
 }
 
-function floorOf(room: string): number {
-  const floor = FLOORS.findIndex((rooms) => rooms.includes(room))
-  if (floor === -1) throw new Error(`service/${room}/ is no room of the design`)
-  return floor
+function layerOf(room: string): number {
+  const layer = LAYERS.findIndex((rooms) => rooms.includes(room))
+  if (layer === -1) throw new Error(`service/${room}/ is not a room of the design`)
+  return layer
 }
 
-/** All files that a file imports, directly or through others. */
+/** All files that a file imports, directly or indirectly. */
 function reached(file: string): ReadonlySet<string> {
   const found = new Set<string>()
   const open = [...(imports.get(file) ?? [])]

@@ -25,14 +25,14 @@ const packages = Object.entries(lock.packages)
 const shipped = packages.filter(({ dev = false, optional = false }) => !dev && !optional)
 const readme = readFileSync('service/README.md', 'utf8')
 
-t.test('each package has a checksum in the lock file, and no address of its own', async (t) => {
+t.test('each package has a checksum in the lock file, and comes from the registry', async (t) => {
   for (const { name, integrity = '', resolved } of packages) {
     t.match(integrity, /^sha512-[\w+/]{86}==$/, name)
     t.equal(resolved, undefined, name)
   }
 })
 
-t.test('no package of the image runs a script when it is installed, and the others are named', async (t) => {
+t.test('no package of the image has an install script, and the other packages with one are listed', async (t) => {
   const scripted = packages.filter(({ hasInstallScript = false }) => hasInstallScript)
   t.strictSame(
     scripted.filter(({ dev = false }) => !dev),
@@ -41,7 +41,7 @@ t.test('no package of the image runs a script when it is installed, and the othe
   t.strictSame(Object.keys(fields(project['allowScripts'])).sort(), scripted.map(({ name }) => name).sort())
 })
 
-t.test('the Node to run on is in the lock file for each platform; on Linux it is that of the image', async (t) => {
+t.test('the lock file has a Node for each platform; on Linux it is the version of the image', async (t) => {
   const runtimes = packages.filter(({ bin }) => bin?.['node'] !== undefined)
   const platforms = runtimes.map(({ os, cpu }) => `${String(os)} ${String(cpu)}`)
   t.strictSame(platforms.sort(), ['darwin arm64', 'darwin x64', 'linux arm64', 'linux x64', 'win32 x64'])
@@ -53,7 +53,7 @@ t.test('the Node to run on is in the lock file for each platform; on Linux it is
 })
 
 t.test(
-  'each script runs on the Node of the packages, also where npm has not linked it; without it an older one is refused',
+  'each script runs on the Node in node_modules, even if npm has not linked it; an older Node is refused',
   async (t) => {
     const scripts = Object.entries(fields(project['scripts'])).filter(([name]) => name !== 'sbom')
     for (const [name, script] of scripts) t.match(script, /^\. service\/runtime\.sh && /, name)
@@ -73,7 +73,7 @@ t.test(
   },
 )
 
-t.test('npm ci warns of nothing, though the Node that installs is older than what a package asks for', async (t) => {
+t.test('npm ci prints no warning, even with an older Node than a package requires', async (t) => {
   const folder = t.testdir({
     '.npmrc': readFileSync('.npmrc', 'utf8'),
     'package.json': '{ "dependencies": { "a": "1.0.0" } }',
@@ -100,22 +100,22 @@ t.test('the bill of materials has the packages of the image', async (t) => {
   t.strictSame(listed.sort(), [...new Set(expected)].sort())
 })
 
-t.test('no package of the image is older than what mended a known advisory', async (t) => {
+t.test('no package of the image is older than the fix of a known advisory', async (t) => {
   t.strictSame(outdated(shipped), [])
 })
 
-t.test('a version below a floor is found, of each major version', async (t) => {
+t.test('a version below the fixed version of its major version is found', async (t) => {
   const found = (name: string, version: string) => outdated([{ name, version }]).length > 0
   t.ok(found('fastify', '5.8.4'))
-  t.ok(found('fastify', '4.29.1'), 'an older major version')
-  t.ok(found('fast-uri', '4.0.9'), 'though it is above the floor of another major version')
+  t.ok(found('fastify', '4.29.1'), 'an older major version without a fix')
+  t.ok(found('fast-uri', '4.0.9'), 'even if it is above the fixed version of another major version')
   t.ok(found('brace-expansion', '5.0.8'))
   t.notOk(found('brace-expansion', '5.0.10'))
   t.notOk(found('fast-uri', '3.1.7'))
   t.notOk(found('fastify', '6.0.0'))
 })
 
-t.test('the README names each direct dependency, and how many packages there are', async (t) => {
+t.test('the README names each direct dependency, and the number of packages', async (t) => {
   const section = readme.split(/^(?=## )/m).find((each) => each.startsWith('## Dependencies\n')) ?? ''
   const listed = [...section.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) =>
     cell.replaceAll('`', '').split(', '),
@@ -124,7 +124,7 @@ t.test('the README names each direct dependency, and how many packages there are
   t.match(section, `${shipped.length} packages, of which ${listed.length} are there`)
 })
 
-/** The advisories that concern packages, as `<package> <version>: <advisories>`. */
+/** The packages with advisories, as `<package> <version>: <advisories>`. */
 function outdated(all: readonly Pick<Locked & { name: string }, 'name' | 'version'>[]): string[] {
   const known: { package: string; fixed: string[]; advisories: string[] }[] = JSON.parse(
     readFileSync('test/support/advisories.json', 'utf8'),
@@ -136,7 +136,7 @@ function outdated(all: readonly Pick<Locked & { name: string }, 'name' | 'versio
   )
 }
 
-/** Whether a version is not below the fixed one of its major version, or above all of them. */
+/** Whether a version has the fix: it is at least the fixed version of its major version, or above all fixed versions. */
 function isFixed(version: string, fixed: readonly string[]): boolean {
   const floor = fixed.find((each) => parseInt(each) === parseInt(version)) ?? fixed.at(-1) ?? ''
   return version.localeCompare(floor, 'en', { numeric: true }) >= 0

@@ -8,12 +8,12 @@ const folder = t.testdir()
 const DATABASE_URL = `sqlite:${folder}/plants.db`
 const { call, store } = await build(t, { DATABASE_URL })
 
-/** The command, beside the running service. */
+/** Runs the command while the service runs. */
 const token = (...words: string[]) => run([process.execPath, 'service/token.ts', ...words], { DATABASE_URL })
 const status = async (token: string) => (await call({ path: '/plants', token })).status
 
 t.test(
-  'issue prints a token, alone, that works in the running service; standard error says when it expires',
+  'issue prints only a token, which the running service accepts; standard error says when it expires',
   async (t) => {
     const { code, stdout, stderr } = await token('issue', 'joe@example.com')
     t.equal(code, 0)
@@ -26,7 +26,7 @@ t.test(
   },
 )
 
-t.test('a token never expires only where that is said', async (t) => {
+t.test('a token expires, unless the command says never', async (t) => {
   const { code, stderr } = await token('issue', 'machine', '--expires', 'never')
   t.strictSame({ code, stderr }, { code: 0, stderr: "The token for machine never expires. It can't be shown again.\n" })
   const found = (await store.listTokens()).find(({ caller }) => caller === 'machine')
@@ -34,15 +34,15 @@ t.test('a token never expires only where that is said', async (t) => {
   t.match((await token('list')).stdout, /^[0-9a-f]{16}\tmachine\t\S+\tnever\n/m)
 })
 
-t.test('without the -- that npm wants, no token gets another lifetime in silence', async (t) => {
+t.test('without -- for npm, no token silently gets another lifetime', async (t) => {
   const { code, stdout, stderr } = await run(
     [...NPM, 'run', '--silent', 'token', 'issue', 'carol', '--expires', '1h'],
     { DATABASE_URL },
   )
-  // npm knows an option of this name since version 11, and drops what is no number.
+  // npm has an option of this name since version 11, and drops values that are not numbers.
   if (code === 0) t.match(stderr, /^The token for carol expires on \d{4}-/m)
   else t.match([stdout, stderr], ['', /npm took --expires as its own option: write -- before the words\n$/])
-  // Before, npm took the option without its value.
+  // Older versions of npm took the option without its value.
   for (const [words, option] of [
     [['issue', 'carol'], '1h'],
     [['issue', 'carol', '1h'], 'true'],
@@ -72,7 +72,7 @@ t.test('a token gets the scopes that --scope names, and list shows them last', a
     if (caller in { one: 1, many: 1, none: 1 }) await store.deleteToken(id)
 })
 
-t.test('list gives a line for each token: id, caller, created, expires', async (t) => {
+t.test('list prints a line for each token: id, caller, created, expires', async (t) => {
   await store.deleteToken((await store.listTokens()).find(({ caller }) => caller === 'carol')?.id ?? '')
   await token('issue', 'ann', '--expires', '90d')
   const { code, stdout, stderr } = await token('list')
@@ -113,7 +113,7 @@ t.test('a revoked token is refused by the running service', async (t) => {
   t.strictSame(await token('revoke', id), { code: 1, signal: null, stdout: '', stderr: `no token has the id ${id}\n` })
 })
 
-t.test('a command that is not understood is answered with what is wrong in it, and does nothing', async (t) => {
+t.test('a wrong command line prints what is wrong, and does nothing', async (t) => {
   const before = await store.listTokens()
   const callerFault = /^the caller ".*" must be 1 to 64 letters, digits and _\.@-, the first one not -\n$/
   const timeFault = /^--expires ".*" must be a time such as 30s, 15m, 12h or 90d, or never\n$/
@@ -151,7 +151,7 @@ t.test('a command that is not understood is answered with what is wrong in it, a
   t.strictSame(await store.listTokens(), before)
 })
 
-t.test('a fault of the configuration or the store is one line', async (t) => {
+t.test('an error of the configuration or the store is one line', async (t) => {
   for (const [url, message] of [
     ['mysql:x', /^DATABASE_URL must be sqlite:<file>.*\n$/],
     [`sqlite:${folder}/no/such/plants.db`, /^DATABASE_URL sqlite:.*\n$/],

@@ -1,4 +1,4 @@
-// The access tokens that the service issues: `plant_`, which secret scanners look for, 40 random digits, and their CRC-32.
+// The access tokens that the service issues: `plant_` (for secret scanners), 40 random digits, and their CRC-32.
 import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
@@ -11,9 +11,9 @@ const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
 export const TOKEN_TEXT = /plant_[0-9a-f]{48}/
 const DIGITS = Buffer.from('0123456789abcdef')
 
-/** Milliseconds that a token is valid, unless another time is given: 90 days. */
+/** Milliseconds that a token is valid by default: 90 days. */
 const DEFAULT_LIFETIME = 90 * 86_400_000
-/** Milliseconds, from the beginning of the look-up, that a token is remembered. It may be revoked meanwhile. */
+/** Milliseconds that a token is cached, from the start of its look-up. If it is revoked, it works until then. */
 export const TOKEN_TTL = 3000
 const MAX_TOKENS = 10_000
 
@@ -33,15 +33,15 @@ export function createToken(
   const random = randomFillSync(token.subarray(6, 46))
   for (const [at, byte] of random.entries()) random.set(DIGITS.subarray(byte % 16, (byte % 16) + 1), at)
   token.write(checksum(random), 46)
-  const digest = digestOf(token)
+  const digest = sha256(token)
   const created = new Date()
   const expires = lifetime === Infinity ? {} : { expires: new Date(created.getTime() + lifetime) }
   return { token, stored: { id: digest.toString('hex', 0, 8), caller, created, ...expires, digest, scopes } }
 }
 
-/** Makes the check of access tokens. A revoked token is refused {@link TOKEN_TTL} later at the latest. */
+/** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
 export function accessTokenChecker(store: Pick<Store, 'findToken'>): CheckToken {
-  // Purged in time, so that no token stays in memory. The resolution of 0 saves a timer in each millisecond.
+  // `ttlAutopurge`: no unused token stays in memory. `ttlResolution: 0` saves a timer in each millisecond.
   const known = new LRUCache<string, StoredToken>({
     max: MAX_TOKENS,
     ttl: TOKEN_TTL,
@@ -56,14 +56,14 @@ export function accessTokenChecker(store: Pick<Store, 'findToken'>): CheckToken 
 
   async function find(token: string): Promise<Verdict> {
     const [, random, sum] = TOKEN.exec(token) ?? []
-    // A typing error is found without a look-up.
+    // The checksum finds a typing error without a look-up.
     if (random === undefined || sum !== checksum(random)) return { refused: 'malformed' }
     const start = performance.now()
-    const digest = digestOf(token)
+    const digest = sha256(token)
     const found = await store.findToken(digest)
     // Compare in constant time: the comparison of the database may leak timing.
     if (found === undefined || !timingSafeEqual(found.digest, digest)) return { refused: 'unknown' }
-    known.set(token, found, { start }) // The look-up may have taken long.
+    known.set(token, found, { start }) // `start`, because the look-up may have taken long
     return toVerdict(found)
   }
 }
@@ -73,7 +73,7 @@ function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
 }
 
 /** The SHA-256 of a token: only this is stored. */
-function digestOf(token: string | Buffer): Buffer {
+function sha256(token: string | Buffer): Buffer {
   return createHash('sha256').update(token).digest()
 }
 

@@ -6,12 +6,12 @@ import { countHeader } from '../http/protocol.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the bearer guard says of the token. */
+    /** The verdict of the bearer guard on the token. */
     verdict: Verdict | Promise<Verdict> | undefined
   }
 }
 
-/** Says who an access token is for. A promise where it takes time. @throws {HttpError | StoreUnavailable} */
+/** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
 export type CheckToken = (token: string) => Verdict | Promise<Verdict>
 
 const REALM = 'realm="plants"'
@@ -34,12 +34,12 @@ export async function buildGuards(
     verifyErrorLogLevel: 'debug',
     auth: (token, request) => {
       request.verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token) // Only a JWT has a dot.
-      return true // The guard gives the verdict.
+      return true // `checkBearer` answers with the verdict
     },
   })
   const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
 
-  /** Bearer-auth calls `auth` only with a token that it has found in the header. */
+  /** Bearer-auth calls `auth` only if it finds a token in the header. */
   function checkBearer(request: FastifyRequest, reply: FastifyReply): Promise<Verdict> {
     const { promise, resolve } = Promise.withResolvers<Verdict>()
     verify(request, reply, () => resolve(request.verdict ?? { refused: 'malformed' }))
@@ -52,7 +52,7 @@ export async function buildGuards(
       : guard(scheme.header, `ApiKey ${REALM}`, async ({ headers }) => checkAccessToken(String(headers[scheme.header])))
 }
 
-/** Of several header lines of one name Node shows only the first, or joins them. */
+/** Makes a guard. It refuses a repeated header: of several lines Node shows only the first, or joins them. */
 function guard(header: string, challenge: string, check: Guard['check']): Guard {
   return {
     challenge,

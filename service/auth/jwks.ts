@@ -1,13 +1,13 @@
-// The public keys of the identity provider: jose fetches them together, keeps them, and finds the one of a token.
+// The public keys of the identity provider. jose fetches and caches them, and finds the key of a token.
 import type { FastifyInstance } from 'fastify'
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 import { HttpError } from '../errors.ts'
 
-/** Milliseconds between two reloads. After this and `JWT_TTL` (jwt.ts) a key that was withdrawn is not used any more. */
+/** Milliseconds between two reloads. A withdrawn key is used until the next reload, and for `JWT_TTL` (jwt.ts) after it. */
 export const RELOAD_INTERVAL = 100_000
 /** Milliseconds that keys are trusted while the identity provider is down. */
 const KEYS_TTL = 24 * 3_600_000
-/** Milliseconds between two fetches while there are keys, and while there are none. */
+/** The least milliseconds between two fetches: with keys in the cache, and without keys. */
 const COOL_DOWN = 30_000
 const RETRY_INTERVAL = 5_000
 export const FETCH_TIMEOUT = 3_000
@@ -15,11 +15,11 @@ export const FETCH_TIMEOUT = 3_000
 const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
 
 /**
- * Gives the key of a JWT by its header. A key that the token brings or points to is never looked at.
- * The function that is returned throws {@link HttpError} 503 while there are no keys to decide by.
+ * Makes the function that finds the key of a JWT by its header. It ignores keys and links to keys in the token. It
+ * throws {@link HttpError} 503 while there are no keys.
  */
 export function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
-  let next = -Infinity
+  let nextFetch = -Infinity
   const warn = (err: unknown) => {
     if (err !== TOO_SOON) app.log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
   }
@@ -27,10 +27,10 @@ export function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
     cacheMaxAge: KEYS_TTL,
     cooldownDuration: COOL_DOWN,
     timeoutDuration: FETCH_TIMEOUT,
-    // The cool-down of jose begins only when a fetch succeeds.
+    // jose's own cool-down begins only after a successful fetch.
     [customFetch]: async (...request) => {
-      if (performance.now() < next) throw TOO_SOON
-      next = performance.now() + (keys.fresh ? COOL_DOWN : RETRY_INTERVAL)
+      if (performance.now() < nextFetch) throw TOO_SOON
+      nextFetch = performance.now() + (keys.fresh ? COOL_DOWN : RETRY_INTERVAL)
       return fetch(...request)
     },
   })

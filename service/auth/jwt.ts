@@ -8,14 +8,14 @@ import { HttpError, reasonOf } from '../errors.ts'
 import type { CheckToken } from './guard.ts'
 import { remoteKeys } from './jwks.ts'
 
-/** Asymmetric only: whoever can verify a token must not be able to sign one (RFC 8725, section 3.1). */
+/** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const MAX_CHARACTERS = 8192
 /** No control character, because people read it in logs; no lone surrogate, because a store would confuse two of them. */
 const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 /** Seconds that the clock of the identity provider may differ. */
 const CLOCK_TOLERANCE = 5
-/** Milliseconds that a valid token is remembered: to verify it costs as much as the rest of a request. */
+/** Milliseconds that a valid token is cached: verifying it costs as much as the rest of a request. */
 export const JWT_TTL = 60_000
 const MAX_TOKENS = 10_000
 
@@ -25,7 +25,7 @@ const MAX_TOKENS = 10_000
  */
 export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL } = config
-  const keyOf = remoteKeys(app, JWKS_URL)
+  const getKey = remoteKeys(app, JWKS_URL)
   const options = {
     algorithms: ALGORITHMS,
     typ: 'at+jwt',
@@ -44,9 +44,9 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
 
   async function verify(token: string, digest: string): Promise<Verdict> {
     try {
-      const { sub, exp = NaN, iat = 0, scope } = (await jwtVerify(token, keyOf, options)).payload
+      const { sub, exp = NaN, iat = 0, scope } = (await jwtVerify(token, getKey, options)).payload
       const now = Date.now()
-      // JSON allows numbers that are not finite here: 1e999.
+      // JSON numbers such as 1e999 are Infinity in JavaScript.
       const isInTime = Number.isFinite(exp) && iat * 1000 <= now + CLOCK_TOLERANCE * 1000
       if (!isInTime || typeof sub !== 'string' || !SUBJECT.test(sub)) return { refused: 'unknown' }
       const scopes = typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [] // RFC 9068, section 2.2.3
@@ -62,7 +62,7 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   }
 }
 
-/** Decoders overlook padding, spaces and surplus bits. A token has one spelling only. */
+/** Decoders ignore padding, spaces and extra bits. Only one spelling of a token is accepted. */
 function isBase64url(part: string): boolean {
   return Buffer.from(part, 'base64url').toString('base64url') === part
 }

@@ -1,4 +1,4 @@
-/** An item of a batch, and the promise of its caller. */
+/** An item of a batch, with the functions that settle its caller's promise. */
 export interface Batched<Item, Value> {
   readonly item: Item
   readonly resolve: (value: Value) => void
@@ -11,11 +11,11 @@ export interface BatchOptions<Item> {
   readonly max: number
   /** How many batches may be under way at a time; 1 if absent. */
   readonly parallel?: number
-  /** Items with the same key are put into different batches, in the order of their arrival. Only without `parallel`. */
-  readonly keyOf?: (item: Item) => string
+  /** Items with the same key go into different batches, in the order of their arrival. Only without `parallel`. */
+  readonly getKey?: (item: Item) => string
 }
 
-/** Gathers the items that arrive in one turn of the event loop, or while there is no room for another batch. */
+/** Gathers items into batches. Items share a batch if they arrive in one turn of the event loop, or while others run. */
 export class Batcher<Item, Value> {
   readonly #run: (batch: readonly Batched<Item, Value>[]) => unknown
   readonly #options: BatchOptions<Item>
@@ -25,8 +25,8 @@ export class Batcher<Item, Value> {
   #idle: PromiseWithResolvers<undefined> | undefined
 
   /**
-   * @param run handles a batch and settles its items. If it fails, the items that are not settled yet are rejected. The
-   * batch is under way until then.
+   * @param run handles a batch and settles its items. The batch is under way until `run` returns. If `run` fails, the
+   * items that are not settled are rejected.
    */
   constructor(run: (batch: readonly Batched<Item, Value>[]) => unknown, options: BatchOptions<Item>) {
     this.#run = run
@@ -64,7 +64,7 @@ export class Batcher<Item, Value> {
     this.#isScheduled = false
     this.#running += 1
     const batch = this.#take()
-    this.#schedule() // what is left may begin beside it
+    this.#schedule() // the next batch may run at the same time
     try {
       await this.#run(batch)
     } catch (error) {
@@ -78,12 +78,12 @@ export class Batcher<Item, Value> {
   }
 
   #take(): Batched<Item, Value>[] {
-    const { max, keyOf } = this.#options
-    if (keyOf === undefined) return this.#waiting.splice(0, max)
+    const { max, getKey } = this.#options
+    if (getKey === undefined) return this.#waiting.splice(0, max)
     const batch = new Map<string, Batched<Item, Value>>()
     const rest: Batched<Item, Value>[] = []
     for (const each of this.#waiting) {
-      const key = keyOf(each.item)
+      const key = getKey(each.item)
       if (batch.size === max || batch.has(key)) rest.push(each)
       else batch.set(key, each)
     }

@@ -3,20 +3,20 @@ import { JsonText } from '../http/json.ts'
 import { type Page, type Plant } from './store.ts'
 import { StoreUnavailable } from '../errors.ts'
 
-/** How many plants are read at once. A list of up to MAX_AT_ONCE is read at once, too. */
-export const BATCH = 500
+/** The plants of one batch. A list up to MAX_AT_ONCE is not read in batches, but with one query. */
+export const BATCH_SIZE = 500
 const MAX_AT_ONCE: Size = { plants: 10_000, bytes: 1_000_000 }
-/** Longer lists are read in batches from a snapshot: so many at a time, and so many of one owner. */
+/** Longer lists are read from snapshots. The most snapshots that may be open: in total, and for one owner. */
 export const MAX_SNAPSHOTS = 16
 const MAX_SNAPSHOTS_OF_OWNER = 8
-/** Milliseconds that a long list waits for others to end. */
+/** Milliseconds that a long list waits until others end. */
 const SNAPSHOT_WAIT_TIMEOUT = 2000
-/** Milliseconds after which a snapshot is closed if its next batch is not asked for. */
+/** Milliseconds after which a snapshot is closed if nobody reads its next batch. */
 export const SNAPSHOT_IDLE_TIMEOUT = 300_000
-/** How many plants are skipped at once to find the end of a long page. */
+/** How many plants one query skips to find the end of a long page. */
 const STEP = 5000
 
-/** Reads at most `most` plants of an owner after an id, or from the first; `last` if there are more. */
+/** Reads at most `most` plants of an owner, after an id or from the first. The page has `last` if there are more. */
 export type ReadPage = (owner: string, after: bigint | undefined, most: number) => Promise<ShortPage>
 
 /** Counts the plants of an owner after an id, or from the first, up to `most`, and the bytes of their JSON. */
@@ -28,12 +28,12 @@ export interface Size {
   readonly bytes: number
 }
 
-/** A page that is in memory as a whole. */
+/** A page that is completely in memory. */
 export interface ShortPage extends Page {
   readonly plants: JsonText<Plant[]>
 }
 
-/** Reads the plants of one moment. */
+/** Reads the plants as they were at one moment. */
 export interface Snapshot {
   readonly page: ReadPage
   /** The id of the plant `count` places after an id, or from the first; undefined if there are fewer. */
@@ -46,18 +46,18 @@ export interface Reads {
   readonly page: ReadPage
   readonly measure: Measure
   readonly openSnapshot: () => Promise<Snapshot>
-  /** Whether a new snapshot must wait until those that are open have ended; never if absent. */
+  /** Whether a new snapshot must wait until the open ones are closed. If absent, it never waits. */
   readonly mustWait?: () => boolean
 }
 
 /** A long list that is being read. */
 interface LongList {
   readonly owner: string
-  /** Closes the snapshot. May be repeated. */
+  /** Closes the snapshot. May be called again. */
   readonly end: () => Promise<void>
 }
 
-/** Lists as `Store.list` promises them, for every engine. Long lists are read in batches, to bound the memory they take. */
+/** Implements `Store.list` for every engine. Reads long lists in batches, to bound their memory. */
 export class Lists {
   readonly #reads: Reads
   readonly #open = new Set<LongList>()
@@ -72,8 +72,8 @@ export class Lists {
   }
 
   async list(owner: string, after?: bigint, limit = Infinity): Promise<Page> {
-    const page = await this.#reads.page(owner, after, Math.min(limit, BATCH))
-    if (page.last === undefined || limit <= BATCH) return page
+    const page = await this.#reads.page(owner, after, Math.min(limit, BATCH_SIZE))
+    if (page.last === undefined || limit <= BATCH_SIZE) return page
     const most = Math.min(limit, MAX_AT_ONCE.plants)
     const { plants: count, bytes } = await this.#reads.measure(owner, after, most + 1)
     if (bytes <= MAX_AT_ONCE.bytes && (count <= most || limit === most)) {
@@ -94,7 +94,7 @@ export class Lists {
   /**
    * Reads the plants of a page in batches. The first batch is empty: when it arrives, the snapshot is open. The snapshot
    * closes when the generator ends.
-   * @param end is given the id of the last plant, if there are more after it
+   * @param end gets the id of the last plant, if there are more after it
    */
   async *#batches(owner: string, after: bigint | undefined, limit: number, end: { last?: bigint }) {
     let snapshot: Snapshot | undefined
@@ -118,10 +118,10 @@ export class Lists {
         clearTimeout(idle)
         if (left <= 0) return
         if (!open.has(list)) throw new StoreUnavailable('the list was read too slowly')
-        const page = await snapshot.page(owner, from, Math.min(left, BATCH))
+        const page = await snapshot.page(owner, from, Math.min(left, BATCH_SIZE))
         plants = page.plants
         from = page.last
-        left = from === undefined ? 0 : left - BATCH
+        left = from === undefined ? 0 : left - BATCH_SIZE
         await nextTurn()
       }
     } finally {
@@ -130,7 +130,7 @@ export class Lists {
     }
   }
 
-  /** Waits until there is room for another long list. @throws {StoreUnavailable} if there is none in time */
+  /** Waits until another long list may start. @throws {StoreUnavailable} after SNAPSHOT_WAIT_TIMEOUT */
   async #add(list: LongList): Promise<void> {
     const latest = performance.now() + SNAPSHOT_WAIT_TIMEOUT
     while (this.#mustWait(list)) {
@@ -147,7 +147,7 @@ export class Lists {
   }
 }
 
-/** Finds the id of the last plant of a page, if there are more after it. Skips in steps, so that others get their turn. */
+/** Finds the id of the last plant of a page, if there are more after it. Pauses between steps, to let other requests run. */
 async function findLast(snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
   let last = after
   for (let left = limit; left > 0; left -= STEP) {

@@ -14,15 +14,15 @@ export const toId = ({ id }: Row) => BigInt(String(id))
 
 export const toEntry = (row: Row): Entry => ({ owner: String(row['owner']), id: toId(row), plant: toPlant(row) })
 
-/** An access token as it is stored: with its times in milliseconds since 1970, and with spaces between its scopes. */
+/** The columns of an access token. Times are in milliseconds since 1970; spaces separate the scopes. */
 export function fromToken({ id, caller, created, expires, digest, scopes }: StoredToken) {
   return [id, caller, created.getTime(), expires?.getTime() ?? null, digest, scopes.join(' ')] as const
 }
 
-/** The columns of an access token, in the order of {@link fromToken}. */
+/** The access token of a row. */
 export function toToken({ id, caller, created, expires, digest, scopes }: Row): StoredToken {
   const end = expires === null ? {} : { expires: new Date(Number(expires)) }
-  const bytes = new Uint8Array(digest as Uint8Array) // of a column of bytes
+  const bytes = new Uint8Array(digest as Uint8Array) // the column holds bytes
   return {
     id: String(id),
     caller: String(caller),

@@ -41,18 +41,18 @@ export interface StoredToken {
   readonly digest: Uint8Array
 }
 
-/** What the metrics tell about a store. */
+/** The figures of a store that the metrics show. */
 export interface Figures {
   /** How many transactions were committed since the start, and how many writes were in them. */
   readonly commits: number
   readonly writes: number
   /** SQLite: the bytes of the write-ahead log. */
   readonly walBytes?: number
-  /** SQLite: whether the check of the file found no fault; undefined until it has ended. */
+  /** SQLite: whether the check of the file found no fault; undefined until the check ends. */
   readonly isSound?: boolean | undefined
   /**
-   * PostgreSQL: the most connections; those in use; those kept for later use; those in use only because the server has not
-   * closed them after they were given up. Statements that are not answered yet; reads and writes that wait to be sent.
+   * PostgreSQL: the maximum of connections (`size`), the used ones and the idle ones. `givenUp`: used connections that the
+   * service gave up, but the server has not closed. `statements` wait for their answer, `waiting` operations to be sent.
    */
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number>>
 }
@@ -66,7 +66,7 @@ export interface Entry {
 
 /**
  * Stores plants and access tokens. When the promise of a write is fulfilled, the write is on disk and every later call
- * sees it. Every method may fail with StoreUnavailable (errors.ts): a write may then be done or not, and can be repeated.
+ * sees it. Every method may fail with StoreUnavailable (errors.ts). A failed write may be done or not; it can be repeated.
  */
 export interface Store {
   /** Stores a plant, unless the owner has one with this id. @returns the plant that is now stored under this id */
@@ -78,7 +78,7 @@ export interface Store {
   /** Deletes the owner's plant with this id. @returns whether there was one */
   delete(owner: string, id: bigint): Promise<boolean>
   /**
-   * Lists the owner's plants by ascending id. The page shows one moment, however long its reading takes.
+   * Lists the owner's plants by ascending id. The page shows one moment, even if it takes long to read.
    * @param after the id after which the page begins; the first plant if absent
    * @param limit the most plants of the page, from 1; all if absent
    */

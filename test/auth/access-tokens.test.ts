@@ -1,4 +1,4 @@
-// How the service checks its access tokens. The command that issues them: token.test.ts.
+// The check of access tokens. token.test.ts tests the command that issues them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { mock } from 'node:test'
 import { queryObjects } from 'node:v8'
@@ -13,20 +13,20 @@ const folder = t.testdir()
 const store = await openStore({ file: `${folder}/plants.db` })
 t.teardown(() => store.close())
 
-/** Gives who a token is for, as a service does that has just started, and counts its look-ups. */
+/** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */
 function callers(findToken: Store['findToken'] = (digest) => store.findToken(digest)) {
-  let looked = 0
-  const check = accessTokenChecker({ findToken: (digest) => (looked++, findToken(digest)) })
+  let lookUps = 0
+  const check = accessTokenChecker({ findToken: (digest) => (lookUps++, findToken(digest)) })
   return {
     callerOf: async (token: string) => {
       const verdict = await check(token)
       return 'caller' in verdict ? verdict.caller : verdict.refused
     },
-    looked: () => looked,
+    lookUps: () => lookUps,
   }
 }
 
-/** Stops the clocks. @returns what lets them go on by milliseconds */
+/** Stops the clocks. @returns a function that advances them by milliseconds */
 function stopClocks(t: Test): (milliseconds: number) => void {
   let now = performance.now()
   t.intercept(performance, 'now', { value: () => now })
@@ -43,23 +43,23 @@ const revoke = async (caller: string) => {
   t.equal(await store.deleteToken(found?.id ?? ''), true)
 }
 
-t.test('a token is looked up once in 3 seconds, and a revoked one is refused after them', async (t) => {
+t.test('a token is looked up once in 3 seconds, and a revoked token is refused afterwards', async (t) => {
   t.equal(TOKEN_TTL, 3000)
   const pass = stopClocks(t)
-  const { callerOf, looked } = callers()
+  const { callerOf, lookUps } = callers()
   const issued = await issueToken(store, 'brief')
   for (let times = 0; times < 3; times++) t.equal(await callerOf(issued), 'brief')
-  t.equal(looked(), 1, 'not for each request')
+  t.equal(lookUps(), 1, 'not for each request')
   await revoke('brief')
   pass(TOKEN_TTL)
   t.equal(await callerOf(issued), 'brief')
   pass(1)
   t.equal(await callerOf(issued), 'unknown')
   t.equal(await callerOf(issued), 'unknown')
-  t.equal(looked(), 3, 'what is refused is not remembered')
+  t.equal(lookUps(), 3, 'a refused token is not cached')
 })
 
-t.test('a token that was found late is not remembered longer', async (t) => {
+t.test('a slow look-up does not extend the time that a token is cached', async (t) => {
   const pass = stopClocks(t)
   for (const took of [1, TOKEN_TTL - 1, TOKEN_TTL + 1, 10 * TOKEN_TTL]) {
     const issued = await issueToken(store, 'late')
@@ -75,7 +75,7 @@ t.test('a token that was found late is not remembered longer', async (t) => {
   }
 })
 
-t.test('a token that is not used any more does not stay in memory', async (t) => {
+t.test('an unused token does not stay in memory', async (t) => {
   class Found {
     readonly isFound = true
   }
@@ -88,7 +88,7 @@ t.test('a token that is not used any more does not stay in memory', async (t) =>
   await eventually(() => queryObjects(Found) === 0)
 })
 
-t.test('an expired token is refused, remembered or not', async (t) => {
+t.test('an expired token is refused, cached or not', async (t) => {
   const pass = stopClocks(t)
   const { callerOf } = callers()
   const issued = await issueToken(store, 'expiring', 1000)
@@ -99,7 +99,7 @@ t.test('an expired token is refused, remembered or not', async (t) => {
   t.equal(await callers().callerOf(issued), 'expired')
 })
 
-t.test('a token is valid at once where it was refused before', async (t) => {
+t.test('a token that was refused is valid as soon as it is stored', async (t) => {
   const { callerOf } = callers()
   const issued = await issueToken(store, 'moved')
   const stored = (await store.listTokens()).find(({ caller }) => caller === 'moved')
@@ -109,9 +109,9 @@ t.test('a token is valid at once where it was refused before', async (t) => {
   t.equal(await callerOf(issued), 'moved')
 })
 
-t.test('a token that was mistyped is refused by its checksum, without a look-up', async (t) => {
+t.test('the checksum refuses a mistyped token without a look-up', async (t) => {
   const issued = await issueToken(store, 'typist')
-  const { callerOf, looked } = callers()
+  const { callerOf, lookUps } = callers()
   for (let at = 0; at < issued.length; at++) {
     const typed = issued.slice(0, at) + (issued[at] === '7' ? '1' : '7') + issued.slice(at + 1)
     t.equal(await callerOf(typed), 'malformed', typed)
@@ -120,12 +120,12 @@ t.test('a token that was mistyped is refused by its checksum, without a look-up'
   for (const typed of [...cut, `${issued}0`, ` ${issued}`, `${issued}\n`, issued.toUpperCase()]) {
     t.equal(await callerOf(typed), 'malformed', typed)
   }
-  t.equal(looked(), 0)
+  t.equal(lookUps(), 0)
   t.equal(await callerOf(issued), 'typist')
-  t.equal(looked(), 1)
+  t.equal(lookUps(), 1)
 })
 
-t.test('a token is compared with the digest that is stored, whatever the store has found', async (t) => {
+t.test('a token is compared with the stored digest, even if the store finds a wrong token', async (t) => {
   const [mine, other] = [await issueToken(store, 'mine'), await issueToken(store, 'other')]
   const found = (await store.listTokens()).find(({ caller }) => caller === 'mine')
   const { callerOf } = callers(async () => found)
@@ -133,7 +133,7 @@ t.test('a token is compared with the digest that is stored, whatever the store h
   t.equal(await callerOf(other), 'unknown')
 })
 
-t.test('two tokens are never the same, and none is in the files of the store', async (t) => {
+t.test('two tokens are never the same, and the files of the store contain no token', async (t) => {
   const tokens = await Promise.all(Array.from({ length: 50 }, () => issueToken(store, 'many')))
   t.equal(new Set(tokens).size, 50)
   for (const file of readdirSync(folder)) {
@@ -149,7 +149,7 @@ t.test('two tokens are never the same, and none is in the files of the store', a
 t.test('the verdict has the scopes of the token', async (t) => {
   const check = accessTokenChecker(store)
   const issued = await issueToken(store, 'joe', undefined, ['read', 'write'])
-  for (const when of ['looked up', 'remembered']) {
+  for (const when of ['lookUps up', 'remembered']) {
     t.strictSame(await check(issued), { caller: 'joe', scopes: ['read', 'write'] }, when)
   }
 })

@@ -9,7 +9,7 @@ import { build } from '../support/helper.ts'
 const { call, raw, store, token } = await build(t)
 const valid = await token('auth')
 
-t.test('creating, listing and deleting plants wants an access token', async (t) => {
+t.test('an access token is required to create, list and delete plants', async (t) => {
   for (const [method, path] of [
     ['POST', '/plants'],
     ['GET', '/plants?limit=wrong'],
@@ -27,7 +27,7 @@ t.test('creating, listing and deleting plants wants an access token', async (t) 
   }
 })
 
-t.test('the scheme is compared without case', async (t) => {
+t.test('the scheme is not case-sensitive', async (t) => {
   for (const scheme of ['bearer', 'BEARER', 'bEaReR']) {
     t.equal((await call({ path: '/plants', headers: { Authorization: `${scheme} ${valid}` } })).status, 200)
   }
@@ -48,7 +48,7 @@ t.test('nothing is stored or deleted without a token', async (t) => {
   t.strictSame((await call({ path: '/plants', token: valid })).json, [{ name: 'x' }])
 })
 
-t.test('an apiKey of the contract takes access tokens in its header, and only there', async (t) => {
+t.test('an apiKey scheme accepts access tokens in its header, and only there', async (t) => {
   const bearer = 'type: http\n      scheme: bearer'
   const contract = `${t.testdir()}/openapi.yaml`
   const yaml = readFileSync('openapi.yaml', 'utf8')

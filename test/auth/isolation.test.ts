@@ -1,4 +1,4 @@
-// No caller sees, changes or detects the plants of another, on either kind of store.
+// No caller sees, changes or detects another caller's plants, on each kind of store.
 import { strict as assert } from 'node:assert'
 import net from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -9,7 +9,7 @@ import { startPostgres } from '../support/postgres.ts'
 
 const postgres = await startPostgres(t)
 
-/** By kind of store, a service on an empty one. */
+/** Starts a service on an empty store of each kind. */
 const KINDS: Record<string, (t: Test) => Promise<Service>> = {
   sqlite: (t) => build(t),
   postgres: async (t) => build(t, { DATABASE_URL: await postgres.createDatabase() }),
@@ -18,12 +18,12 @@ const KINDS: Record<string, (t: Test) => Promise<Service>> = {
 for (const [kind, open] of Object.entries(KINDS)) {
   t.test(`a service on a store of the kind ${kind}`, async (t) => {
     const service = await open(t)
-    t.test("the answer to another's id is that to an id nobody has, to the byte", (t) => foreignIds(t, service))
+    t.test("the answer to another's id is the same as to an unknown id, byte for byte", (t) => foreignIds(t, service))
     t.test('nothing that one caller does changes an answer to another', () => otherCallers(service))
   })
 }
 
-/** Requests about an id. */
+/** Requests that name an id. */
 const ASKED = {
   delete: (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
   'delete again': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
@@ -38,7 +38,7 @@ const ASKED = {
   'list one after it': (id: bigint) => ({ method: 'GET', path: `/plants?limit=1&cursor=${cursorOf(id)}` }),
 }
 
-/** Each asks for the plants of all others. */
+/** How many owners there are. Each asks for the plants of all others. */
 const OWNERS = process.env['LONG'] === '1' ? 20 : 8
 
 async function foreignIds(t: Test, { call, port, token }: Service): Promise<void> {
@@ -76,7 +76,7 @@ async function foreignIds(t: Test, { call, port, token }: Service): Promise<void
   for (const { token, plant } of owners) t.strictSame((await call({ path: '/plants', token })).json, [plant])
 }
 
-/** The whole answers to requests on one connection, but their dates, and the ids that a request itself has named. */
+/** The complete answers to requests on one connection, without dates, and without the ids in the requests. */
 async function bytesOf(
   port: number,
   token: string,
@@ -99,7 +99,7 @@ function cursorOf(id: bigint): string {
   return bytes.toString('base64url')
 }
 
-/** Requests of a few plants, so that callers meet at the same ids; some are refused. */
+/** Requests for a few plants, so that callers use the same ids. Some are refused. */
 const request: fc.Arbitrary<Call> = fc
   .tuple(fc.bigInt(-2n, 2n), fc.constantFrom('Rose', 'Aloe'), fc.nat(9))
   .map(([id, name, kind]): Call => {
@@ -123,7 +123,7 @@ async function otherCallers({ call, token }: Service): Promise<void> {
     const [alone, a, b] = await Promise.all([newCaller(), newCaller(), newCaller()])
     const ofB: Promise<unknown>[] = []
     for (const { ofA, request } of steps) {
-      // Those of B go on meanwhile.
+      // The requests of B go on at the same time.
       if (!ofA) ofB.push(ask(b, request))
       else {
         const [answer, expected] = [await ask(a, request), await ask(alone, request)]

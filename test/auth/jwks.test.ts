@@ -1,4 +1,4 @@
-// The keys of an identity provider, over days: the clocks are those of the test, the identity provider is a process.
+// The keys of an identity provider over several days. The test controls the clocks; the identity provider is real.
 import { mock } from 'node:test'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
@@ -13,7 +13,7 @@ import { eventually } from '../support/project.ts'
 const DAY = 24 * 3600
 const [first, second] = [await makeKey('ES256', 'first'), await makeKey('RS256', 'second')]
 
-/** An identity provider that has these keys, and a checker that trusts it. */
+/** Starts an identity provider with these keys, and makes a check that trusts it. */
 async function prepare(t: Test, keys: readonly Key[] = [first, second]) {
   const issuer = await startIssuer(t)
   await issuer.publish(keys)
@@ -41,10 +41,10 @@ async function prepare(t: Test, keys: readonly Key[] = [first, second]) {
         return error.statusCode
       }
     },
-    /** A token that is valid for some days. */
+    /** Issues a token that is valid for some days. */
     tokenBy: (key: Key, sub = 'alice') =>
       sign(key, { ...claimsOf(issuer.name, sub), exp: Math.floor(Date.now() / 1000) + 10 * DAY }),
-    /** Lets the clocks go on. */
+    /** Advances the clocks. */
     pass: (seconds: number) => {
       now += seconds * 1000
       mock.timers.tick(seconds * 1000)
@@ -52,7 +52,7 @@ async function prepare(t: Test, keys: readonly Key[] = [first, second]) {
   }
 }
 
-/** Does not let the test wait for an identity provider that is stopped. @returns the milliseconds that the service wants */
+/** Shortens the wait for a stopped identity provider. @returns the milliseconds that the service would wait */
 function shortenTimeouts(t: Test) {
   const timeout = AbortSignal.timeout.bind(AbortSignal)
   const asked: number[] = []
@@ -74,7 +74,7 @@ t.test('keys are fetched once, and again when a token names a new one', async (t
   t.equal(await issuer.fetches(), 2)
 })
 
-t.test('1,000 unknown key ids make the service fetch once in a cool-down', async (t) => {
+t.test('1,000 unknown key ids cause one fetch in each cool-down', async (t) => {
   const { issuer, pass, status, tokenBy } = await prepare(t)
   const token = await tokenBy(first)
   t.equal(await status(token), 200)
@@ -82,7 +82,7 @@ t.test('1,000 unknown key ids make the service fetch once in a cool-down', async
     const header = JSON.stringify({ alg: 'ES256', kid: `unknown${id}`, typ: 'at+jwt' })
     return status(token.replace(/^[^.]+/, Buffer.from(header).toString('base64url')))
   }
-  /** The fetches that so many tokens cause. */
+  /** Counts the fetches that some tokens cause. */
   const fetchesOf = async (count: number) => {
     const before = await issuer.fetches()
     for (let id = 0; id < count; id += 50) {
@@ -95,12 +95,12 @@ t.test('1,000 unknown key ids make the service fetch once in a cool-down', async
   pass(31)
   t.equal(await fetchesOf(1000), 1, 'after the cool-down')
   pass(29)
-  t.equal(await fetchesOf(50), 0, 'within the next one')
+  t.equal(await fetchesOf(50), 0, 'in the next cool-down')
   await issuer.answer(500, '')
   pass(2)
-  t.equal(await fetchesOf(100), 1, 'nor does it fetch more often when that fails')
+  t.equal(await fetchesOf(100), 1, 'a failed fetch causes no more fetches')
   pass(29)
-  t.equal(await fetchesOf(100), 0, 'in the cool-down of what failed')
+  t.equal(await fetchesOf(100), 0, 'in the cool-down after a failed fetch')
   t.equal(await status(token), 200)
 })
 
@@ -123,7 +123,7 @@ t.test('a key that is withdrawn is used for 5 minutes at most, even if one reloa
   }
 })
 
-t.test('a token is remembered for a minute, and not for longer than it is valid', async (t) => {
+t.test('a token is cached for a minute, but not after it expires', async (t) => {
   const { issuer, log, pass, status, tokenBy } = await prepare(t)
   const exp = Math.floor(Date.now() / 1000) + 10
   const token = await sign(first, { ...claimsOf(issuer.name, 'alice'), exp })
@@ -134,36 +134,39 @@ t.test('a token is remembered for a minute, and not for longer than it is valid'
   t.equal(await status(token), 401)
   const long = await tokenBy(first)
   t.equal(await status(long), 200)
-  t.capture(crypto.subtle, 'verify', () => Promise.reject(new Error('verified anew')))
+  t.capture(crypto.subtle, 'verify', () => Promise.reject(new Error('verified again')))
   pass(59)
-  t.equal(await status(long), 200, 'it is remembered')
+  t.equal(await status(long), 200, 'it is cached')
   pass(2)
-  t.equal(await status(long), 401, 'it is verified anew')
+  t.equal(await status(long), 401, 'it is verified again')
   t.strictSame(log, [])
 })
 
 for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
-  t.test(`an identity provider that got ${signal} throws nobody out, and lets nobody in`, async (t) => {
-    const { issuer, log, pass, status, tokenBy } = await prepare(t)
-    const known = await tokenBy(first)
-    t.equal(await status(known), 200)
-    const unknown = await tokenBy(await makeKey('ES256', 'unknown'))
-    issuer.signal(signal)
-    const { asked } = shortenTimeouts(t)
-    t.equal(await status(await tokenBy(second, 'bob')), 200, 'a new token by a known key')
-    t.equal(await status(unknown), 401, 'an unknown key')
-    for (const seconds of [31, 301, 3600, 22 * 3600]) {
-      pass(seconds)
-      t.equal(await status(known), 200, `${seconds} s later`)
-      t.equal(await status(unknown), 401, `an unknown key ${seconds} s later`)
-    }
-    await eventually(() => log.some(({ level, msg }) => level === 40 && String(msg).includes('JWKS_URL')))
-    pass(2 * 3600)
-    t.equal(await status(known), 503, 'keys of yesterday')
-    t.strictSame(new Set(asked), new Set([3000]), 'nobody waits for longer')
-  })
+  t.test(
+    `while the identity provider is down (${signal}), known tokens are accepted and others are refused`,
+    async (t) => {
+      const { issuer, log, pass, status, tokenBy } = await prepare(t)
+      const known = await tokenBy(first)
+      t.equal(await status(known), 200)
+      const unknown = await tokenBy(await makeKey('ES256', 'unknown'))
+      issuer.signal(signal)
+      const { asked } = shortenTimeouts(t)
+      t.equal(await status(await tokenBy(second, 'bob')), 200, 'a new token by a known key')
+      t.equal(await status(unknown), 401, 'an unknown key')
+      for (const seconds of [31, 301, 3600, 22 * 3600]) {
+        pass(seconds)
+        t.equal(await status(known), 200, `${seconds} s later`)
+        t.equal(await status(unknown), 401, `an unknown key ${seconds} s later`)
+      }
+      await eventually(() => log.some(({ level, msg }) => level === 40 && String(msg).includes('JWKS_URL')))
+      pass(2 * 3600)
+      t.equal(await status(known), 503, 'the keys are a day old')
+      t.strictSame(new Set(asked), new Set([3000]), 'no request waits longer')
+    },
+  )
 
-  t.test(`without keys, an identity provider that got ${signal} lets nobody in until it is back`, async (t) => {
+  t.test(`without keys, no JWT is accepted until the identity provider is back (${signal})`, async (t) => {
     const { issuer, log, pass, status, tokenBy } = await prepare(t)
     const jwt = await tokenBy(first)
     issuer.signal(signal)
@@ -173,9 +176,9 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
     t.ok(log.some(({ level, msg }) => level === 40 && String(msg).includes('JWKS_URL')))
     const lines = log.length
     for (let times = 0; times < 50; times++) t.equal(await status(jwt), 503)
-    t.equal(fetched().length, 1, 'those after the first one are answered at once')
+    t.equal(fetched().length, 1, 'later requests are answered without a fetch')
     t.equal(log.length, lines, 'and are not logged')
-    t.equal(await status('e30.e30.e30'), 401, 'what can be no token is refused')
+    t.equal(await status('e30.e30.e30'), 401, 'a malformed token is refused')
     if (signal === 'SIGSTOP') issuer.signal('SIGCONT')
     else {
       await issuer.start()
@@ -189,7 +192,7 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
   })
 }
 
-t.test('what is no set of keys does not take the place of one', async (t) => {
+t.test('an answer that is not a set of keys does not replace the keys', async (t) => {
   const { issuer, log, pass, status, tokenBy } = await prepare(t)
   const token = await tokenBy(first)
   t.equal(await status(token), 200)
@@ -208,7 +211,7 @@ t.test('what is no set of keys does not take the place of one', async (t) => {
   t.equal(await issuer.fetches(), 5)
 })
 
-t.test('a service that was closed does not fetch', async (t) => {
+t.test('a closed service does not fetch keys', async (t) => {
   const { app, pass, status, tokenBy } = await prepare(t)
   t.equal(await status(await tokenBy(first)), 200)
   const { asked } = shortenTimeouts(t)

@@ -13,7 +13,7 @@ import { run } from '../support/process.ts'
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const INVALID = 'Bearer realm="plants", error="invalid_token"'
 
-/** A key of each algorithm, with its name for an id. */
+/** A key of each algorithm. The key's id is the name of the algorithm. */
 const keys = await Promise.all(ALGORITHMS.map((alg) => makeKey(alg, alg)))
 
 function keyOf(alg: string): Key {
@@ -22,7 +22,7 @@ function keyOf(alg: string): Key {
   return key
 }
 
-/** An identity provider that has these keys, and a service that trusts it. */
+/** Starts an identity provider with these keys, and a service that trusts it. */
 async function prepare(t: Test) {
   const issuer = await startIssuer(t)
   await issuer.publish(keys)
@@ -40,7 +40,7 @@ t.test('a token of each algorithm is accepted', async (t) => {
   for (const alg of ALGORITHMS) t.equal(await status(await tokenBy(keyOf(alg))), 200, alg)
 })
 
-t.test('what RFC 9068 leaves open is accepted', async (t) => {
+t.test('all variants that RFC 9068 allows are accepted', async (t) => {
   const { issuer, status } = await prepare(t)
   const now = Math.floor(Date.now() / 1000)
   for (const [name, changed, header] of [
@@ -80,8 +80,8 @@ t.test('forged and malformed tokens are refused, before the body is read and wit
     const lines = `POST /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: 9000\r\n\r\n`
     t.equal((await raw(1, lines))[0]?.status, 401, `${name}, with a body to come`)
   }
-  t.equal(visits, 0, 'no address of a token is visited')
-  t.equal(await status(await tokenBy(keyOf('RS256'))), 200, 'a good one is accepted after them')
+  t.equal(visits, 0, 'the service calls no address in a token')
+  t.equal(await status(await tokenBy(keyOf('RS256'))), 200, 'a valid token is still accepted')
   t.ok(
     log.some(({ msg }) => String(msg).includes('a JWT is refused')),
     'the log says why',
@@ -93,7 +93,7 @@ t.test('forged and malformed tokens are refused, before the body is read and wit
   t.equal(await store.isEmpty(), true)
 })
 
-t.test('a token of 100 KB does not get beyond the HTTP parser', async (t) => {
+t.test('the HTTP parser refuses a token of 100 KB', async (t) => {
   const { call } = await prepare(t)
   t.equal((await call({ path: '/plants', token: `e30.${'x'.repeat(100_000)}.x` })).status, 431)
 })
@@ -104,7 +104,7 @@ t.test('without JWT_ISSUER no JWT is accepted', async (t) => {
   t.equal((await call({ path: '/plants', token: await tokenBy(keyOf('ES256')) })).status, 401)
 })
 
-t.test('callers of the two kinds of token are never the same', async (t) => {
+t.test('an access token and a JWT never have the same caller', async (t) => {
   const { issuer, call, log, store, token, tokenBy } = await prepare(t)
   const own = await token('demo')
   const foreign = await tokenBy(keyOf('ES256'), 'demo')
@@ -117,10 +117,10 @@ t.test('callers of the two kinds of token are never the same', async (t) => {
   t.ok(log.some((line) => line['caller'] === caller))
   const environment = { DATABASE_URL: `sqlite:${t.testdir()}/other.db` }
   const issued = await run([process.execPath, 'service/token.ts', 'issue', caller], environment)
-  t.equal(issued.code, 1, 'no token of our own can be issued for it')
+  t.equal(issued.code, 1, 'the service issues no token for this caller')
 })
 
-t.test('the scopes of a token are those of its claim "scope"', async (t) => {
+t.test('the scopes of a token come from its claim "scope"', async (t) => {
   const issuer = await startIssuer(t)
   await issuer.publish(keys)
   const app = Fastify()
@@ -141,14 +141,11 @@ t.test('the scopes of a token are those of its claim "scope"', async (t) => {
   }
 })
 
-t.test(
-  'without keys no JWT can be checked: 503 with Retry-After; access tokens of the service need no keys',
-  async (t) => {
-    const { issuer, call, status, token, tokenBy } = await prepare(t)
-    issuer.signal('SIGKILL')
-    const answer = await call({ path: '/plants', token: await tokenBy(keyOf('ES256')) })
-    t.match(answer, { status: 503, headers: { 'retry-after': '5' } })
-    t.equal(await status('e30.e30.e30'), 401, 'what can be no token is refused')
-    t.equal(await status(await token('joe')), 200)
-  },
-)
+t.test('without keys a JWT is answered 503 with Retry-After, but access tokens of the service work', async (t) => {
+  const { issuer, call, status, token, tokenBy } = await prepare(t)
+  issuer.signal('SIGKILL')
+  const answer = await call({ path: '/plants', token: await tokenBy(keyOf('ES256')) })
+  t.match(answer, { status: 503, headers: { 'retry-after': '5' } })
+  t.equal(await status('e30.e30.e30'), 401, 'a malformed token is refused')
+  t.equal(await status(await token('joe')), 200)
+})

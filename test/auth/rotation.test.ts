@@ -1,4 +1,4 @@
-// An access token is replaced while clients are at work, on either kind of store.
+// An access token is replaced while clients use it, on each kind of store.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build, type Service } from '../support/helper.ts'
@@ -7,7 +7,7 @@ import { eventually } from '../support/project.ts'
 
 const postgres = await startPostgres(t)
 
-/** By kind of store, the services that share one. */
+/** Starts services that share a store of each kind. */
 const KINDS: Record<string, (t: Test) => Promise<Service[]>> = {
   sqlite: async (t) => [await build(t)],
   postgres: async (t) => {
@@ -17,7 +17,7 @@ const KINDS: Record<string, (t: Test) => Promise<Service[]>> = {
 }
 
 for (const [kind, open] of Object.entries(KINDS)) {
-  t.test(`a store of the kind ${kind}: no request fails while a token is replaced`, async (t) => {
+  t.test(`${kind}: no request fails while a token is replaced`, async (t) => {
     const services = await open(t)
     const [first] = services
     if (first === undefined) return
@@ -39,7 +39,7 @@ for (const [kind, open] of Object.entries(KINDS)) {
       await delay(50)
       client.token = next
       const { answered } = client
-      // Twice, for the request in flight may be with the old one.
+      // Twice, because the request in flight may have the old token.
       await eventually(() => client.answered >= answered + 2)
     }
     t.equal(await first.store.deleteToken(id), true)

@@ -4,7 +4,7 @@ import { Batcher, type Batched, type BatchOptions } from '../../service/store/ba
 
 type Batch = readonly Batched<string, string>[]
 
-/** A batcher whose batches are over when the test says so, and what it has begun. */
+/** A batcher with batches that the test ends, and a record of the batches that began. */
 function batcher(options: Partial<BatchOptions<string>> = {}) {
   const begun: string[][] = []
   const ends: PromiseWithResolvers<undefined>[] = []
@@ -18,7 +18,7 @@ function batcher(options: Partial<BatchOptions<string>> = {}) {
   return { begun, ends, batches: new Batcher<string, string>(run, { max: 100, ...options }) }
 }
 
-t.test('what arrives in one turn of the event loop is one batch', async (t) => {
+t.test('items that arrive in one turn of the event loop are one batch', async (t) => {
   const { begun, ends, batches } = batcher()
   const answers = ['a', 'b'].map((item) => batches.add(item))
   t.strictSame([begun, batches.waiting], [[], 2], 'it does not begin before the turn is over')
@@ -28,7 +28,7 @@ t.test('what arrives in one turn of the event loop is one batch', async (t) => {
   t.strictSame(await Promise.all(answers), ['a is done', 'b is done'])
 })
 
-t.test('what arrives while a batch is under way is the next one, up to its maximum', async (t) => {
+t.test('items that arrive while a batch is under way are the next batch, up to its maximum', async (t) => {
   const { begun, ends, batches } = batcher({ max: 2 })
   void batches.add('a')
   await nextTurn()
@@ -49,7 +49,7 @@ t.test('what arrives while a batch is under way is the next one, up to its maxim
   await batches.idle()
 })
 
-t.test('several batches are under way at a time if that is allowed', async (t) => {
+t.test('several batches run at the same time, if `parallel` allows it', async (t) => {
   const { begun, ends, batches } = batcher({ max: 1, parallel: 2 })
   for (const item of ['a', 'b', 'c']) void batches.add(item)
   await nextTurn()
@@ -62,8 +62,8 @@ t.test('several batches are under way at a time if that is allowed', async (t) =
   t.strictSame(begun, [['a'], ['b'], ['c']])
 })
 
-t.test('items of one key are in different batches, in their order, and hold back no others', async (t) => {
-  const { begun, ends, batches } = batcher({ max: 2, keyOf: ([key = '']) => key })
+t.test('items with the same key go into different batches, in their order, and do not delay other items', async (t) => {
+  const { begun, ends, batches } = batcher({ max: 2, getKey: ([key = '']) => key })
   for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) void batches.add(item)
   for (let round = 0; round < 4; round++) {
     await nextTurn()
@@ -77,7 +77,7 @@ t.test('items of one key are in different batches, in their order, and hold back
   ])
 })
 
-t.test('a batch that fails rejects its items that are not answered, and the next one begins', async (t) => {
+t.test('a failed batch rejects its items that are not settled, and the next batch begins', async (t) => {
   for (const isAsync of [true, false]) {
     const run = (batch: Batch) => {
       batch[0]?.resolve('answered')
@@ -93,7 +93,7 @@ t.test('a batch that fails rejects its items that are not answered, and the next
   }
 })
 
-t.test('a batch that is handled at once leaves others their turn before the next one', async (t) => {
+t.test('between two short batches the event loop runs other work', async (t) => {
   const begun: number[] = []
   let turn = 0
   const batches = new Batcher<string, boolean>(

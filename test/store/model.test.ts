@@ -1,4 +1,4 @@
-// Random histories, on a model in memory and on each kind of store: all give the same answers, to the byte.
+// Runs random histories on a model in memory and on each kind of store. All must give the same answers, byte for byte.
 // LONG=1 runs many; SEED=<number> repeats a run.
 import { deepStrictEqual } from 'node:assert/strict'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ interface Write {
 }
 
 interface Real {
-  /** Owners are made new for each history by what is put before their names. */
+  /** A prefix of the owners' names, so that each history has new owners. */
   readonly prefix: string
 }
 
@@ -36,7 +36,7 @@ const plantsOf = (model: Model, owner: string): Map<bigint, Plant> => {
   return plants
 }
 
-/** Writes that arrive together: each answers as if it had come alone, in their order. */
+/** Writes that arrive together. The answers must be the same as for one write after the other. */
 class Together implements fc.AsyncCommand<Model, Real> {
   readonly writes: readonly Write[]
 
@@ -95,7 +95,7 @@ class List implements fc.AsyncCommand<Model, Real> {
 
 const MAX = 2n ** 63n - 1n
 const owner = fc.constantFrom('joe', 'Joe', 'jöe', 'jo\u0308e', '植')
-// Few of them are near each other, for conflicts; the others are anywhere.
+// Some ids are near each other, for conflicts; the others are anywhere.
 const id = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(-MAX - 1n, -MAX, -1n, 0n, 1n, 2n ** 53n, 2n ** 53n + 1n, MAX - 1n, MAX) },
   fc.bigInt({ min: -MAX - 1n, max: MAX }),

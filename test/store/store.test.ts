@@ -1,4 +1,4 @@
-// The promises of the Store interface, kept by every kind of store.
+// Tests that each kind of store keeps the promises of the Store interface.
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
 import { type Page, type Plant, type Store } from '../../service/store/store.ts'
@@ -9,7 +9,7 @@ import { SNAPSHOT_IDLE_TIMEOUT } from '../../service/store/lists.ts'
 
 const postgres = await startPostgres(t)
 
-/** By kind, how to open a new store; it opens the same one again when it is called again with the same test. */
+/** Opens a new store of each kind. `reopen` opens the same store again. */
 const KINDS: Record<string, (t: Test) => Promise<{ store: Store; reopen: () => Promise<Store> }>> = {
   sqlite: async (t) => {
     const file = `${t.testdir()}/plants.db`
@@ -30,7 +30,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
   const { store, reopen } = await open(t)
   t.teardown(() => store.close())
 
-  t.test('a create answers the plant that the owner now has of the id', async (t) => {
+  t.test('a create returns the plant that the owner now has under this id', async (t) => {
     const rose = { name: 'Rose', tag: 'garden' }
     t.strictSame(await store.create('create', 1n, rose), rose)
     t.strictSame(await store.create('create', 1n, rose), rose, 'repeated')
@@ -38,13 +38,13 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.strictSame(await namesOf(store.list('create')), ['Rose'])
   })
 
-  t.test('of simultaneous creates with one id one wins, and all are answered with it', async (t) => {
+  t.test('one of several simultaneous creates with the same id wins, and all return its plant', async (t) => {
     const all = await Promise.all(range(20).map((n) => store.create('race', 1n, { name: `plant ${n}` })))
     const [stored] = (await read(store.list('race'))).plants
     for (const plant of all) t.strictSame(plant, stored)
   })
 
-  t.test('owners have ids of their own, and do not see, page or delete what is of others', async (t) => {
+  t.test('two owners can use the same id; no owner sees, pages or deletes the plants of another', async (t) => {
     for (const owner of ['joe', 'Joe', 'joe ', 'jöe', '']) await store.create(owner, 1n, { name: `of "${owner}"` })
     for (const owner of ['joe', 'Joe', 'joe ', 'jöe', '']) {
       t.strictSame(await read(store.list(owner, undefined, 1)), { plants: [{ name: `of "${owner}"` }] })
@@ -53,14 +53,14 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.strictSame(await namesOf(store.list('Joe')), ['of "Joe"'])
   })
 
-  t.test('a delete says whether there was a plant, and the id is free again', async (t) => {
+  t.test('a delete says whether there was a plant, and frees the id', async (t) => {
     t.equal(await store.delete('delete', 1n), false)
     await store.create('delete', 1n, { name: 'a' })
     t.strictSame((await Promise.all([1, 2].map(() => store.delete('delete', 1n)))).sort(), [false, true])
     t.strictSame(await store.create('delete', 1n, { name: 'b' }), { name: 'b' })
   })
 
-  t.test('a plant is found and updated by its id, where there is one', async (t) => {
+  t.test('a plant is found and updated by its id, if it exists', async (t) => {
     t.equal(await store.find('update', MAX), undefined)
     t.equal(await store.update('update', MAX, { name: 'a' }), false)
     t.equal(await store.find('update', MAX), undefined, 'an update creates nothing')
@@ -74,10 +74,10 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.equal(await store.update('other', MAX, { name: 'd' }), false)
     t.strictSame(await store.find('update', MAX), { name: 'c' })
     const race = [store.delete('update', MAX), store.update('update', MAX, { name: 'e' })]
-    t.strictSame(await Promise.all(race), [true, false], 'what was deleted stays so')
+    t.strictSame(await Promise.all(race), [true, false], 'a deleted plant stays deleted')
   })
 
-  t.test('a list has what was written before it, also if it was asked for a moment before', async (t) => {
+  t.test('a list has all plants that were written before it, even right after another list', async (t) => {
     for (const [write, names] of [
       [() => store.create('writes', 1n, { name: 'a' }), ['a']],
       [() => store.update('writes', 1n, { name: 'b' }), ['b']],
@@ -107,10 +107,10 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     for (const id of ids) t.equal(await store.delete('int64', id), true)
   })
 
-  t.test('texts are kept to the letter, and no tag and an empty tag differ', async (t) => {
+  t.test('texts are stored exactly, and a missing tag differs from an empty tag', async (t) => {
     const texts = [
       ' a ',
-      'é e\u0301 \u212B Å', // composed or not, it stays as it is
+      'é e\u0301 \u212B Å', // no Unicode normalization
       '👩‍🌾🏽 🌵 \u{10FFFF} \uFFFF \uFFFD \uFEFF',
       '\u202Eright to left\u202C שלום',
       '"\\\'`;--%_$1?\u0001\u001F\u007F\u0085\u2028\r\n\t',
@@ -152,11 +152,11 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
   })
 
   const many = range(1600).map((n) => n * 3)
-  // Too much to be read at once.
+  // Too many bytes to read without batches.
   const tag = '🌱'.repeat(255)
   const fill = Promise.all(many.map((id) => store.create('many', BigInt(id), { name: String(id), tag })))
 
-  t.test('pages of any length join to the whole list', async (t) => {
+  t.test('pages of any length together give the whole list', async (t) => {
     await fill
     for (const limit of [499, 500, 501, 999, 1000, 1001, 1599, 1600, 1601, undefined]) {
       const seen: string[] = []
@@ -172,7 +172,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
   })
 
   for (const limit of [undefined, 1000]) {
-    t.test(`a long list is of one moment, also while others write; limit ${limit}`, async (t) => {
+    t.test(`a long list shows one moment, also while others write; limit ${limit}`, async (t) => {
       const page = await store.list('many', undefined, limit)
       await store.create('many', -1n, { name: 'before it' })
       await store.delete('many', 0n)
@@ -190,7 +190,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     })
   }
 
-  t.test('long lists that nobody reads to the end are given back', async (t) => {
+  t.test('long lists that nobody reads to the end release their snapshots', async (t) => {
     for (let round = 0; round < 40; round++) {
       const iterator = batchesOf(await store.list('many'))[Symbol.asyncIterator]()
       if (round % 2 === 0) await iterator.next()
@@ -200,7 +200,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
   })
 
   t.test(
-    '16 long lists are read at once, 8 of them of one owner; others wait for one to end, or are refused',
+    'at most 16 long lists run at the same time, 8 of one owner; more wait until a list ends, or are refused',
     async (t) => {
       const owners = ['many', 'many 2', 'many 3']
       for (const owner of owners) {
@@ -208,7 +208,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
       }
       const begin = async (owner: string) => batchesOf(await store.list(owner))[Symbol.asyncIterator]()
       const refused = { name: 'StoreUnavailable', message: 'too many long lists at once' }
-      // One after the other: on a busy machine some would wait too long for the others.
+      // Begin them one by one: on a busy machine some would wait too long for the others.
       const lists = []
       for (let count = 0; count < 8; count++) lists.push(await begin('many'))
       const ninth = t.rejects(begin('many'), refused, 'one owner has 8')
@@ -219,11 +219,11 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
       await lists.pop()?.return?.()
       lists.push(await waiting)
       for (const each of lists) await each.return?.()
-      t.equal((await namesOf(store.list('many'))).length, 1600, 'and then there is room again')
+      t.equal((await namesOf(store.list('many'))).length, 1600, 'then another long list can start')
     },
   )
 
-  t.test('a long list that nobody reads on is ended after a time', async (t) => {
+  t.test('a long list ends after SNAPSHOT_IDLE_TIMEOUT if nobody reads on', async (t) => {
     const batches = batchesOf(await store.list('many'))[Symbol.asyncIterator]()
     await batches.next()
     mock.timers.enable({ apis: ['setTimeout'] })
@@ -258,7 +258,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.equal(await store.findToken(digest(1)), undefined)
   })
 
-  t.test('a failing write does not touch those that arrive with it', async (t) => {
+  t.test('a write that fails does not affect the writes that arrive with it', async (t) => {
     const token = { id: 'twice', caller: 'joe', created: new Date(1), digest: new Uint8Array(32).fill(100), scopes: [] }
     await store.addToken(token)
     const [before, failing, after] = await Promise.allSettled([
@@ -270,7 +270,7 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     t.strictSame(await namesOf(store.list('batch')), ['before', 'after'])
   })
 
-  t.test('what was begun is finished by close, and is there when the store is opened again', async (t) => {
+  t.test('close finishes all writes, and they are there when the store opens again', async (t) => {
     const begun = range(50).map((id) => store.create('close', BigInt(id), { name: String(id) }))
     await store.close()
     t.equal((await Promise.all(begun)).length, 50)

@@ -1,15 +1,15 @@
-// For each rule of deploy/alerts.yaml: series of a minute each that make it fire, in the notation of promtool's unit tests.
+// For each rule of deploy/alerts.yaml: time series that make it fire, one value per minute, in promtool's notation.
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
-/** The series by their names with labels, but for the job. A rate is by minute: 60 is one in a second. */
+/** Series by name and labels, without the job. Rates are per minute: 60 is one per second. */
 export type Series = Readonly<Record<string, string>>
 
 const over = 'http_server_request_duration_seconds'
 const get = 'http_request_method="GET",http_route="/plants"'
 const post = 'http_request_method="POST",http_route="/plants",http_response_status_code="200"'
 
-/** A service that has nothing to complain about. */
+/** The series of a healthy service. */
 export const HEALTHY: Series = {
   'up{}': '1x120',
   [`${over}_count{${get},http_response_status_code="200"}`]: '0+6000x120',
@@ -29,7 +29,7 @@ export const HEALTHY: Series = {
   'plants_refused_authentications_total{reason="expired"}': '0+60x120',
 }
 
-/** What is otherwise where a rule fires, for each reason that it has. */
+/** For each rule, the series that make it fire; one entry for each cause. The other series are healthy. */
 export const FAULTS: Readonly<Record<string, readonly Series[]>> = {
   PlantsDown: [{ 'up{}': '0x120' }],
   PlantsFailing: [{ [`${over}_count{${get},http_response_status_code="503"}`]: '0+120x120' }],
@@ -59,8 +59,8 @@ export function alertRules() {
 }
 
 /**
- * A file for `promtool test rules`: with each fault its rule fires, and no other; without one none does.
- * @param rules the file of the rules, as seen from that file
+ * Makes a file for `promtool test rules`. Each fault must make only its own rule fire. Without a fault, no rule may fire.
+ * @param rules the path of the file with the rules, relative to the file that this makes
  */
 export function alertTests(rules: string): string {
   const faults = Object.entries(FAULTS).flatMap(([alert, all]) => all.map((fault) => [alert, fault] as const))

@@ -1,10 +1,10 @@
-// What a contract says of the behaviour of operations: named examples, and links.
+// What a contract says about the behaviour of operations: named examples and links.
 import { type Link, type Operation, operations } from './contract.ts'
 import { exampleOf, type Input } from './requests.ts'
 import { stringify } from './json.ts'
 import { fields } from './schemas.ts'
 
-/** The examples of an operation that have a name, with the answers that have the same name. */
+/** The named examples of an operation, with the answers of the same name. */
 export function namedExamples(operation: Operation) {
   const { body, parameters, responses } = operation
   return [...responses].flatMap(([status, { named }]) =>
@@ -19,7 +19,7 @@ export function namedExamples(operation: Operation) {
   )
 }
 
-/** The operation that a link leads to, and its input. @throws {Error} for a link that leads nowhere */
+/** The operation that a link leads to, and its input. @throws {Error} for a link without a target */
 export function linked(
   { operationId, parameters }: Link,
   from: Operation,
@@ -38,7 +38,7 @@ export function linked(
   return [target, { ...example, texts: new Map([...example.texts, ...texts]) }]
 }
 
-/** A runtime expression (OpenAPI 3.1.0, section 4.8.20.4); another text is a constant. */
+/** Evaluates a runtime expression (OpenAPI 3.1.0, section 4.8.20.4). Any other text is a constant. */
 function evaluate(expression: string, { parameters }: Operation, { texts, body }: Input, answer: unknown): unknown {
   const [, source, pointer, place, name] =
     /^\$(request|response)\.(?:body#(.*)|(path|query|header)\.(.*))$/.exec(expression) ?? []

@@ -3,9 +3,9 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { assertDocumented } from './documented.ts'
 
-/** Starts a real Chromium, which closes itself. @param host a name that leads to 127.0.0.1 in it */
+/** Starts a real Chromium, and closes it when the test ends. @param host a name that it resolves to 127.0.0.1 */
 export async function browser(t: Test, host: string): Promise<Browser> {
-  // Unpacked where no other run is, with the libraries and fonts that a small machine has not.
+  // Unpack it, with the libraries and fonts that it needs, to a folder that no other run uses.
   const folder = t.testdir()
   process.env['TMPDIR'] = folder
   process.env['AWS_LAMBDA_JS_RUNTIME'] = 'nodejs24.x'
@@ -19,7 +19,7 @@ export async function browser(t: Test, host: string): Promise<Browser> {
   return started
 }
 
-/** Opens a page, and gathers what its console reports and which requests go to other hosts. */
+/** Opens a page. @returns also its faults: what its console reports, and its requests to other hosts */
 export async function open(t: Test, chromium: Browser, url: string): Promise<{ page: Page; faults: string[] }> {
   const page = await chromium.newPage()
   t.teardown(() => page.close())

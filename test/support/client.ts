@@ -3,11 +3,11 @@ import type { paths } from '../../service/contract/contract.gen.ts'
 import { assertDocumented } from './documented.ts'
 import { stringify } from './json.ts'
 
-/** A caller of the service whose requests compile only if the contract has them. An int64 is a `bigint`. */
+/** A typed client of the service: only requests of the contract compile. An int64 is a `bigint`. */
 export type PlantClient = Client<paths>
 
-/** Makes a client; it throws on an answer that the contract does not document. */
-export function clientOf(port: number, token: string): PlantClient {
+/** Makes a client. It throws if the contract does not document an answer. */
+export function createPlantClient(port: number, token: string): PlantClient {
   return createClient<paths>({
     baseUrl: `http://127.0.0.1:${port}`,
     headers: { Authorization: `Bearer ${token}` },

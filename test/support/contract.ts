@@ -9,7 +9,7 @@ export interface Parameter {
   readonly required: boolean
   readonly schema: Schema
   readonly examples: readonly unknown[]
-  /** The examples that have a name. */
+  /** The named examples. */
   readonly named: Named
 }
 
@@ -21,7 +21,7 @@ export interface Body {
 
 type Named = Readonly<Record<string, unknown>>
 
-/** What to ask next: the operation, and its parameters as runtime expressions (OpenAPI 3.1.0, section 4.8.20.3). */
+/** A link to an operation, with its parameters as runtime expressions (OpenAPI 3.1.0, section 4.8.20.3). */
 export interface Link {
   readonly name: string
   readonly operationId: string
@@ -29,9 +29,9 @@ export interface Link {
 }
 
 export interface Response {
-  /** By the names that the contract has for them. */
+  /** By name, as the contract spells it. */
   readonly headers: ReadonlyMap<string, { readonly required: boolean; readonly schema: Schema }>
-  /** That of application/json; undefined if there is no body. */
+  /** The schema of application/json; undefined if there is no body. */
   readonly schema: Schema | undefined
   readonly examples: readonly unknown[]
   readonly named: Named
@@ -65,16 +65,16 @@ export const operations: readonly Operation[] = Object.entries(fields(document['
     .map(([method, value]) => toOperation(method.toUpperCase(), path, fields(value), Object.values(fields(parameters))))
 })
 
-/** The headers of every response, which the contract says once: by the names that it has for them. */
+/** The headers that the contract declares once for every response, by name. */
 export const everyResponse = toResponse(document['x-every-response']).headers
 
-/** What answers where there is no operation, or that the operation does not name. */
+/** The answer to a request without an operation, and to an error that the operation does not name. */
 export const anyError = toResponse(Reflect.get(fields(fields(document['components'])['responses']), 'Error'))
 
 /** The paths, with names in braces. */
 export const paths = [...new Set(operations.map(({ path }) => path))]
 
-/** Whether a URL is one of a path. */
+/** Whether a URL matches a path. */
 export function matches(path: string, url: string): boolean {
   return new RegExp(`^${path.replaceAll(/{\w+}/g, '[^/?]+')}([?]|$)`).test(url)
 }
@@ -82,7 +82,7 @@ export function matches(path: string, url: string): boolean {
 /** The operation that answers a request; undefined if there is none. */
 export function operationOf(method: string, url: string): Operation | undefined {
   const own = method === 'HEAD' ? 'GET' : method
-  // A path without parameters goes before a template that it fits.
+  // A path without parameters wins over a template that matches it.
   const path = paths.find((each) => each === url.split('?')[0]) ?? paths.find((each) => matches(each, url))
   return operations.find((each) => each.path === path && each.method === own)
 }
@@ -90,7 +90,7 @@ export function operationOf(method: string, url: string): Operation | undefined 
 function toOperation(method: string, path: string, value: Record<string, unknown>, shared: unknown[]): Operation {
   const { operationId, security = document['security'], parameters, requestBody, responses } = value
   const all = [...shared, ...Object.values(fields(parameters))].map((each) => toParameter(fields(each)))
-  const byName = new Map(all.map((each) => [`${each.in} ${each.name}`, each])) // an operation's own ones go first
+  const byName = new Map(all.map((each) => [`${each.in} ${each.name}`, each])) // the operation's parameters override the path's
   const content = fields(fields(fields(requestBody)['content'])['application/json'])
   return {
     id: String(operationId),
@@ -153,7 +153,7 @@ function examplesOfSchema({ example, examples, allOf }: Schema): unknown[] {
   return own.length > 0 ? own : Object.values(fields(allOf)).flatMap((each) => examplesOfSchema(fields(each)))
 }
 
-/** Puts in the place of each reference what it leads to; in a schema, keywords beside it apply, too. */
+/** Replaces each reference by its target. In a schema, the keywords beside the reference apply, too. */
 function resolve(node: unknown): unknown {
   if (typeof node === 'bigint') return toInteger(node)
   if (Array.isArray(node)) return node.map(resolve)

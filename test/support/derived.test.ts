@@ -1,5 +1,5 @@
-// The helpers of the tests that come from the contract. If one of them gave nothing, or accepted everything, those tests
-// would pass, whatever the service does.
+// Tests the helpers of the tests that come from the contract. If a helper gave no values, or accepted everything, those
+// tests would always pass.
 import fc from 'fast-check'
 import t from 'tap'
 import { linked, namedExamples } from './behaviour.ts'
@@ -49,7 +49,7 @@ const operation = (id: string): Operation => {
   return found
 }
 
-t.test('the validator accepts what is valid, and refuses what is not', async (t) => {
+t.test('the validator accepts valid values only', async (t) => {
   for (const value of VALID) t.ok(isValid(SCHEMA, value))
   for (const value of INVALID) t.notOk(isValid(SCHEMA, value))
 })
@@ -70,7 +70,7 @@ t.test('mutants violate each rule of a schema, and a rule that nothing violates 
     t.match(rules, rule)
 })
 
-t.test('texts of a parameter violate each of its rules; it takes plain decimals only', async (t) => {
+t.test('texts for a parameter violate each of its rules; an integer has only decimal digits', async (t) => {
   const texts = textsOf(limit)
   t.strictSame(unviolatedBy(limit, texts), [])
   t.not(unviolatedBy(limit, ['1', '2']).length, 0)
@@ -95,14 +95,14 @@ t.test('the operations of the contract are read, with their parameters, bodies a
   for (const each of operations) t.ok(each.responses.size >= 5 && each.responses.has('default'), each.id)
 })
 
-t.test('requests have what the input says', async (t) => {
+t.test('requests contain their input', async (t) => {
   t.equal(toCall(operation('deletePayout'), exampleOf(operation('deletePayout'))).path, '/plants/7')
   t.equal(toCall(operation('getPayout'), exampleOf(operation('getPayout'))).path, '/plants?limit=20')
   const paths = fc.sample(inputsOf(operation('getPayout')), { numRuns: 50, seed: 1 })
   t.ok(new Set(paths.map((input) => toCall(operation('getPayout'), input).path)).size > 20)
 })
 
-t.test('named examples and links are found; a link that leads nowhere is an error', async (t) => {
+t.test('named examples and links are found; a link without a target is an error', async (t) => {
   const create = operation('createPayout')
   t.strictSame(
     namedExamples(create).map(({ name }) => name),

@@ -8,8 +8,8 @@ import { record } from './statuses.ts'
 /** The headers that HTTP itself has: OpenAPI does not describe them. */
 const FRAMING = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'])
 
-/** What is decided before an operation, or without it; an operation declares these as its default. */
-const OF_HTTP = new Set([400, 408, 417, 431, 500, 501])
+/** The statuses that HTTP decides, before an operation or without it. An operation declares them as its default. */
+const HTTP_STATUSES = new Set([400, 408, 417, 431, 500, 501])
 
 interface Answered {
   readonly status: number
@@ -17,7 +17,7 @@ interface Answered {
   readonly text: string
 }
 
-/** Fails on an answer whose status, headers or body the contract does not document. */
+/** Fails if the contract does not document the status, the headers or the body of an answer. */
 export function assertDocumented(method: string, url: string, answer: Answered): void {
   check(method, url, answer)
   const operation = operationOf(method, url)
@@ -26,7 +26,7 @@ export function assertDocumented(method: string, url: string, answer: Answered):
   record(operation.id, operation.responses.has(status) ? status : 'default')
 }
 
-/** What the contract does not document of an answer; undefined if that is nothing. */
+/** Says what the contract does not document of an answer; undefined if it documents everything. */
 export function faultOf(method: string, url: string, answer: Answered): string | undefined {
   try {
     check(method, url, answer)
@@ -45,10 +45,10 @@ function check(method: string, url: string, { status, headers, text }: Answered)
     return
   }
   const named = operation?.responses.get(String(status))
-  const isOther = status >= 400 && (operation === undefined || OF_HTTP.has(status))
+  const isOther = status >= 400 && (operation === undefined || HTTP_STATUSES.has(status))
   const of = `the response ${status} of the operation ${operation?.id ?? 'that it has not'} in openapi.yaml`
   assert.ok(named ?? isOther, `${where}: add ${of}, or answer another status`)
-  // Where there is no operation, what every operation has as its default holds.
+  // Without an operation, the default answer of all operations applies.
   const response = named ?? operation?.responses.get('default') ?? anyError
 
   const declared = new Map(

@@ -1,5 +1,5 @@
-// For `node --import`: notes what a program does with files and databases in the file CALLS, a line for each call. Before
-// the call of the number FAULT_AT the process is killed, or that call fails, as FAULT says.
+// For `node --import`: writes each call of a program to files and databases into the file CALLS, a line for each call. At
+// the call number FAULT_AT it kills the process, or lets the call fail, as FAULT says.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'

@@ -1,12 +1,12 @@
-/** What is put after each request: if it is taken for one, it is seen by its 404 and by its line in the log. */
+/** Bytes after each request. If a program reads them as a request, its 404 and its line in the log show it. */
 export const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
 
 const JSON_TEXT = '{"id":5,"name":"xyz"}'
 const CHUNKED = `15\r\n${JSON_TEXT}\r\n0\r\n\r\n`
 
 /**
- * Bytes that programs are known to frame differently, by name, and the statuses that the service answers: a last 404 is
- * that of what follows. All others close the connection, for what follows to be nothing.
+ * Requests that programs are known to frame differently, by name, and the statuses that the service answers. A 404 at the
+ * end answers SMUGGLED. Without it, the service closes the connection, and never reads SMUGGLED.
  */
 export function shapes(token: string): Readonly<Record<string, readonly [bytes: string, ...statuses: number[]]>> {
   const common = `Host: h\r\nAuthorization: Bearer ${token}\r\n`
@@ -18,7 +18,7 @@ export function shapes(token: string): Readonly<Record<string, readonly [bytes: 
   const coding = (lines: string, body = CHUNKED) => create(`Transfer-Encoding: ${lines}`, body)
   const chunk = (text: string) => coding('chunked', text)
   return {
-    // RFC 9112, section 6.3: a length beside a transfer coding
+    // RFC 9112, section 6.3: a length and a transfer coding
     'Content-Length, then Transfer-Encoding': [create('Content-Length: 5\r\nTransfer-Encoding: chunked', CHUNKED), 400],
     'Transfer-Encoding, then Content-Length': [create('Transfer-Encoding: chunked\r\nContent-Length: 5', CHUNKED), 400],
     'Content-Length: 0 beside chunked': [create('Content-Length: 0\r\nTransfer-Encoding: chunked', CHUNKED), 400],
@@ -27,7 +27,7 @@ export function shapes(token: string): Readonly<Record<string, readonly [bytes: 
       400,
     ],
 
-    // Section 6.1: which transfer coding it is
+    // Section 6.1: transfer codings
     'chunked in capital letters': [coding('CHUNKED'), 200, 404],
     'chunked after a tab': [create('Transfer-Encoding:\tchunked', CHUNKED), 200, 404],
     'chunked after a vertical tab': [create('Transfer-Encoding:\vchunked', CHUNKED), 400],
@@ -43,7 +43,7 @@ export function shapes(token: string): Readonly<Record<string, readonly [bytes: 
     'chunked, identity': [coding('chunked, identity'), 400],
     'chunked, chunked': [coding('chunked, chunked'), 400],
     'a comma and chunked': [coding(', chunked'), 501],
-    'no coding at all': [coding('', ''), 400],
+    'an empty coding': [coding('', ''), 400],
     'chunked, and in a second line another': [coding('chunked\r\nTransfer-Encoding: x'), 400],
     'another, and in a second line chunked': [coding('x\r\nTransfer-Encoding: chunked'), 501],
     'chunked in two lines': [coding('chunked\r\nTransfer-Encoding: chunked'), 400],
@@ -55,7 +55,7 @@ export function shapes(token: string): Readonly<Record<string, readonly [bytes: 
     'chunked after a bare CR': [create('Content-Length: 21\r\nX: a\rTransfer-Encoding: chunked', JSON_TEXT), 400],
     'GET with a chunked body': [`${get}Transfer-Encoding: chunked\r\n\r\n${CHUNKED}${SMUGGLED}`, 200, 404],
 
-    // Section 6.2: a length
+    // Section 6.2: lengths
     'two lengths': [length('21\r\nContent-Length: 22'), 400],
     'the same length twice': [length('21\r\nContent-Length: 21'), 400],
     'a list of the same length': [length('21, 21'), 400],
@@ -97,7 +97,7 @@ export function shapes(token: string): Readonly<Record<string, readonly [bytes: 
     'a trailer that is a length': [chunk(`15\r\n${JSON_TEXT}\r\n0\r\nContent-Length: 50\r\n\r\n`), 400],
     'a trailer with a space before its colon': [chunk(`15\r\n${JSON_TEXT}\r\n0\r\nX : a\r\n\r\n`), 400],
 
-    // Sections 2.2, 3 and 5: the lines above
+    // Sections 2.2, 3 and 5: the request line and the header
     'an empty line before': [`\r\n${get}\r\n${SMUGGLED}`, 200, 404],
     'a space before': [` ${get}\r\n${SMUGGLED}`, 400],
     'two spaces in the request line': [`${get.replace(' ', '  ')}\r\n${SMUGGLED}`, 200, 404],
@@ -109,7 +109,7 @@ export function shapes(token: string): Readonly<Record<string, readonly [bytes: 
     'a header line after a space': [`${get} Content-Length: 21\r\n\r\n${SMUGGLED}`, 400],
     'an end of headers with a bare LF': [`${get}\n${SMUGGLED}`, 400],
 
-    // What follows has another meaning
+    // The bytes after the request have another meaning
     'an offer to upgrade to h2c': [
       `${get}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n${SMUGGLED}`,
       200,

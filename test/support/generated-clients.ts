@@ -1,13 +1,13 @@
-/** What a session is about: three ids in ascending order, and one that no plant has. */
+/** The ids of a session: three ids in ascending order, and an id without a plant. */
 export type Ids = readonly [first: string, second: string, third: string, missing: string]
 
 /** Ids that need all 64 bits. */
 export const INT64: Ids = ['-9223372036854775808', '9007199254740993', '9223372036854775807', '9007199254740992']
 
-/** Ids that a number of JavaScript holds exactly: the clients in TypeScript have no other. */
+/** Ids that are exact as a `number` of JavaScript: the clients in TypeScript can use only these. */
 export const SAFE: Ids = ['-9007199254740991', '9007199254740990', '9007199254740991', '9007199254740989']
 
-/** What the session prints in every language: it creates, lists by `Link`, is refused, and deletes. */
+/** What the session prints in every language. It creates plants, follows `Link`, gets an error, and deletes. */
 export function expectedSession([first, second, third, missing]: Ids): string {
   return `create ${first}: 200 Rose garden
 create ${second}: 200 Aloe vera

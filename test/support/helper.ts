@@ -9,7 +9,7 @@ import { buildApp } from '../../service/app.ts'
 import { readConfig } from '../../service/config.ts'
 import { fields } from './fields.ts'
 import { type Store } from '../../service/store/store.ts'
-import { clientOf, type PlantClient } from './client.ts'
+import { createPlantClient, type PlantClient } from './client.ts'
 import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
 import { readResponses } from './responses.ts'
@@ -21,13 +21,13 @@ export interface Call {
   readonly method?: string
   readonly path: string
   readonly token?: string
-  /** By name, or as names and values in turn to send one twice. */
+  /** By name; or a list of name, value, name, value, which can repeat a name. */
   readonly headers?: http.OutgoingHttpHeaders | readonly string[]
-  /** A text or bytes are sent as they are, anything else as JSON. */
+  /** Texts and bytes are sent unchanged, anything else as JSON. */
   readonly body?: unknown
-  /** Whether the test is about an error that nobody foresaw; in any other, the status 500 fails the test. */
+  /** Whether the test expects an internal error. Otherwise the status 500 fails the test. */
   readonly failing?: boolean
-  /** What keeps the connection for others; without it each has its own. */
+  /** The agent that reuses connections. Without it, each request opens its own. */
   readonly agent?: http.Agent
 }
 
@@ -39,24 +39,24 @@ export interface Answer {
   readonly json: unknown
 }
 
-/** The service on a port of its own, with a temporary database. */
+/** A running service with its own port and a temporary database. */
 export interface Service {
   readonly app: FastifyInstance
   readonly store: Store
   readonly port: number
-  /** The lines that it has logged. */
+  /** The lines of its log. */
   readonly log: Record<string, unknown>[]
   /** Issues a token. @param lifetime in milliseconds */
   readonly token: (caller: string, lifetime?: number) => Promise<string>
-  /** Makes a request; the test fails if the contract does not document the answer. */
+  /** Sends a request. The test fails if the contract does not document the answer. */
   readonly call: (request: Call) => Promise<Answer>
-  /** A client of a caller, whose requests compile only if the contract has them. */
+  /** Makes a typed client: only requests of the contract compile. */
   readonly client: (token: string) => PlantClient
-  /** Writes bytes to a socket, pauses for milliseconds, and reads so many answers, or all until the socket closes. */
+  /** Writes bytes to a socket; a number pauses for milliseconds. Reads `count` answers, or all until the socket closes. */
   readonly raw: (count: number, ...parts: (string | Buffer | number)[]) => Promise<Answer[]>
 }
 
-/** Builds the service on a temporary database; both close themselves when the test ends. */
+/** Starts the service on a temporary database. Both close when the test ends. */
 export async function build(t: Test, environment: Record<string, string> = {}): Promise<Service> {
   const config = readConfig({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
   const store = await openStore(config.DATABASE_URL, true, config)
@@ -76,15 +76,15 @@ export async function build(t: Test, environment: Record<string, string> = {}): 
     port,
     log,
     token: (caller, lifetime) => issueToken(store, caller, lifetime),
-    call: (request) => foreseen(log, call(port, request), request),
-    client: (token) => clientOf(port, token),
+    call: (request) => withoutInternalErrors(log, call(port, request), request),
+    client: (token) => createPlantClient(port, token),
     raw: (count, ...parts) =>
-      foreseen(log, raw(port, count, parts), { method: 'raw', path: parts.join('').slice(0, 100) }),
+      withoutInternalErrors(log, raw(port, count, parts), { method: 'raw', path: parts.join('').slice(0, 100) }),
   }
 }
 
-/** Passes answers on, unless one is a 500, or was broken off: the test then fails with the error that was logged. */
-async function foreseen<Answers extends Answer | Answer[]>(
+/** Returns the answers. If one is a 500 or was cut off, the test fails with the error in the log. */
+async function withoutInternalErrors<Answers extends Answer | Answer[]>(
   log: readonly Record<string, unknown>[],
   answers: Promise<Answers>,
   { method = 'GET', path, failing = false }: Call,
@@ -98,7 +98,7 @@ async function foreseen<Answers extends Answer | Answer[]>(
   throw new Error(`${method} ${path} answered 500: ${logged()}`)
 }
 
-/** Makes a request to a port; the test fails if the contract does not document the answer. */
+/** Sends a request to a port. The test fails if the contract does not document the answer. */
 export async function call(
   port: number,
   { method = 'GET', path, token, headers = {}, body, agent }: Call,

@@ -1,11 +1,11 @@
-// Judges what clients were answered while others wrote, too: is there an order that explains it?
-// See Herlihy and Wing, Linearizability, https://doi.org/10.1145/78969.78972; each plant is judged by itself.
+// Checks the answers to simultaneous requests for linearizability: is there an order of the requests that explains them?
+// See Herlihy and Wing, Linearizability, https://doi.org/10.1145/78969.78972. Each plant is checked separately.
 
-/** What is common to all that clients do. Times are of one clock. */
+/** What all operations have. All times are from one clock. */
 interface Timed {
   readonly owner: string
   readonly start: number
-  /** When the answer was in; Infinity if there was none, and with one that leaves open what was done. */
+  /** The time of the answer; Infinity if there was none, or if it does not say what was done. */
   readonly end: number
 }
 
@@ -13,13 +13,13 @@ interface Timed {
 export interface Write extends Timed {
   readonly kind: 'create' | 'delete'
   readonly id: number
-  /** Of a create, the name of the plant; no two that differ in it are one request and its repetition. */
+  /** The name of a plant to create. Creates with the same name are one request that is repeated. */
   readonly name?: string
-  /** `refused`: the id is taken by another plant, or there is nothing to delete. `unknown`: it may be done at any time. */
+  /** `refused`: another plant has the id, or there is nothing to delete. `unknown`: it may be done at any time. */
   readonly outcome: 'done' | 'refused' | 'unknown'
 }
 
-/** A whole list, as it was answered: the names of plants by their ids. */
+/** The answer to a list: the names of all plants, by id. */
 export interface List extends Timed {
   readonly kind: 'list'
   readonly plants: ReadonlyMap<number, string>
@@ -27,21 +27,21 @@ export interface List extends Timed {
 
 export type Operation = Write | List
 
-/** The name of the plant that there is of an id, if there is one. */
+/** The name of the plant with an id, if there is one. */
 type State = string | undefined
 
-/** A course that events may have taken: what has become of the plant, and which of the open operations are carried out. */
-interface Course {
+/** A possible course of events: the state of the plant, and the open operations that are done. */
+interface Candidate {
   readonly state: State
   readonly done: ReadonlySet<Operation>
 }
 
 /**
- * Finds what no order explains in which each operation takes place between its start and its end.
- * @returns a text for each plant that was lost, came back, was created twice, was not in a list or wrongly in one, or
- *   whose create or delete had a wrong answer
+ * Looks for an order in which each operation takes place between its start and its end.
+ * @returns a text for each plant without such an order: it was lost, came back, was created twice, was missing in a list
+ *   or wrongly in one, or a create or delete had a wrong answer
  */
-export function wrongs(operations: readonly Operation[]): string[] {
+export function violations(operations: readonly Operation[]): string[] {
   return [...Map.groupBy(operations, ({ owner }) => owner)].flatMap(([owner, ofOwner]) => {
     const lists = ofOwner.filter((each) => each.kind === 'list')
     const writes = Map.groupBy(
@@ -51,47 +51,47 @@ export function wrongs(operations: readonly Operation[]): string[] {
     const ids = new Set([...writes.keys(), ...lists.flatMap(({ plants }) => [...plants.keys()])])
     return [...ids].flatMap((id) => {
       const all = [...(writes.get(id) ?? []), ...lists]
-      const wrong = firstWrong(id, all)
+      const wrong = firstViolation(id, all)
       if (wrong === undefined) return []
-      const story = all.filter((each) => each.start <= wrong.end).sort((one, two) => one.start - two.start)
-      const lines = story.slice(-20).map((each) => `  ${textOf(each, id)}${each === wrong ? ' <- wrong' : ''}`)
+      const history = all.filter((each) => each.start <= wrong.end).sort((one, two) => one.start - two.start)
+      const lines = history.slice(-20).map((each) => `  ${describe(each, id)}${each === wrong ? ' <- wrong' : ''}`)
       return [`plant ${id} of ${owner}:\n${lines.join('\n')}`]
     })
   })
 }
 
-/** The first operation at whose end no course is left that the events may have taken. */
-function firstWrong(id: number, operations: readonly Operation[]): Operation | undefined {
+/** The first operation that leaves no candidate when it ends. */
+function firstViolation(id: number, operations: readonly Operation[]): Operation | undefined {
   const events = operations.flatMap((operation) => [
     { operation, at: operation.start, isEnd: false },
     { operation, at: operation.end, isEnd: true },
   ])
   events.sort((one, two) => one.at - two.at || Number(one.isEnd) - Number(two.isEnd))
   const open = new Set<Operation>()
-  let courses: Course[] = [{ state: undefined, done: new Set() }]
+  let candidates: Candidate[] = [{ state: undefined, done: new Set() }]
   for (const { operation, at, isEnd } of events) {
-    if (at === Infinity) break // what was done of the rest is unknown
+    if (at === Infinity) break // nobody knows which of the other operations were done
     if (isEnd) {
-      courses = coursesTo(operation, id, courses, open)
+      candidates = complete(operation, id, candidates, open)
       open.delete(operation)
-      if (courses.length === 0) return operation
+      if (candidates.length === 0) return operation
     } else {
       open.add(operation)
-      courses = courses.map(({ state, done }) => arrive(id, state, done, [operation]))
+      candidates = candidates.map(({ state, done }) => arrive(id, state, done, [operation]))
     }
   }
   return undefined
 }
 
-/** The shortest courses to the end of an operation: others of those that are open may be carried out before it. */
-function coursesTo(operation: Operation, id: number, courses: readonly Course[], open: ReadonlySet<Operation>) {
-  const found: Course[] = []
-  const tried: Course[] = []
-  const queue = [...courses]
-  for (const course of queue) {
-    if (tried.some((each) => isNoWorse(each, course))) continue
-    tried.push(course)
-    const { state, done } = course
+/** The shortest candidates in which an operation is done. Other open operations may be done before it. */
+function complete(operation: Operation, id: number, candidates: readonly Candidate[], open: ReadonlySet<Operation>) {
+  const found: Candidate[] = []
+  const tried: Candidate[] = []
+  const queue = [...candidates]
+  for (const candidate of queue) {
+    if (tried.some((each) => isNoWorse(each, candidate))) continue
+    tried.push(candidate)
+    const { state, done } = candidate
     if (done.has(operation)) {
       found.push({ state, done: done.difference(new Set([operation])) })
       continue
@@ -102,16 +102,16 @@ function coursesTo(operation: Operation, id: number, courses: readonly Course[],
   return found
 }
 
-/** Whether a course can go on in all ways that another can: of what need not be done it has not done more. */
-function isNoWorse(course: Course, other: Course): boolean {
-  if (course.state !== other.state) return false
-  const extra = [...course.done.difference(other.done)]
-  const missing = [...other.done.difference(course.done)]
+/** Whether a candidate can go on in all ways that another one can. */
+function isNoWorse(candidate: Candidate, other: Candidate): boolean {
+  if (candidate.state !== other.state) return false
+  const extra = [...candidate.done.difference(other.done)]
+  const missing = [...other.done.difference(candidate.done)]
   return extra.every(isRead) && missing.every((each) => each.end === Infinity)
 }
 
-/** A course that comes to a state. Whatever only reads, and fits, is done there: to wait would gain nothing. */
-function arrive(id: number, state: State, done: ReadonlySet<Operation>, open: Iterable<Operation>): Course {
+/** A candidate that reaches a state. All open reads that fit the state are done at once: waiting would gain nothing. */
+function arrive(id: number, state: State, done: ReadonlySet<Operation>, open: Iterable<Operation>): Candidate {
   const reads = [...open].filter((each) => isRead(each) && fits(each, id, state))
   return { state, done: new Set([...done, ...reads]) }
 }
@@ -120,7 +120,7 @@ function isRead(operation: Operation): boolean {
   return operation.kind === 'list' || operation.outcome === 'refused'
 }
 
-/** Whether an operation that is carried out in a state has the answer that it had. */
+/** Whether the answer of an operation is right in a state. */
 function fits(operation: Operation, id: number, state: State): boolean {
   if (operation.kind === 'list') return operation.plants.get(id) === state
   const { kind, name, outcome } = operation
@@ -134,7 +134,7 @@ function after(operation: Operation, state: State): State {
   return operation.kind === 'delete' ? undefined : (state ?? operation.name)
 }
 
-function textOf(operation: Operation, id: number): string {
+function describe(operation: Operation, id: number): string {
   const what = operation.kind === 'list' ? `lists ${operation.plants.get(id) ?? 'nothing'}` : operation.outcome
   const name = operation.kind === 'create' ? ` ${operation.name}` : ''
   return `${operation.start.toFixed(1)} to ${operation.end.toFixed(1)}: ${operation.kind}${name}: ${what}`

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { type Answer, call, type Call } from './helper.ts'
 import type { Operation } from './history-check.ts'
 
-/** Where a service can be reached; the port changes when it is started anew. */
+/** Where a service listens. The port changes when the service restarts. */
 export interface Address {
   readonly port: number
 }
@@ -17,29 +17,29 @@ export interface Caller {
 
 const CLIENTS = 12
 
-/** After so many milliseconds a client goes on, though the request that it sent may still be carried out. */
-const PATIENCE = 300
+/** Milliseconds after which a client sends its next request. The one before may still be under way. */
+const CLIENT_TIMEOUT = 300
 
-/** Milliseconds in which every request has to be answered, or its connection to break: a fault has ended by then. */
-const MOST = 15_000
+/** Milliseconds in which each request must be answered or lose its connection. All faults are shorter. */
+const ANSWER_TIMEOUT = 15_000
 
-/** The clients of a caller take the next ids little by little, and so meet at each of them several times. */
-const NEAR = 12
+/** The number of next ids that the clients of a caller choose from. So they use each id several times. */
+const ID_RANGE = 12
 
 const choice = fc.noBias(
   fc.record({
     what: fc.constantFrom('create', 'create', 'create', 'repeat', 'delete', 'delete', 'delete', 'list'),
     where: fc.nat(999),
-    near: fc.nat(NEAR - 1),
+    near: fc.nat(ID_RANGE - 1),
   }),
 )
 
 /**
- * Runs clients until it is over, and each request has been answered or its connection is lost.
- * @param callers whose plants they are; several clients belong to each
- * @param seed what the clients choose follows from it; when they do it does not
+ * Runs clients until `over` is aborted, and then until each request is answered or its connection is lost.
+ * @param callers the owners of the plants; each has several clients
+ * @param seed determines what the clients do, but not when
  * @param pause milliseconds between two requests of a client
- * @throws {Error} for an answer that the contract does not document or that no fault excuses, and for none
+ * @throws {Error} for a missing answer, and for an answer that the contract does not document or no fault explains
  */
 export async function runHistory(
   replicas: readonly Address[],
@@ -69,10 +69,10 @@ export async function runHistory(
       const answered = observe(replica, caller, request).then(async ({ operation, status }) => {
         if (operation !== undefined) operations.push(operation)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
-        if (status === 0 || status === 503) await delay(100) // who is refused comes back a little later
+        if (status === 0 || status === 503) await delay(100) // a refused client waits a little
       })
       sent.push(answered)
-      await Promise.race([answered, delay(PATIENCE)])
+      await Promise.race([answered, delay(CLIENT_TIMEOUT)])
       if (pause > 0) await delay(pause)
     }
     await Promise.all(sent)
@@ -83,8 +83,8 @@ export async function runHistory(
 
 /**
  * Makes one request.
- * @param request the plant to create, the id of the one to delete, or nothing to list all
- * @returns the operation, unless it says nothing; the status, 0 if the connection was lost
+ * @param request the plant to create, the id of the plant to delete, or nothing to list all plants
+ * @returns the operation, unless its answer says nothing; and the status, 0 if the connection was lost
  */
 export async function observe(
   { port }: Address,
@@ -110,7 +110,7 @@ export async function observe(
   return { status, operation: { ...plant, owner, start, end, outcome } }
 }
 
-/** The plants of a list by their ids, with which their names begin. */
+/** The plants of a list by id. Their names begin with their ids. */
 function plantsOf(json: unknown): Map<number, string> {
   const names = (json as readonly { readonly name: string }[]).map(({ name }) => name) // the contract was checked
   const ids = names.map((name) => Number.parseInt(name))
@@ -122,15 +122,15 @@ function plantsOf(json: unknown): Map<number, string> {
 const EXPECTED = new Set([200, 204, 404, 409, 503])
 const LOST = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE'])
 
-/** Makes a request, of which the connection may be lost. */
+/** Makes a request. Its connection may be lost. */
 async function send(port: number, request: Call): Promise<Pick<Answer, 'status' | 'json'>> {
   const tooLong = new AbortController()
   const where = `${request.method ?? 'GET'} ${request.path}`
   try {
     const answer = await Promise.race([
       call(port, request),
-      delay(MOST, undefined, { signal: tooLong.signal }).then(() => {
-        throw new Error(`${where} was not answered within ${MOST} ms`)
+      delay(ANSWER_TIMEOUT, undefined, { signal: tooLong.signal }).then(() => {
+        throw new Error(`${where} was not answered within ${ANSWER_TIMEOUT} ms`)
       }),
     ])
     if (!EXPECTED.has(answer.status)) throw new Error(`${where} answered ${answer.status}: ${answer.text}`)

@@ -1,4 +1,4 @@
-// An identity provider in a process of its own, which can be stopped, killed and started again.
+// An identity provider in a separate process: tests can stop, kill and restart it.
 import { once } from 'node:events'
 import http from 'node:http'
 import { buffer } from 'node:stream/consumers'
@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 import { freePort } from './project.ts'
 import { start } from './process.ts'
 
-/** A key pair, and its public half as the identity provider publishes it. */
+/** A key pair. The identity provider publishes its public half. */
 export interface Key {
   readonly alg: string
   readonly kid: string
@@ -23,7 +23,7 @@ export interface Issuer {
   readonly environment: Record<'JWT_ISSUER' | 'JWT_AUDIENCE' | 'JWKS_URL', string>
   /** Publishes these keys, and no others. */
   readonly publish: (keys: readonly Key[]) => Promise<void>
-  /** What it answers from now on in the place of the keys. */
+  /** Replaces the keys by another answer. */
   readonly answer: (status: number, body: string) => Promise<void>
   /** How many times its keys were fetched. */
   readonly fetches: () => Promise<number>
@@ -33,25 +33,25 @@ export interface Issuer {
 
 export const AUDIENCE = 'https://plants.example'
 
-/** Makes a key pair. It does not say what algorithm it is for: the service has to. @param alg such as RS256 */
+/** Makes a key pair. The published key names no algorithm: the service must restrict it. @param alg such as RS256 */
 export async function makeKey(alg: string, kid: string): Promise<Key> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
   return { alg, kid, privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } }
 }
 
-/** Claims that are in order, as of now. */
+/** Claims that are valid now. */
 export function claimsOf(issuer: string, sub: string) {
   const now = Math.floor(Date.now() / 1000)
   return { iss: issuer, aud: AUDIENCE, sub, iat: now, exp: now + 300, client_id: 'test', jti: `${Math.random()}` }
 }
 
-/** Signs claims, by a key whose id and algorithm the header then names. A claim or header may be undefined, for none. */
+/** Signs claims. The header names the key's id and algorithm. An undefined claim or header field is left out. */
 export function sign(key: Key, claims: object, header: object = {}): Promise<string> {
   const protectedHeader = { alg: key.alg, kid: key.kid, typ: 'at+jwt', ...header }
   return new SignJWT({ ...claims }).setProtectedHeader(protectedHeader).sign(key.privateKey)
 }
 
-/** Starts an identity provider, which ends with the test. */
+/** Starts an identity provider, and ends it with the test. */
 export async function startIssuer(t: Test): Promise<Issuer> {
   const port = await freePort()
   const name = `http://127.0.0.1:${port}`
@@ -78,7 +78,7 @@ export async function startIssuer(t: Test): Promise<Issuer> {
   }
 }
 
-/** What runs in the process: `/keys` is what was PUT last, and anything else the number of times it was asked for. */
+/** Runs in the process. `/keys` answers what was PUT last; any other path, how often the keys were fetched. */
 async function serve(port: number): Promise<void> {
   let status = 404
   let body: Buffer = Buffer.alloc(0)

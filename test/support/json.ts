@@ -1,11 +1,11 @@
 declare global {
   interface JSON {
-    /** A text to be written as it is: the TC39 proposal "JSON.parse source text access". */
+    /** JSON text that is written unchanged: the TC39 proposal "JSON.parse source text access". */
     rawJSON(text: string): object
   }
 }
 
-/** JSON with each bigint as the number that it is. */
+/** Writes JSON. Each bigint becomes an exact number. */
 export function stringify(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
 }
@@ -22,7 +22,7 @@ export function toInteger(value: bigint): number | bigint {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
-/** A value for people to read. */
+/** Shortens a value for a message. */
 export function brief(value: unknown): string {
   const text = stringify(value)
   return text.length > 60 ? `${text.slice(0, 60)}… (${text.length} characters)` : text

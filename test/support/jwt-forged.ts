@@ -2,12 +2,12 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { CompactEncrypt, exportSPKI } from 'jose'
 import { AUDIENCE, claimsOf, type Key, makeKey, sign } from './issuer.ts'
 
-/** What forgers have: the keys that the issuer publishes. The private halves are for tokens of the issuer's own faults. */
+/** The keys that the issuer publishes. Forgers have the public halves; the private halves sign faulty claims. */
 export interface Keys {
   readonly issuer: string
   readonly rsa: Key
   readonly ec: Key
-  /** An address of the forger's, that no token may make the service visit. */
+  /** An address of the forger. No token may make the service call it. */
   readonly trap: string
 }
 
@@ -16,7 +16,7 @@ type Tokens = Record<string, string | Promise<string>>
 const encode = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** By fault, tokens that look like those of an issuer and are not to be accepted. */
+/** Tokens that look like tokens of the issuer, but must be refused; by fault. */
 export async function forgedTokens(keys: Keys): Promise<ReadonlyMap<string, string>> {
   const made = { ...(await byForgers(keys)), ...(await misspelled(keys)), ...headers(keys), ...claims(keys) }
   return new Map(await Promise.all(Object.entries(made).map(async ([name, token]) => [name, await token] as const)))
@@ -69,12 +69,12 @@ async function byForgers({ issuer, rsa, ec, trap }: Keys): Promise<Tokens> {
   }
 }
 
-/** Good tokens with something done to their text. */
+/** Valid tokens with a changed text. */
 async function misspelled({ issuer, rsa, ec }: Keys): Promise<Tokens> {
   const good = await sign(rsa, claimsOf(issuer, 'alice'))
   const [header = '', payload = '', signature = ''] = good.split('.')
   const ofEc = await sign(ec, claimsOf(issuer, 'alice'))
-  // Of the last character of 64 bytes only two bits count.
+  // Only two bits of the last character of 64 bytes count.
   const alike = { A: 'B', Q: 'R', g: 'h', w: 'x' }[ofEc.at(-1) ?? ''] ?? ''
   const encrypted = new CompactEncrypt(Buffer.from(good)).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
   return {
@@ -98,15 +98,15 @@ async function misspelled({ issuer, rsa, ec }: Keys): Promise<Tokens> {
     'the token twice': `${good}, ${good}`,
     'a JSON serialization': JSON.stringify({ protected: header, payload, signature }),
     'the first two parts exchanged': `${payload}.${header}.${signature}`,
-    'a header that is no JSON': `${encode('{"alg":"RS256"')}.${payload}.${signature}`,
+    'a header that is not JSON': `${encode('{"alg":"RS256"')}.${payload}.${signature}`,
     'a header that is an array': `${encode(['RS256'])}.${payload}.${signature}`,
     'a header without alg': `${encode({ kid: 'RS256', typ: 'at+jwt' })}.${payload}.${signature}`,
     'alg as an array': `${encode({ alg: ['RS256'], kid: 'RS256', typ: 'at+jwt' })}.${payload}.${signature}`,
-    'more characters than are read': sign(rsa, { ...claimsOf(issuer, 'alice'), more: 'x'.repeat(7000) }),
+    'more characters than the limit': sign(rsa, { ...claimsOf(issuer, 'alice'), more: 'x'.repeat(7000) }),
   }
 }
 
-/** Well signed, with a header that is not accepted. */
+/** Tokens with a valid signature and a header that must be refused. */
 function headers({ issuer, rsa }: Keys): Tokens {
   const payload = JSON.stringify(claimsOf(issuer, 'alice'))
   const made = {
@@ -124,7 +124,7 @@ function headers({ issuer, rsa }: Keys): Tokens {
   return Object.fromEntries(Object.entries(made).map(([name, header]) => [name, signText(rsa, payload, header)]))
 }
 
-/** Well signed, with claims that are not accepted. */
+/** Tokens with a valid signature and claims that must be refused. */
 function claims({ issuer, rsa }: Keys): Tokens {
   const now = Math.floor(Date.now() / 1000)
   const good = claimsOf(issuer, 'alice')
@@ -163,7 +163,7 @@ function claims({ issuer, rsa }: Keys): Tokens {
     'a payload that is an array': JSON.stringify([good]),
     'a payload that is a text': '"alice"',
     'a payload that is null': 'null',
-    'a payload that is no JSON': 'alice',
+    'a payload that is not JSON': 'alice',
     'an empty payload': '',
     'an exp that is not finite': JSON.stringify({ ...good, exp: 0 }).replace('"exp":0', '"exp":1e999'),
   }
@@ -172,7 +172,7 @@ function claims({ issuer, rsa }: Keys): Tokens {
   return Object.fromEntries(all.map(([name, text]) => [name, signText(rsa, text)]))
 }
 
-/** Signs any text in the place of claims, under any header. */
+/** Signs any text instead of claims, with any header. */
 async function signText(key: Key, text: string, header: object = {}): Promise<string> {
   const input = `${encode({ alg: 'RS256', kid: key.kid, typ: 'at+jwt', ...header })}.${encode(text)}`
   const hash = 'alg' in header ? 'SHA-512' : 'SHA-256'

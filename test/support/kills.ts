@@ -9,7 +9,7 @@ import { issueToken } from './tokens.ts'
 
 /**
  * Kills a service while clients write, or while it starts, again and again, and checks its database each time.
- * @returns what the clients were answered
+ * @returns the answers that the clients got
  */
 export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger> {
   const file = `${t.testdir()}/plants.db`
@@ -34,8 +34,8 @@ export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger>
       await Promise.all([ended, work(port, token, ledger, isOver, 32)])
     }
     const { plants, faults } = inspect(file, 'joe')
-    const wrongs = [...faults, ...ledger.wrongs(plants)]
-    if (wrongs.length > 0) t.fail(`after kill ${kill}: ${wrongs.join(', ')}`)
+    const violations = [...faults, ...ledger.violations(plants)]
+    if (violations.length > 0) t.fail(`after kill ${kill}: ${violations.join(', ')}`)
   }
   const { port } = await startService(t, environment)
   const { json } = await call(port, { path: '/plants', token })

@@ -1,23 +1,23 @@
-// Clients that create plants and delete half of them, what they were answered, and whether a database has it.
+// Clients that create plants and delete half of them. A ledger records their answers and compares them with a database.
 import { Agent } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { call } from './helper.ts'
 
-/** What the clients of one caller have asked for and been answered. A plant is created once, and deleted at most once. */
+/** Records the requests of one caller's clients, and the answers. Each plant is created once, and deleted at most once. */
 export class Ledger {
-  /** How long the tag of a plant is. Some are longer than a page of the database has room for in one piece. */
-  readonly lengthOf: (id: number) => number
-  /** The tags of all plants that were sent, by id. */
+  /** The length of a plant's tag. Some tags do not fit into one page of the database. */
+  readonly tagLength: (id: number) => number
+  /** The tags of all plants for which a create was sent, by id. */
   readonly sent = new Map<number, string>()
-  /** Those whose create was answered 200; those that were to be deleted; those whose delete was answered 204. */
+  /** Plants with a create that was answered 200; with a delete that was sent; with a delete that was answered 204. */
   readonly stored = new Set<number>()
-  readonly doomed = new Set<number>()
+  readonly deleteSent = new Set<number>()
   readonly deleted = new Set<number>()
   /** How often each status was answered. */
   readonly statuses = new Map<number, number>()
 
-  constructor(lengthOf = (id: number) => (id * 37) % 240) {
-    this.lengthOf = lengthOf
+  constructor(tagLength = (id: number) => (id * 37) % 240) {
+    this.tagLength = tagLength
   }
 
   /** How many writes were acknowledged. */
@@ -25,10 +25,10 @@ export class Ledger {
     return this.stored.size + this.deleted.size
   }
 
-  /** What a store that has these plants, with their tags by id, has lost, undone or changed. */
-  wrongs(plants: ReadonlyMap<number, string>): string[] {
+  /** Says what a store has lost, undone or changed. @param plants the tags of its plants by id */
+  violations(plants: ReadonlyMap<number, string>): string[] {
     return [
-      ...[...this.stored].filter((id) => !this.doomed.has(id) && !plants.has(id)).map((id) => `lost: ${id}`),
+      ...[...this.stored].filter((id) => !this.deleteSent.has(id) && !plants.has(id)).map((id) => `lost: ${id}`),
       ...[...this.deleted].filter((id) => plants.has(id)).map((id) => `delete undone: ${id}`),
       ...[...plants].filter(([id, tag]) => this.sent.get(id) !== tag).map(([id]) => `changed: ${id}`),
     ]
@@ -36,8 +36,8 @@ export class Ledger {
 }
 
 /**
- * Lets clients create plants, and delete each second one, until it is over or the service gone. The request id of a
- * request is `create-` or `delete-` and the id of its plant.
+ * Lets clients create plants, and delete each second one, until `isOver` or until the service is gone. The request id is
+ * `create-` or `delete-` and the id of the plant.
  * @param isOver asked before each request
  */
 export async function work(
@@ -61,11 +61,11 @@ export async function work(
   const client = async () => {
     while (!isOver()) {
       const id = ledger.sent.size
-      ledger.sent.set(id, `${id} ${'🌵'.repeat(ledger.lengthOf(id))}`)
+      ledger.sent.set(id, `${id} ${'🌵'.repeat(ledger.tagLength(id))}`)
       if ((await send('create', id)) !== 200) continue
       ledger.stored.add(id)
       if (id % 2 === 0 || isOver()) continue
-      ledger.doomed.add(id)
+      ledger.deleteSent.add(id)
       if ((await send('delete', id)) === 204) ledger.deleted.add(id)
     }
   }
@@ -76,7 +76,7 @@ export async function work(
   agent.destroy()
 }
 
-/** The tags of the plants of an owner by id, as a database file has them, and what SQLite finds wrong with it. */
+/** Reads a database file. @returns the tags of an owner's plants by id, and the faults that SQLite finds in the file */
 export function inspect(file: string, owner: string): { plants: Map<number, string>; faults: unknown[] } {
   const db = new DatabaseSync(file)
   try {

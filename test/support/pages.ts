@@ -1,7 +1,7 @@
 import { JsonText } from '../../service/http/json.ts'
 import type { Page, Plant, Store } from '../../service/store/store.ts'
 
-/** The batches that a page comes in. @throws {TypeError} if it comes in one piece */
+/** The batches of a page. @throws {TypeError} if the page is not in batches */
 export function batchesOf({ plants }: Page): AsyncIterable<JsonText<Plant[]>> {
   if (plants instanceof JsonText) throw new TypeError('the list is not in batches')
   return plants
@@ -12,7 +12,7 @@ export function parsed<Value>({ text }: JsonText<Value>): Value {
   return JSON.parse(text) as Value // as the type of the text says
 }
 
-/** A page, its plants as values. */
+/** Reads a page, with its plants as values. */
 export async function read(page: Page | Promise<Page>): Promise<{ plants: Plant[]; last?: bigint }> {
   const { plants, ...rest } = await page
   const batches = plants instanceof JsonText ? [plants] : await Array.fromAsync(plants)

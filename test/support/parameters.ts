@@ -4,13 +4,13 @@ import { partsOf, samplesOf } from './schemas-arbitrary.ts'
 import { isValid, type Schema } from './schemas.ts'
 import { mutantsOf, unviolated } from './schemas-violations.ts'
 
-/** What some readers of numbers and booleans take, and JSON does not, or not for an integer. */
+/** Spellings of numbers and booleans that some parsers accept, but JSON does not, or not for an integer. */
 const SPELLINGS = [
   ...['0x10', '1e1', '1.0', '1.', '.5', '+5', '05', '-0', ' 10', '10 ', '1_000', '1,2', '\u0662', 'NaN', 'Infinity'],
   ...['TRUE', 'yes', 'undefined', '[1]'],
 ]
 
-/** Texts for a parameter, valid and invalid ones: its values, changed at every place, and odd spellings. */
+/** Valid and invalid texts for a parameter: its values, its values changed at every place, and odd spellings. */
 export function textsOf({ schema, examples }: Parameter): string[] {
   const mutants = mutantsOf(schema, [...examples, ...samplesOf(schema, 10)])
   const texts = mutants.map(({ value }) => (value instanceof Object ? stringify(value) : String(value)))
@@ -23,22 +23,22 @@ export function unviolatedBy({ schema }: Parameter, texts: readonly string[]): s
     schema,
     texts.map((text) => spelled(schema, text)),
   )
-  return typesOf(schema).includes('string') ? rules.filter((rule) => !rule.endsWith('/type')) : rules // all texts are
+  return typesOf(schema).includes('string') ? rules.filter((rule) => !rule.endsWith('/type')) : rules // each text is a string
 }
 
-/** Whether a text can be sent as a parameter: an empty segment makes another path, a header is a line of Latin-1. */
+/** Whether a text can be sent as a parameter. An empty path segment can't, nor a header that is not a Latin-1 line. */
 export function isSendable(parameter: Parameter, text: string): boolean {
   const isShort = text.length < 3000
   if (parameter.in !== 'header') return isShort && (text !== '' || parameter.in !== 'path')
   return isShort && /^([!-~\x80-\xFF]([\t -~\x80-\xFF]*[!-~\x80-\xFF])?)?$/.test(text)
 }
 
-/** Whether a parameter takes a text: what the text spells is valid. */
+/** Whether a text is valid for a parameter. */
 export function takes({ schema }: Parameter, text: string): boolean {
   return text.isWellFormed() && isValid(schema, spelled(schema, text))
 }
 
-/** What a text spells in JSON, in plain decimal digits if it is an integer; the text itself if it is of no such type. */
+/** Parses a text as JSON (an integer has decimal digits only). If it has no such type, the value is the text itself. */
 function spelled(schema: Schema, text: string): unknown {
   const types = typesOf(schema)
   if (types.includes('integer') && /^(0|-?[1-9]\d*)$/.test(text)) return toInteger(BigInt(text))

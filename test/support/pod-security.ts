@@ -1,4 +1,4 @@
-// The profile "Restricted", with "Baseline" in it: https://kubernetes.io/docs/concepts/security/pod-security-standards/
+// The profile "Restricted", which includes "Baseline": https://kubernetes.io/docs/concepts/security/pod-security-standards/
 import type { IContainer, IPodSpec } from 'kubernetes-models/v1'
 
 type Pod = IPodSpec
@@ -33,7 +33,7 @@ const isSelinux = (options: { type?: string; user?: string; role?: string } = {}
   !options.user &&
   !options.role
 
-/** Each control by its name on the page: whether a container of a pod is as it demands. */
+/** The controls, by their names on the page. Each says whether a container of a pod complies. */
 const CONTROLS: Record<string, (container: Container, pod: Pod) => boolean> = {
   'Host Namespaces': (_, { hostNetwork, hostPID, hostIPC }) => !hostNetwork && !hostPID && !hostIPC,
   'Host Process': ({ securityContext }, pod) =>

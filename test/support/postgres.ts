@@ -8,29 +8,29 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Test } from 'tap'
 
-/** A PostgreSQL server of its own, on a free port. It asks all but the administrator for a password. */
+/** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. */
 export interface Server {
-  /** The administrator's own database. */
+  /** The administrator's database. */
   readonly url: string
   /** Makes an empty database. @returns its URL */
   readonly createDatabase: (options?: string) => Promise<string>
-  /** Runs SQL as the administrator. @param url that of another database than the administrator's own */
+  /** Runs SQL as the administrator. @param url another database than the administrator's */
   readonly sql: (text: string, url?: string) => Promise<Record<string, unknown>[]>
   readonly start: () => Promise<void>
   /** Starts the server as a standby, which takes no writes. */
   readonly startAsStandby: () => Promise<void>
-  /** Ends the server as a crash does. */
+  /** Crashes the server. */
   readonly crash: () => Promise<void>
-  /** Lets no process of the server run, until it is resumed. */
+  /** Stops all processes of the server until they are resumed. */
   readonly pause: () => Promise<void>
   readonly resume: () => void
 }
 
-// PostgreSQL refuses to be root: then it is nobody.
+// PostgreSQL refuses to run as root. Then it runs as nobody.
 const NOBODY = { uid: 65_534, gid: 65_534 }
 const user = process.getuid?.() === 0 ? NOBODY : {}
 
-// Ends the server and removes its files when standard input ends; it does, too, when the test is killed.
+// Ends the server and removes its files when standard input ends, which also happens when the test is killed.
 const WATCH = `cat; kill -CONT $(cat "$1/paused"); pid=$(head -n 1 "$1/data/postmaster.pid")
   kill -QUIT $pid && while kill -0 $pid; do sleep 0.05; done; rm -rf "$1"`
 
@@ -121,7 +121,7 @@ function programsFor(folder: string): string {
   const native = fileURLToPath(new URL('../native', import.meta.resolve(name)))
   const isReachable = spawnSync(`${native}/bin/postgres`, ['--version'], user).status === 0
   if (isReachable) return `${native}/bin`
-  // The home of root, for one, is closed to nobody.
+  // The user nobody can't read root's home, for example.
   cpSync(native, `${folder}/native`, { recursive: true, verbatimSymlinks: true })
   return `${folder}/native/bin`
 }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 
-/** The environment of a process: nothing of that of the tests but what a process needs, and what makes it quick. */
+/** The environment of a process. It takes only what a process needs from the tests, and what makes it fast. */
 const BASE = {
   PATH: process.env['PATH'] ?? '',
   NODE_V8_COVERAGE: process.env['NODE_V8_COVERAGE'] ?? '',
@@ -13,7 +13,7 @@ const BASE = {
   DRAIN_DELAY: '0',
 }
 
-// tap's hooks measure the coverage of each process. Where that is off, they only take a tenth of a second.
+// tap's hooks measure the coverage of each process. If coverage is off, they only cost a tenth of a second.
 const UNWATCHED = process.env['_TAPJS_PROCESSINFO_COVERAGE_'] === '0' ? ['-u', 'NODE_OPTIONS'] : []
 
 export interface Ended {
@@ -28,13 +28,13 @@ export async function run(command: readonly string[], environment: Record<string
   return (await start(undefined, command, environment, cwd)).ended
 }
 
-/** Starts a command; the test ends it if it is still there. */
+/** Starts a command. The test ends it if it still runs. */
 export async function start(
   t: Test | undefined,
   command: readonly string[],
   environment: Record<string, string>,
   cwd = '.',
-  /** Whether it is to be the leader of a process group, as a shell makes one. */
+  /** Whether the process leads its own process group, as in a shell. */
   detached = false,
 ) {
   const child = spawn('env', [...UNWATCHED, ...command], {
@@ -58,7 +58,7 @@ export async function start(
     child,
     ended,
     printed,
-    /** Sends a signal again and again: within half a second of the first it would be the same one. */
+    /** Repeats a signal: the service ignores a second signal in the first half second. */
     insist: async (signal: NodeJS.Signals): Promise<void> => {
       while (child.exitCode === null && child.signalCode === null) {
         child.kill(signal)
@@ -78,7 +78,7 @@ export async function start(
   }
 }
 
-/** Starts the service on free ports; it is listening when this returns. */
+/** Starts the service on free ports, and waits until it listens. */
 export async function startService(
   t: Test | undefined,
   environment: Record<string, string>,

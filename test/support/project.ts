@@ -18,12 +18,12 @@ const FILES = [
   'CHANGELOG.md',
 ]
 
-/** npm, but not watched by tap: the coverage of a copy is nobody's, and Node 26 crashes when it measures that of linters. */
+/** npm without tap's hooks: nobody needs the coverage of a copy, and Node 26 crashes when it measures linters. */
 export const NPM = ['env', '-u', 'NODE_OPTIONS', 'npm']
 
-/** Copies the project, for its files to be changed. The packages are shared. @returns the folder of the copy */
+/** Copies the project, so that a test can change its files. The packages are shared. @returns the folder of the copy */
 export function copyProject(t: Test): string {
-  // Only then tap removes the folder after the teardowns, which end who still writes to it.
+  // With this, tap removes the folder after the teardowns, which end the processes that write to it.
   t.teardown(() => undefined)
   const folder = t.testdir()
   for (const file of FILES) cpSync(file, `${folder}/${file}`, { recursive: true })
@@ -41,7 +41,7 @@ export async function freePort(): Promise<number> {
   return address instanceof Object ? address.port : 0
 }
 
-/** Waits until something is so. @param timeout in milliseconds */
+/** Waits until a condition is true. @param timeout in milliseconds */
 export async function eventually(
   isSo: () => boolean | Promise<boolean>,
   report = () => String(isSo),

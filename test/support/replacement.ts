@@ -6,13 +6,13 @@ import type { Store } from '../../service/store/store.ts'
 import { namesIn } from './pages.ts'
 import { issueToken } from './tokens.ts'
 
-/** How many plants the store that is replaced has, and the backup. */
+/** How many plants the old store has, and the backup. */
 const COUNTS = { old: 300, new: 10 } as const
 
-/** Long names, for the halves of a store to be in pages of their own. */
+/** Makes long names, so that the two halves of a store are on different pages. */
 const nameOf = (what: string, id: number) => `${what} ${id} `.padEnd(200, 'x')
 
-/** Opens a new store with its plants, of which the second half is in the log only. */
+/** Opens a new store with plants. The second half of them is only in the log. */
 async function fill(file: string, what: keyof typeof COUNTS): Promise<Store> {
   const before = await openStore({ file })
   await issueToken(before, 'joe')
@@ -26,11 +26,11 @@ async function fill(file: string, what: keyof typeof COUNTS): Promise<Store> {
   return store
 }
 
-/** What a restore begins with. */
+/** The files for a restore. */
 export interface Replacement {
   /** A folder for files. */
   readonly folder: string
-  /** A folder with a store of which a part is in its log only, as a crash leaves it. */
+  /** A folder with a store after a crash: a part of it is only in its log. */
   readonly left: string
   /** A backup of another store. */
   readonly backup: string
@@ -48,7 +48,7 @@ export async function prepareReplacement(t: Test): Promise<Replacement> {
   return { folder, left, backup }
 }
 
-/** Which of the two stores a file has, as the service would open it. @throws {Error} unless it is whole */
+/** Opens a file as the service does, and says which of the two stores it has. @throws {Error} unless it is complete */
 export async function storeIn(file: string): Promise<'old' | 'new'> {
   const store = await openStore({ file })
   try {

@@ -7,22 +7,22 @@ import type { Address } from './history.ts'
 import type { Server } from './postgres.ts'
 import { startService } from './process.ts'
 
-/** What gets lost between replicas and their server. */
+/** What the relay loses. */
 export type Loss = 'requests' | 'answers' | 'nothing'
 
-/** What stands between replicas and their server, and passes on what they say. */
+/** A TCP relay between replicas and their PostgreSQL server. */
 export interface Relay {
-  /** The database, to be reached over the relay. */
+  /** The URL of the database over the relay. */
   readonly url: string
-  /** Ends all connections, in the middle: what has been asked may be done, and is not answered any more. */
+  /** Cuts all connections. The requests under way may be done, but are not answered. */
   readonly cut: () => Promise<void>
-  /** Loses bytes of all connections from now on, and the ends of those connections; other connections go on. */
+  /** Loses bytes, and the ends of connections, from now on. `nothing` is for new connections: old ones go on losing. */
   readonly lose: (loss: Loss) => void
-  /** Takes so many milliseconds for each new connection. */
+  /** Delays each new connection. */
   readonly delay: (milliseconds: number) => void
 }
 
-/** Starts a relay before a database. */
+/** Starts a relay to a database. */
 export async function startRelay(t: Pick<Test, 'teardown'>, url: string): Promise<Relay> {
   const { hostname, port } = new URL(url)
   const pairs = new Set<{ client: net.Socket; server: net.Socket; lost: Set<Loss> }>()
@@ -65,15 +65,15 @@ export async function startRelay(t: Pick<Test, 'teardown'>, url: string): Promis
   return { url: address.href, cut, lose, delay: (length) => (milliseconds = length) }
 }
 
-/** A process of the service, and what may happen to it. */
+/** A process of the service, and the faults that can happen to it. */
 export interface Replica extends Address {
-  /** Ends it as a crash does, and starts another in its place. */
+  /** Kills the process, and starts another after some milliseconds. */
   readonly replace: (milliseconds: number) => Promise<void>
-  /** Does not let it run for some time. */
+  /** Stops the process for some milliseconds. */
   readonly pause: (milliseconds: number) => Promise<void>
 }
 
-/** Starts replicas at once; they end with the test. */
+/** Starts replicas at the same time. They end with the test. */
 export async function startReplicas(t: Test, count: number, url: string): Promise<Replica[]> {
   const environment = { DATABASE_URL: url }
   return Promise.all(
@@ -114,9 +114,9 @@ const plan = fc.record({
 })
 
 /**
- * Lets faults happen to replicas, and to their server at the same time, for some time, and each at least once.
- * When it returns all are over.
- * @param seed what happens follows from it
+ * Causes faults of the replicas and of their server at the same time, each fault at least once.
+ * All faults are over when it returns.
+ * @param seed determines the faults
  */
 export async function runFaults(
   replicas: readonly Replica[],

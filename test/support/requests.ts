@@ -4,24 +4,24 @@ import type { Call } from './helper.ts'
 import { isSendable, takes } from './parameters.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 
-/** What an operation is asked with: by parameter its texts, of which there may be none or several, and the body. */
+/** The input of an operation: for each parameter a list of texts, and the body. */
 export interface Input {
   readonly texts: ReadonlyMap<Parameter, readonly string[]>
   readonly body?: unknown
 }
 
-/** A request with its header lines as names and values in turn. */
-type Asked = Call & { readonly headers: readonly string[] }
+/** A request with its headers as a list of name, value, name, value. */
+type RequestCall = Call & { readonly headers: readonly string[] }
 
-/** The order in which the examples of a contract work. */
+/** The order of methods in which the examples of a contract work. */
 const ORDER = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
 
 export function inOrder(operations: readonly Operation[]): Operation[] {
   return operations.toSorted((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method))
 }
 
-/** The request that asks an operation. */
-export function toCall({ method, path, parameters }: Operation, { texts, body }: Input): Asked {
+/** Makes the request for an operation. */
+export function toCall({ method, path, parameters }: Operation, { texts, body }: Input): RequestCall {
   const pairs = parameters.flatMap((each) => (texts.get(each) ?? []).map((text) => ({ ...each, text })))
   const target = pairs
     .filter((each) => each.in === 'path')
@@ -35,7 +35,7 @@ export function toCall({ method, path, parameters }: Operation, { texts, body }:
   }
 }
 
-// Half a character has no UTF-8: its three bytes are invalid.
+// A lone surrogate has no valid UTF-8. Its three bytes are invalid.
 function encode(text: string): string {
   return text.replaceAll(/./gsu, (each) => (each.isWellFormed() ? encodeURIComponent(each) : '%ED%A0%80'))
 }
@@ -45,7 +45,7 @@ export function withTexts(input: Input, parameter: Parameter, ...texts: string[]
   return { ...input, texts: new Map([...input.texts, [parameter, texts]]) }
 }
 
-/** The input of the contract's examples; what is required and has none gets some valid value. */
+/** The input from the contract's examples. A required part without an example gets a valid value. */
 export function exampleOf({ parameters, body }: Operation): Input {
   const [some] = body === undefined ? [] : [...body.examples, ...samplesOf(body.schema)]
   const texts = parameters.map((each) => {
@@ -55,7 +55,7 @@ export function exampleOf({ parameters, body }: Operation): Input {
   return { texts: new Map(texts), body: some }
 }
 
-/** Valid inputs of an operation: each optional parameter absent or present. */
+/** Makes valid inputs of an operation, with and without each optional parameter. */
 export function inputsOf({ parameters, body }: Operation): fc.Arbitrary<Input> {
   const texts = parameters.map((parameter) => {
     const text = arbitraryOf(parameter.schema)

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** A response as it was read off a socket. */
+/** A response as it was read from a socket. */
 export interface RawResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** In bytes, of all of it. */
+  /** The length of the whole response in bytes. */
   readonly length: number
 }
 
-/** Reads the whole HTTP/1.1 responses that bytes begin with. */
+/** Reads the complete HTTP/1.1 responses at the beginning of some bytes. */
 export function readResponses(bytes: Buffer): RawResponse[] {
   const text = bytes.toString('latin1')
   const responses: RawResponse[] = []

@@ -1,5 +1,5 @@
-// Has each method of the service check what it gives: what goes over the wire no longer shows a member too many, nor
-// who has forgotten one. The fault becomes a 500, whose logged error `call` shows.
+// Makes each method of the service check its result: the answer on the wire does not show a surplus member, or which
+// method forgot one. A fault becomes a 500, and `call` shows its error from the log.
 import { JsonText } from '../../service/http/json.ts'
 import { PlantService } from '../../service/plant-service.ts'
 import { operations } from './contract.ts'
@@ -9,7 +9,7 @@ import { HttpError } from '../../service/errors.ts'
 
 for (const { id, responses } of operations) {
   const method: unknown = Reflect.get(PlantService.prototype, id)
-  if (typeof method !== 'function') continue // the boot names it
+  if (typeof method !== 'function') continue // the start of the service reports it
   const value = async function (this: PlantService, request: unknown): Promise<object> {
     try {
       const result = fields(await Reflect.apply(method, this, [request]))

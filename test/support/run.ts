@@ -1,12 +1,12 @@
-// `npm test -- <files and options of tap>`: runs all tests but test/system/, or those that are named. At its end it
-// prints what has failed, what ran, and in how long.
+// `npm test -- <files and options of tap>`: runs the named tests, or all tests except test/system/. At the end it prints
+// what failed, how many checks ran, and how long they took.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 
-/** Lines that are printed of what a failing check reports. */
+/** The most lines to print for a failed check. */
 const MAX_LINES = 40
 const RESULTS = '.tap/test-results'
 /** What `tap build` writes: tap, with the plugins of .taprc. */
@@ -14,7 +14,7 @@ const BUILT = 'node_modules/@tapjs/test/test-built/package.json'
 
 const words = process.argv.slice(2)
 const isWhole = words.length === 0
-// Two more than processors: many tests wait most of their time.
+// Two more jobs than processors, because many tests mostly wait.
 const jobs = isWhole ? [`--jobs=${availableParallelism() + 2}`] : []
 
 const isNewer = (file: string) => statSync(file).mtimeMs > (statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0)
@@ -44,7 +44,7 @@ console.log(`\n${checks.toLocaleString('en')} checks in ${files} files, ${took}`
 if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`)
 process.exitCode = code === 0 && statuses === 0 ? 0 : 1
 
-/** What a file has reported of each check that failed, with the names of the tests that it belongs to. */
+/** The report of each failed check in a file, with the names of its tests. */
 function failuresIn(file: string): string {
   const lines = readFileSync(`${RESULTS}/${file}.tap`, 'utf8').split('\n')
   const starts = lines.flatMap((line, at) => (/^\s*not ok/.test(line) ? [at] : []))
@@ -53,7 +53,7 @@ function failuresIn(file: string): string {
 
 function endOfReport(lines: readonly string[], at: number): number {
   const end = lines.findIndex((line, n) => n > at && /^\s*\.\.\.$/.test(line))
-  // That of a test says no more than those of its checks.
+  // The report of a test says no more than the reports of its checks.
   const hasReport = /^\s*---$/.test(lines[at + 1] ?? '') && end !== -1 && !lines[at]?.includes(' # time=')
   return hasReport ? Math.min(end, at + MAX_LINES) : at + 1
 }

@@ -4,7 +4,7 @@ import { fields, isObject, isValid, type Schema } from './schemas.ts'
 
 type Values = fc.Arbitrary<unknown>
 
-/** How to make the formats whose values are not found by chance. */
+/** Makes values of formats that random texts never match. */
 const FORMATS: Readonly<Record<string, () => Values>> = {
   date: () => dates().map((text) => text.slice(0, 10)),
   'date-time': dates,
@@ -21,8 +21,8 @@ const FORMATS: Readonly<Record<string, () => Values>> = {
 }
 
 /**
- * Makes valid values of a schema: many branches that may give some, each filtered by the schema itself.
- * @throws {Error} if none of them gives any, with what to do about it
+ * Makes valid values of a schema. It tries several branches, and filters their values by the schema.
+ * @throws {Error} if no branch gives a valid value; the message says what to do
  */
 export function arbitraryOf(schema: Schema): Values {
   const values = made.get(schema) ?? makeArbitrary(schema)
@@ -42,15 +42,15 @@ function makeArbitrary(schema: Schema): Values {
   throw new Error(`no valid value is found, give an example in openapi.yaml to the schema ${stringify(schema)}`)
 }
 
-/** A few valid values, the same at each run. */
+/** A few valid values, the same in each run. */
 export function samplesOf(schema: Schema, count = 1): unknown[] {
   return fc.sample(arbitraryOf(schema), { numRuns: count, seed: 1 })
 }
 
 /** A schema and all of its `allOf`. */
 export function partsOf(schema: Schema): Schema[] {
-  const { allOf, ...own } = schema
-  return [own, ...Object.values(fields(allOf)).flatMap((each) => partsOf(fields(each)))]
+  const { allOf, ...rest } = schema
+  return [rest, ...Object.values(fields(allOf)).flatMap((each) => partsOf(fields(each)))]
 }
 
 function branchesOf(parts: readonly Schema[]): Values[] {
@@ -137,7 +137,7 @@ function strings(all: All): Values[] {
   ]
 }
 
-/** Texts of a pattern, unless it is one that fast-check can't read. */
+/** Makes texts that match a pattern, if fast-check can read the pattern. */
 function matching(pattern: unknown): Values[] {
   try {
     return [fc.stringMatching(new RegExp(String(pattern), 'u'))]

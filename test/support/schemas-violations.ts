@@ -3,18 +3,18 @@ import { brief, toInteger } from './json.ts'
 import { arbitraryOf } from './schemas-arbitrary.ts'
 import { exact, faultsOf, fields, isObject, type Schema } from './schemas.ts'
 
-/** A value that differs from a valid one at one place, and what the difference is. */
+/** A value that differs from a valid one at one place, and the name of the difference. */
 export interface Mutant {
   readonly label: string
   readonly value: unknown
 }
 
-/** What the values of any schema are replaced by. */
+/** The values that replace a part of a valid value, for any schema. */
 const POOL = [null, true, false, 0, 1, -1, 1.5, '', ' ', 'x', 'É', '7', 'null', '\0', '\n', '\uD800', '\uDFFF', [], {}]
 
 /**
- * Changes valid values at every place, one at a time: to other types, to and over each bound of the schema, with
- * members and items too few and too many. A mutant may happen to be valid.
+ * Changes valid values, one place at a time: to other types, to each bound of the schema and beyond it, to too few and
+ * too many members and items. A mutant may still be valid.
  */
 export function mutantsOf(schema: Schema, values: readonly unknown[]): Mutant[] {
   const nodes = [...nodesOf(schema)]
@@ -46,7 +46,7 @@ function around(bound: unknown): unknown[] {
   return [-1n, 0n, 1n].map((step) => toInteger(BigInt(bound) + step))
 }
 
-/** What fits one part of a schema may violate another. */
+/** A value that is valid for one part of a schema may violate another part. */
 function samplesOf(node: Schema): unknown[] {
   return 'type' in node ? fc.sample(arbitraryOf(node), { numRuns: 3, seed: 1 }) : []
 }
@@ -121,7 +121,7 @@ function* nodesOf(schema: unknown): Generator<Schema> {
   for (const key of [...SINGLE, 'not', 'if', 'contains']) yield* nodesOf(schema[key])
 }
 
-/** The rules of a schema that no value has violated, as JSON pointers; of `required` one for each name. */
+/** The rules of a schema that no value violates, as JSON pointers. `required` has one for each name. */
 export function unviolated(schema: Schema, values: readonly unknown[]): string[] {
   const violated = new Set(
     values.flatMap((value) =>

@@ -11,7 +11,7 @@ export type Schema = Readonly<Record<string, unknown>>
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
 addFormats.default(ajv)
 
-// Ajv takes a bigint for no number at all, while JavaScript compares the two exactly.
+// Ajv does not accept a bigint as a number, but JavaScript compares the two exactly.
 const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint'
 const isInteger = (value: unknown) => typeof value === 'bigint' || Number.isInteger(value)
 const rules: Readonly<Record<string, (rule: number | bigint, value: number | bigint) => boolean>> = {
@@ -25,7 +25,7 @@ for (const [keyword, rule] of Object.entries(rules)) {
   ajv.removeKeyword(keyword)
   ajv.addKeyword({ keyword, validate: (bound: bigint, value: bigint) => !isNumber(value) || rule(bound, value) })
 }
-// Of no format, an integer is a `number`, as its type in TypeScript is.
+// An integer without a format is a `number`, like its type in TypeScript.
 ajv.addKeyword({
   keyword: 'integer',
   validate: (bits: number, value: unknown) => isInteger(value) && (bits === 64 || Number(value) == value),
@@ -33,7 +33,7 @@ ajv.addKeyword({
 
 const exactSchemas = new WeakMap<Schema, Schema>()
 
-/** A schema with keywords of ours for `type: integer` and its formats: `integer` and `bits`. */
+/** Replaces `type: integer` and its formats by our keywords `integer` and `bits`. */
 export function exact(schema: Schema): Schema {
   const made = exactSchemas.get(schema) ?? fields(withExact(schema))
   exactSchemas.set(schema, made)
@@ -52,9 +52,9 @@ function withExact(node: unknown): unknown {
   return { ...rest, integer: bits ?? 53, ...(bits !== undefined && { bits }) }
 }
 
-/** What is wrong with a value, in the words of Ajv; nothing if it is valid. Integers may be bigints. */
+/** The errors that Ajv finds in a value; none if it is valid. Integers may be bigints. */
 export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[] {
-  const validate = ajv.compile(exact(schema)) // it keeps what it has compiled
+  const validate = ajv.compile(exact(schema)) // Ajv caches compiled schemas
   return validate(value) ? [] : (validate.errors ?? [])
 }
 

@@ -1,4 +1,4 @@
-// Small contracts, each served in this process by one method.
+// Serves small contracts in this process. One method answers all operations of a contract.
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import type { Answer } from '../../service/contract/answer.ts'
@@ -8,25 +8,25 @@ import { checkBody } from '../../service/contract/bodies.ts'
 import { type Guard, type MakeGuard, requireCaller } from '../../service/contract/security.ts'
 import { answerError } from '../../service/http/errors.ts'
 
-/** What a method gets. */
+/** The request that a method gets. */
 export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body', unknown>>
 export type Run = (request: Input) => Promise<Answer>
 
-/** What is asked, and what is answered: the status, and the text or a part of it. */
+/** A request and the expected answer: its status, and its text or a pattern of it. */
 export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp]
 
-/** A contract that is served. */
+/** A valid contract, and the requests to test it with. */
 export interface Served {
-  /** Of an operation `run` of `/x` what it has, or a whole contract from `paths` on. */
+  /** The body of the operation `run` of `/x`; or a whole contract that begins with `paths`. */
   readonly yaml: string
   /** Other files of the contract. */
   readonly files?: Readonly<Record<string, string>>
-  /** What answers all operations; without it, the parts of the request that are not empty, as JSON. */
+  /** The method for all operations. By default it answers with the parts of the request that are not empty, as JSON. */
   readonly run?: Run
   readonly asks: readonly Exchange[]
 }
 
-/** A contract that is refused, with the fault in the line that ends with `# here`. */
+/** A contract that is refused. The line with the fault ends with `# here`. */
 export interface Refused extends Pick<Served, 'yaml' | 'files'> {
   readonly says: string
 }
@@ -43,15 +43,15 @@ export function contract(yaml: string): string {
 }
 
 interface Booted extends Omit<Served, 'asks'> {
-  /** The methods that there are; without it, one for each operation. */
+  /** The names of the methods. By default there is one for each operation. */
   readonly methods?: readonly string[]
   readonly isDraft?: boolean
   readonly onError?: (error: Error) => void
-  /** Adds to the server before it is ready. */
+  /** Changes the server before it is ready. */
   readonly prepare?: (app: FastifyInstance, contract: Contract) => void
 }
 
-/** Writes a contract, and boots what serves it. */
+/** Writes a contract to a file, and starts a service for it. */
 export async function boot(
   t: Test,
   { yaml, files = {}, run = echo, methods, isDraft, onError, prepare }: Booted,
@@ -78,7 +78,7 @@ function Small(): void {
   // Only its name is used.
 }
 
-/** A service whose methods are the same. */
+/** Makes a service object. All its methods are the same function. */
 function serviceOf(names: readonly string[], run: Run): Exactly<object> {
   const methods = names.map((name) => [name, { value: run }] as const)
   return Object.create(Object.defineProperties({ constructor: Small }, Object.fromEntries(methods)))
@@ -93,7 +93,7 @@ const echo: Run = async (request) => {
   return { status: 200, body: Object.fromEntries(parts) }
 }
 
-/** Takes the credentials `alice:read,write` for those of alice, with these scopes. */
+/** Accepts credentials such as `alice:read,write`: the caller alice with the scopes read and write. */
 const makeGuard: MakeGuard = (scheme) => {
   const header = scheme.type === 'bearer' ? 'authorization' : scheme.header
   const check: Guard['check'] = async ({ headers }) => {

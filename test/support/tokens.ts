@@ -5,17 +5,17 @@ import type { Service } from './helper.ts'
 const NO_CREDENTIALS = 'Bearer realm="plants"'
 const INVALID = 'Bearer realm="plants", error="invalid_token"'
 
-/** Header lines, names and values in turn, and the challenge that answers them. */
+/** Headers as a list of name, value, name, value; and the challenge that answers them. */
 type Refused = readonly [headers: readonly string[], challenge: string]
 
-/** Issues an access token. @param options as those of `createToken` */
+/** Issues an access token. @param options the parameters of `createToken` */
 export async function issueToken(store: Store, ...options: Parameters<typeof createToken>): Promise<string> {
   const { token, stored } = createToken(...options)
   await store.addToken(stored)
   return token.toString()
 }
 
-/** By kind, the header lines of requests without a valid access token, and the challenge that each is to get. */
+/** Requests without a valid access token, by kind: their headers, and the expected challenge. */
 export async function badCredentials({ store, token }: Service): Promise<ReadonlyMap<string, Refused>> {
   const valid = await token('valid')
   const expired = await token('expired', -1)
@@ -25,9 +25,9 @@ export async function badCredentials({ store, token }: Service): Promise<Readonl
   const values = {
     'an empty header': '',
     'another scheme': 'Basic YTpi',
-    'the scheme alone': 'Bearer',
+    'only the scheme': 'Bearer',
     'the scheme and a space': 'Bearer ',
-    'a token alone': valid,
+    'only a token': valid,
     'the scheme run into the token': `Bearer${valid}`,
     'a tab for the space': `Bearer\t${valid}`,
     'a malformed token': 'Bearer constructor',

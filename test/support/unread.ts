@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import type { Test } from 'tap'
 
-/** A pipe that is open, full, and read by nobody. @param folder where it may be named @returns its file descriptor */
+/** Opens a pipe that is full and that nobody reads. @param folder a folder for its name @returns its file descriptor */
 export function unreadPipe(t: Test, folder: string): number {
   const path = `${folder}/unread`
   execFileSync('mkfifo', [path])
@@ -13,7 +13,7 @@ export function unreadPipe(t: Test, folder: string): number {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
   }
-  // Who opens it for writing only is told to wait.
+  // A write to this end waits, as to any full pipe.
   const end = openSync(path, constants.O_WRONLY)
   t.teardown(() => closeSync(end))
   return end

@@ -1,8 +1,8 @@
-// Upgrades the schema of the database DATABASE_URL as the next version of the program may do.
+// Upgrades the schema of the database DATABASE_URL, as a future version of the program may do.
 import { Connections } from '../../service/store/postgres/connections.ts'
 import { prepareSchema, VERSIONS } from '../../service/store/postgres/schema.ts'
 
-/** A version that comes after those there are. */
+/** A future version of the schema. */
 export const NEXT = {
   oldest: VERSIONS.length,
   statements: [
@@ -11,7 +11,7 @@ export const NEXT = {
   ],
 }
 
-/** Upgrades a schema. @returns the statements that were run, but for questions */
+/** Upgrades a schema. @returns the statements that were run, without queries */
 export async function upgrade(url: string): Promise<string[]> {
   const connections = new Connections(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 2 }, 1)
   const run: string[] = []

@@ -36,7 +36,7 @@ interface Run {
   readonly code: number | null
   readonly statuses: Map<number, number>
   readonly fatal: string[]
-  readonly wrongs: string[]
+  readonly violations: string[]
   readonly acknowledged: number
 }
 
@@ -72,9 +72,9 @@ async function runWith(t: Test, inject: string, writes: number): Promise<Run> {
   const fatal = lines.filter(({ level }) => level === 60).map(({ msg }) => msg)
   await (await openStore({ file: `${folder}/plants.db` })).close()
   const { plants, faults } = inspect(`${folder}/plants.db`, 'demo')
-  const wrongs = [...faults.map(String), ...ledger.wrongs(plants)]
+  const violations = [...faults.map(String), ...ledger.violations(plants)]
   const { statuses, acknowledged } = ledger
-  return { hasFault, isServing, code, statuses, fatal, wrongs, acknowledged }
+  return { hasFault, isServing, code, statuses, fatal, violations, acknowledged }
 }
 
 const kinds: [calls: string, error: string, ends: boolean, step: number, times?: number][] = [
@@ -95,11 +95,11 @@ for (const [calls, error, ends, step, times = 1] of kinds.filter(([calls]) => !i
     const seen = { runs: 0, atStart: 0, refusing: 0, ended: 0, acknowledged: 0 }
     for (let when = 1; ; when = Math.max(when + 1, Math.floor(when * (isShort ? 4 : step)))) {
       const run = await runWith(t, `${calls}:error=${error}:when=${when}..${when + times - 1}`, writes)
-      const { isServing, code, statuses, fatal, wrongs } = run
+      const { isServing, code, statuses, fatal, violations } = run
       const where = `${calls} ${error} ${when}: ${JSON.stringify({ ...run, statuses: [...statuses] })}`
       seen.runs += 1
       seen.acknowledged += run.acknowledged
-      if (wrongs.length > 0) t.fail(where)
+      if (violations.length > 0) t.fail(where)
       const refused = statuses.get(503) ?? 0
       if (!isServing) {
         seen.atStart += 1
@@ -190,20 +190,20 @@ t.test('on a disk that is full writes are refused, reads go on, and with room ag
     const refused = ledger.statuses.get(503) ?? 0
     await work(port, token, ledger, () => (ledger.statuses.get(503) ?? 0) > refused + 20)
   }
-  const wrongs = async () => {
+  const violations = async () => {
     const { status, json } = await call(port, { path: '/plants', token })
     const tags = (json as readonly { readonly tag: string }[]).map(({ tag }) => tag) // the contract was checked
-    return [status, ledger.wrongs(new Map(tags.map((tag) => [Number.parseInt(tag), tag])))]
+    return [status, ledger.violations(new Map(tags.map((tag) => [Number.parseInt(tag), tag])))]
   }
   await fill()
   const atFirst = ledger.acknowledged
   t.ok(atFirst > 20, `${atFirst} writes were acknowledged`)
-  t.strictSame(await wrongs(), [200, []])
+  t.strictSame(await violations(), [200, []])
   t.equal((await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status, 200)
   rmSync(`${inside}/ballast`)
   await fill()
   t.ok(ledger.acknowledged > atFirst + 20, `with room again ${ledger.acknowledged}`)
-  t.strictSame(await wrongs(), [200, []])
+  t.strictSame(await violations(), [200, []])
   t.strictSame([...ledger.statuses.keys()].sort(), [200, 204, 503])
   // As a crash would leave it.
   child.kill('SIGSTOP')
@@ -213,6 +213,6 @@ t.test('on a disk that is full writes are refused, reads go on, and with room ag
   await ended
   await (await openStore({ file: `${folder}/left/plants.db` })).close()
   const { plants, faults } = inspect(`${folder}/left/plants.db`, 'demo')
-  t.strictSame([...faults, ...ledger.wrongs(plants)], [])
+  t.strictSame([...faults, ...ledger.violations(plants)], [])
   t.comment({ acknowledged: ledger.acknowledged, refused: ledger.statuses.get(503) })
 })

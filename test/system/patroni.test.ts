@@ -6,7 +6,7 @@ import pg from 'pg'
 import t from 'tap'
 import { openStore } from '../../service/store/open.ts'
 import { fields } from '../support/fields.ts'
-import { type Operation, wrongs } from '../support/history-check.ts'
+import { type Operation, violations } from '../support/history-check.ts'
 import { observe, runHistory } from '../support/history.ts'
 import { eventually } from '../support/project.ts'
 import { startReplicas } from '../support/replicas.ts'
@@ -92,7 +92,7 @@ for (const [name, { happen, isReplaced }] of Object.entries(faults)) {
       }
     }
     t.comment({ ...Object.fromEntries(statuses), secondsWithoutWrites: longestPause(operations) })
-    t.strictSame(wrongs(operations), [], 'an order of all operations explains their answers')
+    t.strictSame(violations(operations), [], 'an order of all operations explains their answers')
   })
 }
 

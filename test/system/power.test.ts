@@ -83,7 +83,7 @@ interface Outcome {
   /** Disks that were rebuilt, and syncs. */
   disks: number
   syncs: number
-  readonly wrongs: string[]
+  readonly violations: string[]
 }
 
 /**
@@ -95,8 +95,8 @@ async function cutEverywhere({ folder, events, ledger, token }: Recording, choic
   const disk = new Disk(folder)
   const known = new Ledger()
   for (const [id, tag] of ledger.sent) known.sent.set(id, tag)
-  for (const id of ledger.doomed) known.doomed.add(id)
-  const outcome: Outcome = { disks: 0, syncs: 0, wrongs: [] }
+  for (const id of ledger.deleteSent) known.deleteSent.add(id)
+  const outcome: Outcome = { disks: 0, syncs: 0, violations: [] }
   let isTokenShown = false
   const random = fc.sample(fc.noBias(fc.nat(999)), { seed: SEED, numRuns: 100_000 })
   let drawn = 0
@@ -105,8 +105,8 @@ async function cutEverywhere({ folder, events, ledger, token }: Recording, choic
   const cut = async (keeps: Keeps, kind: string) => {
     outcome.disks += 1
     const files = disk.cut(keeps)
-    const wrongs = await wrongsOn(files, known, isTokenShown ? token : undefined)
-    outcome.wrongs.push(...wrongs.map((wrong) => `${kind}, sync ${outcome.syncs}: ${wrong}`))
+    const violations = await violationsOn(files, known, isTokenShown ? token : undefined)
+    outcome.violations.push(...violations.map((wrong) => `${kind}, sync ${outcome.syncs}: ${wrong}`))
   }
   const cutAll = async () => {
     await cut(() => false, 'nothing kept')
@@ -131,7 +131,7 @@ async function cutEverywhere({ folder, events, ledger, token }: Recording, choic
 }
 
 /** Starts the store on what a disk has, as the service would do, and asks for what was acknowledged. */
-async function wrongsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, token?: string): Promise<string[]> {
+async function violationsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, token?: string): Promise<string[]> {
   const folder = `${memory}/data`
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder)
@@ -144,7 +144,7 @@ async function wrongsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, token
       token === undefined || isDeepStrictEqual(await accessTokenChecker(store)(token), { caller: 'demo', scopes: [] })
     await store.close()
     const { plants, faults } = inspect(file, 'demo')
-    return [...faults.map(String), ...known.wrongs(plants), ...(isKnown ? [] : ['the token is lost'])]
+    return [...faults.map(String), ...known.violations(plants), ...(isKnown ? [] : ['the token is lost'])]
   } catch (error) {
     return [String(error)]
   }
@@ -158,9 +158,9 @@ const LIVES: readonly Life[] = [
 
 t.test('a power cut at any moment loses no acknowledged write, undoes no delete and breaks no file', async (t) => {
   const recording = await record(t, LIVES)
-  const { wrongs, ...counts } = await cutEverywhere(recording, CHOICES)
+  const { violations, ...counts } = await cutEverywhere(recording, CHOICES)
   t.comment({ ...counts, acknowledged: recording.ledger.acknowledged })
-  t.strictSame(wrongs.slice(0, 20), [])
+  t.strictSame(violations.slice(0, 20), [])
   t.ok(counts.syncs > 50, 'there were syncs to cut the power before')
 })
 
@@ -169,8 +169,8 @@ t.test('the same with synchronous=NORMAL does lose writes: the test sees it', as
   const file = `${copy}/service/store/sqlite/file.ts`
   const source = readFileSync(file, 'utf8')
   writeFileSync(file, source.replace('synchronous = FULL', 'synchronous = NORMAL').replace('!== 2n', '!== 1n'))
-  const { wrongs, ...counts } = await cutEverywhere(await record(normal, LIVES, `${copy}/service/main.ts`), 0)
-  const lost = wrongs.filter((wrong) => wrong.includes(': lost: '))
+  const { violations, ...counts } = await cutEverywhere(await record(normal, LIVES, `${copy}/service/main.ts`), 0)
+  const lost = violations.filter((wrong) => wrong.includes(': lost: '))
   normal.comment({ ...counts, losses: lost.length, of: new Set(lost.map((wrong) => wrong.replace(/.*: /, ''))).size })
   normal.ok(lost.length > 100)
 })
@@ -186,7 +186,7 @@ t.test('what is acknowledged after a start that follows a failed sync is not los
     failed.map((event) => 'path' in event && event.path.slice(-4)),
     ['-wal'],
   )
-  const { wrongs, ...counts } = await cutEverywhere(recording, CHOICES)
+  const { violations, ...counts } = await cutEverywhere(recording, CHOICES)
   t.comment({ ...counts, acknowledged: recording.ledger.acknowledged })
-  t.strictSame(wrongs.slice(0, 20), [])
+  t.strictSame(violations.slice(0, 20), [])
 })

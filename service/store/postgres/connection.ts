@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Row } from '../rows.ts'
-import { faultOf, NoConnection } from './errors.ts'
-import { type Pool, unsafe } from './pool.ts'
+import { classify, NoConnection } from './errors.ts'
+import { type Pool, unsafeClients } from './pool.ts'
 
 /** A connection of a pool, and the statements under way on it. The server answers them one after the other. */
 export class Connection {
@@ -27,12 +27,12 @@ export class Connection {
     return this.#statements.size
   }
 
-  /** Whether it must not be used again. */
+  /** Whether this connection must not be used again. */
   get isBroken(): boolean {
     return this.#isBroken
   }
 
-  /** Runs a statement. @param timeout milliseconds until it is given up, with all that are under way */
+  /** Runs a statement. @param timeout milliseconds until it fails, with all others under way on this connection */
   async query(text: string, values: readonly unknown[], timeout: number): Promise<readonly Row[]> {
     const { promise, resolve, reject } = Promise.withResolvers<pg.QueryResult<Row>>()
     this.#statements.add(reject)
@@ -42,10 +42,10 @@ export class Connection {
         if (this.#statements.has(reject)) client.query<Row>({ text, values: [...values] }).then(resolve, reject)
       }, reject)
       const { rows } = await promise
-      if (unsafe.has(await this.#client)) throw new Error('the wait for a synchronous standby was cancelled')
+      if (unsafeClients.has(await this.#client)) throw new Error('the wait for a synchronous standby was cancelled')
       return rows
     } catch (error) {
-      const fault = faultOf(error)
+      const fault = classify(error)
       if (fault === 'refused' || fault === 'unknown') this.#isBroken = true
       throw error
     } finally {
@@ -54,7 +54,7 @@ export class Connection {
     }
   }
 
-  /** Returns it to its pool; no statement may be under way. May be called again. @param isBroken whether to give it up */
+  /** Returns the unused connection to its pool. May be called again. @param isBroken whether the pool gives it up */
   close(isBroken = this.#isBroken): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -84,7 +84,7 @@ export class SharedConnection {
     return this.#connection?.statements ?? 0
   }
 
-  /** Runs a statement. @param timeout milliseconds until it is given up */
+  /** Runs a statement. @param timeout milliseconds until it fails */
   async query(text: string, values: readonly unknown[], timeout: number): Promise<readonly Row[]> {
     const connection = (this.#connection ??= new Connection(this.pool))
     try {

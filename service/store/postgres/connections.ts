@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Row } from '../rows.ts'
 import type { Limits } from '../store.ts'
 import { Connection, SharedConnection } from './connection.ts'
-import { faultOf, translate } from './errors.ts'
+import { classify, translate } from './errors.ts'
 import { type Backend, Pool } from './pool.ts'
 
 /** Runs one SQL statement. */
@@ -15,7 +15,7 @@ export interface Session {
   readonly close: () => void
 }
 
-/** How often a statement is tried, by what an error says about it. */
+/** The most attempts to run a statement, by its kind and its fault. */
 const TRIES = {
   read: { unsent: 2, unknown: 2, conflict: 5, refused: 1, other: 1 },
   write: { unsent: 2, unknown: 1, conflict: 5, refused: 1, other: 1 },
@@ -24,34 +24,34 @@ const TRIES = {
 /** The connections to PostgreSQL. Every wait has a bound. Errors that may be temporary become StoreUnavailable. */
 export class Connections {
   readonly #timeout: number
-  /** Only for writes: what is sent behind a write waits for its commit. */
+  /** Only for writes: a read on this connection would wait for their commits. */
   readonly #writes: SharedConnection
   readonly #reads: readonly SharedConnection[]
   readonly #sessions: Pool
-  /** For questions about connections that were given up, if there is none for reads. */
-  readonly #questions: SharedConnection | undefined
+  /** Asks about connections that were given up, if there is no connection for reads. */
+  readonly #observer: SharedConnection | undefined
   #ended: Promise<unknown> | undefined
 
   /**
-   * @param url as libpq has it: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
-   * @param maxSessions the most at a time, beside `DATABASE_POOL_SIZE`
+   * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+   * @param maxSessions the most sessions at a time, in addition to `DATABASE_POOL_SIZE`
    * @throws {Error} if the URL is not valid
    */
   constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits, maxSessions: number) {
     const address = new URL(url)
-    // Gives `sslmode` its meaning in libpq.
+    // `sslmode` must mean the same as in libpq.
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
-    new pg.Client(address.href) // throws now what the pool would throw when it connects
+    new pg.Client(address.href) // reports a bad URL now, not at the first connect
     const timeout = DATABASE_TIMEOUT * 1000
     const options = { url: address.href, timeout, askState: (backend: Backend) => this.#askState(backend) }
     this.#timeout = timeout
-    // When the connection for writes is given up there is a place for another one.
-    const places = DATABASE_POOL_SIZE > 2 ? 2 : 1
+    // If the connection for writes is given up, a second one takes its place.
+    const maxWrites = DATABASE_POOL_SIZE > 2 ? 2 : 1
     const reads = () => new Pool({ ...options, max: 1, kind: 'reads' })
-    this.#writes = new SharedConnection(new Pool({ ...options, max: places, kind: 'writes' }))
-    this.#reads = Array.from({ length: DATABASE_POOL_SIZE - places }, () => new SharedConnection(reads()))
+    this.#writes = new SharedConnection(new Pool({ ...options, max: maxWrites, kind: 'writes' }))
+    this.#reads = Array.from({ length: DATABASE_POOL_SIZE - maxWrites }, () => new SharedConnection(reads()))
     this.#sessions = new Pool({ ...options, max: maxSessions, kind: 'snapshots' })
-    this.#questions = DATABASE_POOL_SIZE === 1 ? new SharedConnection(this.#sessions) : undefined
+    this.#observer = DATABASE_POOL_SIZE === 1 ? new SharedConnection(this.#sessions) : undefined
   }
 
   /** Runs a statement that changes nothing. */
@@ -59,12 +59,12 @@ export class Connections {
     return this.#retry('read', this.#timeout, (timeout) => this.#leastUsed().query(text, values, timeout))
   }
 
-  /** Runs a statement that writes, at most once. If it fails with StoreUnavailable, it may be done or not. */
+  /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
   write(text: string, values: readonly unknown[] = [], timeout = this.#timeout): Promise<readonly Row[]> {
     return this.#retry('write', timeout, (timeout) => this.#writes.query(text, values, timeout))
   }
 
-  /** Begins a transaction on a connection of its own. @param begin the statements that begin it, and change nothing */
+  /** Begins a transaction on a separate connection. @param begin the statements that begin it; they must change nothing */
   session(begin: string): Promise<Session> {
     return this.#retry('read', this.#timeout, async (timeout) => {
       const connection = new Connection(this.#sessions)
@@ -79,7 +79,7 @@ export class Connections {
     })
   }
 
-  /** How many reads are carried out at a time, each on a connection of its own. */
+  /** How many reads can run at the same time, each on its own connection. */
   get parallelReads(): number {
     return Math.max(1, this.#reads.length)
   }
@@ -93,7 +93,7 @@ export class Connections {
     return { size: sum('size'), used: sum('used'), idle: sum('idle'), givenUp: sum('givenUp'), statements }
   }
 
-  /** Waits for the statements under way, with a bound, and closes all connections. May be called again. */
+  /** Waits for the statements under way, up to the timeout, and closes all connections. May be called again. */
   end(): Promise<unknown> {
     const pools = [this.#sessions, this.#writes.pool, ...this.#reads.map(({ pool }) => pool)]
     const late = () => delay(this.#timeout, undefined, { ref: false })
@@ -102,13 +102,13 @@ export class Connections {
 
   async #askState({ pid, started }: Backend): Promise<string | undefined> {
     const text = 'SELECT state FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
-    const [row] = await (this.#questions ?? this.#leastUsed()).query(text, [pid, started], this.#timeout)
+    const [row] = await (this.#observer ?? this.#leastUsed()).query(text, [pid, started], this.#timeout)
     return row && String(row['state'])
   }
 
   /** The connection for the next read. */
   #leastUsed(): SharedConnection {
-    const usable = this.#reads.filter(({ pool }) => pool.hasPlace)
+    const usable = this.#reads.filter(({ pool }) => pool.hasRoom)
     return usable.sort((one, two) => one.statements - two.statements)[0] ?? this.#writes
   }
 
@@ -118,7 +118,7 @@ export class Connections {
       try {
         return await attempt(Math.max(1, end - performance.now()))
       } catch (error) {
-        if (tries >= TRIES[kind][faultOf(error)] || performance.now() >= end) return translate(error)
+        if (tries >= TRIES[kind][classify(error)] || performance.now() >= end) return translate(error)
         await delay(Math.random() * 50 * tries)
       }
     }

@@ -1,25 +1,25 @@
 import pg from 'pg'
 import { reasonOf, StoreUnavailable } from '../../errors.ts'
 
-/** There is no connection for a statement: it was not sent. */
+/** The statement was not sent, because there is no connection. */
 export class NoConnection extends Error {
   override readonly name = 'NoConnection'
 
   constructor(cause: unknown) {
-    super(textOf(cause), { cause })
+    super(messageText(cause), { cause })
   }
 }
 
-/** What an error says about its statement. */
+/** What an error means for its statement. `unknown`: it may be done. `refused`: the server can't run it now. */
 export type Fault = 'unsent' | 'unknown' | 'conflict' | 'refused' | 'other'
 
-export function faultOf(error: unknown): Fault {
+export function classify(error: unknown): Fault {
   if (error instanceof NoConnection) return 'unsent'
-  // An error of the socket, or a timeout: the statement is done, or not, or still being done.
+  // An error of the socket, or a timeout: the statement may be done, or may still run.
   if (!(error instanceof pg.DatabaseError)) return 'unknown'
-  const code = codeOf(error)
+  const code = errorCode(error)
   if (code === '40001' || code === '40P01') return 'conflict' // serialization failure, deadlock: it was undone
-  if (/^(08|40|57P)/.test(code)) return 'unknown' // the connection or the server is going
+  if (/^(08|40|57P)/.test(code)) return 'unknown' // the connection was lost, or the server shuts down
   if (/^(25006|53|55P03|57014|58)/.test(code)) return 'refused' // read-only, out of resources, locked, cancelled, I/O
   return 'other'
 }
@@ -28,23 +28,23 @@ export function faultOf(error: unknown): Fault {
  * The code of the server's error, or of the error's cause; '' if there is none.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-export function codeOf(error: unknown): string {
+export function errorCode(error: unknown): string {
   if (error instanceof pg.DatabaseError) return error.code ?? ''
-  return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : ''
+  return error instanceof Error && error.cause !== undefined ? errorCode(error.cause) : ''
 }
 
-/** Whether connecting again can't help: the credentials are wrong, or there is no such database. */
+/** Whether another attempt to connect can't help: the credentials are wrong, or there is no such database. */
 export function isFinal(error: unknown): boolean {
-  return /^(28|3D)/.test(codeOf(error))
+  return /^(28|3D)/.test(errorCode(error))
 }
 
 /** Throws StoreUnavailable for an error that may be temporary, and any other error unchanged. */
 export function translate(error: unknown): never {
-  if (faultOf(error) === 'other') throw error
-  throw new StoreUnavailable(textOf(error), { cause: error })
+  if (classify(error) === 'other') throw error
+  throw new StoreUnavailable(messageText(error), { cause: error })
 }
 
 // If all addresses of a name have failed, Node's error has no message of its own.
-function textOf(error: unknown): string {
+function messageText(error: unknown): string {
   return error instanceof AggregateError ? error.errors.map(reasonOf).join(', ') : reasonOf(error)
 }

@@ -1,5 +1,5 @@
 import { JsonText } from '../../http/json.ts'
-import { BATCH, type ShortPage } from '../lists.ts'
+import { BATCH_SIZE, type ShortPage } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
 import type { Query } from './connections.ts'
 import type { Row } from '../rows.ts'
@@ -8,7 +8,7 @@ import type { Plant } from '../store.ts'
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
-/** A row for each page that is asked for: its plants as they are answered, the id of its last one, and whether more follow. */
+/** Gives a row for each requested page: its plants as JSON, the id of its last plant, and whether more follow. */
 const PAGES = `SELECT n, plants, last,
     (SELECT id FROM plants WHERE plants.owner = asked.owner AND id > last ORDER BY id LIMIT 1) IS NOT NULL AS more
   FROM unnest($1::text[], $2::int8[], $3::int8[]) WITH ORDINALITY AS asked (owner, first, most, n)
@@ -17,21 +17,21 @@ const PAGES = `SELECT n, plants, last,
     FROM (SELECT id, plant FROM plants WHERE plants.owner = asked.owner AND id >= first ORDER BY id LIMIT most) AS found
   ) AS page`
 
-interface Asked {
+interface PageRequest {
   readonly owner: string
   readonly first: bigint
   readonly most: number
 }
 
-/** Reads pages; those that are asked for at the same time are one statement. */
+/** Reads pages. One statement reads all pages that are requested at the same time. */
 export class Pages {
   readonly #query: Query
-  readonly #batches: Batcher<Asked, ShortPage>
+  readonly #batches: Batcher<PageRequest, ShortPage>
 
   /** @param parallel how many statements may be under way at a time */
   constructor(query: Query, parallel = 1) {
     this.#query = query
-    this.#batches = new Batcher((batch) => this.#read(batch), { max: BATCH, parallel })
+    this.#batches = new Batcher((batch) => this.#read(batch), { max: BATCH_SIZE, parallel })
   }
 
   /** How many pages wait for a statement to be sent. */
@@ -39,13 +39,13 @@ export class Pages {
     return this.#batches.waiting
   }
 
-  /** At most `most` plants of an owner after an id, or from the first one. */
+  /** Reads at most `most` plants of an owner, after an id or from the first. */
   async get(owner: string, after: bigint | undefined, most: number): Promise<ShortPage> {
     if (after === INT64_MAX) return toPage({})
     return this.#batches.add({ owner, first: after === undefined ? INT64_MIN : after + 1n, most })
   }
 
-  async #read(batch: readonly Batched<Asked, ShortPage>[]): Promise<void> {
+  async #read(batch: readonly Batched<PageRequest, ShortPage>[]): Promise<void> {
     const columns = (['owner', 'first', 'most'] as const).map((name) => batch.map(({ item }) => item[name]))
     const rows = await this.#query(PAGES, columns)
     for (const row of rows) batch[Number(row['n']) - 1]?.resolve(toPage(row))

@@ -5,19 +5,19 @@ import { SNAPSHOT_IDLE_TIMEOUT } from '../lists.ts'
 import type { Row } from '../rows.ts'
 import { NoConnection } from './errors.ts'
 
-/** Milliseconds in which a new connection must be there, or the pool's `timeout` if that is longer. */
+/** Milliseconds to open a connection; the pool's `timeout` if that is longer. */
 const CONNECT_TIMEOUT = 3000
-/** Multiples of `timeout` that an unused connection is kept, and after which the server ends an idle session. */
+/** Multiples of `timeout` after which the pool closes an unused connection, and after which the server does. */
 const IDLE_TIMEOUT = 5
 const SERVER_IDLE_TIMEOUT = 10
-/** Multiples of `timeout` after which a connection is forgotten whose process at the server is not known. */
+/** Multiples of `timeout` after which the pool forgets a connection that was given up, if its backend is unknown. */
 const UNKNOWN_TIMEOUT = 100
-/** The part of `timeout` between two questions whether the server still has a connection. */
-const QUESTION_INTERVAL = 1 / 3
-/** Milliseconds without a byte after which TCP asks whether the other side is still there. */
+/** The part of `timeout` between two checks whether the server still has a connection. */
+const POLL_INTERVAL = 1 / 3
+/** Milliseconds of silence after which TCP sends a keep-alive probe. */
 const KEEP_ALIVE_DELAY = 30_000
 
-/** The process of the server that serves a connection. */
+/** The server process of a connection. */
 export interface Backend {
   readonly pid: number
   readonly started: string
@@ -28,27 +28,27 @@ export interface PoolOptions {
   /** The most connections. */
   readonly max: number
   /**
-   * The server ends a read after the time of an operation, and a write that waits half of it for a lock. It must not end
-   * a write that waits for a synchronous standby: the commit would be visible then, and not safe.
+   * The server ends a read after `timeout`, and a write that waits for a lock after half of it. It must not end a write
+   * that waits for a synchronous standby: the commit would be visible, but not safe.
    */
   readonly kind: 'reads' | 'snapshots' | 'writes'
-  /** Milliseconds that an operation has. */
+  /** Milliseconds for an operation. */
   readonly timeout: number
-  /** Asks the server, over another connection, for the state of a process; undefined if the process has ended. */
+  /** Asks for the state of a server process over another connection. @returns undefined if the process has ended */
   readonly askState: (backend: Backend) => Promise<string | undefined>
 }
 
 /**
- * Connections whose last commit may not be on the synchronous standby. If an administrator cancels the wait for it, the
- * server reports success, and only a warning tells.
+ * Connections whose last commit may not be on the synchronous standby. If an administrator cancels the wait for the
+ * standby, the server reports success and sends only a warning.
  */
-export const unsafe = new WeakSet<pg.ClientBase>()
+export const unsafeClients = new WeakSet<pg.ClientBase>()
 
-/** A bounded number of connections. One that is given up keeps its place until its process at the server has ended. */
+/** A bounded number of connections. A connection that was given up counts until its server process has ended. */
 export class Pool {
   readonly #options: PoolOptions
   readonly #pool: pg.Pool
-  /** The connections that were checked, with their processes at the server; undefined behind a pooler. */
+  /** The checked connections and their server processes. Behind a pooler the process is undefined. */
   readonly #checked = new WeakMap<pg.ClientBase, Backend | undefined>()
   #givenUp = 0
 
@@ -63,26 +63,26 @@ export class Pool {
       keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY,
       pipeline: true,
     })
-    // A lost connection leaves the pool by itself, but without a listener it would end the process.
+    // The pool drops a lost connection itself, but without a listener the error would end this process.
     this.#pool.on('error', () => undefined)
     this.#pool.on('connect', (client) => {
       client.on('error', () => undefined)
-      client.on('notice', ({ routine }) => routine === 'SyncRepWaitForLSN' && unsafe.add(client))
+      client.on('notice', ({ routine }) => routine === 'SyncRepWaitForLSN' && unsafeClients.add(client))
     })
   }
 
-  /** Whether a place is not taken by a connection that was given up. */
-  get hasPlace(): boolean {
+  /** Whether the pool has room beside the connections that were given up. */
+  get hasRoom(): boolean {
     return this.#givenUp < this.#options.max
   }
 
-  /** How many connections there may be, are used, are kept, and are used only because they were given up. */
+  /** The maximum of connections, and how many are used, idle, and given up. The used ones include those given up. */
   get figures() {
     const { totalCount, idleCount } = this.#pool
     return { size: this.#options.max, used: totalCount - idleCount, idle: idleCount, givenUp: this.#givenUp }
   }
 
-  /** Waits for an unused connection, or for a place to open one. @throws {NoConnection} */
+  /** Waits for an unused connection, or for room to open one. @throws {NoConnection} */
   async connect(): Promise<pg.PoolClient> {
     try {
       const client = await this.#pool.connect()
@@ -93,25 +93,26 @@ export class Pool {
     }
   }
 
-  /** Gives a connection up. It is closed when the server has answered all that was sent. */
+  /** Gives up a connection. It is closed when the server has answered everything that was sent. */
   async giveUp(client: pg.PoolClient): Promise<void> {
     const { stream } = client.connection
     const backend = this.#checked.get(client)
     const { kind, timeout, askState } = this.#options
-    const interval = QUESTION_INTERVAL * timeout
+    const interval = POLL_INTERVAL * timeout
     const latest = performance.now() + this.#lostTimeout(backend)
     this.#givenUp += 1
-    if (stream instanceof Socket) stream.unref() // it does not keep the process from ending
+    if (stream instanceof Socket) stream.unref() // let this process end
     let closed = client.end().then(() => true)
     for (;;) {
       const isClosed = await Promise.race([closed, delay(interval, false, { ref: false })])
-      const mayWait = kind === 'writes' // for a standby: a process that does so does not notice that its client has gone
+      // A server process that waits for a standby does not notice that its client has gone.
+      const mayWait = kind === 'writes'
       if (isClosed && (backend === undefined || !mayWait)) break
       // The network may have lost the answer.
       const state = backend === undefined ? 'unknown' : await askState(backend).catch(() => 'unknown')
       if (state === undefined || (state === 'unknown' && performance.now() > latest)) break
       if (backend === undefined || (mayWait && state !== 'idle' && !isClosed)) continue
-      closed = new Promise(() => undefined) // when it closes now, the server may still have it
+      closed = new Promise(() => undefined) // from now on only `askState` tells
       stream.destroy()
     }
     this.#givenUp -= 1
@@ -120,8 +121,8 @@ export class Pool {
   }
 
   /**
-   * Milliseconds after which a connection that was given up is forgotten, if the server can't be asked about it. By then
-   * the server has ended a read. A write may wait for ever; but there is then a free place for reads, to ask about it.
+   * Milliseconds after which the pool forgets a connection that was given up, if nobody can ask the server about it. By
+   * then the server has ended a read. A write may wait for ever, but a connection for reads can then ask about it.
    */
   #lostTimeout(backend: Backend | undefined): number {
     const { kind, timeout } = this.#options
@@ -135,7 +136,7 @@ export class Pool {
     return this.#pool.end()
   }
 
-  /** Asks whether the server takes writes, and sets up the session, unless it is shared behind a pooler. */
+  /** Checks that the server takes writes. Sets up the session, unless a pooler shares it. */
   async #check(client: pg.PoolClient): Promise<void> {
     const { kind, timeout } = this.#options
     const ask = async (text: string, values: readonly unknown[] = []) => {
@@ -143,7 +144,7 @@ export class Pool {
       return (await client.query<Row>(query)).rows[0]
     }
     const [setting, bound] = kind === 'writes' ? ['lock_timeout', timeout / 2] : ['statement_timeout', timeout]
-    const pid = 'processID' in client ? client.processID : null // a pooler makes up one
+    const pid = 'processID' in client ? client.processID : null // a pooler invents one
     try {
       const readOnly = await ask('SHOW transaction_read_only')
       if (readOnly?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Query } from './connections.ts'
-import { codeOf } from './errors.ts'
+import { errorCode } from './errors.ts'
 
 /** An upgrade of the schema by one version. */
 export interface Version {
   /**
-   * The oldest version of the program that can work with the result: while replicas are replaced one after the other,
-   * that is the one before. What it reads and writes stays until the version after.
+   * The oldest version of the program that works with the upgraded schema. In a rolling update this is the previous
+   * version: keep everything that it reads and writes until the next version.
    */
   readonly oldest: number
-  /** Run one by one. Each must do no harm when it runs again, beside itself, or after later ones: `IF NOT EXISTS`. */
+  /** They run one by one. Each must be safe to run twice, also at the same time or after later ones: `IF NOT EXISTS`. */
   readonly statements: readonly string[]
 }
 
-/** The versions of the schema, from 1. To change it, add one. $text stands for texts that are compared byte by byte. */
+/** The versions of the schema, from 1. To change the schema, add a version. `$text` is a text type compared by bytes. */
 export const VERSIONS: readonly Version[] = [
   {
     oldest: 1,
@@ -46,13 +46,13 @@ const VERSION_TABLE = [
   'INSERT INTO plant_store (one, version, oldest) VALUES (1, 0, 0) ON CONFLICT DO NOTHING',
 ]
 
-/** Error codes of a statement that changes the same as another one does at the same time: it exists, or is locked. */
+/** Error codes if another process makes the same change at the same time: the object exists, or is locked. */
 const RACES = new Set(['23505', '42P07', '42701', '42710', 'XX000', '40P01', '55P03'])
-/** Milliseconds that an upgrade, and each statement of it, may take. */
+/** Milliseconds for an upgrade, and for each of its statements. */
 export const UPGRADE_TIMEOUT = 600_000
 
 /**
- * Makes or upgrades the schema. Several processes may do so at once.
+ * Creates or upgrades the schema. Several processes may call this at the same time.
  * @param change runs a statement that may take long
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
@@ -61,29 +61,29 @@ export async function prepareSchema(query: Query, change: Query, versions = VERS
   const settings = `SELECT current_setting('server_encoding') AS encoding, version() AS version`
   const { encoding, version } = (await query(settings))[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
-  // CockroachDB compares texts byte by byte, and refuses to be told.
+  // CockroachDB always compares texts byte by byte, and refuses this collation.
   const text = String(version).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
   for (const end = performance.now() + UPGRADE_TIMEOUT; ;) {
-    const current = await versionOf(query, versions.length)
+    const current = await readVersion(query, versions.length)
     const next = versions[current ?? 0]
     if (next === undefined) return
     try {
       if (current === undefined) for (const statement of VERSION_TABLE) await query(statement)
       for (const statement of next.statements) await change(statement.replaceAll('$text', text))
-      // Another process may have been faster, and may be further by now.
+      // Changes nothing if another process was faster.
       const upgrade = 'UPDATE plant_store SET version = version + 1, oldest = $1 WHERE version = $2'
       await query(upgrade, [next.oldest, current ?? 0])
     } catch (error) {
-      if (!RACES.has(codeOf(error)) || performance.now() > end) throw error
+      if (!RACES.has(errorCode(error)) || performance.now() > end) throw error
       await delay(Math.random() * 100)
     }
   }
 }
 
-/** The version of the schema; undefined if there is none. @throws {Error} if the program is too old for it */
-async function versionOf(query: Query, known: number): Promise<number | undefined> {
+/** Reads the version of the schema; undefined if there is none. @throws {Error} if the program is too old for it */
+async function readVersion(query: Query, known: number): Promise<number | undefined> {
   const rows = await query('SELECT version, oldest FROM plant_store').catch((error: unknown) => {
-    if (codeOf(error) === '42P01') return [] // there is no such table yet
+    if (errorCode(error) === '42P01') return [] // there is no such table yet
     throw error
   })
   const [found] = rows

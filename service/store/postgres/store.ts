@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { BATCH, Lists, MAX_SNAPSHOTS, SNAPSHOT_IDLE_TIMEOUT, type Snapshot } from '../lists.ts'
+import { BATCH_SIZE, Lists, MAX_SNAPSHOTS, SNAPSHOT_IDLE_TIMEOUT, type Snapshot } from '../lists.ts'
 import { Connections, type Query } from './connections.ts'
 import { isFinal } from './errors.ts'
 import { prepareSchema, UPGRADE_TIMEOUT } from './schema.ts'
@@ -9,10 +9,10 @@ import { fromToken, toId, toEntry, toPlant, toToken } from '../rows.ts'
 import type { Entry, Figures, Limits, Page, Plant, Store, StoredToken } from '../store.ts'
 import { reasonOf, StartupError, StoreUnavailable } from '../../errors.ts'
 
-/** Milliseconds that a service waits at its start for a server that starts, too. */
+/** Milliseconds that a starting service waits for the PostgreSQL server. */
 const START_TIMEOUT = 10_000
 
-/** A store on PostgreSQL, for any number of processes. */
+/** The shared store, on PostgreSQL. Any number of processes may use it. */
 export class PostgresStore implements Store {
   readonly #connections: Connections
   readonly #writes: Writes
@@ -31,7 +31,7 @@ export class PostgresStore implements Store {
   }
 
   /**
-   * @param url as libpq has it: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+   * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {StartupError}
    */
   static async open(url: string, limits: Limits): Promise<PostgresStore> {
@@ -76,7 +76,7 @@ export class PostgresStore implements Store {
     const rows = await this.#connections.read(
       `SELECT owner, id, plant FROM plants WHERE $1::text IS NULL OR (owner, id) > ($1, $2::int8)
         ORDER BY owner, id LIMIT $3`,
-      [after?.owner, after?.id, BATCH],
+      [after?.owner, after?.id, BATCH_SIZE],
     )
     return rows.map(toEntry)
   }
@@ -128,7 +128,7 @@ export class PostgresStore implements Store {
   }
 }
 
-/** Opens a snapshot: a transaction that sees the plants of one moment, that of its first read. */
+/** Opens a snapshot: a transaction that sees the plants as they are at its first read. */
 async function openSnapshot(connections: Connections): Promise<Snapshot> {
   const { query, close } = await connections.session(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_IDLE_TIMEOUT};
@@ -143,14 +143,14 @@ async function openSnapshot(connections: Connections): Promise<Snapshot> {
       return row && toId(row)
     },
     close: async () => {
-      // If this fails the connection is given up, and the server ends the transaction.
+      // If this fails, the pool gives up the connection, and the server ends the transaction.
       await query('COMMIT').catch(() => undefined)
       close()
     },
   }
 }
 
-/** Waits for a server that starts at the same time, or is being restarted. */
+/** Repeats `run` while the server is starting. */
 async function waitForServer(run: () => Promise<void>): Promise<void> {
   for (const end = performance.now() + START_TIMEOUT; ;) {
     try {

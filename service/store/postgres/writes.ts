@@ -1,5 +1,5 @@
 import { type Batched, Batcher } from '../batch.ts'
-import { BATCH } from '../lists.ts'
+import { BATCH_SIZE } from '../lists.ts'
 import type { Connections } from './connections.ts'
 import { fromPlant, type Row } from '../rows.ts'
 import { type Figures, type Plant } from '../store.ts'
@@ -8,8 +8,8 @@ import { StoreUnavailable } from '../../errors.ts'
 const GIVEN = 'unnest($1::text[], $2::int8[], $3::text[]) AS given (owner, id, plant)'
 
 /**
- * The statement for each kind of write, to many plants. It returns a row for each plant that was written or deleted.
- * A create of a plant that exists updates it to itself, which locks the row and returns it.
+ * A statement for each kind of write. It writes many plants, and returns a row for each plant that it wrote or deleted.
+ * If a plant to create exists, the statement updates it to itself: that locks the row and returns it.
  */
 const WRITES = {
   create: `INSERT INTO plants (owner, id, plant) SELECT * FROM ${GIVEN}
@@ -27,14 +27,14 @@ interface Write {
   readonly kind: Kind
   readonly owner: string
   readonly id: bigint
-  /** Names the plant. */
+  /** The owner and the id. */
   readonly key: string
   readonly text: string | undefined
-  /** When it is given up. */
+  /** The time at which it fails, on the clock of `performance.now()`. */
   readonly end: number
 }
 
-/** Writes are answered with the row that was written or deleted, if there is one. */
+/** Each write resolves to the row that it wrote or deleted, if there is one. */
 type Batch = readonly Batched<Write, Row | undefined>[]
 
 /** Group commit: the writes of one kind that arrive together, or while others are committed, share a commit. */
@@ -50,7 +50,7 @@ export class Writes {
     this.#connections = connections
     this.#timeout = timeout
     // Writes to the same plant go into different batches: in one statement they would have no order.
-    this.#batches = new Batcher((batch) => this.#commit(batch), { max: BATCH, keyOf: ({ key }) => key })
+    this.#batches = new Batcher((batch) => this.#commit(batch), { max: BATCH_SIZE, getKey: ({ key }) => key })
   }
 
   /** Writes one plant. @returns the row that was written or deleted, if there is one */
@@ -59,18 +59,18 @@ export class Writes {
     return this.#batches.add({ kind, owner, id, key: `${owner} ${id}`, text: plant && fromPlant(plant), end })
   }
 
-  /** How many commits and writes there were, and how many writes wait for theirs. */
+  /** How many commits and writes there were, and how many writes wait for a commit. */
   get figures(): Pick<Figures, 'commits' | 'writes'> & { readonly waiting: number } {
     return { commits: this.#commits, writes: this.#written, waiting: this.#batches.waiting }
   }
 
-  /** Waits for all that was added. */
+  /** Waits until all writes are done. */
   idle(): Promise<unknown> {
     return this.#batches.idle()
   }
 
   async #commit(batch: Batch): Promise<void> {
-    // An eighth of its time is enough for a commit, and a stall of PostgreSQL may take the rest.
+    // Refuse a write that has less than an eighth of its time left: its commit may take as long.
     const latest = performance.now() + this.#timeout / 8
     const inTime = batch.filter(({ item, reject }) => {
       if (item.end < latest) reject(new StoreUnavailable('too many writes wait'))
@@ -93,7 +93,7 @@ export class Writes {
       for (const { item, resolve } of batch) resolve(byKey.get(item.key))
     } catch (error) {
       if (error instanceof StoreUnavailable || batch.length === 1) for (const { reject } of batch) reject(error)
-      else for (const write of batch) await this.#write(kind, [write]) // one of them can't be stored
+      else for (const write of batch) await this.#write(kind, [write]) // one of them can't be stored: find it
     }
   }
 }

@@ -7,26 +7,26 @@ import { pipeline } from 'node:stream/promises'
 import { findFaults } from './check.ts'
 import { isCorrupt } from './errors.ts'
 import { BUSY_TIMEOUT, makeFolder, sync } from './file.ts'
-import { acquireLock, assertOneName } from './owner.ts'
+import { acquireLock, assertOneName } from './lock.ts'
 import { readVersion } from './schema.ts'
 
-/** How much a copy holds. */
+/** How many plants and tokens a copy has. */
 export interface Count {
   readonly plants: number
   readonly tokens: number
 }
 
-/** What SQLite keeps beside a database (https://sqlite.org/tempfiles.html). */
+/** The endings of the files that SQLite keeps beside a database (https://sqlite.org/tempfiles.html). */
 const LOGS = ['-journal', '-wal', '-shm']
 
-/** Where the checksum of a backup is, in the format of `sha256sum`. */
+/** The file with the checksum of a backup, in the format of `sha256sum`. */
 const checksumPath = (backup: string) => `${backup}.sha256`
 
 /**
- * Saves a copy of a database, which may be in use, and its checksum. The copy shows one moment, and has every write that
- * was acknowledged before.
- * @param to a path where no file is; once a file is there, it is whole and on disk
- * @throws {Error} if a file is there, or the copy is not sound
+ * Saves a copy of a database and its checksum. The database may be in use. The copy shows one moment, and has every write
+ * that was acknowledged before it.
+ * @param to the path of the copy. The file appears when it is complete and on disk
+ * @throws {Error} if `to` already exists, or the copy is not sound
  */
 export async function saveBackup(database: string, to: string): Promise<Count> {
   if (existsSync(to)) throw new Error(`${to} already exists`)
@@ -38,11 +38,12 @@ export async function saveBackup(database: string, to: string): Promise<Count> {
 }
 
 /**
- * Puts a backup in the place of a database that no service uses. However it is interrupted, the database that was there
- * or the new one is there, whole.
- * @param replace whether a database that is there may be lost
- * @returns also whether there is a checksum, which the backup then has
- * @throws {Error} if a service uses the database, if there is one, or if the backup is not sound; nothing is changed then
+ * Puts a backup in the place of a database that no service uses. If this is interrupted, the old or the new database is
+ * there, complete.
+ * @param replace whether to replace a database that exists
+ * @returns also whether the backup was compared with a checksum
+ * @throws {Error} if a service uses the database, if it exists without `replace`, or if the backup is not sound; the
+ * database is then unchanged
  */
 export async function restoreBackup(
   backup: string,
@@ -53,16 +54,16 @@ export async function restoreBackup(
   if (hasChecksum && !readFileSync(checksumPath(backup), 'utf8').startsWith(await sha256(backup))) {
     throw new Error(`${backup} has changed since it was saved: its SHA-256 is not the one in ${checksumPath(backup)}`)
   }
-  const isThere = existsSync(database)
-  const path = isThere ? realpathSync(database) : resolve(database)
+  const exists = existsSync(database)
+  const path = exists ? realpathSync(database) : resolve(database)
   if (!existsSync(dirname(path))) makeFolder(dirname(path))
   const lock = acquireLock(path)
   try {
-    if (isThere && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
-    if (isThere) assertOneName(path)
+    if (exists && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
+    if (exists) assertOneName(path)
     const count = await copy(resolve(backup), path, () => {
-      if (isThere) emptyLog(path)
-      // A log that outlived its database would be applied to the one that comes in its place.
+      if (exists) emptyLog(path)
+      // SQLite would apply the log of the old database to the new one.
       removeFiles(path, LOGS)
     })
     return { ...count, hasChecksum }
@@ -73,7 +74,7 @@ export async function restoreBackup(
 
 /**
  * Copies a sound database.
- * @param beforeRename is called when the copy is whole, and on disk under the name that it gets
+ * @param beforeRename is called when the copy is complete and on disk; it gets the temporary path of the copy
  */
 async function copy(from: string, to: string, beforeRename: (part: string) => void | Promise<void>): Promise<Count> {
   const part = `${to}.part`
@@ -82,7 +83,7 @@ async function copy(from: string, to: string, beforeRename: (part: string) => vo
     const source = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT })
     try {
       readVersion(source)
-      // One read transaction, which no writer waits for; and a file alone, without a write-ahead log.
+      // VACUUM INTO takes one read transaction, which blocks no writer. Its file has no write-ahead log.
       source.prepare('VACUUM INTO ?').run(part)
     } finally {
       source.close()
@@ -100,7 +101,7 @@ async function copy(from: string, to: string, beforeRename: (part: string) => vo
   }
 }
 
-/** Puts what is in the log of a database into its file, so that nothing is lost with the log. */
+/** Copies the log of a database into its file, so that the log can be deleted. */
 function emptyLog(path: string): void {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
   try {
@@ -108,7 +109,7 @@ function emptyLog(path: string): void {
     const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
     if (busy !== 0) throw new Error('another process is reading it')
   } catch (error) {
-    if (!isCorrupt(error)) throw error // else it is lost anyway
+    if (!isCorrupt(error)) throw error // a corrupt database is lost anyway
   } finally {
     db.close()
   }

@@ -1,5 +1,5 @@
-// `node check.ts <file>` prints what SQLite finds wrong with a database file, as JSON. It is a process of its own: a check
-// takes as long as it takes to read the file, and only a kill ends it earlier.
+// `node check.ts <file>` prints the faults that SQLite finds in a database file, as JSON. It is a separate process: the
+// check reads the whole file, and only a kill ends it earlier.
 import { execFile } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,21 +7,21 @@ import { reasonOf } from '../../errors.ts'
 import type { Monitor } from '../store.ts'
 import { isCorrupt } from './errors.ts'
 
-/** Milliseconds after the start of a service, which has much to do at first. */
-const DELAY = 1000
+/** Milliseconds after the start of the service, which is busy at first. */
+const START_DELAY = 1000
 
-/** What SQLite finds wrong with a database (https://sqlite.org/pragma.html#pragma_quick_check); nothing if it is sound. */
+/** The faults that SQLite finds in a database (https://sqlite.org/pragma.html#pragma_quick_check); none if it is sound. */
 export function findFaults(db: DatabaseSync, how: 'quick_check' | 'integrity_check'): string[] {
   try {
     const lines = db.prepare(`PRAGMA ${how}(10)`).all()
     return lines.map((line) => String(line[how])).filter((line) => line !== 'ok')
   } catch (error) {
     if (!isCorrupt(error)) throw error
-    return [reasonOf(error)] // a damaged page has broken the check off
+    return [reasonOf(error)] // a damaged page stopped the check
   }
 }
 
-/** Checks a file in the background, once. @param done gets what was found, unless the check could not be carried out */
+/** Checks a file once, in the background. @param done gets the faults. It is not called if the check could not run */
 export function startCheck(
   file: string,
   signal: AbortSignal,
@@ -36,7 +36,7 @@ export function startCheck(
       else if (!signal.aborted) log.warn({ err: error }, 'the database could not be checked')
     })
   }
-  setTimeout(start, DELAY).unref()
+  setTimeout(start, START_DELAY).unref()
 }
 
 if (import.meta.main) {

@@ -8,20 +8,20 @@ const IOERR = 10
 /** CORRUPT and NOTADB. */
 const CORRUPT = new Set<number | undefined>([11, 26])
 const IOERR_WRITE = (3 << 8) | IOERR
-/** IOERR_NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP: no fault of the disk, and they need not last. */
+/** IOERR_NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP: the disk has no fault, and the cause may pass. */
 const NO_DISK_FAULT = new Set<number | undefined>([12, 18, 19, 21].map((detail) => (detail << 8) | IOERR))
 
-/** What to say of an error that ends the store; undefined for any other. */
+/** The message for an error after which the store is not used any more; undefined for other errors. */
 export function finalMessage(error: unknown, db: DatabaseSync): string | undefined {
   if (isCorrupt(error)) return 'the database is corrupt'
   const code = resultCode(error)
   if (primaryCode(error) !== IOERR || NO_DISK_FAULT.has(code)) return undefined
-  return code === IOERR_WRITE && mustNotGrow(db) ? undefined : 'I/O error of the store'
+  return code === IOERR_WRITE && isOverQuota(db) ? undefined : 'I/O error of the store'
 }
 
-/** Whether the same may succeed later. */
+/** Whether the same statement may succeed later. */
 export function isTemporary(error: unknown): boolean {
-  // A request that takes too long finds the store closed when the process ends.
+  // When the process ends, a slow request may find the store closed.
   const isClosed = error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_STATE'
   return isClosed || TEMPORARY.has(primaryCode(error))
 }
@@ -32,7 +32,7 @@ export function primaryCode(error: unknown): number | undefined {
   return code && code & 0xff
 }
 
-/** Whether an error says that a file is damaged, or no database. */
+/** Whether an error says that a file is damaged, or is not a database. */
 export function isCorrupt(error: unknown): boolean {
   return CORRUPT.has(primaryCode(error))
 }
@@ -42,13 +42,13 @@ function resultCode(error: unknown): number | undefined {
 }
 
 /**
- * Whether the system does not let files grow: a quota is used up (EDQUOT), or their size is limited (EFBIG). SQLite reports
- * both as an I/O error, without the errno. To find out, some bytes are written behind the log and removed again.
+ * Whether files can't grow: a quota is used up (EDQUOT), or their size is limited (EFBIG). SQLite reports both as an I/O
+ * error, without the errno. To find out, this function adds some bytes to the log and removes them again.
  */
-function mustNotGrow(db: DatabaseSync): boolean {
+function isOverQuota(db: DatabaseSync): boolean {
   let file: number | undefined
   try {
-    if (!db.isTransaction) db.exec('BEGIN IMMEDIATE') // nobody else writes to the log meanwhile
+    if (!db.isTransaction) db.exec('BEGIN IMMEDIATE') // so that nobody else writes to the log
     const path = String(db.location())
     file = openSync(`${path}-wal`, 'r+')
     const { size } = fstatSync(file)

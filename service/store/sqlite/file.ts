@@ -3,14 +3,14 @@ import { readSync, realpathSync, writeSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { acquireLock, assertOneName, lockPath, watchPlace } from './owner.ts'
+import { acquireLock, assertOneName, lockPath, rememberFiles } from './lock.ts'
 import { SCHEMA, upgrade } from './schema.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
-// Earlier ones can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
+// Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
 const OLDEST_SQLITE = '3.51.3'
 
-/** Milliseconds that a connection waits for another process; less while a service runs, because it blocks the event loop. */
+/** Milliseconds that a connection waits for another process. It is short in the service: the wait blocks the event loop. */
 export const BUSY_TIMEOUT = 5000
 export const SERVICE_BUSY_TIMEOUT = 100
 
@@ -18,9 +18,9 @@ export const SERVICE_BUSY_TIMEOUT = 100
 export interface OpenFile {
   /** Reads integers as `bigint`. */
   readonly db: DatabaseSync
-  /** The lock of the owner, held until it is closed. A visitor has none. */
+  /** The lock of the file, if it was opened with `exclusive`. Closing it unlocks the file. */
   readonly lock: DatabaseSync | undefined
-  /** Whether there was no database in the file before. */
+  /** Whether the file was empty or did not exist. */
   readonly isNew: boolean
   /** Whether the paths of the database and its lock file still lead to the files that are open. */
   readonly isInPlace: () => boolean
@@ -29,10 +29,10 @@ export interface OpenFile {
 /**
  * Opens a SQLite file in WAL mode with each commit synced (https://sqlite.org/pragma.html#pragma_synchronous). Creates the
  * file, or upgrades its schema, if needed.
- * @param sole whether to become the one process that owns the file; false for a visitor
+ * @param exclusive whether to lock the file for this process; false for a command beside a running service
  * @throws {StartupError}
  */
-export function openSqlite(file: string, sole: boolean, schema = SCHEMA): OpenFile {
+export function openSqlite(file: string, exclusive: boolean, schema = SCHEMA): OpenFile {
   let lock: DatabaseSync | undefined
   let db: DatabaseSync | undefined
   try {
@@ -40,16 +40,16 @@ export function openSqlite(file: string, sole: boolean, schema = SCHEMA): OpenFi
     if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
       throw new Error(`this runtime has SQLite ${version}, but ${OLDEST_SQLITE} or later is required`)
     }
-    // SQLite would take a relative path that begins with "file:" for a URI.
+    // SQLite would read a relative path that begins with "file:" as a URI.
     const given = existsSync(file) ? realpathSync(file) : resolve(file)
     if (!existsSync(dirname(given))) makeFolder(dirname(given))
     assertUsable(given)
     db = new DatabaseSync(given, { readBigInts: true, timeout: BUSY_TIMEOUT })
     const path = String(db.location()) // without symbolic links
     assertOneName(path)
-    if (sole) lock = acquireLock(path)
-    const isNew = prepare(db, sole, schema) === 0
-    return { db, lock, isNew, isInPlace: watchPlace([path, lockPath(path)]) }
+    if (exclusive) lock = acquireLock(path)
+    const isNew = prepare(db, exclusive, schema) === 0
+    return { db, lock, isNew, isInPlace: rememberFiles([path, lockPath(path)]) }
   } catch (error) {
     db?.close()
     lock?.close()
@@ -63,7 +63,7 @@ export function makeFolder(path: string): void {
   sync(dirname(path))
 }
 
-/** Waits until a file, or the names in a folder, are on disk. Not for a database that is open: closing frees its locks. */
+/** Waits until a file, or a folder's names, are on disk. Not for an open database: `closeSync` would free its locks. */
 export function sync(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
@@ -73,21 +73,21 @@ export function sync(path: string): void {
   }
 }
 
-/** Checks permissions and descriptors, for SQLite would not name the file. @throws {Error} of the system, with its name */
+/** Checks permissions and free descriptors, because SQLite's error would not name the file. @throws {Error} that does */
 function assertUsable(path: string): void {
   const paths = [path, `${path}-wal`, `${path}-shm`, lockPath(path)]
   for (const each of [dirname(path), ...paths].filter(existsSync)) accessSync(each, constants.R_OK | constants.W_OK)
   const descriptors: number[] = []
   try {
-    while (descriptors.length < 6) descriptors.push(openSync(devNull, 'r')) // as many as two databases take
+    while (descriptors.length < 6) descriptors.push(openSync(devNull, 'r')) // two databases need as many
   } finally {
     for (const each of descriptors) closeSync(each)
   }
 }
 
 /**
- * Writes the log again, unchanged. If the sync of a commit failed in an earlier process, the system may show data that is
- * not on the disk and take it for written. What is added behind such data would be lost with it.
+ * Writes the log again, unchanged. If a sync failed in an earlier process, the system may show data that is not on the
+ * disk, and never write it. Later commits in the log would be lost with it.
  */
 function rewriteLog(log: string): void {
   if (!existsSync(log)) return
@@ -101,14 +101,14 @@ function rewriteLog(log: string): void {
 }
 
 /** @returns the version of the schema before */
-function prepare(db: DatabaseSync, sole: boolean, schema: readonly string[]): number {
+function prepare(db: DatabaseSync, exclusive: boolean, schema: readonly string[]): number {
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
   const version = upgrade(db, schema)
-  // Nobody else writes to the log meanwhile.
-  if (sole) rewriteLog(`${db.location()}-wal`)
+  // The transaction keeps other processes from writing to the log.
+  if (exclusive) rewriteLog(`${db.location()}-wal`)
   db.exec('COMMIT; PRAGMA journal_mode = WAL')
-  // Automatic checkpoints hide I/O errors: the owner makes its own.
-  if (sole) db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}`)
+  // Automatic checkpoints hide I/O errors: the service makes its own.
+  if (exclusive) db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}`)
   const set = db.prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous').get()
   if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {
     throw new Error("the file system does not support SQLite's write-ahead log")

@@ -7,12 +7,12 @@ const MAX_CACHE_SIZE = 16_000_000
 /** Milliseconds until a page is read again: somebody may have edited the file by hand. */
 const CACHE_TTL = 1000
 
-/** Keeps pages until something is written. For a file to which no other process writes plants. */
+/** Caches pages until something is written. Only for a file that no other process writes plants to. */
 export class PageCache {
   readonly #pages = new LRUCache<string, Page>({ maxSize: MAX_CACHE_SIZE, ttl: CACHE_TTL })
   #clears = 0
 
-  /** A page from the cache, or else from `read`. It is kept if it is in memory as a whole. */
+  /** Gets a page from the cache, or else from `read`. Caches it if it is completely in memory. */
   async get(key: string, read: () => Promise<Page>): Promise<Page> {
     const known = this.#pages.get(key)
     if (known !== undefined) return known

@@ -6,15 +6,15 @@ import type { Plant } from '../store.ts'
 import { SERVICE_BUSY_TIMEOUT } from './file.ts'
 import { type SqlRunner, Statements } from './statements.ts'
 
-/** A plant and its id, in an array: nothing is cheaper. */
-type Listed = { readonly 0?: unknown; readonly 1?: unknown }
+/** A plant and its id. A row is an array, because an object would cost more. */
+type PlantRow = { readonly 0?: unknown; readonly 1?: unknown }
 
 /** Reads pages on a connection. */
 export function reader(db: DatabaseSync, runner: SqlRunner): ReadPage {
   const rows = db.prepare('SELECT plant, id FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?')
   rows.setReturnArrays(true)
   return async (owner, after, most) => {
-    const found: readonly Listed[] = runner.run(() => rows.all(owner, after ?? -Infinity, most + 1))
+    const found: readonly PlantRow[] = runner.run(() => rows.all(owner, after ?? -Infinity, most + 1))
     const page = found.length > most ? found.slice(0, most) : found
     const plants = new JsonText<Plant[]>(`[${page.map((row) => row[0]).join(',')}]`)
     return page === found ? { plants } : { plants, last: BigInt(String(page.at(-1)?.[1])) }
@@ -32,7 +32,7 @@ export function measurer(sql: Statements): Measure {
   }
 }
 
-/** A snapshot is a connection of its own, whose transaction sees one moment: that of its first read. */
+/** Opens a snapshot: a connection with a transaction that sees the plants as they are at its first read. */
 export function openSnapshot(file: string, runner: SqlRunner): Snapshot {
   const db = runner.run(
     () => new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: SERVICE_BUSY_TIMEOUT }),

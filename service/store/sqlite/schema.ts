@@ -18,7 +18,7 @@ export const SCHEMA: readonly string[] = [
   'ALTER TABLE tokens ADD COLUMN scopes TEXT',
 ]
 
-// Marks a database as one of this program (https://sqlite.org/pragma.html#pragma_application_id).
+// Marks a database of this program (https://sqlite.org/pragma.html#pragma_application_id).
 const APPLICATION_ID = 0x706c6e74
 
 /**

@@ -43,10 +43,9 @@ export class SqlRunner {
 }
 
 /**
- * Runs SQL that is written as a tagged template: its values are bound, each template is prepared once, and errors are
- * translated.
- * `createTagStore()` of node:sqlite does the same, but in Node 24 its statements stay open when the database is closed,
- * and with them the file, the log and a transaction.
+ * Runs SQL from tagged templates: binds their values, prepares each template once, and translates errors.
+ * `createTagStore()` of node:sqlite does the same. But in Node 24 its statements stay open when the database is closed,
+ * and keep the file, the log and a transaction open.
  */
 export class Statements {
   readonly #db: DatabaseSync
@@ -68,7 +67,7 @@ export class Statements {
     return this.#runner.run(() => this.#prepare(sql).all(...values))
   }
 
-  /** @returns how many rows it has changed */
+  /** @returns how many rows the statement changed */
   run(sql: TemplateStringsArray, ...values: SQLInputValue[]): StatementResultingChanges {
     return this.#runner.run(() => this.#prepare(sql).run(...values))
   }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
-import { BATCH, Lists } from '../lists.ts'
+import { BATCH_SIZE, Lists } from '../lists.ts'
 import { fromPlant, fromToken, type Row, toEntry, toPlant, toToken } from '../rows.ts'
 import { startCheck } from './check.ts'
 import { type OpenFile, openSqlite } from './file.ts'
@@ -13,12 +13,12 @@ import type { Entry, Figures, Limits, Monitor, Page, Plant, Store, StoredToken }
 import { StoreUnavailable } from '../../errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
-const CHECKPOINT = 500
-/** Bytes of the log above which no snapshot begins beside others, and above which open snapshots are closed. */
+const CHECKPOINT_INTERVAL = 500
+/** Bytes of the log: above the first, a new snapshot waits for the open ones; above the second, they are closed. */
 const MAX_LOG_BYTES = 64 << 20
 const MAX_LOG_BYTES_WITH_SNAPSHOTS = 256 << 20
 
-/** The embedded store, on SQLite. */
+/** The embedded store, on SQLite. Only one service may use it. */
 export class SqliteStore implements Store {
   readonly #file: OpenFile
   readonly #db: DatabaseSync
@@ -37,17 +37,17 @@ export class SqliteStore implements Store {
   #checkpointed = 0
 
   /**
-   * @param sole whether to become the one process that owns the file
+   * @param exclusive whether to lock the file for this process
    * @throws {StartupError}
    */
-  constructor(file: string, sole: boolean, { NODE_ENV }: Limits, monitor?: Monitor) {
-    this.#file = openSqlite(file, sole)
+  constructor(file: string, exclusive: boolean, { NODE_ENV }: Limits, monitor?: Monitor) {
+    this.#file = openSqlite(file, exclusive)
     const { db } = this.#file
     const runner = new SqlRunner(db, monitor?.onFailure)
     const path = String(db.location())
     this.#sql = new Statements(db, runner)
     if (monitor !== undefined) {
-      // In production a new file more often means a missing volume than a first start.
+      // In production a new file usually means that a volume is missing.
       if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
       startCheck(path, this.#closed.signal, monitor.log, (faults) => this.#checked(faults, monitor.log))
     }
@@ -101,7 +101,7 @@ export class SqliteStore implements Store {
   async entries(after?: Entry): Promise<Entry[]> {
     const { owner, id } = after ?? { owner: '', id: -Infinity }
     return this.#sql.all`SELECT owner, id, plant FROM plants WHERE (owner, id) > (${owner}, ${id})
-        ORDER BY owner, id LIMIT ${BATCH}`.map(toEntry)
+        ORDER BY owner, id LIMIT ${BATCH_SIZE}`.map(toEntry)
   }
 
   async addToken(token: StoredToken): Promise<void> {
@@ -166,7 +166,7 @@ export class SqliteStore implements Store {
         const value = execute()
         result = () => value
       } catch (error) {
-        // SQLite undoes the one faulty statement; the others go on, unless the fault has ended the transaction.
+        // SQLite undoes only this statement. The others continue, unless the fault ended the transaction.
         if (!this.#db.isTransaction) throw error
         result = () => {
           throw error
@@ -189,7 +189,7 @@ export class SqliteStore implements Store {
     for (const { resolve } of batch) resolve(undefined)
     this.#commits += 1
     this.#writes += batch.length
-    if (this.#writes - this.#checkpointed >= CHECKPOINT) this.#checkpoint()
+    if (this.#writes - this.#checkpointed >= CHECKPOINT_INTERVAL) this.#checkpoint()
   }
 
   // SQLite's automatic checkpoints hide I/O errors.
@@ -202,7 +202,7 @@ export class SqliteStore implements Store {
       if (log !== checkpointed || this.#lists.snapshots > 0 || this.#logBytes() <= MAX_LOG_BYTES) return
       this.#runner.run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
     } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error // otherwise the log keeps everything until the next checkpoint
+      if (!(error instanceof StoreUnavailable)) throw error // StoreUnavailable: the next checkpoint tries again
     }
   }
 

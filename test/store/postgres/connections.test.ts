@@ -1,4 +1,4 @@
-// How many connections the store has, counted at the server, while statements are stuck; and that it goes on afterwards.
+// Counts the store's connections at the server while statements are stuck, and checks that the store works again.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
@@ -12,13 +12,13 @@ import { startRelay } from '../../support/replicas.ts'
 const server = await startPostgres(t)
 await server.sql(`CREATE ROLE guest LOGIN PASSWORD 'secret'`)
 const LIMITS = { DATABASE_POOL_SIZE: 3, DATABASE_TIMEOUT: 0.4 }
-/** How many more there may be for long lists. */
+/** The most additional connections, for long lists. */
 const MAX_LISTS = 16
 
 const name = (text: string | number) => ({ name: String(text) })
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 
-/** Waits until something is so. */
+/** Waits until a condition is true. */
 async function until(what: string, isSo: () => unknown): Promise<void> {
   for (let tries = 0; tries < 3000; tries++) {
     if (await isSo()) return
@@ -33,22 +33,22 @@ const succeeds = (operation: Promise<unknown>) =>
     () => false,
   )
 
-/** A store on a database of its own, reached over a relay; and an administrator of that database. */
+/** Opens a store on a new database over a relay, and an administrator's connection without the relay. */
 async function open(t: Test, role: 'admin' | 'guest' = 'admin', limits = LIMITS) {
   const url = await server.createDatabase()
   const administrator = new pg.Client({ connectionString: url })
   administrator.on('error', () => undefined)
   await administrator.connect()
   const sql = async (text: string) => (await administrator.query<Record<string, unknown>>(text)).rows
-  // Behind a pooler, too, a session can't be set up, and nobody knows its process.
+  // As behind a pooler, the guest can't set up its sessions and does not know their processes.
   await sql('GRANT CREATE ON SCHEMA public TO guest; REVOKE SELECT ON pg_stat_activity FROM PUBLIC')
   const relay = await startRelay(t, role === 'admin' ? url : url.replace('admin@', 'guest:secret@'))
   const store = await openStore({ url: relay.url }, true, limits)
   t.teardown(() => Promise.all([store.close(), administrator.end()]))
   let most = 0
-  /** The most connections that the server had at a time, but for the administrator's. */
+  /** The most connections that the server had in any count so far, without the administrator's. */
   const count = async () => {
-    // Not by the administrator: a transaction sees the connections of one moment only.
+    // Not with `sql`: in a transaction it would always see the same connections.
     const [row] = await server.sql(
       `SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'
         AND (datname = current_database() OR datname IS NULL) AND pid <> pg_backend_pid()`,
@@ -61,7 +61,7 @@ async function open(t: Test, role: 'admin' | 'guest' = 'admin', limits = LIMITS)
   return { store, relay, sql, count, givenUp }
 }
 
-/** Uses a store in every way, each at the same time. @returns whether each succeeded, and nothing else than StoreUnavailable */
+/** Calls all methods of a store at the same time. Fails on any error but StoreUnavailable. @returns whether each succeeded */
 async function use(t: Test, store: Store, id: number): Promise<boolean[]> {
   const results = await Promise.allSettled([
     store.create('joe', BigInt(id), name(id)),
@@ -81,7 +81,7 @@ const works = async (t: Test, store: Store) => !(await use(t, store, 1)).include
 for (const role of ['admin', 'guest'] as const) {
   const kind = role === 'admin' ? '' : ', whose sessions it can not set up'
 
-  t.test(`while a table is locked there are no more connections than allowed${kind}`, async (t) => {
+  t.test(`there are no more connections than allowed while a table is locked${kind}`, async (t) => {
     const { store, sql, count, givenUp } = await open(t, role)
     await sql('BEGIN; LOCK TABLE plants')
     for (const round of range(4)) {
@@ -90,12 +90,12 @@ for (const role of ['admin', 'guest'] as const) {
     }
     await sql('COMMIT')
     await until('it works', () => works(t, store))
-    await until('all are let go of', () => givenUp() === 0)
+    await until('all connections are closed', () => givenUp() === 0)
     t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE)
   })
 
   t.test(
-    `while a synchronous standby is lost reads go on, and writes that wait for it are not cancelled${kind}`,
+    `reads go on while a synchronous standby is lost, and writes that wait for it are not cancelled${kind}`,
     async (t) => {
       const { store, sql, count, givenUp } = await open(t, role)
       await store.create('joe', -1n, name('safe'))
@@ -108,19 +108,19 @@ for (const role of ['admin', 'guest'] as const) {
         t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE)
       }
       const waiting = await sql(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
-      t.equal(waiting.length, 2, 'no more writes are begun than there are places')
+      t.equal(waiting.length, 2, 'no more writes begin than there are connections for writes')
       t.equal(givenUp(), 2)
       t.strictSame(await namesIn(store, 'joe'), ['safe'])
       await sql('ALTER SYSTEM RESET synchronous_standby_names')
       await sql('SELECT pg_reload_conf()')
       await until('it works', () => works(t, store))
-      await until('all are let go of', () => givenUp() === 0)
-      t.ok((await namesIn(store, 'joe')).includes('10'), 'what waited was carried out')
+      await until('all connections are closed', () => givenUp() === 0)
+      t.ok((await namesIn(store, 'joe')).includes('10'), 'the waiting writes were done')
     },
   )
 }
 
-t.test('while a synchronous standby is lost, and connections are cut, no more writes are begun', async (t) => {
+t.test('no more writes begin while a synchronous standby is lost and connections are cut', async (t) => {
   const { store, relay, sql, givenUp } = await open(t)
   await sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`)
   await sql('SELECT pg_reload_conf()')
@@ -138,10 +138,10 @@ t.test('while a synchronous standby is lost, and connections are cut, no more wr
   await sql('ALTER SYSTEM RESET synchronous_standby_names')
   await sql('SELECT pg_reload_conf()')
   await until('it works', () => works(t, store))
-  await until('all are let go of', () => givenUp() === 0)
+  await until('all connections are closed', () => givenUp() === 0)
 })
 
-t.test('while a plant is locked others are written', async (t) => {
+t.test('other plants are written while one plant is locked', async (t) => {
   const { store, sql, count } = await open(t)
   await store.create('joe', 0n, name(0))
   await sql('BEGIN; SELECT FROM plants FOR UPDATE')
@@ -155,7 +155,7 @@ t.test('while a plant is locked others are written', async (t) => {
 })
 
 for (const loss of ['requests', 'answers'] as const) {
-  t.test(`while ${loss} get lost there are no more connections than allowed`, async (t) => {
+  t.test(`there are no more connections than allowed while ${loss} get lost`, async (t) => {
     const { store, relay, count } = await open(t)
     await until('it works', () => works(t, store))
     relay.lose(loss)
@@ -177,7 +177,7 @@ for (const [places, role] of [
   const kind = role === 'admin' ? '' : ', whose processes the server does not tell'
 
   t.test(`it works again after all answers of ${places} connections got lost${kind}`, async (t) => {
-    // A guest's connections are forgotten after a hundred times the timeout.
+    // The pool forgets a guest's connections after a hundred times the timeout.
     const limits = { DATABASE_POOL_SIZE: places, DATABASE_TIMEOUT: role === 'guest' ? 0.04 : 0.15 }
     const { store, relay, sql, count, givenUp } = await open(t, role, limits)
     await until('it works', () => works(t, store))
@@ -202,22 +202,22 @@ for (const [places, role] of [
   })
 }
 
-t.test('long lists that are given up hold no more connections than allowed, and not for long', async (t) => {
+t.test('long lists that were given up hold no more connections than allowed, and release them soon', async (t) => {
   const { store, relay, sql, count, givenUp } = await open(t)
   const owners = ['ann', 'joe', 'zoe']
   for (const owner of owners) {
-    // Too much to be read at once.
+    // Too many bytes to read without batches.
     await sql(
       `INSERT INTO plants SELECT '${owner}', id, '{"name":"${'🌱'.repeat(255)}"}' FROM generate_series(1, 1000) AS id`,
     )
   }
-  /** Begins a list. @returns what reads the rest of it */
+  /** Begins a list. @returns an iterator for its other batches */
   const begin = async (owner: string) => batchesOf(await store.list(owner))[Symbol.asyncIterator]()
   for (const round of range(2)) {
     relay.lose('nothing')
     let lists: AsyncIterator<unknown>[] = []
     await until('lists are begun', async () => {
-      const some = owners.slice(round) // those of all would wait for places once more
+      const some = owners.slice(round) // lists of all owners would wait for connections again
       const begun = await Promise.allSettled(some.flatMap((owner) => range(8).map(() => begin(owner))))
       lists = begun.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []))
       return lists.length > 0
@@ -229,11 +229,11 @@ t.test('long lists that are given up hold no more connections than allowed, and 
   }
   relay.lose('nothing')
   await until('it works', () => works(t, store))
-  await until('all lists are let go of', () => Number(givenUp()) <= LIMITS.DATABASE_POOL_SIZE)
+  await until('all lists are closed', () => Number(givenUp()) <= LIMITS.DATABASE_POOL_SIZE)
   t.ok((await count()) <= LIMITS.DATABASE_POOL_SIZE + MAX_LISTS)
 })
 
-t.test('an operation ends in time although connecting takes long, and the statement hangs then', async (t) => {
+t.test('an operation ends in time even if the connect is slow and then the statement hangs', async (t) => {
   const { store, relay, sql } = await open(t)
   await sql('BEGIN; LOCK TABLE plants')
   relay.delay(LIMITS.DATABASE_TIMEOUT * 450)
@@ -243,7 +243,7 @@ t.test('an operation ends in time although connecting takes long, and the statem
   await sql('COMMIT')
 })
 
-t.test('the figures tell what waits, and for what', async (t) => {
+t.test('the figures count what waits: statements, and operations before them', async (t) => {
   const { store, sql } = await open(t, 'admin', { ...LIMITS, DATABASE_TIMEOUT: 20 })
   await sql('BEGIN; LOCK TABLE plants')
   const results = Promise.allSettled([...range(50).map((id) => store.create('joe', BigInt(id % 5), name(id)))])

@@ -1,4 +1,4 @@
-// What callers of the service see while PostgreSQL is away: 503 with Retry-After, in time, and never a false success.
+// The answers of the service while PostgreSQL is away: 503 with Retry-After, in time, and never a false success.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build, type Service } from '../../support/helper.ts'
@@ -6,33 +6,33 @@ import { startPostgres } from '../../support/postgres.ts'
 
 const server = await startPostgres(t)
 const CLIENTS = 16
-/** Milliseconds of a turn of the timer that requests are measured with. */
-const TURN = 50
+/** Milliseconds between two ticks of the timer that measures requests. */
+const TICK = 50
 
-/** A service on a database of its own; an operation has one second. */
+/** Starts a service on a new database. An operation may take one second. */
 async function serve(t: Test): Promise<Service & { url: string }> {
   const url = await server.createDatabase()
   return { ...(await build(t, { DATABASE_URL: url, DATABASE_TIMEOUT: '1', LOG_LEVEL: 'silent' })), url }
 }
 
 /**
- * Creates, lists and deletes without a pause while faults happen; then everything that was answered must hold.
- * The test fails on any answer but success and 503, which the contract wants with Retry-After, and on a late one.
+ * Creates, lists and deletes without a pause while faults happen. Then checks that all acknowledged writes are there.
+ * Fails on a late answer, and on any other status than success and 503, which the contract wants with Retry-After.
  */
 async function traffic(t: Test, { call, token }: Service, faults: () => Promise<void>) {
   const secret = await token('joe')
   const statuses: Record<number, number> = {}
   const expected = new Map<number, 'stored' | 'deleted' | 'unknown'>()
-  // In turns of a timer, not by the clock: that counts no time in which a busy machine does not run this process.
-  let turns = 0
-  const timer = setInterval(() => (turns += 1), TURN)
+  // Count the ticks of a timer, not the clock: on a busy machine the clock goes on while this process does not run.
+  let ticks = 0
+  const timer = setInterval(() => (ticks += 1), TICK)
   t.teardown(() => clearInterval(timer))
   let slowest = 0
   let isOver = false
   const send = async (request: { method: string; path: string; body?: unknown }): Promise<number> => {
-    const started = turns
+    const started = ticks
     const { status } = await call({ ...request, token: secret })
-    slowest = Math.max(slowest, (turns - started) * TURN)
+    slowest = Math.max(slowest, (ticks - started) * TICK)
     statuses[status] = (statuses[status] ?? 0) + 1
     return status
   }
@@ -77,7 +77,7 @@ async function traffic(t: Test, { call, token }: Service, faults: () => Promise<
   return statuses
 }
 
-t.test('connections that are terminated under traffic lose nothing', async (t) => {
+t.test('terminated connections lose nothing under load', async (t) => {
   const service = await serve(t)
   const statuses = await traffic(t, service, async () => {
     for (let round = 0; round < 5; round++) {
@@ -91,7 +91,7 @@ t.test('connections that are terminated under traffic lose nothing', async (t) =
   t.ok((statuses[503] ?? 0) < (statuses[200] ?? 0) / 2, 'and few requests fail')
 })
 
-t.test('a server that crashes under traffic and comes back loses nothing that was answered', async (t) => {
+t.test('a server that crashes under load and restarts loses no acknowledged write', async (t) => {
   const service = await serve(t)
   const statuses = await traffic(t, service, async () => {
     for (let round = 0; round < 2; round++) {
@@ -118,7 +118,7 @@ t.test('a stall of two thirds of DATABASE_TIMEOUT fails no request', async (t) =
   const { call, token } = await build(t, { DATABASE_URL: await server.createDatabase(), DATABASE_TIMEOUT: '6' })
   const secret = await token('joe')
   const create = (id: number) => call({ method: 'POST', path: '/plants', token: secret, body: { id, name: 'x' } })
-  await create(0) // the token is known from then on
+  await create(0) // the token is in the cache now
   await server.pause()
   const first = create(1) // the others wait behind it
   await delay(100)
@@ -131,7 +131,7 @@ t.test('a stall of two thirds of DATABASE_TIMEOUT fails no request', async (t) =
   )
 })
 
-t.test('while the server is away, all operations are 503', async (t) => {
+t.test('all operations are 503 while the server is away', async (t) => {
   const { call, token } = await serve(t)
   const secret = await token('joe')
   await server.crash()

@@ -1,9 +1,9 @@
-// Real processes of the service on one real PostgreSQL: what all replicas promise together, also while they fail.
-// LONG=1 runs many histories; SEED=<number> begins with another one.
+// Runs real replicas of the service on one real PostgreSQL, also while they fail.
+// LONG=1 runs many histories; SEED=<number> sets the first one.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { call } from '../../support/helper.ts'
-import { type Operation, wrongs } from '../../support/history-check.ts'
+import { type Operation, violations } from '../../support/history-check.ts'
 import { type Caller, observe, runHistory } from '../../support/history.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { run } from '../../support/process.ts'
@@ -15,7 +15,7 @@ const isLong = process.env['LONG'] !== undefined
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 /** Histories of each kind, and the seconds that one takes. */
 const [ROUNDS, SECONDS] = isLong ? [15, 15] : [1, 3]
-/** Seconds in which a replica works again after the last fault. */
+/** Seconds within which a replica must work again after the last fault. */
 const RECOVERY = 10
 t.setTimeout(isLong ? 3_600_000 : 120_000)
 
@@ -26,11 +26,11 @@ t.teardown(() => store.close())
 const relay = await startRelay(t, url)
 const replicas = await startReplicas(t, 3, relay.url)
 
-/** More plants than a list has in one piece. */
+/** More plants than one batch of a list. */
 const MANY = 600
 let histories = 0
 
-/** New callers, who have tokens; the first has many plants. */
+/** Makes new callers with tokens. The first caller has many plants. */
 async function newCallers(): Promise<{ callers: Caller[]; operations: Operation[] }> {
   histories += 1
   const names = Array.from({ length: 4 }, (_, index) => `caller${histories}-${index}`)
@@ -47,7 +47,7 @@ async function newCallers(): Promise<{ callers: Caller[]; operations: Operation[
 }
 
 /**
- * Runs a history while something happens, and checks it. Afterwards each replica must work, and all list the same.
+ * Runs a history while faults happen, and checks it. Then all replicas must work, and answer with the same list.
  * @returns how often each status was answered; 0 stands for a lost connection
  */
 async function check(t: Test, seed: number, happen: () => Promise<unknown>): Promise<Map<number, number>> {
@@ -72,27 +72,31 @@ async function check(t: Test, seed: number, happen: () => Promise<unknown>): Pro
     }),
   )
   operations.push(...(await Promise.all(lists)))
-  t.strictSame(wrongs(operations), [], 'an order of all operations explains their answers')
+  t.strictSame(violations(operations), [], 'an order of all operations explains their answers')
   t.comment(Object.fromEntries(history.statuses))
   return history.statuses
 }
 
 const ANSWERS = [200, 204, 404, 409]
 
-t.test('clients of several replicas are answered as by one', { timeout: 0 }, async (t) => {
+t.test('several replicas answer as one process would', { timeout: 0 }, async (t) => {
   for (let round = 0; round < ROUNDS; round++) {
     const statuses = await check(t, SEED + round, () => delay(SECONDS * 1000))
-    t.strictSame(new Set(statuses.keys()), new Set(ANSWERS), 'none is refused for want of the store')
+    t.strictSame(new Set(statuses.keys()), new Set(ANSWERS), 'no request is refused because of the store')
   }
 })
 
-t.test('they are while replicas and the server crash, hang and lose connections', { timeout: 0 }, async (t) => {
-  for (let round = 0; round < ROUNDS; round++) {
-    const seed = SEED + round
-    const statuses = await check(t, seed, () => runFaults(replicas, relay, server, seed, SECONDS))
-    for (const status of [...ANSWERS, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
-  }
-})
+t.test(
+  'replicas answer as one process would, also while they and the server crash, hang and lose connections',
+  { timeout: 0 },
+  async (t) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const seed = SEED + round
+      const statuses = await check(t, seed, () => runFaults(replicas, relay, server, seed, SECONDS))
+      for (const status of [...ANSWERS, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
+    }
+  },
+)
 
 t.test('a token is valid on all replicas at once, and refused on all within 5 s of its revocation', async (t) => {
   const token = async (...words: string[]) => {
@@ -107,7 +111,7 @@ t.test('a token is valid on all replicas at once, and refused on all within 5 s 
   const id = (await store.listTokens()).find(({ caller }) => caller === 'revoked')?.id ?? ''
   await token('revoke', id)
   const revoked = performance.now()
-  // It is in use all the time: that must not prolong its life.
+  // The token is in use all the time, which must not keep it in the cache.
   while ((await statuses()).includes(200) && performance.now() < revoked + 4500) await delay(10)
   for (let round = 0; round < 10; round++) t.strictSame(new Set(await statuses()), new Set([401]))
 })

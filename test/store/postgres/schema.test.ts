@@ -21,7 +21,7 @@ async function use(url: string): Promise<void> {
 const version = (url: string) => server.sql('SELECT version, oldest FROM plant_store', url)
 const CURRENT = [{ version: 2, oldest: 1 }]
 
-/** An administrator who is in the middle of a transaction. */
+/** Opens a transaction as the administrator, and does not end it. */
 async function transaction(t: Test, url: string, text: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -30,14 +30,14 @@ async function transaction(t: Test, url: string, text: string): Promise<pg.Clien
   return client
 }
 
-/** Waits until so many statements of a kind wait for a lock. */
+/** Waits until `count` statements that match `like` wait for a lock. */
 async function waiting(url: string, like: string, count = 1): Promise<void> {
   const text = `SELECT 1 FROM pg_stat_activity
     WHERE datname = current_database() AND query LIKE '${like}%' AND wait_event_type = 'Lock'`
   while ((await server.sql(text, url)).length < count) await delay(10)
 }
 
-/** What a service that can't start logs: one line. */
+/** Starts a service that must fail. @returns the one line of its log */
 async function refusal(t: Test, DATABASE_URL: string): Promise<unknown> {
   const { code, stdout, stderr } = await run(MAIN, { DATABASE_URL, PORT: '0', LOG_LEVEL: 'error' })
   t.strictSame({ code, stderr }, { code: 1, stderr: '' })
@@ -47,7 +47,7 @@ async function refusal(t: Test, DATABASE_URL: string): Promise<unknown> {
   return (JSON.parse(line) as { msg: unknown }).msg
 }
 
-t.test('ten that start at once on an empty database all come up', async (t) => {
+t.test('ten services start at the same time on an empty database', async (t) => {
   for (let round = 0; round < 5; round++) {
     const url = await server.createDatabase()
     await Promise.all(Array.from({ length: 10 }, () => use(url)))
@@ -56,9 +56,9 @@ t.test('ten that start at once on an empty database all come up', async (t) => {
   }
 })
 
-t.test('a process that is killed while it makes the schema holds nobody up', async (t) => {
+t.test('a process that is killed while it creates the schema blocks nobody', async (t) => {
   const url = await server.createDatabase()
-  // What another has begun to make can only be waited for.
+  // PostgreSQL makes each process wait for the table that another one is creating.
   const other = await transaction(t, url, 'CREATE TABLE plants (x INTEGER)')
   const { child, ended } = await start(t, TOKEN_LIST, { DATABASE_URL: url })
   await waiting(url, 'CREATE TABLE')
@@ -69,12 +69,12 @@ t.test('a process that is killed while it makes the schema holds nobody up', asy
   t.strictSame(await version(url), CURRENT)
 })
 
-t.test('who upgrades the schema waits for those who use it, and does not make others wait for long', async (t) => {
+t.test('an upgrade of the schema waits for open transactions, and does not block others for long', async (t) => {
   const url = await server.createDatabase()
   await use(url)
   const reader = await transaction(t, url, 'SELECT FROM plants')
   const upgraded = upgrade(url)
-  // It gives up its place in the queue again and again, so that others get theirs.
+  // The upgrade leaves the queue for the lock again and again, so that others get the lock.
   for (let round = 0; round < 2; round++) {
     await waiting(url, 'ALTER TABLE')
     await use(url)
@@ -87,7 +87,7 @@ t.test('who upgrades the schema waits for those who use it, and does not make ot
   t.strictSame(await version(url), [{ version: 3, oldest: 2 }])
 })
 
-t.test('ten that upgrade the schema at once, one of them killed in the middle, upgrade it once', async (t) => {
+t.test('ten processes upgrade the schema once, even if one of them is killed in the middle', async (t) => {
   const url = await server.createDatabase()
   await use(url)
   const reader = await transaction(t, url, 'SELECT FROM plants')
@@ -112,7 +112,7 @@ t.test('ten that upgrade the schema at once, one of them killed in the middle, u
   t.strictSame(await upgrade(url), [], 'there is nothing left to do')
 })
 
-t.test('who is late does not upgrade the schema twice', async (t) => {
+t.test('a late process does not upgrade the schema again', async (t) => {
   const url = await server.createDatabase()
   await use(url)
   const reader = await transaction(t, url, 'SELECT FROM plants')
@@ -124,7 +124,7 @@ t.test('who is late does not upgrade the schema twice', async (t) => {
   t.strictSame(await version(url), [{ version: 5, oldest: 1 }])
 })
 
-t.test('this version works on the schema of the next one, if that allows for it', async (t) => {
+t.test('this version works on the schema of the next version, if that allows it', async (t) => {
   const url = await server.createDatabase()
   await use(url)
   await server.sql(
@@ -139,7 +139,7 @@ t.test('this version works on the schema of the next one, if that allows for it'
   t.strictSame(await store.listTokens(), [token])
   t.equal((await namesIn(store, 'joe')).length, 2)
   await store.close()
-  t.match(await version(url), [{ version: 3, oldest: 2 }], 'which stays as it is')
+  t.match(await version(url), [{ version: 3, oldest: 2 }], 'the version is not changed')
 })
 
 t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
@@ -158,7 +158,7 @@ t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
   await store.close()
 })
 
-t.test('a newer schema that does not allow for this version is refused, in one line', async (t) => {
+t.test('a newer schema that does not allow this version is refused, in one line', async (t) => {
   const url = await server.createDatabase()
   await use(url)
   await server.sql('UPDATE plant_store SET version = 4, oldest = 3', url)
@@ -168,7 +168,7 @@ t.test('a newer schema that does not allow for this version is refused, in one l
   )
 })
 
-t.test('owners and token ids are compared byte by byte, whatever the language of the database', async (t) => {
+t.test('owners and token ids are compared byte by byte, in any language of the database', async (t) => {
   const url = await server.createDatabase()
   await use(url)
   const text = `SELECT column_name FROM information_schema.columns WHERE collation_name = 'C' AND table_schema = 'public'
@@ -176,12 +176,12 @@ t.test('owners and token ids are compared byte by byte, whatever the language of
   t.strictSame(await server.sql(text, url), [{ column_name: 'id' }, { column_name: 'owner' }])
 })
 
-t.test('a database that can not keep all texts is refused', async (t) => {
+t.test('a database that can not store all texts is refused', async (t) => {
   const url = await server.createDatabase(`ENCODING 'LATIN1' TEMPLATE template0`)
   t.match(await refusal(t, url), /: its encoding is LATIN1 and must be UTF8$/)
 })
 
-t.test('what a person has to fix is one line that names the variable, and never the password', async (t) => {
+t.test('a fault that a person must fix is one line, with the variable and never the password', async (t) => {
   await server.sql(`CREATE ROLE joe LOGIN PASSWORD 'right'`)
   const { host } = new URL(server.url)
   const readOnly = await server.createDatabase()
@@ -207,10 +207,10 @@ t.test('what a person has to fix is one line that names the variable, and never 
   const [waiting, final] = [true, false].map((waits) => times.filter((each) => each.waits === waits))
   const shortest = Math.min(...(waiting ?? []).map(({ time }) => time))
   t.ok(shortest > 9000, `${shortest} ms`)
-  for (const { time } of final ?? []) t.ok(time < shortest, 'only for a server that may come up it waits')
+  for (const { time } of final ?? []) t.ok(time < shortest, 'it waits only for a server that may still start')
 })
 
-t.test('who may only read and write can use tables that are there', async (t) => {
+t.test('a role that may only read and write can use existing tables', async (t) => {
   const url = await server.createDatabase()
   await use(url)
   await server.sql(
@@ -221,7 +221,7 @@ t.test('who may only read and write can use tables that are there', async (t) =>
   t.strictSame(await server.sql('SELECT count(*)::int AS plants FROM plants', url), [{ plants: 2 }])
 })
 
-t.test('a server that comes up a little later is waited for', async (t) => {
+t.test('a service waits for a server that starts a little later', async (t) => {
   const url = await server.createDatabase()
   await server.crash()
   const opened = use(url)

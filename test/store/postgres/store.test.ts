@@ -13,7 +13,7 @@ import { StoreUnavailable } from '../../../service/errors.ts'
 const server = await startPostgres(t, 'autovacuum=off')
 const LIMITS = { DATABASE_POOL_SIZE: 3, DATABASE_TIMEOUT: 1 }
 
-/** A store on a database of its own; others can be opened on it. */
+/** Opens a store on a new database. More stores can be opened on it. */
 async function open(t: Test, settings = '') {
   const url = await server.createDatabase()
   if (settings !== '') await server.sql(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${settings}`)
@@ -25,7 +25,7 @@ async function open(t: Test, settings = '') {
   return { url, store: await another(), another }
 }
 
-/** An administrator in the middle of a transaction. */
+/** Opens a transaction as the administrator, and does not end it. */
 async function transaction(t: Test, url: string, text: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => undefined)
@@ -35,7 +35,7 @@ async function transaction(t: Test, url: string, text: string): Promise<pg.Clien
   return client
 }
 
-/** Waits until a statement of this kind waits, and gives the id of its process. */
+/** Waits until a statement that matches `like` waits. @returns the id of its process */
 async function waiting(url: string, like: string, event = 'Lock'): Promise<number> {
   for (let tries = 0; tries < 500; tries++) {
     const text = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
@@ -74,7 +74,7 @@ t.test('writes of one kind that arrive together are one statement and one commit
   t.equal((await namesIn(store, 'joe')).filter((each) => each === 'new').length, 40)
 })
 
-t.test('writes to one plant that arrive together are carried out in their order', async (t) => {
+t.test('writes to one plant that arrive together are done in their order', async (t) => {
   const { store } = await open(t)
   const answers = await Promise.all([
     store.delete('joe', 1n),
@@ -89,7 +89,7 @@ t.test('writes to one plant that arrive together are carried out in their order'
   t.strictSame(answers, [false, name('a'), name('a'), true, name('c'), true, false, name('f')])
 })
 
-t.test('a write that can not be stored fails alone', async (t) => {
+t.test('a write that can not be stored fails, and no other write does', async (t) => {
   const { store } = await open(t)
   const results = await Promise.allSettled([
     store.create('joe', 1n, name('a')),
@@ -105,7 +105,7 @@ t.test('a write that can not be stored fails alone', async (t) => {
   t.strictSame(await namesIn(store, 'joe'), ['a'])
 })
 
-t.test('of two replicas that write the same plants each answers what is stored', async (t) => {
+t.test('two replicas that write the same plants both answer with the stored plants', async (t) => {
   const { store, another } = await open(t)
   const stores = [store, await another()]
   for (let round = 0; round < 20; round++) {
@@ -120,7 +120,7 @@ t.test('of two replicas that write the same plants each answers what is stored',
   }
 })
 
-t.test('a write that is undone in favour of another is repeated', async (t) => {
+t.test('a write is repeated after a serialization failure', async (t) => {
   const { url, store } = await open(t, `default_transaction_isolation = 'repeatable read'`)
   await store.create('joe', 1n, name('a'))
   const other = await transaction(t, url, `UPDATE plants SET plant = '{"name":"b"}'`)
@@ -145,7 +145,7 @@ t.test('a write whose connection is lost is refused and not repeated; a read is 
   t.strictSame(listed, { status: 'fulfilled', value: { plants: new JsonText('[{"name":"a"}]') } })
 })
 
-t.test('while plants are locked each operation has its bound, and then all goes on', async (t) => {
+t.test('operations time out while plants are locked, and work again afterwards', async (t) => {
   const { url, store } = await open(t)
   const lock = await transaction(t, url, 'LOCK TABLE plants')
   const late = delay(1700).then((): PromiseSettledResult<unknown>[] => [])
@@ -159,12 +159,12 @@ t.test('while plants are locked each operation has its bound, and then all goes 
   t.equal(results.length, 53, 'in time')
   for (const each of results) t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
   await lock.query('COMMIT')
-  // First the server must let go of the connections that were given up.
+  // The server must first close the connections that were given up.
   const create = async () => isDeepStrictEqual(await store.create('joe', 9n, name('x')), name('x'))
   await eventually(() => create().catch(() => false))
 })
 
-t.test('writes that waited long behind one that is stuck leave those behind them their time', async (t) => {
+t.test('writes that waited too long behind a stuck write do not use up the time of later writes', async (t) => {
   const { store } = await open(t)
   await server.pause()
   const stuck = store.create('joe', 1n, name('under way'))
@@ -177,7 +177,7 @@ t.test('writes that waited long behind one that is stuck leave those behind them
   t.strictSame(await inTime, name('arrives late'))
 })
 
-t.test('a write that has waited for others has only the rest of its time', async (t) => {
+t.test('the time that a write waits for others counts for its timeout', async (t) => {
   const { store } = await open(t)
   await server.pause()
   const stuck = store.create('joe', 1n, name('under way'))
@@ -198,7 +198,7 @@ t.test('a read that an administrator cancels may be repeated', async (t) => {
   t.ok((await found) instanceof StoreUnavailable)
 })
 
-t.test('while the server takes no writes any more they may be repeated, and then all goes on', async (t) => {
+t.test('writes are refused while the server is read-only, and work again afterwards', async (t) => {
   const { store } = await open(t)
   const create = async (): Promise<unknown> => store.create('joe', 1n, name('a')).catch((error: unknown) => error)
   t.strictSame(await create(), name('a'))
@@ -216,20 +216,20 @@ t.test('while the server takes no writes any more they may be repeated, and then
 })
 
 t.test(
-  'writes that arrive together are carried out in one order, so that replicas never wait for each other',
+  'writes that arrive together are done in the order of their keys, so that replicas never deadlock',
   async (t) => {
     const { url, store } = await open(t)
     await store.create('joe', 1n, name('a'))
     const other = await transaction(t, url, 'SELECT 1 FROM plants WHERE id = 1 FOR UPDATE')
     const created = Promise.all([store.create('joe', 2n, name('b')), store.create('joe', 1n, name('b'))])
     await waiting(url, 'INSERT')
-    // It waits for the first plant, and has not touched the second one.
+    // The create waits for the first plant, and has not locked the second one.
     await other.query(`SET LOCAL lock_timeout = '1ms'; INSERT INTO plants VALUES ('joe', 2, '{"name":"a"}'); COMMIT`)
     t.strictSame(await created, [name('a'), name('a')])
   },
 )
 
-t.test('a commit whose wait for a synchronous standby is cancelled is not taken for safe', async (t) => {
+t.test('a commit is not acknowledged if its wait for a synchronous standby is cancelled', async (t) => {
   const { url, store } = await open(t)
   await server.sql(`ALTER SYSTEM SET synchronous_standby_names = 'nobody'`)
   await server.sql('SELECT pg_reload_conf()')
@@ -245,9 +245,9 @@ t.test('a commit whose wait for a synchronous standby is cancelled is not taken 
   await server.sql('CREATE TABLE commits_go_on ()')
 })
 
-t.test('a long list whose connection is lost breaks, and others go on', async (t) => {
+t.test('a long list fails if its connection is lost, and other lists go on', async (t) => {
   const { url, store } = await open(t)
-  const tag = '🌱'.repeat(255) // too much to be read at once
+  const tag = '🌱'.repeat(255) // too many bytes to read without batches
   await Promise.all(range(1600).map((id) => store.create('joe', BigInt(id), { ...name(id), tag })))
   const batches = batchesOf(await store.list('joe'))[Symbol.asyncIterator]()
   await batches.next()

@@ -1,4 +1,4 @@
-// A backup that is interrupted or fails, at each of its calls. test/system/restore.test.ts does the same with calls of the system.
+// Interrupts a restore or makes it fail, at each call of Node's. test/system/restore.test.ts does so at each system call.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,7 +7,7 @@ import { restoreBackup } from '../../../service/store/sqlite/backup.ts'
 import { prepareReplacement, type Replacement, storeIn } from '../../support/replacement.ts'
 import { run } from '../../support/process.ts'
 
-/** Runs the command on a copy of the store that was left. @returns how it ended, and the calls that it made */
+/** Runs the command on a copy of the store. @returns how the command ended, and the calls that it made */
 async function runWatched(
   { folder, left }: Replacement,
   name: string,
@@ -17,14 +17,14 @@ async function runWatched(
   const data = `${folder}/${name}`
   cpSync(left, data, { recursive: true })
   const environment = { ...fault, DATABASE_URL: `sqlite:${data}/plants.db`, CALLS: `${data}.calls` }
-  // Without tap's own hooks, which use files.
+  // Without tap's hooks, because they use files.
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts']
   const ended = await run([...node, 'service/backup.ts', ...words], environment)
   const lines = existsSync(environment.CALLS) ? readFileSync(environment.CALLS, 'utf8').split('\n').slice(0, -1) : []
   return { ended, data, calls: lines.map((line) => JSON.parse(line) as unknown[]) } // as file-calls.ts writes them
 }
 
-t.test('however a restore is interrupted, the store that was there or the new one is there, whole', async (t) => {
+t.test('a restore that is interrupted leaves the old store or the new one, complete', async (t) => {
   const replacement = await prepareReplacement(t)
   const words = ['restore', replacement.backup, '--replace']
   const { ended, calls } = await runWatched(replacement, 'whole', words)
@@ -47,23 +47,20 @@ t.test('however a restore is interrupted, the store that was there or the new on
   t.ok(seen.old > 20 && seen.new > 2, JSON.stringify(seen))
 })
 
-t.test(
-  'a log that is left without its database, or beside a damaged one, is not applied to the new store',
-  async (t) => {
-    const { left, backup } = await prepareReplacement(t)
-    const file = `${left}/plants.db`
-    const log = readFileSync(`${file}-wal`)
-    for (const database of [undefined, Buffer.alloc(20_000, 7)]) {
-      if (database === undefined) rmSync(file)
-      else writeFileSync(file, database)
-      writeFileSync(`${file}-wal`, log)
-      await restoreBackup(backup, file, database !== undefined)
-      t.equal(await storeIn(file), 'new')
-    }
-  },
-)
+t.test('the log of a missing or damaged database is not applied to the new store', async (t) => {
+  const { left, backup } = await prepareReplacement(t)
+  const file = `${left}/plants.db`
+  const log = readFileSync(`${file}-wal`)
+  for (const database of [undefined, Buffer.alloc(20_000, 7)]) {
+    if (database === undefined) rmSync(file)
+    else writeFileSync(file, database)
+    writeFileSync(`${file}-wal`, log)
+    await restoreBackup(backup, file, database !== undefined)
+    t.equal(await storeIn(file), 'new')
+  }
+})
 
-t.test('a store that another process is reading is not replaced, and loses nothing of its log', async (t) => {
+t.test('a store that another process is reading is not replaced, and keeps its log', async (t) => {
   const { left, backup } = await prepareReplacement(t)
   const file = `${left}/plants.db`
   const reader = new DatabaseSync(file, { readOnly: true })
@@ -74,7 +71,7 @@ t.test('a store that another process is reading is not replaced, and loses nothi
 })
 
 for (const [word, ...options] of [['save'], ['restore', '--replace']] as const) {
-  t.test(`${word}: the copy is on disk before it gets its name, and the name before the command ends`, async (t) => {
+  t.test(`${word}: the copy is on disk before its rename, and the new name before the command ends`, async (t) => {
     const replacement = await prepareReplacement(t)
     const copy = word === 'save' ? `${replacement.folder}/saved.db` : replacement.backup
     const { ended, data, calls } = await runWatched(replacement, word, [word, copy, ...options])
@@ -86,7 +83,7 @@ for (const [word, ...options] of [['save'], ['restore', '--replace']] as const) 
     t.ok(copied >= 0 && copied < synced && synced < renamed, 'the copy')
     const folders = calls.flatMap(([name, path], n) => (name === 'fsyncSync' && path === dirname(to) ? [n] : []))
     const before = word === 'save' ? last('writeFileSync', `${to}.sha256`) : last('rmSync', `${to}-wal`)
-    t.ok(before >= 0 && folders.some((n) => n > before && n < renamed), 'the checksum is there, or the old log is not')
+    t.ok(before >= 0 && folders.some((n) => n > before && n < renamed), 'the checksum exists, or the old log does not')
     t.ok(
       folders.some((n) => n > renamed),
       'the name',

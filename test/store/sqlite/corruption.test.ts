@@ -1,4 +1,4 @@
-// A database file that is damaged is not served, by the real process.
+// The real process does not serve a damaged database file.
 import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -10,7 +10,7 @@ import { eventually } from '../../support/project.ts'
 import { issueToken } from '../../support/tokens.ts'
 
 const PAGE = 4096
-/** What a page of an index begins with that has no pages below it (https://sqlite.org/fileformat2.html#b_tree_pages). */
+/** The first byte of a leaf page of an index (https://sqlite.org/fileformat2.html#b_tree_pages). */
 const LEAF = 10
 
 /** A file with plants of some owners, and a token of "joe". */
@@ -44,7 +44,7 @@ const lines = (stdout: string): Record<string, unknown>[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line))
 
-t.test('when a request finds the file corrupt, nothing is served any more and the process ends', async (t) => {
+t.test('when a request finds the file corrupt, no other request is served and the process ends', async (t) => {
   const { file, token, DATABASE_URL } = await prepare(t)
   damage(file, "joe's plant")
   const { port, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
@@ -57,14 +57,14 @@ t.test('when a request finds the file corrupt, nothing is served any more and th
   t.equal(fatal.length, 1)
 })
 
-t.test('when a running service finds that the file is no database any more, it ends', async (t) => {
+t.test('a running service ends when it finds that the file is not a database any more', async (t) => {
   const { file, token, DATABASE_URL } = await prepare(t)
   const { port, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
   t.equal((await call(port, { path: '/plants?limit=1', token })).status, 200)
   const descriptor = openSync(file, 'r+')
   writeSync(descriptor, Buffer.alloc(100, 7))
   closeSync(descriptor)
-  // A long list has a connection of its own, which reads the first page; one that is open remembers it.
+  // A long list opens a connection, which reads the first page. Open connections have it in their cache.
   t.equal((await call(port, { path: '/plants', token })).status, 503)
   const { code, stdout } = await ended
   t.equal(code, 1)
@@ -75,7 +75,7 @@ t.test('when a running service finds that the file is no database any more, it e
 })
 
 t.test(
-  'a check in the background finds what no request has met: then the service is not ready, and says why',
+  'the check in the background finds damage that no request has met: the service is not ready, and says why',
   async (t) => {
     const { file, token, DATABASE_URL } = await prepare(t)
     damage(file, "zoe's plant")
@@ -87,12 +87,12 @@ t.test(
     await eventually(() => printed.stdout.includes('the database is corrupt'))
     const found = lines(printed.stdout).find(({ msg }) => msg === 'the database is corrupt')
     t.match(found, { level: 50, faults: [/returns error code 11/] })
-    t.equal((await admin('/livez')).status, 200, 'to start it anew would not help')
+    t.equal((await admin('/livez')).status, 200, 'a restart would not help')
     child.kill('SIGTERM')
   },
 )
 
-t.test('a check that one damaged page breaks off has found it', async (t) => {
+t.test('a check that stops at a damaged page reports it', async (t) => {
   const { file, DATABASE_URL } = await prepare(t)
   damage(file, 'zoe\'s plant 0"')
   const service = await startService(t, { DATABASE_URL, ...PRODUCTION })
@@ -101,7 +101,7 @@ t.test('a check that one damaged page breaks off has found it', async (t) => {
   t.match(await metrics.text(), /^plants_store_sound 0$/m)
 })
 
-t.test('a check that could not be carried out is logged', async (t) => {
+t.test('a check that can not run is logged', async (t) => {
   let line = ''
   const log = pino({}, { write: (text: string) => void (line += text) })
   startCheck(`${t.testdir()}/none.db`, new AbortController().signal, log, () => t.fail('it was carried out'))
@@ -109,7 +109,7 @@ t.test('a check that could not be carried out is logged', async (t) => {
   t.match(JSON.parse(line), { level: 40, msg: 'the database could not be checked' })
 })
 
-t.test('the check of a sound file is logged, and in the metrics', async (t) => {
+t.test('the check of a sound file is in the log and in the metrics', async (t) => {
   const { DATABASE_URL } = await prepare(t)
   const service = await startService(t, { DATABASE_URL, ...PRODUCTION })
   await service.until(/"level":30,.*"msg":"the database is sound"/)

@@ -1,4 +1,4 @@
-// The file of the embedded store: who may open it, how it is made, and what is refused at the start.
+// The file of the embedded store: who may open it, how it is created, and which files are refused.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { symlinkSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ async function open(t: Test): Promise<{ store: Store; file: string }> {
 
 const create = (store: Store, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
 
-/** What notes what it is told. */
+/** Makes a monitor that records its calls. */
 function monitor() {
   const told: unknown[] = []
   const log = (level: string) => (fields: unknown, message?: string) => void told.push([level, fields, message])
@@ -31,20 +31,20 @@ function monitor() {
   return { told, log: { info: log('info'), warn: log('warn'), error: log('error') }, onFailure }
 }
 
-t.test('each commit is synced, in WAL mode, whoever opens the file', async (t) => {
-  for (const sole of [true, false]) {
-    const { db, lock } = openSqlite(`${t.testdirName}.db`, sole)
+t.test('each commit is synced, in WAL mode, for the service and for commands', async (t) => {
+  for (const exclusive of [true, false]) {
+    const { db, lock } = openSqlite(`${t.testdirName}.db`, exclusive)
     const settings = ['journal_mode', 'synchronous', 'wal_autocheckpoint', 'busy_timeout']
     const values = settings.map((name) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
-    // The owner does not wait for long, because requests would wait with it, and does the checkpoints itself.
-    t.strictSame(values, ['wal', 2n, ...(sole ? [0n, 100n] : [1000n, 5000n])])
+    // The service waits only a short time, because requests wait with it, and makes the checkpoints itself.
+    t.strictSame(values, ['wal', 2n, ...(exclusive ? [0n, 100n] : [1000n, 5000n])])
     db.close()
     lock?.close()
   }
   for (const end of ['', '.lock']) rmSync(`${t.testdirName}.db${end}`)
 })
 
-t.test('a file has one owner, by whatever path it comes, and visitors beside it', async (t) => {
+t.test('one process can lock a file, by any path to it, and commands can open it at the same time', async (t) => {
   const { store, file } = await open(t)
   const links = [`${t.testdirName}/link.db`, `${t.testdirName}/folder/plants.db`]
   symlinkSync('plants.db', links[0] ?? '')
@@ -59,20 +59,20 @@ t.test('a file has one owner, by whatever path it comes, and visitors beside it'
   t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
 })
 
-t.test('a file with another name is refused, by each of its names: mount the folder', async (t) => {
+t.test('a file with another name is refused by each of its names', async (t) => {
   const { store, file } = await open(t)
   await create(store, 1)
   const link = `${t.testdirName}/link.db`
   linkSync(file, link)
   for (const path of [file, link]) {
-    for (const sole of [true, false]) {
-      await t.rejects(openStore({ file: path }, sole), {
+    for (const exclusive of [true, false]) {
+      await t.rejects(openStore({ file: path }, exclusive), {
         name: 'StartupError',
         message: `DATABASE_URL sqlite:${path}: the file has another name, by a mount or a hard link: mount the folder, not the file`,
       })
     }
   }
-  t.notOk(existsSync(`${link}-wal`), 'no second log was begun')
+  t.notOk(existsSync(`${link}-wal`), 'there is no second log')
   await store.close()
   store.close = async () => undefined
   rmSync(link)
@@ -83,12 +83,12 @@ const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--m
 const canMount = spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0
 
 t.test(
-  'a file that is mounted alone is refused: mount the folder',
+  'a mount of the file itself is refused: mount the folder',
   { skip: canMount ? false : 'nothing can be mounted here' },
   async (t) => {
     const { store, file } = await open(t)
     await create(store, 1)
-    const mounted = `${t.testdirName}/a mounted file.db` // mountinfo has an escape for the space
+    const mounted = `${t.testdirName}/a mounted file.db` // mountinfo escapes the space
     writeFileSync(mounted, '')
     const script = 'mount --bind "$1" "$2" && exec "$3" service/token.ts list'
     const command = [...unshare, 'sh', '-c', script, 'sh', file, mounted, process.execPath]
@@ -100,26 +100,26 @@ t.test(
 )
 
 const displacements: Record<string, (file: string) => void> = {
-  'the database was removed': (file) => rmSync(file),
-  'another database is in its place': (file) => {
+  'the database is removed': (file) => rmSync(file),
+  'the database is replaced': (file) => {
     copyFileSync(file, `${file}.copy`)
     renameSync(`${file}.copy`, file)
   },
-  'the lock file was removed': (file) => rmSync(`${file}.lock`),
-  'another lock file is in its place': (file) => {
+  'the lock file is removed': (file) => rmSync(`${file}.lock`),
+  'the lock file is replaced': (file) => {
     writeFileSync(`${file}.new`, '')
     renameSync(`${file}.new`, `${file}.lock`)
   },
 }
 for (const [what, displace] of Object.entries(displacements)) {
-  t.test(`the store ends when it is found that ${what}`, async (t) => {
+  t.test(`the store fails when ${what}`, async (t) => {
     const file = `${t.testdir()}/plants.db`
     const { told, ...watching } = monitor()
     const store = await openStore({ file }, true, readConfig({}), watching)
     t.teardown(() => store.close())
     told.length = 0
     await store.ping()
-    await store.list('joe') // is in the cache then
+    await store.list('joe') // fills the cache
     displace(file)
     const failed = { name: 'StoreUnavailable' }
     await t.rejects(store.ping(), failed)
@@ -129,7 +129,7 @@ for (const [what, displace] of Object.entries(displacements)) {
   })
 }
 
-t.test('a start in production that makes a new file says so, with its path', async (t) => {
+t.test('in production, a start that creates a file logs its path', async (t) => {
   const file = `${t.testdir()}/plants.db`
   for (const [NODE_ENV, level] of [
     ['production', 'warn'],
@@ -144,7 +144,7 @@ t.test('a start in production that makes a new file says so, with its path', asy
   }
 })
 
-t.test('a file is free again when it is closed, and a lock file that stayed behind is no lock', async (t) => {
+t.test('close unlocks the file, and a left lock file does not lock it', async (t) => {
   const { store, file } = await open(t)
   await create(store, 1)
   await store.close()
@@ -155,7 +155,7 @@ t.test('a file is free again when it is closed, and a lock file that stayed behi
   await again.close()
 })
 
-t.test('the folder of the file is made, but not its parents', async (t) => {
+t.test('the folder of the file is created, but not its parents', async (t) => {
   const folder = t.testdir()
   await (await openStore({ file: `${folder}/new/plants.db` })).close()
   for (const file of [`${folder}/no/such/plants.db`, '/proc/none/none/plants.db', `${folder}/new/plants.db/x`]) {
@@ -166,10 +166,10 @@ t.test('the folder of the file is made, but not its parents', async (t) => {
   await t.rejects(openStore({ file: `${folder}/a folder` }), { name: 'StartupError' })
 })
 
-t.test('a new folder is on disk before its file, and what a crash left in the log is on disk again', async (t) => {
+t.test('a new folder is synced before its file, and the log that a crash left is synced again', async (t) => {
   const folder = t.testdir()
   const file = `${folder}/data/plants.db`
-  /** Opens the store and does what is said. @returns the calls for files and databases, in their order */
+  /** Opens the store and runs some code. @returns the calls to files and databases, in order */
   const watched = async (what: string) => {
     const script = `const { openStore } = await import(${OPEN}); const store = await openStore({ file: ${JSON.stringify(file)} }); ${what}`
     const node = [process.execPath, '--import', './test/support/file-calls.ts', '--input-type=module', '-e', script]
@@ -191,7 +191,7 @@ t.test('a new folder is on disk before its file, and what a crash left in the lo
   )
 })
 
-t.test('a path is no URI', async (t) => {
+t.test('a path that begins with "file:" is not read as a URI', async (t) => {
   const here = process.cwd()
   process.chdir(t.testdir())
   t.teardown(() => process.chdir(here))
@@ -208,19 +208,20 @@ const foreign: [what: string, make: string, message: RegExp][] = [
   ['of another program', 'PRAGMA application_id = 7', /it is a database of another program$/],
 ]
 for (const [what, make, message] of foreign) {
-  t.test(`a database ${what} is refused, and stays as it is`, async (t) => {
+  t.test(`a database ${what} is refused, and not changed`, async (t) => {
     const file = `${t.testdir()}/plants.db`
     await (await openStore({ file })).close()
     const db = new DatabaseSync(file)
     db.exec(make)
     db.close()
     const bytes = readFileSync(file)
-    for (const sole of [true, false]) await t.rejects(openStore({ file }, sole), { name: 'StartupError', message })
+    for (const exclusive of [true, false])
+      await t.rejects(openStore({ file }, exclusive), { name: 'StartupError', message })
     t.ok(bytes.equals(readFileSync(file)))
   })
 }
 
-t.test('a database that another program has begun is refused, and stays as it is', async (t) => {
+t.test('a database that another program has created is refused, and not changed', async (t) => {
   for (const [name, begin] of [
     ['tables', 'CREATE TABLE plants (id)'],
     ['version', 'PRAGMA user_version = 1'],
@@ -241,14 +242,14 @@ t.test('a database that another program has begun is refused, and stays as it is
   }
 })
 
-t.test('a file that is no database is refused, and stays as it is', async (t) => {
+t.test('a file that is not a database is refused, and not changed', async (t) => {
   const file = `${t.testdir()}/plants.db`
   writeFileSync(file, 'name,tag\n'.repeat(1000))
   await t.rejects(openStore({ file }), { name: 'StartupError', message: /file is not a database$/ })
   t.equal(readFileSync(file, 'utf8'), 'name,tag\n'.repeat(1000))
 })
 
-t.test('an SQLite that can corrupt a file is refused before it touches one', async (t) => {
+t.test('a version of SQLite that can corrupt a file is refused before it opens one', async (t) => {
   const file = `${t.testdir()}/plants.db`
   for (const [version, answer] of [
     ['3.51.2', /this runtime has SQLite 3\.51\.2, but 3\.51\.3 or later is required/],

@@ -1,4 +1,4 @@
-// The write-ahead log of the embedded store, by its real size.
+// The real size of the embedded store's write-ahead log.
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
@@ -9,7 +9,7 @@ import { batchesOf, namesOf } from '../../support/pages.ts'
 const MEGABYTE = 1 << 20
 const PLANTS = 10_000
 
-/** A store with plants of which each two take a page of the file, and what writes to its log and looks at it. */
+/** Opens a store with two plants on each page of its file, with functions that write to its log and measure it. */
 async function open(t: Test) {
   const file = `${t.testdir()}/plants.db`
   const store = await openStore({ file })
@@ -27,17 +27,17 @@ async function open(t: Test) {
   let turn = 0
   return {
     store,
-    /** Writes once for each of some plants that lie far from each other. */
+    /** Writes some plants that are on different pages. */
     write: async (count: number, tag: string) => {
       await Promise.all(ids.slice(0, count).map((id) => store.update('joe', (id * 17n) % BigInt(PLANTS), plant(tag))))
     },
-    /** Writes every plant in one transaction: some 20 megabytes of the log. */
+    /** Writes every plant in one transaction: about 20 megabytes of log. */
     writeAll: () => rewrite.run(JSON.stringify({ name: long, tag: `${'🌱'.repeat(250)} ${turn++ % 10}` })),
     size: () => statSync(`${file}-wal`).size,
   }
 }
 
-t.test('the log is emptied into the file again and again', async (t) => {
+t.test('checkpoints copy the log into the file again and again', async (t) => {
   const { store, write, size } = await open(t)
   const sizes: number[] = []
   for (let commit = 0; commit < 50; commit++) {
@@ -48,15 +48,15 @@ t.test('the log is emptied into the file again and again', async (t) => {
   t.equal(store.figures().walBytes, size())
 })
 
-t.test('the log does not grow on while long lists overlap', async (t) => {
+t.test('the log stays bounded while long lists overlap', async (t) => {
   const { store, write, writeAll, size } = await open(t)
   const sizes: number[] = []
-  const begin = (): Promise<Page> => store.list('joe').catch(begin) // refused on a machine that takes seconds to read one
+  const begin = (): Promise<Page> => store.list('joe').catch(begin) // on a slow machine it is refused at first
   let list = await begin()
   for (let round = 0; round < 6; round++) {
     writeAll()
     sizes.push(size())
-    // One poller begins before the other one has ended.
+    // The next list begins before this one ends.
     const next = begin()
     t.equal((await namesOf(list)).length, PLANTS)
     list = await next
@@ -68,7 +68,7 @@ t.test('the log does not grow on while long lists overlap', async (t) => {
   t.ok(size() < 64 * MEGABYTE, 'it was truncated')
 })
 
-t.test('a list that is not read is ended when the log has grown too long', async (t) => {
+t.test('a list that nobody reads ends when the log is too long', async (t) => {
   const { store, write, writeAll, size } = await open(t)
   const batches = batchesOf(await store.list('joe'))[Symbol.asyncIterator]()
   await batches.next()

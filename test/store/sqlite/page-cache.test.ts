@@ -4,7 +4,7 @@ import type { Page, Plant } from '../../../service/store/store.ts'
 import { PageCache } from '../../../service/store/sqlite/page-cache.ts'
 import { eventually } from '../../support/project.ts'
 
-/** Reads pages of a text over a cache, by their keys; and the keys that were read. */
+/** Reads pages through a cache. @returns also the keys of the pages that were really read */
 function counted(text = '[]') {
   const cache = new PageCache()
   const reads: string[] = []
@@ -16,7 +16,7 @@ function counted(text = '[]') {
   return { cache, reads, get }
 }
 
-t.test('a page is read once, and again when something was written', async (t) => {
+t.test('a page is read once, and again after a write', async (t) => {
   const { cache, reads, get } = counted()
   const keys = ['joe undefined 20', 'joe 1 20', 'joe 1 2', 'ann 1 2']
   for (let times = 0; times < 3; times++) for (const key of keys) await get(key)
@@ -26,7 +26,7 @@ t.test('a page is read once, and again when something was written', async (t) =>
   t.strictSame(reads, [...keys, ...keys])
 })
 
-t.test('a page is not kept if something was written while it was read', async (t) => {
+t.test('a page is not cached if something is written while it is read', async (t) => {
   const { cache, reads, get } = counted()
   const page = get('joe')
   cache.clear()
@@ -35,14 +35,14 @@ t.test('a page is not kept if something was written while it was read', async (t
   t.strictSame(reads, ['joe', 'joe'])
 })
 
-t.test('a page that is read in batches is not kept', async (t) => {
+t.test('a page that is read in batches is not cached', async (t) => {
   const { cache, reads, get } = counted()
   await cache.get('joe', async () => ({ plants: (async function* () {})() }))
   await get('joe')
   t.strictSame(reads, ['joe'])
 })
 
-t.test('a page is read again after a time, also while others are read: the file may be edited by hand', async (t) => {
+t.test('a page is read again after CACHE_TTL, because the file may be edited by hand', async (t) => {
   const { reads, get } = counted()
   let others = 0
   await eventually(async () => {
@@ -53,7 +53,7 @@ t.test('a page is read again after a time, also while others are read: the file 
   t.ok(others > 2)
 })
 
-t.test('no more than 16 million characters are kept, and what was asked for least recently goes first', async (t) => {
+t.test('the cache has at most 16 million characters, and drops the least recently used page first', async (t) => {
   const { reads, get } = counted('x'.repeat(5_000_000))
   for (const key of ['joe', 'ann', 'bob', 'joe', 'zoe', 'joe']) await get(key)
   t.strictSame(reads, ['joe', 'ann', 'bob', 'zoe'])

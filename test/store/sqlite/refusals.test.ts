@@ -1,4 +1,4 @@
-// What the operating system refuses to the embedded store: permission to write, descriptors, room.
+// The operating system refuses the embedded store write permission, file descriptors or disk space.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import t from 'tap'
@@ -12,7 +12,7 @@ import { run, startService } from '../../support/process.ts'
 const OPEN = JSON.stringify(import.meta.resolve('../../../service/store/open.ts'))
 const SQLITE = JSON.stringify(import.meta.resolve('../../../service/store/sqlite/store.ts'))
 
-t.test('a start is refused when a file or the folder can not be written, and names it', async (t) => {
+t.test('a start fails if a file or the folder is not writable, and names it', async (t) => {
   const folder = mkdtempSync(`${tmpdir()}/plants-`)
   t.teardown(() => rmSync(folder, { recursive: true }))
   const script = `
@@ -43,7 +43,7 @@ t.test('a start is refused when a file or the folder can not be written, and nam
   for (const [path, message] of refusals) t.match(message, new RegExp(`E(ACCES|NOENT).*'${path}`))
 })
 
-t.test('a start is refused by name when descriptors are used up', async (t) => {
+t.test('a start fails if no file descriptors are left, and says so', async (t) => {
   const file = `${t.testdir()}/plants.db`
   await (await openStore({ file })).close()
   const script = `
@@ -69,9 +69,9 @@ t.test('a start is refused by name when descriptors are used up', async (t) => {
   for (const message of refused) t.match(message, /^DATABASE_URL sqlite:.*: EMFILE: too many open files/)
 })
 
-t.test('on a full disk writes are refused, what was answered stays, and reads go on', async (t) => {
+t.test('on a full disk writes are refused, acknowledged writes stay, and reads go on', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  // A limit on the pages of the database stands for the disk; test/system has a real one.
+  // A limit on the pages of the database simulates a full disk. test/system has a real one.
   const script = `
     import { DatabaseSync } from 'node:sqlite'
     const { prepare } = DatabaseSync.prototype
@@ -102,16 +102,16 @@ t.test('on a full disk writes are refused, what was answered stays, and reads go
   const store = await openStore({ file })
   t.teardown(() => store.close())
   t.strictSame((await namesIn(store, 'joe')).length, stored.length, 'also after a crash')
-  t.ok(await store.create('joe', 1000n, { name: 'Rose' }), 'and with room again it goes on')
+  t.ok(await store.create('joe', 1000n, { name: 'Rose' }), 'it works again when there is room')
 })
 
-t.test('when the log must not grow (EFBIG) a commit that fails is answered 503, and the service goes on', async (t) => {
+t.test('when the log can not grow (EFBIG), a failed commit is 503, and the service goes on', async (t) => {
   const file = `${t.testdir()}/plants.db`
   const store = await openStore({ file })
   const token = await issueToken(store, 'joe')
   await store.close()
   const environment = { DATABASE_URL: `sqlite:${file}`, NODE_COMPILE_CACHE: '', NODE_V8_COVERAGE: '' }
-  // Blocks of 512 bytes or 1024, as the shell has it.
+  // Blocks of 512 or 1024 bytes: it depends on the shell.
   const command = ['sh', '-c', 'ulimit -f 400 && exec "$0" "$@"', process.execPath, 'service/main.ts']
   const { port, adminPort, child, ended } = await startService(t, environment, command)
   const answered: number[] = []

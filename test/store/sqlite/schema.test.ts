@@ -1,4 +1,4 @@
-// The upgrade of a file from one version of the schema to the next, with versions of the test's own.
+// Upgrades a file from one version of the schema to the next, with versions that only this test has.
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
@@ -13,7 +13,7 @@ const NEXT = [
   'CREATE TABLE gardens (colour TEXT) STRICT; INSERT INTO gardens SELECT colour FROM plants',
 ]
 
-/** Opens a file as a program that knows these versions does, looks at it, and closes it. */
+/** Opens a file as a program with these versions would, runs a query, and closes the file. */
 function upgrade(file: string, schema: readonly string[], look = 'SELECT id FROM plants'): unknown[] {
   const { db, lock } = openSqlite(file, true, schema)
   try {
@@ -27,7 +27,7 @@ function upgrade(file: string, schema: readonly string[], look = 'SELECT id FROM
   }
 }
 
-/** A file of the version that is in use, with one plant. */
+/** Makes a file of the current version, with one plant. */
 function prepare(t: Test): string {
   const file = `${t.testdir()}/plants.db`
   upgrade(file, SCHEMA)
@@ -44,11 +44,11 @@ const version = (file: string) => {
   return user_version
 }
 
-/** A program that opens a file with the given versions of the schema, and says how that went. */
+/** A program that opens a file with these versions of the schema, and prints the outcome. */
 const program = (schema: readonly string[]) => `
   const { openSqlite } = await import(${JSON.stringify(import.meta.resolve('../../../service/store/sqlite/file.ts'))})
   try {
-    openSqlite(process.env.FILE, process.env.SOLE === 'true', ${JSON.stringify(schema)})
+    openSqlite(process.env.FILE, process.env.EXCLUSIVE === 'true', ${JSON.stringify(schema)})
     console.log('opened')
   } catch (error) {
     console.log(error.message)
@@ -56,7 +56,7 @@ const program = (schema: readonly string[]) => `
 
 const command = (schema: readonly string[]) => [process.execPath, '--input-type=module', '-e', program(schema)]
 
-t.test('a file of any version is upgraded to the newest, and keeps what it has', async (t) => {
+t.test('a file of any version is upgraded to the newest, and keeps its data', async (t) => {
   const file = prepare(t)
   for (const count of [1, 2, 3]) {
     const schema = [...SCHEMA, ...NEXT.slice(SCHEMA.length, SCHEMA.length + count - 1)]
@@ -92,29 +92,26 @@ t.test('an upgrade that fails changes nothing', async (t) => {
   t.strictSame(upgrade(file, SCHEMA), [7n])
 })
 
-t.test(
-  'of ten processes that upgrade a file at once one does it, and owners after the first are refused',
-  async (t) => {
-    const file = prepare(t)
-    const ends = await Promise.all(
-      Array.from({ length: 10 }, (_, n) => run(command(NEXT), { FILE: file, SOLE: String(n % 2 === 0) })),
-    )
-    const outcomes = ends.map(({ stdout, stderr }) => stdout.trim() || stderr)
-    const isFine = (outcome: string | undefined, n: number) =>
-      outcome === 'opened' || (n % 2 === 0 && /another process is using it$/.test(outcome ?? ''))
-    t.ok(outcomes.every(isFine), outcomes.join('\n'))
-    t.ok(
-      outcomes.some((outcome, n) => n % 2 === 0 && outcome === 'opened'),
-      'an owner',
-    )
-    t.equal(version(file), NEXT.length)
-    t.strictSame(upgrade(file, NEXT, 'SELECT colour FROM gardens'), ['green'])
-  },
-)
-
-t.test('an upgrade that is killed midway changes nothing, and the next start does all of it', async (t) => {
+t.test('ten processes upgrade a file once, and a service refuses a locked file', async (t) => {
   const file = prepare(t)
-  // More than there is room for in memory: part of it is in the log before the commit.
+  const ends = await Promise.all(
+    Array.from({ length: 10 }, (_, n) => run(command(NEXT), { FILE: file, EXCLUSIVE: String(n % 2 === 0) })),
+  )
+  const outcomes = ends.map(({ stdout, stderr }) => stdout.trim() || stderr)
+  const isFine = (outcome: string | undefined, n: number) =>
+    outcome === 'opened' || (n % 2 === 0 && /another process is using it$/.test(outcome ?? ''))
+  t.ok(outcomes.every(isFine), outcomes.join('\n'))
+  t.ok(
+    outcomes.some((outcome, n) => n % 2 === 0 && outcome === 'opened'),
+    'an owner',
+  )
+  t.equal(version(file), NEXT.length)
+  t.strictSame(upgrade(file, NEXT, 'SELECT colour FROM gardens'), ['green'])
+})
+
+t.test('an upgrade that is killed midway changes nothing, and the next start does it completely', async (t) => {
+  const file = prepare(t)
+  // More than SQLite keeps in memory: a part of it is in the log before the commit.
   const size = 100_000
   const large = [
     ...NEXT,
@@ -131,7 +128,7 @@ t.test('an upgrade that is killed midway changes nothing, and the next start doe
     ${program(large)}`
   const { signal, stdout } = await run([process.execPath, '--input-type=module', '-e', killed], {
     FILE: file,
-    SOLE: 'true',
+    EXCLUSIVE: 'true',
   })
   t.strictSame({ signal, stdout }, { signal: 'SIGKILL', stdout: '' })
   t.ok(statSync(`${file}-wal`).size > 1_000_000)

@@ -49,21 +49,24 @@ t.test('a write is not answered before its commit', async (t) => {
   }
 })
 
-t.test('while another holds the file, writes are refused soon, reads go on, and nothing is half done', async (t) => {
-  const { store, file } = await open(t)
-  await create(store, 1)
-  const other = new DatabaseSync(file)
-  t.teardown(() => other.close())
-  other.exec('BEGIN IMMEDIATE')
-  const results = await Promise.allSettled([create(store, 2), create(store, 3), store.delete('joe', 1n)])
-  for (const each of results) t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
-  t.strictSame(await read(store.list('joe')), { plants: [{ name: 'plant 1' }] })
-  other.exec('ROLLBACK')
-  await create(store, 4)
-  t.strictSame(await read(store.list('joe')), { plants: [{ name: 'plant 1' }, { name: 'plant 4' }] })
-})
+t.test(
+  'while another process locks the file, writes are refused soon, reads go on, and no write is half done',
+  async (t) => {
+    const { store, file } = await open(t)
+    await create(store, 1)
+    const other = new DatabaseSync(file)
+    t.teardown(() => other.close())
+    other.exec('BEGIN IMMEDIATE')
+    const results = await Promise.allSettled([create(store, 2), create(store, 3), store.delete('joe', 1n)])
+    for (const each of results) t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
+    t.strictSame(await read(store.list('joe')), { plants: [{ name: 'plant 1' }] })
+    other.exec('ROLLBACK')
+    await create(store, 4)
+    t.strictSame(await read(store.list('joe')), { plants: [{ name: 'plant 1' }, { name: 'plant 4' }] })
+  },
+)
 
-t.test('a list that has grown too long is streamed, though it was kept a moment before', async (t) => {
+t.test('a cached list that has become too long is streamed', async (t) => {
   const { store } = await open(t)
   await Promise.all(Array.from({ length: 600 }, (_, id) => create(store, id)))
   t.ok((await store.list('joe')).plants instanceof JsonText)
@@ -72,9 +75,9 @@ t.test('a list that has grown too long is streamed, though it was kept a moment 
   t.equal((await Array.fromAsync(batchesOf(await store.list('joe')))).length, 4)
 })
 
-t.test('a store that is closed has no file open, also after a long list', async (t) => {
+t.test('a closed store has no open file, also after a long list', async (t) => {
   const { store, file } = await open(t)
-  const tag = '🌱'.repeat(255) // too much to be read at once
+  const tag = '🌱'.repeat(255) // too many bytes to read without batches
   await Promise.all(Array.from({ length: 1100 }, (_, id) => store.create('joe', BigInt(id), { name: 'x', tag })))
   await Array.fromAsync(batchesOf(await store.list('joe', undefined, 1090)))
   await store.close()
@@ -82,9 +85,9 @@ t.test('a store that is closed has no file open, also after a long list', async 
   t.notOk(existsSync(`${file}-wal`))
 })
 
-t.test('a long list of a file that is gone is refused', async (t) => {
+t.test('a long list fails if the file is gone', async (t) => {
   const { store, file } = await open(t)
-  const tag = '🌱'.repeat(255) // too much to be read at once
+  const tag = '🌱'.repeat(255) // too many bytes to read without batches
   await Promise.all(Array.from({ length: 1000 }, (_, id) => store.create('joe', BigInt(id), { name: 'x', tag })))
   rmSync(file)
   for (let times = 0; times < 20; times++) await t.rejects(store.list('joe'), { name: 'StoreUnavailable' })

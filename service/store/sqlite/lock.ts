@@ -1,16 +1,16 @@
-// Which process owns a database file, and by which name.
+// Locks a database file for one process, and refuses a file that has two names.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { primaryCode } from './errors.ts'
 
-/** The lock is beside the database, not on it, so that the `token` command can open the database, too. */
+/** The lock is a file beside the database, so that the `token` command can still open the database. */
 export const lockPath = (path: string) => `${path}.lock`
 
 /**
- * Becomes the one process that owns a database, until the lock is closed. The operating system frees it when the process
- * ends, however it ends.
+ * Locks a database for this process, until the lock is closed. The operating system frees the lock when the process ends
+ * or crashes.
  * @param path absolute, without symbolic links
- * @throws {Error} if another process is the owner
+ * @throws {Error} if another process has the lock
  */
 export function acquireLock(path: string): DatabaseSync {
   const lock = new DatabaseSync(lockPath(path), { timeout: 0 })
@@ -24,8 +24,8 @@ export function acquireLock(path: string): DatabaseSync {
 }
 
 /**
- * Refuses a database that has a second name, a hard link or a mount of the file alone: by each name SQLite keeps another
- * log, and processes that use different names would corrupt the file.
+ * Refuses a database file with a second name: a hard link, or a mount of the file. SQLite keeps a separate log for each
+ * name, and processes that use different names would corrupt the file.
  * @param path absolute, without symbolic links
  * @throws {Error}
  */
@@ -40,8 +40,8 @@ export function assertOneName(path: string): void {
   }
 }
 
-/** @returns a function that tells whether the paths still lead to the same files as now */
-export function watchPlace(paths: readonly string[]): () => boolean {
+/** Remembers the files at some paths. @returns a function that tells whether the same files are still there */
+export function rememberFiles(paths: readonly string[]): () => boolean {
   const found = () => paths.map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
   const before = found()
   return () => found().every((now, n) => now !== undefined && now.ino === before[n]?.ino && now.dev === before[n].dev)
