@@ -1,16 +1,16 @@
 # The same Node as in package-lock.json (a test compares them).
 FROM docker.io/library/node:24.21.0-trixie-slim AS build
-# All that Node needs of the system, and the packages that it is from, for scanners.
+# Copies the files that Node needs from the system, and the list of their packages for security scanners.
 RUN mkdir /image && cd /image && node=/usr/local/bin/node && libraries=$(ldd $node | grep -o '/[^ ]*') \
   && cp --parents --dereference $node $libraries /etc/os-release . && mkdir -m 1777 tmp && mkdir -p var/lib/dpkg \
   && realpath $libraries | xargs dpkg-query --search | cut -d: -f1 | sort -u | xargs dpkg-query --status > var/lib/dpkg/status
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# Without the Node of the packages: the image has its own.
+# The image has its own Node: leave out the optional packages, which contain another one.
 RUN npm ci --omit=dev --omit=optional && mkdir /data node_modules/.cache && chown 1000:1000 node_modules/.cache
 COPY openapi.yaml ./
 COPY service service
-# Modules are compiled here, and not at each start.
+# One start fills the compile cache. Later starts need not compile the modules.
 ENV NODE_COMPILE_CACHE=/app/node_modules/.cache
 USER 1000:1000
 RUN NODE_ENV=production DATABASE_URL=sqlite:/tmp/plants.db timeout --signal INT 10 node --disable-sigusr1 service/main.ts | grep 'admin port open' \
@@ -22,7 +22,7 @@ LABEL org.opencontainers.image.title="Plant Store" \
   org.opencontainers.image.licenses="MIT" \
   org.opencontainers.image.version="1.0.0"
 COPY --from=build /image /
-# The user that runs the program can write its data and nothing of the program, not even what was compiled.
+# The user 1000 can write the data, but neither the program nor its compile cache.
 COPY --from=build --chown=0:0 /app /app
 COPY --from=build --chown=1000:1000 /data /app/data
 ENV PATH=/usr/local/bin NODE_ENV=production NODE_COMPILE_CACHE=/app/node_modules/.cache HOST=0.0.0.0

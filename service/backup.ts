@@ -9,7 +9,7 @@ const USAGE = `usage: backup save <file>                  copies the store, whic
 
   Beside <file>, <file>.sha256 has its checksum: save writes it, restore compares it.`
 
-/** Does what the words say. @returns the line for standard output */
+/** Runs the command. @returns the line for standard output */
 async function run([command, ...words]: string[]): Promise<string> {
   const isSave = oneOf(command, ['save', 'restore']) === 'save'
   const { args, values } = readWords(words, ['<file>'], isSave ? {} : { replace: { type: 'boolean' } })

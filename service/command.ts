@@ -1,9 +1,9 @@
-// What the commands share: how each one reads its words, prints its usage and reports an error.
+// Shared by all commands: reads the command line, prints the usage and reports errors.
 import { diff, parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { npmOption } from './config.ts'
 import { reasonOf } from './errors.ts'
 
-/** The most characters to insert or delete in a word that is suggested for another one. */
+/** Characters by which a suggested word may differ from the typed one: insertions and deletions. */
 const MAX_CHANGES = 2
 const SEE_HELP = ' (--help prints the usage)'
 
@@ -24,7 +24,7 @@ export async function runCommand(usage: string, main: (words: string[]) => Promi
 
 /**
  * Reads the words of a command.
- * @param names what its arguments are called; all of them must be there, and no others
+ * @param names of the arguments: all of them are required, and no others are allowed
  * @param options as `util.parseArgs` takes them
  * @returns the arguments in the order of their names, and the values of the options
  * @throws {Error} naming the word that is wrong
@@ -41,10 +41,10 @@ export function readWords<const Names extends readonly string[], Options extends
   if (missing !== undefined) throw new Error(`${missing} is missing${SEE_HELP}`)
   const extra = positionals[names.length]
   if (extra !== undefined) throw new Error(`unexpected word "${extra}"${SEE_HELP}`)
-  return { args: positionals as { [Index in keyof Names]: string }, values } // as many as there are names
+  return { args: positionals as { [Index in keyof Names]: string }, values } // their number has been checked
 }
 
-/** The word, if it is one of these. @throws {Error} naming it and, where there is one, a word that is near */
+/** Returns a word if it is one of these. @throws {Error} naming the word, and a similar one of these */
 export function oneOf<Word extends string>(word: string | undefined, words: readonly Word[]): Word {
   if (word === undefined) throw new Error(`a word is missing: ${words.join(' or ')}${SEE_HELP}`)
   return words.find((each) => each === word) ?? unknown(word, words)

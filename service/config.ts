@@ -3,10 +3,10 @@ import { StartupError } from './errors.ts'
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
-/** Variables that are set all together, or not at all. */
+/** Set either all of these variables, or none. */
 const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWKS_URL'] as const
 
-/** Every environment variable of the service: the one home of its name, default, range and meaning. */
+/** Every environment variable of the service, with its default, range and meaning. */
 export const variables = {
   HOST: variable('127.0.0.1', 'The address to listen on (the image sets `0.0.0.0`)', 'an address', String),
   PORT: integer('3000', 0, 65_535, 'The port to listen on; `0` takes a free one'),
@@ -55,7 +55,7 @@ export const variables = {
   NODE_ENV: variable('development', 'With `production`, no demo token is issued (the image sets it)', 'a text', String),
   JWT_ISSUER: variable(
     '',
-    'The issuer whose JWTs are accepted, exactly as in their `iss`. Set it together with the next two, or not at all',
+    'The issuer whose JWTs are accepted, exactly as in their `iss`. It needs the next two variables, too',
     'at most 255 visible ASCII characters without #',
     (text) => /^[!-"$-~]{0,255}$/.exec(text)?.[0],
   ),
@@ -86,7 +86,7 @@ export const variables = {
     0,
     'after SIGTERM during which requests are served and `/readyz` is 503, so that gateways notice',
   ),
-  SHUTDOWN_TIMEOUT: seconds('4', 0, 'after that in which requests in flight may end (Docker kills 10 after SIGTERM)'),
+  SHUTDOWN_TIMEOUT: seconds('4', 0, 'after `DRAIN_DELAY` until open requests are cut (Docker kills 10 after SIGTERM)'),
   OTEL_EXPORTER_OTLP_ENDPOINT: variable(
     'none',
     'Where traces are sent, over OTLP with JSON; `none`: nowhere',
@@ -102,8 +102,8 @@ export type Config = {
 
 /**
  * Reads the configuration. A variable that is absent or empty has its default.
- * @param environment texts by name
- * @throws {StartupError} naming every faulty variable at once, but no text: a URL may hold a password
+ * @param environment the values by name
+ * @throws {StartupError} naming all faulty variables, but not their values: a URL may hold a password
  */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
   const faults: string[] = []
@@ -115,10 +115,10 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const isSet = JWT.find((name) => environment[name])
   const missing = isSet === undefined ? [] : JWT.filter((name) => !environment[name])
   faults.push(...missing.map((name) => `${name} must be set, as ${isSet} is`))
-  const config = Object.fromEntries(entries) as Config // of the entries that `variables` has, read by its readers
+  const config = Object.fromEntries(entries) as Config // Object.fromEntries loses the types of the entries
   const { PORT, ADMIN_PORT, DATABASE_URL, DATABASE_TIMEOUT, STALL_TIMEOUT } = config
   if (PORT === ADMIN_PORT && PORT > 0) faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
-  // A request may ask for its token, and then for plants: its connection must not be closed before it is answered.
+  // A request may need two operations: one for its token, and one for plants. The connection must stay open for both.
   if (faults.length === 0 && 'url' in DATABASE_URL && DATABASE_TIMEOUT > STALL_TIMEOUT / 2) {
     faults.push(`DATABASE_TIMEOUT must be at most half of STALL_TIMEOUT, which is ${STALL_TIMEOUT}`)
   }
@@ -126,7 +126,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   return Object.freeze(config)
 }
 
-/** What npm passes on of an option that it took for its own, where `--` was forgotten: `npm run token list --x=y`. */
+/** The value of an option that npm took as its own, because `--` is missing, as in `npm run token list --x=y`. */
 export function npmOption(name: string): string | undefined {
   return process.env[`npm_config_${name}`]
 }
@@ -142,7 +142,7 @@ function isRange(text: string): boolean {
   return isIP(address) !== 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128)
 }
 
-// `kind` is what the text must be; `read` gives undefined for one that is not.
+// `kind` says what the text must be. `read` returns undefined for any other text.
 function variable<Value>(fallback: string, meaning: string, kind: string, read: (text: string) => Value | undefined) {
   return { fallback, meaning, kind, read }
 }

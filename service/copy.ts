@@ -11,9 +11,9 @@ const USAGE = `usage: copy sqlite:<file>   copies all plants and access tokens f
   No service may use the file. After an interruption it can be run again.`
 
 /**
- * Copies all access tokens and plants. It may be repeated: what is there already is left as it is.
+ * Copies all access tokens and plants. It may be repeated: it does not change what the target has already.
  * @returns how many were copied
- * @throws {Error} if the store that is copied to has something else in the place of one
+ * @throws {Error} if the target has another token or plant with the same id
  */
 export async function copyStore(from: Store, to: Store): Promise<{ tokens: number; plants: number }> {
   const tokens = await from.listTokens()
@@ -43,7 +43,7 @@ async function run(words: string[]): Promise<string> {
   const config = readConfig()
   const opened: Store[] = []
   try {
-    // Nobody else may write to it meanwhile: it is opened as a service does.
+    // Opened in the same way as by a service, so that no other process can write to it meanwhile.
     const from = await openStore({ file })
     opened.push(from)
     const to = await openStore(config.DATABASE_URL, true, config)

@@ -1,5 +1,5 @@
-// `npm run dev`: the service while its contract and its code are being written. One process follows the code, and starts
-// the service in another one, anew after each change. That one follows the contract without a new start: it is faster.
+// `npm run dev`: runs the service for development. The first process watches the code, and restarts the service in a second
+// process after each change. The second process watches the contract, and reloads it without a restart, which is faster.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, watch } from 'node:fs'
@@ -18,13 +18,13 @@ const GENERATE = fileURLToPath(import.meta.resolve('./generate.ts'))
 const LINT = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
 const CACHE = fileURLToPath(import.meta.resolve('../.dev/cache'))
 const LAST_GOOD = fileURLToPath(import.meta.resolve('../.dev/openapi.yaml'))
-/** Milliseconds: editors write a file in several steps. */
-const SETTLING_TIME = 50
+/** Milliseconds to wait for further changes: editors write a file in several steps. */
+const DEBOUNCE_TIMEOUT = 50
 
 if (process.argv[2] === SERVICE) {
   enableCompileCache(CACHE)
   process.once('disconnect', () => process.exit())
-  await import('./app.ts') // before main.ts: Node prints the place of a fault in the code
+  await import('./app.ts') // before main.ts, so that Node prints the place of a fault in the code
   await (await import('./main.ts')).runService(serveContract)
 } else {
   await runCommand(USAGE, async (words) => {
@@ -36,14 +36,14 @@ if (process.argv[2] === SERVICE) {
 function serveCode(): void {
   let service: ChildProcess | undefined
   const start = async () => {
-    if (service?.kill('SIGKILL') === true) await once(service, 'exit') // to stop in order takes longer
+    if (service?.kill('SIGKILL') === true) await once(service, 'exit') // a regular stop would take longer
     service = fork(import.meta.filename, [SERVICE])
   }
-  // The generated types mean nothing while it runs.
-  follow(import.meta.dirname, (file) => file.endsWith('.ts') && !file.endsWith('.gen.ts'), start, start())
+  // Generated types have no effect at run time.
+  watchFiles(import.meta.dirname, (file) => file.endsWith('.ts') && !file.endsWith('.gen.ts'), start, start())
 }
 
-/** Serves the contract, and each change of it; the last good one while it is broken. Methods may be missing. */
+/** Serves the contract, and reloads it after changes. A broken one is not served: the last good one stays. */
 async function serveContract(parts: Parts): Promise<Running> {
   const { buildApp, CONTRACT } = await import('./app.ts')
   const { listen } = await import('./http/server.ts')
@@ -55,7 +55,7 @@ async function serveContract(parts: Parts): Promise<Running> {
   const serve = async (contract: string): Promise<boolean> => {
     const next = await buildApp({ ...parts, contract, draft: true }).catch((error: unknown) => {
       parts.log.error(reasonOf(error))
-      // The linter prints the place of what is no OpenAPI. It does not know what else the service refuses.
+      // The linter prints the place of a fault in OpenAPI. It does not know what else the service refuses.
       execFile(process.execPath, [LINT, 'lint', contract, '--format=stylish'], (fault, stdout) => {
         if (fault !== null) console.error(stdout)
       })
@@ -70,28 +70,28 @@ async function serveContract(parts: Parts): Promise<Running> {
   const update = async (): Promise<boolean> => {
     if (!(await serve(CONTRACT))) return false
     await copyFile(CONTRACT, LAST_GOOD)
-    generating?.kill() // It may have read the contract before.
+    generating?.kill() // It may have read the previous contract.
     generating = spawn(process.execPath, [GENERATE], { stdio: 'inherit' })
     return true
   }
 
   const started = update().then((isGood) => isGood || (existsSync(LAST_GOOD) && serve(LAST_GOOD)))
-  follow(dirname(CONTRACT), (file) => file === basename(CONTRACT), update, started)
+  watchFiles(dirname(CONTRACT), (file) => file === basename(CONTRACT), update, started)
   await started
   return running
 }
 
-/** Runs a task after each change of such files in a folder. @param begun what has to end before the first run */
-function follow(
+/** Runs a task after each change of some files in a folder. @param previous must end before the task begins */
+function watchFiles(
   folder: string,
-  isFollowed: (file: string) => boolean,
+  isWatched: (file: string) => boolean,
   task: () => Promise<unknown>,
-  begun: Promise<unknown>,
+  previous: Promise<unknown>,
 ): void {
   let timer: NodeJS.Timeout | undefined
   watch(folder, { recursive: folder === import.meta.dirname }, (_event, file) => {
-    if (file === null || !isFollowed(file)) return
+    if (file === null || !isWatched(file)) return
     clearTimeout(timer)
-    timer = setTimeout(() => (begun = begun.then(task)), SETTLING_TIME)
+    timer = setTimeout(() => (previous = previous.then(task)), DEBOUNCE_TIMEOUT)
   })
 }

@@ -1,4 +1,4 @@
-// The errors that cross rooms.
+// The errors that are thrown in one folder and handled in another.
 
 /** The message of an error, whatever was thrown. */
 export function reasonOf(error: unknown): string {
@@ -10,7 +10,7 @@ export class StartupError extends Error {
   override readonly name = 'StartupError'
 }
 
-/** A request that is refused, with a status from 400 to 599. Thrown anywhere in Fastify, it becomes the answer. */
+/** The refusal of a request, with a status from 400 to 599. Fastify answers with it wherever it is thrown. */
 export class HttpError extends Error {
   override readonly name = 'HttpError'
   readonly statusCode: number

@@ -1,4 +1,4 @@
-// The process: configuration, admin port, store, server; and the same in reverse at a signal.
+// Starts the process: configuration, admin port, store, server. A signal stops them in reverse order.
 import type { Server } from 'node:http'
 import { flushCompileCache } from 'node:module'
 import { isIPv6 } from 'node:net'
@@ -9,15 +9,15 @@ import { readWords, runCommand } from './command.ts'
 import { readConfig } from './config.ts'
 import { StartupError } from './errors.ts'
 
-/** Milliseconds in which a second signal is the first one again: npm passes on what the terminal has sent to all. */
-const SAME_SIGNAL = 500
+/** Milliseconds in which a second signal is ignored: the terminal sends it to all processes, and npm sends it again. */
+const REPEAT_TIMEOUT = 500
 
-/** What serves requests while the process runs. `npm run dev` puts one app in the place of another. */
+/** The app that serves requests. `npm run dev` replaces it after each change of the contract. */
 export interface Running {
   app?: FastifyInstance | undefined
 }
 
-/** Builds the app and listens. @param stop whether the process is to end already */
+/** Builds the app and listens. @param stop aborted when the process must end */
 export type Open = (parts: Parts, stop: AbortSignal) => Promise<Running>
 
 const USAGE = `usage: start   runs the service
@@ -33,10 +33,10 @@ if (import.meta.main) {
 
 /** Runs the service to the end of the process. */
 export async function runService(open: Open = openApp): Promise<void> {
-  const { stop, signalled } = catchSignals() // before the imports that take time: one that arrives meanwhile is not lost
+  const { stop, signalled } = catchSignals() // before the slow imports, so that no signal is lost
   const { exit, isTerminal, log } = await import('./ops/log.ts')
   process.once('uncaughtException', (error) => void fail(error))
-  // A write beyond `ulimit -f` then fails with EFBIG, instead of ending the process.
+  // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, it would end the process.
   process.on('SIGXFSZ', () => undefined)
 
   const config = readConfig()
@@ -49,16 +49,16 @@ export async function runService(open: Open = openApp): Promise<void> {
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
   const traces = isTraced ? (await import('./ops/traces.ts')).startTraces() : undefined
   const { openStore } = await import('./store/open.ts')
-  // To open it may take long: the server may be away, or the schema be upgraded, which is safe to break off.
+  // To open a store may take long: PostgreSQL may be away, or the schema needs an upgrade, which is safe to interrupt.
   const store = await Promise.race([
-    openStore(config.DATABASE_URL, true, config, { log, onFailure: giveUp }),
+    openStore(config.DATABASE_URL, true, config, { log, onFailure: endAfterFailure }),
     signalled.then(() => undefined),
   ])
   const running =
     store && !stop.aborted ? await open({ config, store, log, ...(traces && { plugin: traces.plugin }) }, stop) : {}
   if (store && running.app) {
-    const { callable, printDemoToken, printWelcome } = await import('./welcome.ts')
-    const address = callable(running.app.listeningOrigin)
+    const { clientAddress, printDemoToken, printWelcome } = await import('./welcome.ts')
+    const address = clientAddress(running.app.listeningOrigin)
     if (isTerminal) await printWelcome(config, store, address)
     if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL) await printDemoToken(store, address)
     admin.serving(store)
@@ -70,17 +70,17 @@ export async function runService(open: Open = openApp): Promise<void> {
   const { app } = running
   if (app !== undefined) {
     app.openRequests.drain()
-    // A person at a terminal has no gateway that must notice.
+    // SIGINT comes from a person at a terminal, without a gateway that must notice.
     if (signal === 'SIGTERM') await delay(config.DRAIN_DELAY * 1000)
   }
   const end = delay(config.SHUTDOWN_TIMEOUT * 1000)
   if (app !== undefined) {
-    // A request that has arrived by now is still answered: its connection must be accepted, and be read from, before.
+    // Requests that have arrived by now are still answered: their connections must be accepted and read first.
     await delay(50)
     await acceptAll(app.server)
     // A connection may become idle while the server closes. Fastify would wait for its client to leave.
     setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
-    // The requests in flight end. If they take too long they are cut.
+    // Requests in flight are answered. If they take too long, they are cut.
     await Promise.race([app.close(), end])
   }
   // After a cut, there is half a second to close the store.
@@ -89,11 +89,11 @@ export async function runService(open: Open = openApp): Promise<void> {
   log.info('stopped')
   await exit(0)
 
-  /** Ends the process: its supervisor starts it anew. First the requests in flight are refused. */
-  function giveUp(message: string, err: unknown): void {
+  /** Ends the process after the store has failed: a supervisor restarts it. Requests in flight are refused first. */
+  function endAfterFailure(message: string, err: unknown): void {
     admin.stopping()
     log.fatal({ err }, message)
-    endFailed(100)
+    exitWithError(100)
   }
 
   /** Logs one line and ends the process. An error that a person can fix is logged without a stack. */
@@ -102,10 +102,10 @@ export async function runService(open: Open = openApp): Promise<void> {
     log.level = 'fatal'
     if (error instanceof StartupError) log.fatal(await explain(error))
     else log.fatal({ err: error }, 'unexpected error')
-    endFailed(0)
+    exitWithError(0)
   }
 
-  function endFailed(milliseconds: number): void {
+  function exitWithError(milliseconds: number): void {
     process.removeAllListeners('uncaughtException').on('uncaughtException', () => undefined)
     setTimeout(() => void exit(1), milliseconds)
   }
@@ -127,7 +127,7 @@ function catchSignals(): { stop: AbortSignal; signalled: Promise<NodeJS.Signals>
   for (const each of ['SIGTERM', 'SIGINT'] as const) {
     process.on(each, () => {
       if (!stop.signal.aborted) first = performance.now()
-      else if (performance.now() - first > SAME_SIGNAL) void import('./ops/log.ts').then((log) => log.exit(1))
+      else if (performance.now() - first > REPEAT_TIMEOUT) void import('./ops/log.ts').then((log) => log.exit(1))
       stop.abort()
       resolve(each)
     })
@@ -135,17 +135,17 @@ function catchSignals(): { stop: AbortSignal; signalled: Promise<NodeJS.Signals>
   return { stop: stop.signal, signalled }
 }
 
-/** The message of an error, and the address of the service if it is the one that has taken the port. */
+/** The message of an error. If the service already runs on the port, the message has its address. */
 async function explain({ message, cause }: StartupError): Promise<string> {
   if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return message
   const { HOST, PORT } = readConfig()
-  const { callable } = await import('./welcome.ts')
-  const address = callable(`http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`)
+  const { clientAddress } = await import('./welcome.ts')
+  const address = clientAddress(`http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`)
   const found = await fetch(`${address}/openapi.yaml`, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
   return found?.ok === true ? `${message}; the service already runs at ${address}` : message
 }
 
-/** Waits until no connection is left to be accepted or read: a turn of the event loop takes one. */
+/** Waits until all waiting connections are accepted and read. Node accepts one in each turn of the event loop. */
 async function acceptAll(server: Server): Promise<void> {
   let quietTurns = 0
   server.on('connection', () => (quietTurns = 0))

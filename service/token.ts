@@ -16,7 +16,7 @@ const USAGE = `usage: token issue <caller> [--expires <time>] [--scope <scopes>]
 const ISSUE_OPTIONS = { expires: { type: 'string' }, scope: { type: 'string', multiple: true } } as const
 const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Does what the words say. @returns the lines for standard output */
+/** Runs the command. @returns the lines for standard output */
 async function run([command, ...words]: string[]): Promise<readonly string[]> {
   switch (oneOf(command, ['issue', 'list', 'revoke'])) {
     case 'issue': {
@@ -70,11 +70,11 @@ function toLine({ id, caller, created, expires, scopes }: StoredToken): string {
   ].join('\t')
 }
 
-/** Opens the store for a short visit: the service may be using it. */
-async function withStore<Result>(visit: (store: Store) => Promise<Result>): Promise<Result> {
+/** Opens the store for one action. The service may use it at the same time. */
+async function withStore<Result>(action: (store: Store) => Promise<Result>): Promise<Result> {
   const config = readConfig()
   const store = await openStore(config.DATABASE_URL, false, config)
-  return visit(store).finally(() => store.close())
+  return action(store).finally(() => store.close())
 }
 
 if (import.meta.main) {

@@ -1,4 +1,4 @@
-// What the service tells a person when it listens. On standard error: a log never holds a token.
+// Prints a welcome when the service listens. It goes to standard error, because the log must never hold a token.
 import { writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createToken } from './auth/access-tokens.ts'
@@ -11,7 +11,7 @@ import type { Store } from './store/store.ts'
  */
 export async function printWelcome({ DATABASE_URL, DOCS }: Config, store: Store, address: string): Promise<void> {
   const at = 'file' in DATABASE_URL ? resolve(DATABASE_URL.file) : `PostgreSQL, ${withoutUser(DATABASE_URL.url)}`
-  // No count of all: that takes longer the more plants there are.
+  // Only the first plants are counted: to count all of them may take long.
   const some = await store.entries()
   const isMore = some.length > 0 && (await store.entries(some.at(-1))).length > 0
   print(`
@@ -31,7 +31,7 @@ export async function printDemoToken(store: Store, address: string): Promise<voi
 }
 
 /** @param origin such as `http://0.0.0.0:3000` @returns an address that a client can call */
-export function callable(origin: string): string {
+export function clientAddress(origin: string): string {
   return origin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 }
 

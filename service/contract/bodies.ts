@@ -1,4 +1,4 @@
-// Request bodies: their media type and length, what reads them, and what the contract says of what was read.
+// Request bodies: checks their media type and length, parses them and validates them.
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Body, Media, Operation } from './compiled.ts'
@@ -9,9 +9,9 @@ import { countHeader } from '../http/protocol.ts'
 import { HttpError } from '../errors.ts'
 
 /** How a body of a media type is read and written: as JSON, as text in UTF-8, as a form of fields and files, or as bytes. */
-export type Kind = 'json' | 'text' | 'form' | 'bytes'
+export type BodyKind = 'json' | 'text' | 'form' | 'bytes'
 
-const REFUSED: readonly [pattern: RegExp, instead: string][] = [
+const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
   [/[*;]/, 'write each media type by its name, without parameters'],
   [/^text\/event-stream$/, 'an answer ends; write application/json'],
   [/^application\/x-www-form-urlencoded$/, 'write multipart/form-data or application/json'],
@@ -19,9 +19,9 @@ const REFUSED: readonly [pattern: RegExp, instead: string][] = [
   [/^multipart\/(?!form-data$)/, 'write multipart/form-data'],
 ]
 
-/** How bodies of a media type are read and written, or what to write instead of it. */
-export function kindOf(type: string): Kind | { readonly instead: string } {
-  const instead = REFUSED.find(([pattern]) => pattern.test(type))?.[1]
+/** The kind of a media type. @returns for an unsupported one, what to write in the contract instead */
+export function bodyKind(type: string): BodyKind | { readonly instead: string } {
+  const instead = UNSUPPORTED.find(([pattern]) => pattern.test(type))?.[1]
   if (instead !== undefined) return { instead }
   if (/^application\/json$|\+json$/.test(type)) return 'json'
   if (type === 'multipart/form-data') return 'form'
@@ -31,11 +31,11 @@ export function kindOf(type: string): Kind | { readonly instead: string } {
 const MAX_PARTS = 1000
 const TOO_LONG = new HttpError(413, 'The body is too long')
 
-/** Makes the media types of the contract those that bodies are read in. What reads forms is loaded for those only. */
-export async function readBodies(app: FastifyInstance, operations: readonly Operation[]): Promise<void> {
+/** Adds a parser for each media type of the contract. The parser of forms is loaded only if it is needed. */
+export async function addBodyParsers(app: FastifyInstance, operations: readonly Operation[]): Promise<void> {
   const types = new Set(operations.flatMap(({ body }) => Object.keys(body?.content ?? {})))
   for (const type of types) {
-    const kind = kindOf(type)
+    const kind = bodyKind(type)
     if (kind === 'form') {
       const { default: multipart } = await import('@fastify/multipart')
       await app.register(multipart)
@@ -47,7 +47,7 @@ export async function readBodies(app: FastifyInstance, operations: readonly Oper
   }
 }
 
-/** Refuses a body of a media type or a length that the operation does not take. An `onRequest` hook. */
+/** Refuses a body if the operation does not accept its media type or its length. An `onRequest` hook. */
 export function checkBody({ required, content }: Body): onRequestHookHandler {
   const types = Object.entries(content)
   return ({ raw }, _reply, done) => {
@@ -69,15 +69,15 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
 }
 
 /**
- * Makes the reader of the body of an operation.
- * @throws {HttpError} if it is not as the contract says; of bytes that are too many, when they are read
+ * Makes the function that reads and validates the body of an operation.
+ * @throws {HttpError} if the body does not fit the contract. A stream that is too long throws while it is read
  */
 export function bodyReader(
   { required, content }: Body,
   validators: Validators,
 ): (request: FastifyRequest) => Promise<unknown> {
   const readers = new Map(
-    Object.entries(content).map(([type, media]) => [type, mediaReader(kindOf(type), media, validators)]),
+    Object.entries(content).map(([type, media]) => [type, mediaReader(bodyKind(type), media, validators)]),
   )
   return async (request) => {
     const read = readers.get(request.mediaType ?? '')
@@ -89,8 +89,8 @@ export function bodyReader(
 }
 
 function mediaReader(kind: unknown, media: Media, validators: Validators): (request: FastifyRequest) => unknown {
-  if (kind === 'bytes') return ({ body }) => bounded(body as Readable, media.limit)
-  const validate = media.schema === null ? undefined : validators.of('body', { $ref: media.schema })
+  if (kind === 'bytes') return ({ body }) => limitBytes(body as Readable, media.limit)
+  const validate = media.schema === null ? undefined : validators.compile('body', { $ref: media.schema })
   return async (request) => {
     const holder = { body: kind === 'form' ? await readForm(request, media) : request.body }
     const fault = validate?.(holder)
@@ -99,10 +99,10 @@ function mediaReader(kind: unknown, media: Media, validators: Validators): (requ
   }
 }
 
-/** The bytes of a body, as they arrive. */
-async function* bounded(payload: Readable, limit: number): AsyncGenerator<Buffer> {
+/** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit */
+async function* limitBytes(payload: Readable, limit: number): AsyncGenerator<Buffer> {
   let size = 0
-  // To end the stream would end the connection, and with it the answer.
+  // To destroy the stream would close the connection before the answer.
   for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length
     if (size > limit) throw TOO_LONG
@@ -110,7 +110,7 @@ async function* bounded(payload: Readable, limit: number): AsyncGenerator<Buffer
   }
 }
 
-/** The fields of a form: texts as their types spell them, JSON, and files, which are kept in memory. */
+/** Reads the fields of a form: texts by their types, JSON, and files. Files are held in memory. */
 async function readForm(request: FastifyRequest, { fields = {}, limit }: Media): Promise<object> {
   const form: Record<string, unknown> = {}
   let size = 0
@@ -145,20 +145,20 @@ async function readForm(request: FastifyRequest, { fields = {}, limit }: Media):
   return form
 }
 
-/** RFC 9110, section 5.6.6: a charset may stand once; other parameters mean nothing here. Escapes are not read. */
+/** RFC 9110, section 5.6.6, without escapes. The charset must be UTF-8, at most once; other parameters are ignored. */
 const PARAMETERS =
   /^(?!.*charset.*charset)(?:[ \t]*;[ \t]*(?:charset=("?)utf-8\1|(?!charset)[\w-]+=(?:[\w.+-]+|"[^"\\]*")))*[ \t]*;?[ \t]*$/i
 
-/** Whether a `Content-Type` is of this media type, and of no other charset than UTF-8. */
+/** Whether a `Content-Type` has this media type, and no charset but UTF-8. */
 function isInUtf8(mediaType: string, contentType: string): boolean {
   const [type, parameters] = [contentType.slice(0, mediaType.length), contentType.slice(mediaType.length)]
   return type.toLowerCase() === mediaType && PARAMETERS.test(parameters)
 }
 
-/** Parses JSON; undefined if there is none. @throws {HttpError} */
+/** Parses JSON. @returns undefined if the body is empty @throws {HttpError} */
 function parseJsonBody(bytes: Buffer): unknown {
-  const rules = 'no byte order mark, no lone surrogate, no member name twice and no __proto__'
-  // One message for every reason: V8's own would quote the body.
+  const rules = 'no byte order mark, no lone surrogate, no duplicate member name and no __proto__'
+  // One message for every fault: the messages of V8 quote the body.
   return bytes.length === 0 ? undefined : parseWith(parseJson, bytes, `The body must be JSON in UTF-8, with ${rules}`)
 }
 

@@ -1,15 +1,15 @@
-// A contract as `npm run generate` compiles it: what a start needs of it, as plain values.
+// The types of a compiled contract: `npm run generate` writes it as plain values, so that a start need not parse YAML.
 
 export interface Compiled {
   readonly title: string
-  /** The SHA-256 of each file of the contract, by its path from the folder of the first. */
+  /** The SHA-256 of each file of the contract, by its path relative to the folder of the main file. */
   readonly sources: Readonly<Record<string, string>>
-  /** The document to serve, if several files were bundled into it. */
+  /** The served document, if it is a bundle of several files. */
   readonly bundle: string | null
-  /** Where the default of the server variable `base_url` stands in the document to serve. */
+  /** The position of the default of the server variable `base_url` in the served document. */
   readonly baseUrl: readonly [from: number, to: number] | null
   readonly operations: readonly Operation[]
-  /** By the ids that operations, and schemas in `$ref`, have for them. */
+  /** By id. Operations, and `$ref` in schemas, refer to these ids. */
   readonly schemas: Readonly<Record<string, Schema>>
 }
 
@@ -20,26 +20,26 @@ export interface Operation {
   readonly id: string
   /** In capital letters. */
   readonly method: string
-  /** With names in braces, behind the path of the servers. */
+  /** Begins with the path of the servers. The names of parameters are in braces. */
   readonly path: string
-  /** The alternatives, of which one must be satisfied; there is none if no credentials are needed. */
+  /** The alternatives: a request must satisfy one of them. Empty: no credentials are needed. */
   readonly security: readonly (readonly Requirement[])[]
   readonly parameters: readonly Parameter[]
   readonly body: Body | null
   /** By status, range (`4XX`) or `default`. */
   readonly responses: Readonly<Record<string, Response>>
-  /** How to write the errors of the service itself, by status, range or `default`, where that is not as usual. */
+  /** The formats of the service's own errors, by status, range or `default`. The usual format is left out. */
   readonly errors: Readonly<Record<string, ErrorFormat>>
 }
 
-/** The media type of an error, and what each of its members is given; null: as text. Null: an error has no body. */
+/** The media type of an error, and the content of each member; a `form` of null is a text. Null: there is no body. */
 export type ErrorFormat = { readonly type: string; readonly form: ErrorForm | null } | null
 export type ErrorForm = Readonly<Record<string, 'status' | 'digits' | 'blank' | 'phrase' | 'message'>>
 
-/** A security scheme that is served: `http` with `bearer`, or `apiKey` in a header, whose name is in lower case. */
+/** A supported security scheme: `http` with `bearer`, or `apiKey` in a header. The header's name is in lower case. */
 export type SecurityScheme = { readonly type: 'bearer' } | { readonly type: 'apiKey'; readonly header: string }
 
-/** Credentials that are needed, and the scopes that they must have. */
+/** The credentials that an operation requires, and the scopes that they must have. */
 export interface Requirement {
   readonly scheme: SecurityScheme
   readonly scopes: readonly string[]
@@ -51,11 +51,11 @@ export interface Parameter {
   readonly required: boolean
   /** The id of its schema. */
   readonly schema: string
-  /** What its text is read as; of a list, each of its texts. */
+  /** The type that its text is parsed as. In a list, it is the type of each item. */
   readonly type: string
-  /** How a list is sent: as `a=1&a=2`, or as `a=1,2`. */
+  /** How a list is sent: as `a=1&a=2`, or as `a=1,2`. Null: it is not a list. */
   readonly list: 'repeated' | 'commas' | null
-  /** The JSON of what an absent one is. */
+  /** The default value, as JSON. */
   readonly default?: string
 }
 
@@ -66,18 +66,18 @@ export interface Body {
 }
 
 export interface Media {
-  /** The id of its schema; null if any body is right. */
+  /** The id of its schema; null if every body is valid. */
   readonly schema: string | null
-  /** The most bytes. */
+  /** The maximum length in bytes. */
   readonly limit: number
-  /** What each field of a form is read as, and whether there may be several of it. */
+  /** The fields of a form: the type that each is parsed as, and whether it may be repeated. */
   readonly fields?: Readonly<Record<string, { readonly type: string; readonly isList: boolean }>>
 }
 
-/** The ids of the schemas of a response, by media type; null if any body is right. */
+/** The ids of the schemas of a response, by media type; null if every body is valid. */
 export type Response = Readonly<Record<string, string | null>>
 
-/** What `npm run generate` marks in types: members that only one side sends, and those with a default. */
+/** The mark that `npm run generate` puts on a member that only one side sends, or that has a default. */
 export interface Mark<Name extends 'readOnly' | 'writeOnly' | 'default', Value> {
   readonly $mark: Name
   readonly $value: Value

@@ -7,15 +7,15 @@ import { reasonOf, StartupError } from '../errors.ts'
 
 export type { components, OperationId, Request, Result, Service } from './types.ts'
 
-/** The contract, as the server needs it. */
+/** A compiled contract, with the document to serve. */
 export interface Contract extends Compiled {
   readonly file: string
-  /** The bytes to serve: those of the file, but for the default of `base_url`. */
+  /** The served document: the file, with `BASE_URL` as the default of `base_url`. */
   readonly bytes: Buffer
 }
 
 /**
- * Reads an OpenAPI 3.1 document. One that `npm run generate` has not seen is compiled first.
+ * Reads an OpenAPI 3.1 document. It is compiled if it has changed since the last `npm run generate`.
  * @param file the path of a YAML file
  * @param baseUrl the default of the server variable `base_url` in the served bytes
  * @throws {StartupError} with file, line and reason of each fault
@@ -26,7 +26,7 @@ export async function readContract(file: string, baseUrl?: string): Promise<Cont
   return { ...compiled, file, bytes: Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, compiled, baseUrl)) }
 }
 
-/** The packages that compile a contract are not installed where the service only runs. */
+/** Compiles a document. A production installation lacks the packages for this. */
 async function compileAnew(file: string): Promise<Compiled> {
   const { compile } = await import('./compile/compile.ts').catch((cause: unknown) => {
     throw new StartupError(`${file}: it has changed since the last \`npm run generate\`: run it again`, { cause })
@@ -34,7 +34,7 @@ async function compileAnew(file: string): Promise<Compiled> {
   return compile(file)
 }
 
-/** Whether `npm run generate` has seen the files as they are. The image has only the first of them. */
+/** Whether the files are unchanged since the last `npm run generate`. The image has only the main file. */
 function isCurrent(file: string): boolean {
   const [[, first] = [], ...others] = Object.entries(COMPILED.sources)
   const isSame = (path: string, sum?: string) => hash('sha256', readFileSync(path)) === sum

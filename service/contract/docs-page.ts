@@ -1,8 +1,8 @@
-// What the docs page adds to Swagger UI: a token that is kept on request, exact integers, no choice of one server.
+// The docs page extends Swagger UI: it can keep the token, shows exact integers, and hides a list of only one server.
 
 declare const location: { readonly pathname: string }
 
-/** What a plugin uses of Swagger UI (https://swagger.io/docs/open-source-tools/swagger-ui/customization/plug-points/). */
+/** The parts of Swagger UI that the plugin uses (https://swagger.io/docs/open-source-tools/swagger-ui/customization/plug-points/). */
 interface System {
   readonly React: { createElement: (type: unknown, props: object | null, ...children: unknown[]) => unknown }
   readonly authActions: { restoreAuthorization: (saved: { authorized: unknown }) => void }
@@ -17,13 +17,13 @@ interface Servers {
 
 type Action = (...payload: unknown[]) => void
 
-/** A plugin of Swagger UI. Browsers get the text of this function: it must use nothing outside of itself. */
+/** A plugin of Swagger UI. Browsers get the source text of this function, so it must not use anything outside of it. */
 export function docsPage() {
   const key = `authorization of ${location.pathname}`
   const save = ({ authSelectors }: System) =>
     sessionStorage.setItem(key, JSON.stringify(authSelectors.authorized().toJS()))
 
-  // JavaScript rounds integers beyond 2^53. What is parsed here has BigInts for them.
+  // JavaScript rounds integers beyond 2^53. This parser makes BigInts of them.
   const { parse, stringify } = JSON
   JSON.parse = (text: string, revive?: ((name: string, value: unknown) => unknown) | null): unknown =>
     parse(text, (name: string, value: unknown, { source = '' }: { source?: string } = {}): unknown => {
@@ -36,8 +36,8 @@ export function docsPage() {
       return JSON.rawJSON(String(this))
     },
   })
-  // Swagger UI's parser of YAML rounds them, too. It gets a text with an invisible mark, which is taken out again where the
-  // text is shown or sent. Bounds must be numbers: those beyond 2^53 are left out.
+  // The YAML parser of Swagger UI rounds them, too. An invisible mark turns them into texts; it is removed before they are
+  // shown or sent. Bounds must be numbers, so bounds beyond 2^53 are left out.
   const mark = (yaml: string) =>
     yaml
       .replaceAll(/(exclusive)?(minimum|maximum): -?\d{16,},?/gi, '')
@@ -81,7 +81,7 @@ export function docsPage() {
         const label = createElement('label', null, createElement('input', box), ' Keep the token when this tab reloads')
         return createElement('div', { className: 'authorize-bar' }, label, createElement(Button, props))
       },
-      // One server is no choice. Its address is useful only if it is not the page's.
+      // With one server there is nothing to choose. Its address is shown only if it is absolute.
       ServersContainer: (Choice: unknown, system: System) => (props: object) => {
         const servers = system.specSelectors.servers()
         if (servers.size > 1) return system.React.createElement(Choice, props)

@@ -18,16 +18,16 @@ const CSS = `
 `
 
 /**
- * Serves the contract as `/openapi.yaml`, and as a page to try it out at `/docs/`.
- * @param config `BASE_URL` is where the page sends its requests; with `DOCS` off there is no page
+ * Serves the contract as `/openapi.yaml`, and Swagger UI at `/docs/`.
+ * @param config the page sends its requests to `BASE_URL`; with `DOCS` off there is no page
  */
 export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, config: Config): void {
-  app.get('/openapi.yaml', async (request, reply) => sendChecked(request, reply.type('application/yaml'), bytes))
+  app.get('/openapi.yaml', async (request, reply) => sendWithEtag(request, reply.type('application/yaml'), bytes))
   if (config.DOCS === 'off') return
 
-  app.get('/', async (_request, reply) => reply.redirect('docs/')) // relative, to hold behind any path prefix
+  app.get('/', async (_request, reply) => reply.redirect('docs/')) // relative, so that it works behind a path prefix
 
-  // It is made when somebody comes to see it: each start would take a fifth longer.
+  // The page is made at the first request for it: to make it at each start would take a fifth longer.
   let page: Promise<FastifyInstance> | undefined
   for (const path of ['/docs', '/docs/', '/docs/static/*']) {
     app.get(path, async (request, reply) => {
@@ -38,18 +38,19 @@ export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, conf
       })
       const made = await page
       const answer = await made.inject({ method: 'GET', url, headers: { ...headers, 'x-request-id': id } })
-      const { connection: _connection, ...own } = answer.headers
-      reply.code(answer.statusCode).headers(own)
-      if (answer.statusCode === 200 && own.etag === undefined) return sendChecked(request, reply, answer.rawPayload)
-      if (own.etag !== undefined) reply.header('cache-control', 'public, max-age=3600')
-      // Fastify would give an empty body a type, which a 304 must not have.
+      const { connection: _connection, ...pageHeaders } = answer.headers
+      reply.code(answer.statusCode).headers(pageHeaders)
+      if (answer.statusCode === 200 && pageHeaders.etag === undefined)
+        return sendWithEtag(request, reply, answer.rawPayload)
+      if (pageHeaders.etag !== undefined) reply.header('cache-control', 'public, max-age=3600')
+      // Fastify would set a Content-Type for an empty buffer, which a 304 must not have.
       return reply.send(answer.rawPayload.length > 0 ? answer.rawPayload : undefined)
     })
   }
 }
 
-/** Sends what a browser may keep if it asks each time whether it has changed (RFC 9110, section 13.1.2). */
-async function sendChecked({ headers }: FastifyRequest, reply: FastifyReply, body: Buffer): Promise<FastifyReply> {
+/** Sends a body with an `ETag`; 304 if the browser has it already (RFC 9110, section 13.1.2). */
+async function sendWithEtag({ headers }: FastifyRequest, reply: FastifyReply, body: Buffer): Promise<FastifyReply> {
   const etag = `"${hash('sha256', body, 'base64url')}"`
   reply.headers({ etag, 'cache-control': 'no-cache' })
   if (headers['if-none-match']?.includes(etag) !== true) return reply.send(body)
@@ -61,14 +62,14 @@ async function buildPage(log: FastifyBaseLogger, config: Config, title: string):
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   const page = makeServer({ config, log, maxConnections: 0 })
   page.addHook('onRequest', checkPath)
-  await page.register(swagger) // the page asks for this plugin; the copies that it would serve are not
+  await page.register(swagger) // swagger-ui requires this plugin; the document that it makes is not used
   await page.register(swaggerUi, {
     routePrefix: '/docs',
     theme: { title, css: [{ filename: 'docs.css', content: CSS }] },
     uiConfig: {
       urls: [{ url: '../openapi.yaml', name: title }],
       plugins: [docsPage],
-      persistAuthorization: true, // as docsPage does it: without this, loading the contract would clear what was restored
+      persistAuthorization: true, // without it, loading the contract would clear the token that docsPage has restored
       deepLinking: true,
       validatorUrl: null,
     },
@@ -79,11 +80,11 @@ async function buildPage(log: FastifyBaseLogger, config: Config, title: string):
   return page
 }
 
-/** Redirects relatively, to hold behind any path prefix. */
+/** Redirects by relative addresses, which work behind a path prefix. */
 async function redirect({ url, routeOptions }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
   const route = routeOptions.url
   if (route === '/docs/static/index.html') return reply.redirect('../')
-  // The page's links to its files are relative only where the URL ends with a slash.
+  // The page links to its files by relative addresses only if its URL ends with a slash.
   if (route !== '/docs' || url.endsWith('/')) return undefined
   return reply.redirect(url.split('?')[0]?.endsWith('/') ? './' : 'docs/')
 }

@@ -7,7 +7,7 @@ import { HttpError } from '../errors.ts'
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const INTEGER = /^(0|-?[1-9]\d*)$/
 
-/** By type. Texts are read as JSON spells values; another spelling stays a text, for the schema to refuse. */
+/** By type. A value must be spelled as in JSON. Any other text stays a text, and the schema refuses it. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   int64: (text) => (INTEGER.test(text) ? BigInt(text) : text),
   integer: (text) => (INTEGER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text),
@@ -15,17 +15,17 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
 }
 
-/** What a text spells, as a value of a type. */
+/** Parses a text as a type. @returns the text itself if it is no value of the type */
 export function readText(text: unknown, type: string): unknown {
   return typeof text === 'string' ? (READERS[type]?.(text) ?? text) : text
 }
 
-/** The parameters of one part of a request, by the names that the contract has for them. */
+/** Reads the parameters of one part of a request, by their names in the contract. */
 export type ReadParameters = (request: FastifyRequest) => object
 
 /**
- * Makes the reader of the parameters in a path, a query or in headers. All others are left out.
- * @throws {HttpError} where one is missing, invalid or repeated
+ * Makes the function that reads the parameters in the path, the query or the headers. It leaves out unknown ones.
+ * @throws {HttpError} if one is missing, invalid or repeated
  */
 export function parametersReader(
   all: readonly Parameter[],
@@ -35,7 +35,7 @@ export function parametersReader(
   const parameters = all.filter((each) => each.in === where)
   if (parameters.length === 0) return () => ({})
   const defaults = parameters.flatMap(({ name, default: json }) => (json === undefined ? [] : [[name, json]]))
-  const validate = validators.of(where, {
+  const validate = validators.compile(where, {
     type: 'object',
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, { $ref: schema }])),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
@@ -49,12 +49,12 @@ export function parametersReader(
   }
 }
 
-/** The name of a path parameter in the router, which knows letters, digits and `_`. */
+/** The name of a path parameter in the router, which allows letters, digits and `_`. */
 export function routerName(name: string): string {
   return name.replaceAll(/\W/g, '_')
 }
 
-/** A parameter as it is sent: no entry if it is absent. */
+/** Reads one parameter. @returns no entry if it is absent */
 function read(
   { in: where, name, type, list }: Parameter,
   { params, query, headers, raw }: FastifyRequest,
@@ -63,16 +63,16 @@ function read(
   const part: unknown = where === 'path' ? params : where === 'query' ? query : headers
   const value: unknown = Object.hasOwn(part ?? {}, sent) ? Reflect.get(part ?? {}, sent) : undefined
   if (value === undefined) return []
-  // Of several headers Node makes one text, or drops some.
+  // Node joins repeated headers into one text, or drops some of them.
   const isRepeated = where === 'header' ? countHeader(raw, sent) > 1 : Array.isArray(value) && list !== 'repeated'
   if (isRepeated) throw new HttpError(400, `${where}/${name} must not be repeated`)
   if (list === null) return [[name, readText(value, type)]]
-  const texts = list === 'repeated' ? [value].flat() : separated(raw.url ?? '', name)
+  const texts = list === 'repeated' ? [value].flat() : splitList(raw.url ?? '', name)
   return [[name, texts.map((text) => readText(text, type))]]
 }
 
-/** The texts of a list that is sent as `a=1,2`; a comma of their own is sent as `%2C`. */
-function separated(url: string, name: string): string[] {
+/** Splits a list that is sent as `a=1,2`. A comma within an item is sent as `%2C`. */
+function splitList(url: string, name: string): string[] {
   const pairs = url
     .slice(url.indexOf('?') + 1)
     .split('&')

@@ -1,29 +1,29 @@
 import type { FastifyInstance, RouteOptions, RouteShorthandOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answerSender } from './answer.ts'
-import { bodyReader, readBodies } from './bodies.ts'
+import { addBodyParsers, bodyReader } from './bodies.ts'
 import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './errors.ts'
 import { parametersReader, routerName } from './parameters.ts'
 import type { Service } from './types.ts'
 import { Validators } from './validation.ts'
-import './validated.ts'
+import './skip-document-check.ts'
 import { StartupError, HttpError } from '../errors.ts'
 
-/** A service that has a method for each operation, and none that has no operation. */
+/** A service with a method for each operation, and no other methods. */
 export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
 
-/** The hooks of an operation, in their order. */
+/** Makes the hooks of an operation, in order. */
 export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest'>
 
-/** What the methods of a service have in common: each gets what the contract has validated for it. */
+/** A method of the service. It gets the validated parts of the request. */
 type Method = (request: object) => Promise<Answer>
 
 /**
- * Adds a route for each operation of the contract: guarded, validated and answered as it says, by the service's method of
- * the same name.
- * @param draft whether the methods need not fit yet: an operation without one is then answered 501
+ * Adds a route for each operation of the contract. The route runs the hooks, validates the request, calls the service's
+ * method of the same name, and sends its answer.
+ * @param draft whether methods may be missing: their operations are answered 501
  * @throws {StartupError} naming each operation without a method, and each method without an operation
  */
 export async function addRoutes<Methods extends Exactly<Methods>>(
@@ -34,7 +34,7 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
   draft = false,
 ): Promise<void> {
   const { operations, schemas } = contract
-  const methods = methodsOf(service)
+  const methods = listMethods(service)
   const ids = operations.map(({ id }) => id)
   const misfits = [
     ...[...methods.keys()]
@@ -45,12 +45,12 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
   if (draft) for (const each of misfits) app.log.warn(each)
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
-  await readBodies(app, operations)
+  await addBodyParsers(app, operations)
   const requests = new Validators(schemas, true)
   let responses: Validators | undefined
-  const routeOf = (operation: Operation): RouteOptions => {
+  const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
-    const run = methods.get(id) ?? unwritten(id, service)
+    const run = methods.get(id) ?? answer501(id, service)
     const [readPath, readQuery, readHeaders] = (['path', 'query', 'header'] as const).map((place) =>
       parametersReader(parameters, place, requests),
     )
@@ -69,14 +69,14 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
       },
     }
   }
-  const routes = new Map(operations.map((operation) => [operation.id, routeOf(operation)]))
+  const routes = new Map(operations.map((operation) => [operation.id, makeRoute(operation)]))
   await app.register(openapiGlue, {
     specification: routingDocument(contract),
-    operationResolver: (id) => routes.get(id) ?? never(id),
+    operationResolver: (id) => routes.get(id) ?? failWithoutRoute(id),
   })
 }
 
-/** The part of the document that says which operation answers which method and path. The compiled contract has the rest. */
+/** The document for fastify-openapi-glue: which operation has which method and path. The compiled contract has the rest. */
 function routingDocument({ title, operations }: Contract): object {
   const responses = { default: { description: 'see the contract' } }
   const paths: Record<string, Record<string, object>> = {}
@@ -86,18 +86,18 @@ function routingDocument({ title, operations }: Contract): object {
   return { openapi: '3.1.0', info: { title, version: '' }, paths }
 }
 
-function never(id: string): never {
+function failWithoutRoute(id: string): never {
   throw new StartupError(`the operation ${id} has no route`)
 }
 
-/** What answers an operation until its method is written. */
-function unwritten(id: string, { constructor }: object): Method {
+/** Takes the place of a method that is not written yet. */
+function answer501(id: string, { constructor }: object): Method {
   return () =>
     Promise.reject(new HttpError(501, `The operation ${id} needs a method ${id} in the class ${constructor.name}`))
 }
 
-/** The service's methods by name. A private one begins with `#`, so that all others are operations. */
-function methodsOf(service: object): ReadonlyMap<string, Method> {
+/** The public methods of a service by name. Private ones begin with `#`, and are not listed. */
+function listMethods(service: object): ReadonlyMap<string, Method> {
   const { constructor: _constructor, ...descriptors } = Object.getOwnPropertyDescriptors(Object.getPrototypeOf(service))
   return new Map(Object.entries(descriptors).map(([name, { value }]) => [name, (value as Method).bind(service)]))
 }

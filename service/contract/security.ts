@@ -11,11 +11,11 @@ export type Verdict = { readonly caller: string; readonly scopes: readonly strin
 
 /** Checks the credentials of one security scheme. */
 export interface Guard {
-  /** Its challenge in `WWW-Authenticate` (RFC 9110, section 11.6.1), which may be followed by parameters. */
+  /** Its challenge in `WWW-Authenticate` (RFC 9110, section 11.6.1). Parameters may be added to it. */
   readonly challenge: string
   /**
-   * Decides by the headers only. It may be asked several times about a request.
-   * @throws {HttpError | StoreUnavailable} if it can't be decided at the moment
+   * Checks the headers of a request. It may be called several times for one request.
+   * @throws {HttpError | StoreUnavailable} if the check is not possible at the moment
    */
   readonly check: (request: FastifyRequest, reply: FastifyReply) => Promise<Verdict>
 }
@@ -23,20 +23,20 @@ export interface Guard {
 /** Makes the guard of a security scheme. */
 export type MakeGuard = (scheme: SecurityScheme) => Guard
 
-/** Reads a member of the contract's `securitySchemes`. @returns undefined if it is not served */
+/** Reads a member of the contract's `securitySchemes`. @returns undefined if it is not supported */
 export function readSecurityScheme(
   described: Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>,
 ): SecurityScheme | undefined {
   const { type, scheme, in: place, name } = described
   if (type === 'http' && String(scheme).toLowerCase() === 'bearer') return { type: 'bearer' }
-  if (type === 'oauth2' || type === 'openIdConnect') return { type: 'bearer' } // RFC 6750: that is how a token is sent
+  if (type === 'oauth2' || type === 'openIdConnect') return { type: 'bearer' } // RFC 6750
   if (type === 'apiKey' && place === 'header') return { type, header: String(name).toLowerCase() }
   return undefined
 }
 
 /**
- * The hook that lets those pass whose credentials satisfy one of the alternatives, and sets their caller. Any other gets
- * 401, or 403 if only scopes are missing. An alternative without credentials is for those who send none.
+ * Makes the hook that authenticates a request and sets its caller. The credentials must satisfy one of the alternatives.
+ * Otherwise, the answer is 401, or 403 if only scopes are missing. An empty alternative allows requests without credentials.
  * @param onRefused called with the reason of a 401
  */
 export function requireCaller(
@@ -87,7 +87,7 @@ async function checkAll(
   return { caller }
 }
 
-/** RFC 6750, section 3.1: an error is named only to those who sent credentials. */
+/** RFC 6750, section 3.1: the challenge names an error only if the request has credentials. */
 function refusal({ reason, challenge, scopes }: Refused): HttpError {
   if (reason === 'missing') return new HttpError(401, 'An access token is needed', { 'www-authenticate': challenge })
   if (reason !== 'scope') {

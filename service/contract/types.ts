@@ -1,4 +1,4 @@
-// The types that a service is written with.
+// The types of a service's methods, made from the generated types of the contract.
 import type { Mark } from './compiled.ts'
 import type { operations } from './contract.gen.ts'
 import type { JsonText } from '../http/json.ts'
@@ -8,18 +8,18 @@ export type { components } from './contract.gen.ts'
 /** The operationIds of the contract. */
 export type OperationId = keyof operations
 
-/** What the service gets of a request: the parts that the contract describes, validated. An int64 is a `bigint`. */
+/** The validated parts of a request, as the contract describes them. An int64 is a `bigint`. */
 export interface Request<Id extends OperationId> {
-  /** Whom the credentials name; empty if there are none, and none are needed. */
+  /** The caller that the credentials name; empty if there are none, and the operation needs none. */
   readonly caller: string
   readonly path: Part<Id, 'path'>
   readonly query: Part<Id, 'query'>
   readonly header: Part<Id, 'header'>
-  /** JSON as it is described, a text, the fields and files of a form, or bytes as they arrive. */
+  /** The value of the JSON, a text, the fields and files of a form, or a stream of bytes. */
   readonly body: RequestBody<operations[Id]>
 }
 
-/** What the service answers: a status that the contract declares, with the headers and the body of that status. */
+/** The answer of a method: a status that the contract declares, with its headers and its body. */
 export type Result<Id extends OperationId> = Results<operations[Id]['responses']>
 
 /** A method for each operation of the contract, named by its operationId. */
@@ -46,7 +46,7 @@ type ReceivedAs<Type, Value> = Type extends Json | 'multipart/form-data'
 type Json = 'application/json' | `${string}+json`
 type Text = `text/${string}`
 
-/** A value without what is only in responses; what has a default is there. */
+/** The type of a value in a request: without `readOnly` members. Members with a default are always present. */
 type Requested<Value> =
   Value extends Mark<'writeOnly' | 'default', infer Inner>
     ? Requested<Inner>
@@ -64,7 +64,7 @@ type Requested<Value> =
           }
         : Value
 
-/** A value without what is only in requests. */
+/** The type of a value in a response: without `writeOnly` members. */
 type Responded<Value> =
   Value extends Mark<'readOnly' | 'default', infer Inner>
     ? Responded<Inner>
@@ -75,23 +75,23 @@ type Responded<Value> =
       : Value
 type Marked<Value, Name extends string> = NonNullable<Value> extends { readonly $mark: Name } ? true : false
 
-/** The statuses of a class: of '4', 400 to 499. */
-type StatusesOf<Class extends string> = ToNumber<`${Class}${Digit}${Digit}`>
+/** The statuses of a class: '4' means 400 to 499. */
+type StatusesInClass<Class extends string> = ToNumber<`${Class}${Digit}${Digit}`>
 type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9'
 type ToNumber<Text> = Text extends `${infer Value extends number}` ? Value : never
-type Success = StatusesOf<'2'> | StatusesOf<'3'> | '2XX' | '3XX'
+type Success = StatusesInClass<'2'> | StatusesInClass<'3'> | '2XX' | '3XX'
 
 type Results<Responses> = {
   [Key in keyof Responses]: { readonly status: Status<Key, keyof Responses> } & Headers<Responses[Key]> &
     Body<Responses[Key]>
 }[keyof Responses]
-/** `default` is what is answered without the method, but where no other response is a success. */
+/** `default` is for the service's own errors. A method may use it only if no other response is a success. */
 type Status<Key, All> = Key extends number
   ? Key
   : Key extends `${infer Class}XX`
-    ? Exclude<StatusesOf<Class>, All>
+    ? Exclude<StatusesInClass<Class>, All>
     : Extract<All, Success> extends never
-      ? Exclude<StatusesOf<'2' | '3' | '4' | '5'>, All>
+      ? Exclude<StatusesInClass<'2' | '3' | '4' | '5'>, All>
       : never
 
 type Headers<Response> = Response extends { headers: infer All } ? HeaderPart<Named<All>> : unknown
@@ -100,13 +100,13 @@ type HeaderPart<All> = object extends All ? { readonly headers?: All } : { reado
 
 type Body<Response> = Response extends { content: infer Content extends object }
   ? {
-      [Type in keyof Content]: { readonly body: Given<Type, Content[Type]> } & TypeOf<Type, keyof Content>
+      [Type in keyof Content]: { readonly body: BodyValue<Type, Content[Type]> } & MediaTypeMember<Type, keyof Content>
     }[keyof Content]
   : { readonly body?: undefined }
-/** Which media type a body has is to be said where there are several. */
-type TypeOf<Type, All> = [All] extends [Type] ? { readonly type?: Type } : { readonly type: Type }
-/** A body may be JSON already. An array may be answered in batches: it is then streamed, in the memory of one batch. */
-type Given<Type, Value> = Type extends Json
+/** The answer must name its media type if the contract has several. */
+type MediaTypeMember<Type, All> = [All] extends [Type] ? { readonly type?: Type } : { readonly type: Type }
+/** A body may be JSON text already. An array may come in batches: it is streamed, with one batch in memory at a time. */
+type BodyValue<Type, Value> = Type extends Json
   ? Responded<Value> | JsonText<Value> | (Value extends readonly unknown[] ? AsyncIterable<JsonText<Value>> : never)
   : Type extends Text
     ? Value

@@ -6,19 +6,19 @@ import addFormats from 'ajv-formats'
 import type { Schema } from './compiled.ts'
 import { parseJson } from '../http/json.ts'
 
-/** Validates one member of an object in its place. @returns what is wrong with it, in words that begin with its name */
+/** Validates a member of an object, and may change it. @returns the fault, in words that begin with the member's name */
 export type Validate = (holder: object) => string | undefined
 
 /**
- * Compiles the schemas of a contract, in OpenAPI 3.1's own dialect of JSON Schema, 2020-12. Nothing is changed to make a
- * value fit. In a request an int64 becomes a `bigint`, and an absent member its default; of a response what is `writeOnly`
- * is taken away.
+ * Compiles the schemas of a contract, in JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. In a
+ * request, an int64 becomes a `bigint`, and an absent member gets its default. In a response, `writeOnly` members are
+ * removed.
  */
 export class Validators {
   readonly #ajv: Ajv2020
 
   constructor(schemas: Readonly<Record<string, Schema>>, isRequest: boolean) {
-    // compile.ts has checked the schemas: the schema of schemas would take longer to compile than all of them.
+    // compile.ts has checked the schemas. To compile JSON Schema's meta-schema would take longer than to compile them all.
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
     const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true })
     addFormats.default(ajv)
@@ -31,21 +31,21 @@ export class Validators {
     }
     add('file', (_, data) => data instanceof Blob, 'must be a file')
     add('notSent', () => false, 'is read-only: leave it out')
-    // These two have no type: they go before all that objects have.
+    // These two have no type, so Ajv runs them before the keywords for objects.
     add('filled', fillMembers)
     add('removed', removeMembers)
     for (const [id, schema] of Object.entries(schemas)) ajv.addSchema(schema, id)
     this.#ajv = ajv
   }
 
-  /** @param name of the member that is to be validated */
-  of(name: string, schema: Schema): Validate {
+  /** Compiles a schema. @param name of the member to validate */
+  compile(name: string, schema: Schema): Validate {
     const validate = this.#ajv.compile({ type: 'object', properties: { [name]: schema } })
-    return (holder) => (validate(holder) ? undefined : messageOf(validate.errors ?? []))
+    return (holder) => (validate(holder) ? undefined : describeFault(validate.errors ?? []))
   }
 }
 
-/** As `enum`, with the values as JSON, which may be those of an int64. */
+/** Works like Ajv's `enum`. The values are JSON texts, which can hold an int64. */
 function compileListed(values: readonly string[]): DataValidateFunction {
   const all = values.map(parse)
   return (data: unknown) => {
@@ -68,18 +68,18 @@ function removeMembers(names: readonly string[], data: unknown): boolean {
 
 const parse = (text: string) => parseJson(Buffer.from(text))
 
-function messageOf(errors: readonly ErrorObject[]): string {
+function describeFault(errors: readonly ErrorObject[]): string {
   const { instancePath = '', keyword, message = 'is invalid', params, parentSchema } = mostSpecific(errors) ?? {}
   const extra: unknown = params?.['additionalProperty'] ?? params?.['unevaluatedProperty']
   const meaning: unknown = parentSchema?.['description']
-  // The text of these two says nothing to people; the author of the schema does.
+  // Ajv's message for these two does not help a person; the description in the schema does.
   const isExplained = (keyword === 'pattern' || keyword === 'not') && typeof meaning === 'string'
-  const own = isExplained ? `is invalid: ${meaning}` : message
-  const fault = typeof extra === 'string' ? `must not have the property ${extra.slice(0, 100)}` : own
+  const text = isExplained ? `is invalid: ${meaning}` : message
+  const fault = typeof extra === 'string' ? `must not have the property ${extra.slice(0, 100)}` : text
   return `${instancePath.slice(1)} ${fault}`
 }
 
-/** Of several alternatives the one that was meant: its fault is further down, and not in what tells them apart. */
+/** Chooses the fault to report: among alternatives, the deepest one. `enum` and `const` only tell alternatives apart. */
 function mostSpecific(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const choice = errors.at(-1)
   if (choice?.keyword !== 'oneOf' && choice?.keyword !== 'anyOf') return errors[0]
@@ -95,21 +95,21 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 type Numeric = number | bigint
-/** A compiled schema that says something of numbers. */
+/** A compiled schema with keywords for numbers. */
 type Bounded = { readonly types?: readonly string[] } & Readonly<Record<string, unknown>> & {
     readonly minimum?: string
     readonly maximum?: string
   }
 
-/** The types that hold integers only, with the least and the greatest of each. */
+/** The integer types, each with its least and its greatest value. */
 const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]>> = {
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
-  // RFC 8259, section 6: the integers on which all readers of JSON agree.
+  // RFC 8259, section 6: all parsers of JSON agree on these integers.
   integer: [1n - 2n ** 53n, 2n ** 53n - 1n],
 }
 
-/** By keyword, what a number must be. JavaScript compares a `bigint` with a `number` exactly. */
+/** The keywords for numbers, in words and as a check. JavaScript compares a `bigint` with a `number` exactly. */
 const BOUNDS: Readonly<Record<string, readonly [words: string, isRight: (data: Numeric, bound: Numeric) => boolean]>> =
   {
     minimum: ['>=', (data, bound) => data >= bound],
@@ -120,13 +120,13 @@ const BOUNDS: Readonly<Record<string, readonly [words: string, isRight: (data: N
   }
 
 /**
- * Adds `types`, which is `type` with int64 and int32, and replaces the keywords of numbers, whose values are then digits.
- * Ajv's own know no `bigint`, and take 19.99 for no multiple of 0.01.
+ * Adds `types`, which is `type` with int64 and int32, and replaces the keywords for numbers: their values are digits here.
+ * Ajv's keywords do not support `bigint`, and say that 19.99 is not a multiple of 0.01.
  * @param isRequest whether an int64 becomes a `bigint`
  */
 function addNumberKeywords(ajv: Ajv2020, isRequest: boolean): void {
   const error = {
-    message: ({ parentSchema }: { parentSchema?: Bounded }) => str`must be ${wordsOf(parentSchema ?? {})}`,
+    message: ({ parentSchema }: { parentSchema?: Bounded }) => str`must be ${describeNumber(parentSchema ?? {})}`,
   }
   const compile =
     (types: readonly string[]): DataValidateFunction =>
@@ -157,8 +157,8 @@ function isOfType(data: unknown, type: string): boolean {
   return (typeof data === 'bigint' || Number.isInteger(data)) && data >= range[0] && data <= range[1]
 }
 
-/** All that a schema says of numbers. */
-function wordsOf(schema: Bounded): string {
+/** Describes in words which numbers a schema allows. */
+function describeNumber(schema: Bounded): string {
   const { types = ['number'], minimum, maximum } = schema
   const nouns = types.map((type) => (RANGES[type] ? 'an integer' : type === 'number' ? 'a number' : type))
   const [least, greatest] = types.flatMap((type) => RANGES[type] ?? [])
@@ -169,7 +169,7 @@ function wordsOf(schema: Bounded): string {
   return [nouns.join(' or '), ...(isRange ? [` from ${from} to ${to}`] : []), ...limits].join('')
 }
 
-/** Whether a number in decimal digits is a multiple of another one, exactly. */
+/** Whether a number is an exact multiple of another one. Both are decimal digits. */
 function isMultiple(value: string, of: string): boolean {
   const [a, b] = [decimal(value), decimal(of)]
   const scale = Math.max(a.scale, b.scale)

@@ -1,14 +1,14 @@
 import type { FastifyBaseLogger } from 'fastify'
 
-/** Requests that begin in one turn of the event loop. Node accepts one new connection in a turn, however long it is. */
+/** Requests that begin in one turn of the event loop. Turns must be short: Node accepts one new connection in each. */
 const MAX_BEGUN = 64
-/** Requests that are refused in one turn. Refused clients ask again: without a bound, nothing else would be done. */
+/** Requests that are refused in one turn. Refused clients try again: without a bound, the service would only refuse. */
 const MAX_REFUSED = 24
 /** Milliseconds after which a request that waits for its turn is refused. */
 const WAIT_TIMEOUT = 500
 /** Requests that may wait. */
 const MAX_WAITING = 5000
-/** Milliseconds whose refusals are one line of the log: a line for each would be a load of its own. */
+/** Milliseconds between two log lines that count refusals. A line for each refusal would be too much load. */
 const LOG_INTERVAL = 1000
 
 interface Waiting {
@@ -18,9 +18,8 @@ interface Waiting {
 }
 
 /**
- * Admission control. A bounded number of requests begins in each turn of the event loop: turns are short, however many
- * clients there are, and new connections and health checks get theirs. The other requests wait, in order; one that has
- * waited too long is refused.
+ * Admission control. A bounded number of requests begins in each turn of the event loop, so that turns stay short, and new
+ * connections and health checks are served in time. Other requests wait in order. A request that waits too long is refused.
  */
 export class Admission {
   readonly #log: FastifyBaseLogger
@@ -36,11 +35,11 @@ export class Admission {
     this.#onRefused = onRefused
   }
 
-  /** Begins a request, in this turn or a later one, or refuses it. What has no `refuse` begins in any case. */
-  pass(begin: () => void, refuse = begin): void {
+  /** Begins a request, in this turn or a later one, or refuses it. Without `refuse`, it always begins. */
+  admit(begin: () => void, refuse = begin): void {
     if (this.#begun < MAX_BEGUN) {
       this.#begun += 1
-      // On a quiet server few requests schedule a turn: it costs more than to begin most of them.
+      // To schedule a turn costs more than to begin most requests, so a quiet server rarely does it.
       if (this.#begun > MAX_BEGUN / 2) this.#scheduleTurn()
       begin()
     } else if (this.#waiting.length < MAX_WAITING) {

@@ -5,9 +5,9 @@ const PREFLIGHT_TTL = 600
 
 /**
  * Lets browser applications of other origins call a server (https://fetch.spec.whatwg.org/#http-cors-protocol), without
- * cookies. To be called before `answerOtherMethods`, whose routes answer OPTIONS.
+ * cookies. Call it before `answerOtherMethods`, whose routes answer OPTIONS.
  * @param origins such as `https://app.example`
- * @param contract its operations have the methods that are allowed
+ * @param contract the methods of its operations are allowed
  */
 export async function allowOrigins(
   app: FastifyInstance,
@@ -17,7 +17,7 @@ export async function allowOrigins(
   if (origins.length === 0) return
   const { default: cors } = await import('@fastify/cors')
   await app.register(cors, {
-    // To any other origin no header is sent, and its browser withholds the answer.
+    // Other origins get no header, so that their browsers hide the answer from the application.
     origin: (origin, done) => done(null, origin !== undefined && origins.includes(origin)),
     methods: [...new Set(operations.map(({ method }) => method))],
     allowedHeaders: ['Authorization', 'Content-Type', 'X-Request-Id'],

@@ -4,7 +4,7 @@ import { standardHeaders } from './protocol.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Gives the errors of a route a form of their own; one without a media type has no body. */
+    /** Writes an error of the route in its own form. Without `type`, there is no body. Undefined: the usual form. */
     writeError?: (
       status: number,
       message: string,
@@ -20,10 +20,10 @@ export function answerError(error: Error, request: FastifyRequest, reply: Fastif
   if (statusCode >= 500 && !(error instanceof HttpError))
     request.log.error({ reqId: request.id, err: error }, 'request failed')
   const form = request.routeOptions.config.writeError?.(statusCode, message)
-  const { type, body } = form ?? { type: JSON_TYPE, body: bodyOf(statusCode, message) }
+  const { type, body } = form ?? { type: JSON_TYPE, body: errorBody(statusCode, message) }
   reply.code(statusCode).headers(headers)
   if (type === undefined) return reply.send()
-  // With a serializer of the reply, Fastify adds no charset to the type.
+  // Without a serializer, Fastify would add a charset.
   const serializer = typeof body === 'string' ? String : JSON.stringify
   return reply.type(type).serializer(serializer).send(body)
 }
@@ -39,14 +39,14 @@ function toHttpError(error: Error & { readonly statusCode?: number }): HttpError
     : new HttpError(500, 'Internal Server Error')
 }
 
-/** The body of every error: the contract's schema `Error`. */
-function bodyOf(error: number, message: string) {
+/** The usual body of an error: the contract's schema `Error`. */
+function errorBody(error: number, message: string) {
   return { error, message }
 }
 
 /** The headers and the body of an error, for answers that Fastify does not send. */
 export function plainError({ statusCode, message, headers }: HttpError, id: string) {
-  const body = JSON.stringify(bodyOf(statusCode, message))
+  const body = JSON.stringify(errorBody(statusCode, message))
   const framing = { 'content-type': JSON_TYPE, 'content-length': String(Buffer.byteLength(body)) }
   return { headers: { ...standardHeaders(id), ...headers, ...framing }, body }
 }

@@ -1,6 +1,6 @@
 declare global {
   interface JSON {
-    /** A text that is written as it is: https://github.com/tc39/proposal-json-parse-with-source */
+    /** Makes an object that `JSON.stringify` writes as this text: https://github.com/tc39/proposal-json-parse-with-source */
     rawJSON(text: string): object
   }
 }
@@ -10,7 +10,7 @@ export function exactJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
 }
 
-/** The JSON text of a value, which is sent as it is. Its maker is responsible for the text. */
+/** The JSON text of a value. It is sent without a check. */
 export class JsonText<Value> {
   readonly text: string
   declare protected readonly value: Value // in the type only
@@ -22,30 +22,30 @@ export class JsonText<Value> {
 
 export const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const STRING = /"(?:[^"\\]|\\.)*"/g
-/** Matches each text with a number that JavaScript would round, and some others: up to 15 digits are exact. */
+/** Matches every text with a number that JavaScript may round. Numbers of up to 15 digits are exact. */
 const INEXACT = /[\d.]{16}|\d[eE]/
 
 /**
- * Parses a JSON text (RFC 8259) exactly, and refuses what readers of JSON disagree about.
+ * Parses a JSON text (RFC 8259) exactly. It refuses texts that JSON parsers read in different ways.
  *
  * An integer that a `number` can't hold is a `bigint`. A fraction that JavaScript would round to an integer is `NaN`,
  * which no schema with a type accepts. Any other number is a `number`; beyond ±2^64 numbers are rounded.
  * @param bytes the text in UTF-8
  * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, some thousand levels of nesting, a lone surrogate
- *   in a string or a member name (RFC 7493, section 2.1), a name twice in an object, or the name `__proto__`
+ *   in a string or a member name (RFC 7493, section 2.1), a duplicate member name, or the name `__proto__`
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
   const value: unknown = INEXACT.test(text) ? JSON.parse(text, revive) : JSON.parse(text)
   // Outside of strings there is a colon for each member.
   const colons = text.replaceAll(STRING, '').split(':').length - 1
-  if (colons !== countMembers(value)) throw new SyntaxError('a member name twice')
+  if (colons !== countMembers(value)) throw new SyntaxError('a duplicate member name')
   return value
 }
 
 /**
- * The members of all objects in a value.
- * @throws {SyntaxError} for a lone surrogate, and for the name `__proto__`: some readers take it for the prototype
+ * Counts the members of all objects in a value.
+ * @throws {SyntaxError} for a lone surrogate, and for the name `__proto__`: some parsers set the prototype by it
  */
 function countMembers(value: unknown): number {
   if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('a lone surrogate')
@@ -58,11 +58,11 @@ function countMembers(value: unknown): number {
 
 // https://github.com/tc39/proposal-json-parse-with-source
 function revive(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === 'number' && context?.source !== undefined ? exactly(value, context.source) : value
+  return typeof value === 'number' && context?.source !== undefined ? toExact(value, context.source) : value
 }
 
-// Works on the digits: a BigInt takes more time than its length calls for.
-function exactly(value: number, literal: string): number | bigint {
+// Works on the digits, because a BigInt of many digits is slow.
+function toExact(value: number, literal: string): number | bigint {
   const [mantissa = '', exponent = '0'] = literal.split(/e/i)
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
   const digits = whole + fraction

@@ -1,11 +1,11 @@
-// What counts, of prom-client, without its index: that loads the default metrics, the push gateway and the cluster, too,
-// a tenth of each start. It can go when prom-client exports its parts one by one.
+// Imports the metric classes of prom-client without its index. The index also loads default metrics, push gateway and
+// cluster, which takes a tenth of each start. This can go when prom-client exports its parts one by one.
 import Counter from 'prom-client/lib/counter.js'
 import Gauge from 'prom-client/lib/gauge.js'
 import Histogram from 'prom-client/lib/histogram.js'
 
-// A metric is a constant beside the code that counts. All are in prom-client's default registry, which ops/metrics.ts shows.
+// A metric is a constant beside the code that counts. ops/metrics.ts exports them, from prom-client's default registry.
 export { Counter, Gauge, Histogram }
 
-/** One value for all that no list foresees: what a client makes up must not add a series. */
+/** The label for all unknown values: a client must not be able to add time series. */
 export const OTHER = '_OTHER'

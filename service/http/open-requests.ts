@@ -17,15 +17,15 @@ export interface OpenRequest {
   readonly response: ServerResponse
   /** When it began, by `performance.now()`. */
   readonly start: number
-  /** Fastify's request, and the address of the client; absent if the request was refused before. */
+  /** Fastify's request, and the address of the client; absent if the request was refused before Fastify got it. */
   fastify?: { readonly request: FastifyRequest; readonly client: string }
-  /** The status that was written on the bare socket, if it was. */
+  /** The status of an answer that was written directly to the socket. */
   status?: number
-  /** When its response was first seen to have begun. */
+  /** When `cutSlow` first saw that the response had begun. */
   answering?: number
 }
 
-/** A refusal of bytes that became no request. */
+/** A refusal of malformed bytes, or of CONNECT: there is no open request for it. */
 export interface Refused {
   readonly id: string
   readonly status: number
@@ -58,7 +58,7 @@ export class OpenRequests extends EventEmitter<Events> {
     this.emit('start', open)
   }
 
-  /** The latest request of a connection, which may have ended. */
+  /** The latest request of a connection. It may have ended. */
   latest(socket: Socket): OpenRequest | undefined {
     return this.#latest.get(socket)
   }
@@ -69,8 +69,8 @@ export class OpenRequests extends EventEmitter<Events> {
     for (const { response } of this.#open) response.shouldKeepAlive = false
   }
 
-  /** Breaks off responses that clients take too long to read. To be called regularly. @param timeout in milliseconds */
-  cutLate(timeout: number, log: FastifyBaseLogger): void {
+  /** Breaks off responses that clients read too slowly. Call it at intervals. @param timeout in milliseconds */
+  cutSlow(timeout: number, log: FastifyBaseLogger): void {
     const now = performance.now()
     for (const open of this.#open) {
       if (open.response.headersSent) open.answering ??= now
@@ -84,7 +84,7 @@ export class OpenRequests extends EventEmitter<Events> {
   }
 }
 
-/** Sets the headers of every response, and tells the open request what Fastify knows of it. The first `onRequest` hook. */
+/** Sets the headers of every response, and adds Fastify's request to the open request. The first `onRequest` hook. */
 export function startRequest(request: FastifyRequest, reply: FastifyReply, done?: () => void): void {
   reply.headers(standardHeaders(request.id))
   const open = request.server.openRequests.latest(request.raw.socket)

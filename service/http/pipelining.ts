@@ -1,6 +1,6 @@
-// Replaces the order in which Node begins pipelined requests. Node emits each request as soon as it has read it, so that
-// those of one connection run beside each other; HTTP allows that for safe methods only (RFC 9112, section 9.3.2).
-// This file can go when Node emits a request after the response before it has ended.
+// Replaces Node's order of pipelined requests: here, they run one after the other. Node emits a request as soon as it has
+// read it, so they would run at the same time. HTTP allows that for safe methods only (RFC 9112, section 9.3.2).
+// This file can go when Node waits for the previous response before it emits a request.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -10,8 +10,8 @@ const MAX_PIPELINED = 128
 const waiting = new WeakMap<Socket, number>()
 
 /**
- * Begins a request when the response before it on its connection has ended. Until then no more is read from the
- * connection; it is closed if too many requests have been read already.
+ * Begins a request when the previous response on its connection has ended. Until then, nothing more is read from the
+ * connection. A connection with too many waiting requests is closed.
  */
 export function beginInTurn({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
   if (response.socket !== null) {
@@ -24,9 +24,9 @@ export function beginInTurn({ socket }: IncomingMessage, response: ServerRespons
     return
   }
   waiting.set(socket, count)
-  // In the next tick, because Node reads on at the end of a request.
+  // In the next tick, because Node continues to read at the end of a request.
   process.nextTick(() => (waiting.get(socket) ?? 0) > 0 && socket.pause())
-  // Node gives the response its socket when the response before it has ended.
+  // Node gives the response its socket when the previous response has ended.
   response.once('socket', () => {
     const left = (waiting.get(socket) ?? 0) - 1
     waiting.set(socket, left)

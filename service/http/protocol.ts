@@ -17,7 +17,7 @@ type Headers = Pick<IncomingMessage, 'headers'>
 const REQUEST_ID = /^[\w.-]{1,64}$/
 
 /**
- * Makes the function that gives a request its id: the caller's own `X-Request-Id` if it may be logged, else a new one.
+ * Makes the function that gives a request its id: its `X-Request-Id` if that may be logged, else a new one.
  * @param secret matches what must not be logged
  */
 export function requestIds(secret: RegExp): (request: Headers) => string {
@@ -36,12 +36,12 @@ export function traceId({ headers }: Headers): string | undefined {
   return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined
 }
 
-/** The headers of every response, whoever makes it. */
+/** The headers of every response. */
 export function standardHeaders(id: string): Record<string, string> {
   return { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': id }
 }
 
-/** How many header lines of this name, in lower case, a request has: Node keeps the first of some and hides the others. */
+/** Counts the header lines with a name, in lower case. Node's `headers` hides some repeated ones. */
 export function countHeader({ rawHeaders }: IncomingMessage, name: string): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -59,7 +59,7 @@ const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/
 const isChunked = (coding: string) => coding.toLowerCase() === 'chunked'
 const isContinue = (expect: string) => expect.toLowerCase() === '100-continue'
 
-/** Whether nothing may be served on the connection after this request, because the bytes behind it may mean anything. */
+/** Whether the connection must close after this request, because it is not clear where the next request begins. */
 export function endsConnection({ headers, httpVersion }: IncomingMessage): boolean {
   const { expect, upgrade, 'transfer-encoding': coding } = headers
   const isFramed = coding === undefined || (isChunked(coding) && httpVersion !== '1.0')
@@ -83,7 +83,7 @@ export function checkProtocol({ raw, url }: FastifyRequest, _reply: FastifyReply
   done()
 }
 
-/** The router refuses a path that is not UTF-8, and takes such a query. */
+/** Whether a request target is UTF-8 in percent-encoding. The router checks only the path. */
 function isEncoded(target: string): boolean {
   try {
     decodeURIComponent(target)
@@ -93,16 +93,16 @@ function isEncoded(target: string): boolean {
   }
 }
 
-/** Asks a client for the body that it holds back (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation. */
-export function askForBody({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
+/** Sends 100 Continue if the client waits for it (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation. */
+export function sendContinue({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
   if (raw.headers.expect !== undefined && raw.httpVersion === '1.1') reply.raw.writeContinue()
   done()
 }
 
 /**
  * Answers the methods that a path does not have: OPTIONS with 204, any other with 405, both with `Allow` (RFC 9110,
- * sections 9.3.7 and 15.5.6). To be called before routes are added.
- * @returns a function that adds these routes, to be called when all others are there
+ * sections 9.3.7 and 15.5.6). Call it before routes are added.
+ * @returns a function that adds these routes. Call it after all other routes are added
  */
 export function answerOtherMethods(app: FastifyInstance): () => void {
   const paths = new Map<string, Set<string>>()
@@ -121,7 +121,7 @@ export function answerOtherMethods(app: FastifyInstance): () => void {
 
 export const NO_SUCH_PATH = new HttpError(404, 'There is no such path')
 
-/** A hook, because a handler would run after the body was read. */
+/** This is a hook, because a handler would run after the body is read. */
 function answerOtherMethod({ method, routeOptions }: FastifyRequest, reply: FastifyReply): void {
   const headers = { allow: routeOptions.config.allow ?? '' }
   if (method !== 'OPTIONS') throw new HttpError(405, `The path has no method ${method}`, headers)
@@ -134,8 +134,8 @@ export function checkPath(
   _reply: FastifyReply,
   done: () => void,
 ): void {
-  // @fastify/cors adds a route for OPTIONS of every path. The router takes `OPTIONS *` for `/`, and an empty text for a
-  // parameter: `/things/` for `/things/{id}`.
+  // @fastify/cors adds a route for OPTIONS of every path. The router treats `OPTIONS *` as `/`, and `/things/` as
+  // `/things/{id}` with an empty parameter.
   const isUnknown = is404 || routeOptions.url === '*' || raw.url === '*' || Object.values(params ?? {}).includes('')
   if (isUnknown) throw NO_SUCH_PATH
   done()

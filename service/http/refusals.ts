@@ -1,4 +1,4 @@
-// Refusals of what never comes to Fastify: too many requests, bytes that are no request, CONNECT.
+// Refuses what never reaches Fastify: too many requests, malformed bytes, CONNECT.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { HttpError } from '../errors.ts'
@@ -7,7 +7,7 @@ import { STATUS_CODES } from './node.ts'
 import type { OpenRequests, Refused } from './open-requests.ts'
 
 /** The parts of a server that a refusal needs. */
-export interface Refusing {
+export interface ServerParts {
   readonly openRequests: OpenRequests
   /** Gives a request its id, by its headers. */
   readonly requestId: (request: Pick<IncomingMessage, 'headers'>) => string
@@ -24,18 +24,18 @@ const PARSER_ERRORS = new Map([
 ])
 
 /** Refuses a request that has waited too long. */
-export function refuseTooBusy(request: IncomingMessage, response: ServerResponse, server: Refusing): void {
+export function refuseTooBusy(request: IncomingMessage, response: ServerResponse, server: ServerParts): void {
   const { headers, body } = plainError(TOO_BUSY, server.requestId(request))
   response.writeHead(TOO_BUSY.statusCode, headers).end(body)
 }
 
-/** Refuses bytes that the HTTP parser does not take, and closes the connection. */
-export function refuseBytes(error: Error & { readonly code?: string }, socket: Socket, server: Refusing): void {
+/** Refuses bytes that the HTTP parser rejects, and closes the connection. */
+export function refuseBytes(error: Error & { readonly code?: string }, socket: Socket, server: ServerParts): void {
   const latest = server.openRequests.latest(socket)
   const isOpen = latest?.response.closed === false
   const isInBody = latest?.request.complete === false
   if (isOpen && (!isInBody || latest.response.headersSent)) {
-    // The response to the earlier request goes first: the client must not take the refusal for it.
+    // Wait for the earlier response to end: the client must not mistake the refusal for that response.
     latest.response.once('close', () => refuseBytes(error, socket, server))
     return
   }
@@ -49,7 +49,7 @@ export function refuseBytes(error: Error & { readonly code?: string }, socket: S
 }
 
 /** Refuses CONNECT, and closes the connection. */
-export function refuseConnect(request: IncomingMessage, server: Refusing): void {
+export function refuseConnect(request: IncomingMessage, server: ServerParts): void {
   const { method, socket } = request
   socket.on('error', () => undefined) // Node has removed its own listener.
   const isOpen = server.openRequests.latest(socket)?.response.closed === false
@@ -60,7 +60,7 @@ export function refuseConnect(request: IncomingMessage, server: Refusing): void 
 function refuse(
   socket: Socket,
   error: HttpError,
-  server: Refusing,
+  server: ServerParts,
   request: Pick<IncomingMessage, 'headers'>,
   about: Pick<Refused, 'code' | 'method'>,
 ): void {

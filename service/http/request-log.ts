@@ -23,7 +23,7 @@ const ACTIVE = new Gauge({ name: 'http_server_active_requests', help: 'Requests 
 // RFC 9110, section 9.3 and RFC 5789.
 const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'])
 
-/** Logs each request of a server in one line when it has ended, and measures it. */
+/** Logs each request of a server in one line when it has ended, and observes its duration. */
 export function logRequests(app: FastifyInstance): void {
   const { openRequests, log } = app
   app.decorateRequest('caller', '')
@@ -38,20 +38,20 @@ export function logRequests(app: FastifyInstance): void {
     const seconds = (performance.now() - open.start) / 1000
     const status = open.status ?? response.statusCode
     const isAnswered = response.headersSent || open.status !== undefined
-    const route = fastify && routeOf(fastify.request)
+    const route = fastify && routeTemplate(fastify.request)
     observe(request.method, route ?? OTHER, isAnswered ? status : '', seconds)
-    // Requests that were refused before are counted by the log line of admission control.
-    if (fastify !== undefined) log.info(lineOf({ ...open, fastify }, route, status, seconds))
+    // Admission control logs the number of requests that it refused before Fastify got them.
+    if (fastify !== undefined) log.info(logLine({ ...open, fastify }, route, status, seconds))
   })
 }
 
 /** The template of a request's path; undefined if the path, or the method on it, is unknown. */
-export function routeOf({ routeOptions: { config, url } }: FastifyRequest): string | undefined {
+export function routeTemplate({ routeOptions: { config, url } }: FastifyRequest): string | undefined {
   return config.allow === undefined ? url : undefined
 }
 
-/** The log line. It has the route and not the URL, because a URL may hold secrets. */
-function lineOf(
+/** Makes the log line. It has the route instead of the URL, because a URL may hold secrets. */
+function logLine(
   { request, response, fastify }: OpenRequest & Required<Pick<OpenRequest, 'fastify'>>,
   route: string | undefined,
   status: number,
@@ -62,7 +62,7 @@ function lineOf(
   return {
     msg: 'request',
     reqId: id,
-    // A gateway may pass on any text of its client as an address.
+    // A gateway may pass on any text as the client's address.
     ...(isIP(fastify.client) !== 0 && { client: fastify.client }),
     ...(caller !== '' && { caller }),
     method,

@@ -11,15 +11,15 @@ import { OpenRequests, startRequest } from './open-requests.ts'
 import { beginInTurn } from './pipelining.ts'
 import { refuseBytes, refuseConnect, refuseTooBusy } from './refusals.ts'
 
-/** Milliseconds between two checks of what takes too long. */
+/** Milliseconds between two checks of the timeouts. */
 const CHECK_INTERVAL = 250
 
 interface Options {
   readonly config: Config
   readonly log: FastifyBaseLogger
-  /** Connections that may be open. One more is closed. */
+  /** Connections that may be open. Further ones are closed. */
   readonly maxConnections: number
-  /** Matches what a request id must not hold, because ids are logged. */
+  /** Matches text that a request id must not contain, because ids are logged. */
   readonly secret?: RegExp
   /** Called for each request, and each connection, that is refused because there are too many. */
   readonly onTooBusy?: () => void
@@ -34,12 +34,12 @@ export function makeServer(options: Options): FastifyInstance {
   const admission = new Admission(log, onTooBusy)
 
   const app = Fastify({
-    serverFactory: (route) => listenTo(createServer(timeoutsOf(config)), route),
+    serverFactory: (route) => listenTo(createServer(serverOptions(config)), route),
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
-    bodyLimit: 16_384, // as the contract says where it declares 413
-    // A long parameter gets the contract's 400. The HTTP parser bounds the request line.
+    bodyLimit: 16_384, // in bytes; the routes of the contract set their own
+    // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request line.
     routerOptions: { maxParamLength: maxHeaderSize },
-    // By default Fastify loads Ajv in two more dialects. A server with schemas sets a validator compiler.
+    // By default, Fastify loads Ajv for two dialects that no route uses.
     schemaController: { compilersFactory: { buildValidator: () => noValidator } },
     return503OnClosing: false, // Requests that arrive while the server closes are answered, too.
     loggerInstance: log,
@@ -51,37 +51,37 @@ export function makeServer(options: Options): FastifyInstance {
       startRequest(request, reply)
       answerError(error, request, reply)
     },
-    clientErrorHandler: (error, socket) => admission.pass(() => refuseBytes(error, socket, refusing)),
+    clientErrorHandler: (error, socket) => admission.admit(() => refuseBytes(error, socket, refusing)),
   })
   app.decorate('openRequests', openRequests)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
-  // Only the media types that the contract names are read. DELETE has no body: many clients send one, or only its type,
-  // and it means nothing there (RFC 9110, section 9.3.5).
+  // Only media types of the contract get a parser. The body of DELETE is ignored: it has no meaning (RFC 9110, section
+  // 9.3.5), but many clients send one, or only its type.
   app.removeAllContentTypeParsers()
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
 
-  const late = setInterval(() => openRequests.cutLate(config.ANSWER_TIMEOUT * 1000, log), CHECK_INTERVAL).unref()
-  app.addHook('onClose', async () => clearInterval(late))
+  const timer = setInterval(() => openRequests.cutSlow(config.ANSWER_TIMEOUT * 1000, log), CHECK_INTERVAL).unref()
+  app.addHook('onClose', async () => clearInterval(timer))
   return app
 
   function listenTo(server: Server, route: (request: IncomingMessage, response: ServerResponse) => void): Server {
     server.maxConnections = maxConnections
     server.maxHeadersCount = 0 // Node would silently drop headers above its count; checkProtocol refuses the request.
     server.setTimeout(milliseconds(config.STALL_TIMEOUT))
-    // Without a listener to the last two, Node answers them itself, without an Error.
-    for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, take)
-    server.on('connect', (request) => admission.pass(() => refuseConnect(request, refusing)))
+    // Without a listener, Node would answer the last two events itself, without an Error body.
+    for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, receive)
+    server.on('connect', (request) => admission.admit(() => refuseConnect(request, refusing)))
     server.on('drop', () => admission.countRefusal())
     return server
 
-    function take(request: IncomingMessage, response: ServerResponse): void {
+    function receive(request: IncomingMessage, response: ServerResponse): void {
       beginInTurn(request, response, () => {
-        // The response before may have been the last one of the connection (RFC 9112, section 9.6).
+        // The previous response may have been the last one of the connection (RFC 9112, section 9.6).
         if (!request.socket.writable) return
         if (endsConnection(request)) response.shouldKeepAlive = false
         openRequests.add(request, response)
-        admission.pass(
+        admission.admit(
           () => request.socket.writable && route(request, response),
           () => refuseTooBusy(request, response, refusing),
         )
@@ -94,11 +94,11 @@ function noValidator(): never {
   throw new Error('the server has no validator compiler')
 }
 
-function timeoutsOf(config: Config) {
+function serverOptions(config: Config) {
   return {
     keepAliveTimeout: milliseconds(config.KEEP_ALIVE_TIMEOUT),
     requestTimeout: milliseconds(config.REQUEST_TIMEOUT),
-    // Node refuses to start with one that is longer than the timeout of the request.
+    // Node throws an error if this is longer than requestTimeout.
     headersTimeout: milliseconds(Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT)),
     connectionsCheckingInterval: CHECK_INTERVAL,
     // Node would answer without a body; checkProtocol refuses the request.
@@ -106,7 +106,7 @@ function timeoutsOf(config: Config) {
   }
 }
 
-/** Node accepts integers only. */
+/** Converts seconds. Node accepts only integers. */
 function milliseconds(seconds: number): number {
   return Math.round(seconds * 1000)
 }

@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts'
 import type { Metrics } from './metrics.ts'
 import { Readiness } from './readiness.ts'
 
-/** Few clients use this port; a flood of connections must not harm the service. */
+/** Connections. Few clients use this port, and a flood on it must not harm the service. */
 const MAX_CONNECTIONS = 100
 
 /** The port for operators: `/livez`, `/readyz` and `/metrics`. It opens before the port of the service, and closes after it. */
@@ -46,7 +46,7 @@ export class Admin {
 
   /**
    * Opens the port.
-   * @param secret matches what a request id must not hold
+   * @param secret matches text that a request id must not contain
    * @throws {StartupError} naming the host and the port
    */
   static async open(config: Config, log: Logger, secret?: RegExp): Promise<Admin> {
@@ -55,7 +55,7 @@ export class Admin {
     return admin
   }
 
-  /** Tells that the service serves from now on. */
+  /** Marks the service as ready, and logs the port. */
   serving(store: Pick<Store, 'ping' | 'figures'>): void {
     this.#store = store
     this.#readiness = new Readiness(store, this.#log)
@@ -64,7 +64,7 @@ export class Admin {
     this.#log.info({ port }, 'admin port open')
   }
 
-  /** Tells that the service is no longer ready. */
+  /** Marks the service as not ready. */
   stopping(): void {
     this.#state = 'stopping'
     this.#app.openRequests.drain()

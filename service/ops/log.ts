@@ -1,18 +1,18 @@
-// The log on standard output: JSON lines, or readable ones on a terminal. Nothing waits for its reader: no request, and
-// no end of the process.
+// The log on standard output: JSON lines, or readable ones on a terminal. No request waits for the reader of the log, and
+// the end of the process waits only a short time.
 import { write as writeFile } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { Counter } from '../http/metrics.ts'
 import { readable } from './readable.ts'
 
-/** Characters that are written at once. */
+/** Characters that are collected before a write. */
 const MIN_WRITE = 4096
-/** Milliseconds after which fewer are written. */
+/** Milliseconds after which fewer characters are written, too. */
 const WRITE_INTERVAL = 100
 /** Characters that may wait for the reader. */
 const MAX_WAITING = 8 * 1024 * 1024
-/** Milliseconds that the end of the process waits for the reader. */
+/** Milliseconds that `exit` waits for the reader. */
 const EXIT_TIMEOUT = 500
 
 const DROPPED = new Counter({
@@ -20,7 +20,7 @@ const DROPPED = new Counter({
   help: 'Lines of the log that were dropped because nobody read it',
 })
 
-// process.stdout does not block on a pipe. On a terminal that is stopped it would: there, a thread writes and waits.
+// process.stdout does not block on a pipe, but it blocks on a stopped terminal. There, a thread writes instead.
 export const isTerminal = process.stdout.isTTY
 
 /** The log of this process. Its level is set when the configuration has been read. */

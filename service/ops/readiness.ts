@@ -6,10 +6,10 @@ import type { Store } from '../store/store.ts'
 
 /** Milliseconds that a probe waits for the store. */
 const READY_TIMEOUT = 1000
-/** Milliseconds for which the outcome of a ping counts. */
+/** Milliseconds for which the result of a ping is valid. */
 const READY_TTL = 1000
 
-/** Whether the store answers: one ping for all probes that ask at about the same time. */
+/** Checks whether the store answers. Probes that arrive at about the same time share one ping. */
 export class Readiness {
   readonly #pings: LRUCache<'store', true>
   #fault: HttpError | undefined = new HttpError(503, 'The store is not available')
@@ -29,8 +29,8 @@ export class Readiness {
   }
 
   /**
-   * Asks the store. Until a ping has an outcome the outcome before counts: a ping fails after DATABASE_TIMEOUT, as
-   * requests do, and until then a request may still be answered.
+   * Pings the store. While a ping runs, the previous result is valid. A ping fails after DATABASE_TIMEOUT, like a request;
+   * until then, requests may still succeed.
    * @throws {HttpError} if the store does not answer
    */
   async check(): Promise<void> {

@@ -1,4 +1,4 @@
-// Loaded only where traces are exported: it takes longer than the rest of the start.
+// Loaded only if traces are exported: to load it takes longer than the rest of the start.
 import { FastifyOtelInstrumentation } from '@fastify/otel'
 import { propagation } from '@opentelemetry/api'
 import { getBooleanFromEnv, W3CTraceContextPropagator } from '@opentelemetry/core'
@@ -7,19 +7,19 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { FastifyPluginCallback } from 'fastify'
 import { OTHER } from '../http/metrics.ts'
-import { routeOf } from '../http/request-log.ts'
+import { routeTemplate } from '../http/request-log.ts'
 
 /** Exports a span of each request to a collector. */
 export interface Traces {
-  /** To be registered before all routes. The span is part of the trace that `traceparent` names. */
+  /** Register it before all routes. The span is part of the trace that `traceparent` names. */
   readonly plugin: FastifyPluginCallback
-  /** Exports the spans that are left, within `OTEL_EXPORTER_OTLP_TIMEOUT`. */
+  /** Exports the remaining spans, within `OTEL_EXPORTER_OTLP_TIMEOUT`. */
   readonly close: () => Promise<void>
 }
 
 /**
- * Begins to export spans to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read that variable themselves, and
- * those of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
+ * Begins to export spans to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read this variable themselves, and
+ * the others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
  * @returns undefined if `OTEL_SDK_DISABLED` is true
  */
 export function startTraces(): Traces | undefined {
@@ -35,9 +35,9 @@ export function startTraces(): Traces | undefined {
     instrumentHandler: false,
     recordExceptions: false,
     requestHook: (span, request) => {
-      const route = routeOf(request) ?? OTHER
+      const route = routeTemplate(request) ?? OTHER
       span.updateName(`${request.method} ${route}`)
-      // The route and not the URL, because a URL may hold secrets.
+      // The route instead of the URL, because a URL may hold secrets.
       span.setAttribute('url.path', route)
     },
   })

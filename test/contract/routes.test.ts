@@ -132,13 +132,13 @@ components: { schemas: { Tag: { type: string } } }`,
 
 t.test('what a method gives is answered 500 if the contract does not declare it', async (t) => {
   const table: [given: unknown, fault: RegExp][] = [
-    [{ status: 201 }, /gave, with 201, a status that the contract does not declare/],
+    [{ status: 201 }, /answered 201 with a status that the contract does not declare/],
     [{ status: 200, type: 'text/csv', body: 'x' }, /a body that the contract does not declare/],
-    [{ status: 200 }, /a body that is not as the contract says: there is none/],
+    [{ status: 200 }, /a body that does not fit the contract: it is missing/],
     [{ status: 200, body: { id: 1, other: 2 } }, /body must not have the property other/],
     [{ status: 200, body: { id: '1' } }, /body\/id must be an integer/],
     [{ status: 204, body: 1 }, /a body that the contract does not declare/],
-    [{ status: 202, body: {} }, /gave, with 202, a body that is not bytes/],
+    [{ status: 202, body: {} }, /answered 202 with a body that is not bytes/],
   ]
   for (const [given, fault] of table) {
     const schema = '{ type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false }'

@@ -21,7 +21,7 @@ function admissionOf(lines: Record<string, unknown>[] = []) {
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
   const admission = new Admission(log, () => (counts.counted += 1))
   const pass = (id: number) =>
-    admission.pass(
+    admission.admit(
       () => counts.begun.push(id),
       () => (counts.refused += 1),
     )

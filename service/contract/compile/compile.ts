@@ -1,28 +1,28 @@
-// What `npm run generate` does with a contract, and a start with one that it has not seen.
+// Compiles a contract: for `npm run generate`, and at a start if the contract has changed since.
 import { hash } from 'node:crypto'
 import type { Compiled } from '../compiled.ts'
-import { lineOf, readOpenApi } from './document.ts'
+import { findLine, readOpenApi } from './document.ts'
 import { readOperations } from './operations.ts'
 import { dialectFault, type Refuse, Schemas } from './schemas.ts'
 import { Validators } from '../validation.ts'
 import { StartupError } from '../../errors.ts'
 
 /**
- * Compiles an OpenAPI 3.1 document. What would be served otherwise than it says is refused.
+ * Compiles an OpenAPI 3.1 document. It refuses everything that the service can't do as described.
  * @param file the path of a YAML file
  * @throws {StartupError} with file, line and reason of each fault, and what to write instead
  */
 export async function compile(file: string): Promise<Compiled> {
   const { root, text, isBundle, sources, baseUrl } = await readOpenApi(file)
   const faults = new Set<string>()
-  const refuse: Refuse = (node, fault, key) => void faults.add(`${lineOf(node, key)}: ${fault}`)
+  const refuse: Refuse = (node, fault, key) => void faults.add(`${findLine(node, key)}: ${fault}`)
   const schemas = new Schemas(refuse)
   const fault = dialectFault('jsonSchemaDialect', root.jsonSchemaDialect)
   if (fault !== undefined) refuse(root, fault, 'jsonSchemaDialect')
   const operations = readOperations({ root, schemas, refuse })
   const validators = faults.size === 0 ? new Validators(schemas.all, true) : undefined
   for (const { part, schema } of schemas.defaults) {
-    const fault = validators?.of('default', schema)({ default: part['default'] })
+    const fault = validators?.compile('default', schema)({ default: part['default'] })
     if (fault !== undefined) refuse(part, fault, 'default')
   }
   if (faults.size > 0) throw new StartupError([...faults].join('\n'))

@@ -1,4 +1,4 @@
-// Reads an OpenAPI document of one file or several, and knows the line of all that it says.
+// Reads an OpenAPI document from one file or several, and finds the line of each object in them.
 import { dirname, relative, resolve } from 'node:path'
 import {
   BaseResolver,
@@ -14,27 +14,27 @@ import { isScalar, parseDocument, stringify } from 'yaml'
 import type { Root } from './openapi.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
-/** What Redocly checks: the structure that OpenAPI 3.1 and JSON Schema 2020-12 prescribe, and names that must fit. */
+/** The rules of Redocly's linter: the structure of OpenAPI 3.1 and JSON Schema 2020-12, references and names. */
 const RULES = [
   ...['struct', 'no-unresolved-refs', 'no-identical-paths', 'path-parameters-defined'],
   ...['operation-parameters-unique', 'no-undefined-server-variable'],
 ]
 
-/** An OpenAPI document whose structure is right. */
+/** An OpenAPI document with a valid structure. */
 export interface OpenApi {
   readonly root: Root
   /** The document as one file, without references to others. */
   readonly bundle: Root
-  /** What is to be served: the text of the file, or several files bundled into one. */
+  /** The text to serve: the file, or a bundle of several files. */
   readonly text: string
   readonly isBundle: boolean
-  /** The text of each file, by its path from the folder of the first. */
+  /** The text of each file, by its path relative to the folder of the main file. */
   readonly sources: readonly (readonly [path: string, text: string])[]
-  /** Where the default of the server variable `base_url` stands in the text. */
+  /** The position of the default of the server variable `base_url` in the text. */
   readonly baseUrl: readonly [from: number, to: number] | null
 }
 
-/** Where an object of a document stands. */
+/** The place of an object: its file, and the keys that lead to it. */
 interface Origin {
   readonly documents: ReadonlyMap<string, Document>
   readonly path: string
@@ -42,8 +42,8 @@ interface Origin {
 }
 const ORIGINS = new WeakMap<object, Origin>()
 
-/** What a reference refers to, which may be a reference, too; undefined for anything else. */
-export function targetOf<T>(node: T): T | undefined {
+/** The target of a reference, which may be a reference, too. @returns undefined if the node is not a reference */
+export function resolveReference<T>(node: T): T | undefined {
   const origin = isReference(node) ? ORIGINS.get(node) : undefined
   if (!isReference(node) || origin === undefined) return undefined
   const [file = '', pointer = ''] = node.$ref.split('#')
@@ -55,17 +55,17 @@ export function targetOf<T>(node: T): T | undefined {
 
 /** Follows references to their end. Anything else is returned as it is. */
 export function deref<T>(node: T): T {
-  const target = targetOf(node)
+  const target = resolveReference(node)
   return target === undefined ? node : deref(target)
 }
 
-/** The members of an object, by their names; each may be a reference, and so may the object. */
-export function entriesOf<T>(node: Readonly<Record<string, T>> | undefined): [name: string, member: T][] {
+/** The members of an object by name. Follows the references of the object and of each member. */
+export function derefEntries<T>(node: Readonly<Record<string, T>> | undefined): [name: string, member: T][] {
   return Object.entries(deref(node) ?? {}).map(([name, each]) => [name, deref(each)])
 }
 
-/** The file and the line of an object, or of a member of it. */
-export function lineOf(node: object, key?: string): string {
+/** The file and the line of an object, or of its member `key`. */
+export function findLine(node: object, key?: string): string {
   const { documents, path, keys } = ORIGINS.get(node) ?? {}
   const source = documents?.get(path ?? '')?.source
   return source === undefined ? '' : lineAt(source, [...(keys ?? []), ...(key === undefined ? [] : [key])])
@@ -87,16 +87,16 @@ export async function readOpenApi(file: string): Promise<OpenApi> {
       const line = lineAt(document.source, ['openapi'])
       throw new StartupError(`${line}: OpenAPI ${version} is not served: write openapi: 3.1.0`)
     }
-    note(new Map([[document.source.absoluteRef, document]]), document.source.absoluteRef, document.parsed)
+    storeOrigins(new Map([[document.source.absoluteRef, document]]), document.source.absoluteRef, document.parsed)
     const loop = findLoop(document.parsed)
-    if (loop !== undefined) throw new StartupError(`${lineOf(loop)}: the reference leads back to itself`)
+    if (loop !== undefined) throw new StartupError(`${findLine(loop)}: the reference leads back to itself`)
     const problems = await lint({ ref: file, config, externalRefResolver: resolver })
     const faults = problems.map(({ message, suggest: [suggestion], location: [at] }) => {
       const line = at && `${relative('', at.source.absoluteRef)}:${getLineColLocation(at).start.line}: `
       return `${line}${message.replaceAll('\n', ' ')}${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`
     })
     if (faults.length > 0) throw new StartupError([...new Set(faults)].join('\n'))
-    return await bundled(file, await resolver.documents())
+    return await bundleFiles(file, await resolver.documents())
   } catch (error) {
     if (error instanceof StartupError) throw error
     const line = error instanceof YamlParseError ? `:${error.line}` : ''
@@ -104,14 +104,14 @@ export async function readOpenApi(file: string): Promise<OpenApi> {
   }
 }
 
-async function bundled(file: string, files: ReadonlyMap<string, Document>): Promise<OpenApi> {
+async function bundleFiles(file: string, files: ReadonlyMap<string, Document>): Promise<OpenApi> {
   const config = await createConfig({})
   const resolver = new FileResolver(true)
   const documents = new Map([...files].map(([path, { source }]) => [path, resolver.parseDocument(source)]))
-  for (const [path, { parsed }] of documents) note(documents, path, parsed)
+  for (const [path, { parsed }] of documents) storeOrigins(documents, path, parsed)
   const isBundle = files.size > 1
   const { bundle: whole } = await bundle({ ref: file, config, externalRefResolver: resolver })
-  note(new Map([[resolve(file), whole]]), resolve(file), whole.parsed)
+  storeOrigins(new Map([[resolve(file), whole]]), resolve(file), whole.parsed)
   const text = isBundle ? stringify(whole.parsed) : whole.source.body
   const base = parseDocument(text).getIn(['servers', 0, 'variables', 'base_url', 'default'], true)
   return {
@@ -124,14 +124,14 @@ async function bundled(file: string, files: ReadonlyMap<string, Document>): Prom
   }
 }
 
-/** A component that is a reference which leads back to it. The linter throws at it, without a place. */
+/** Finds a component that refers to itself. The linter would throw an error without a line. */
 function findLoop(document: unknown): object | undefined {
   const kinds = Object.values(member(document, 'components') ?? {})
   return kinds
     .flatMap((kind) => Object.values(kind as object) as object[])
     .find((component) => {
       const seen = new Set<unknown>()
-      for (let each: unknown = component; each !== undefined; each = targetOf(each)) {
+      for (let each: unknown = component; each !== undefined; each = resolveReference(each)) {
         if (seen.has(each)) return each === component
         seen.add(each)
       }
@@ -139,11 +139,11 @@ function findLoop(document: unknown): object | undefined {
     })
 }
 
-/** Notes where each object stands. An alias of YAML stands where its anchor is. */
-function note(documents: Origin['documents'], path: string, node: unknown, keys: readonly string[] = []): void {
+/** Stores the place of each object. An alias of YAML has the place of its anchor. */
+function storeOrigins(documents: Origin['documents'], path: string, node: unknown, keys: readonly string[] = []): void {
   if (typeof node !== 'object' || node === null || ORIGINS.has(node)) return
   ORIGINS.set(node, { documents, path, keys })
-  for (const [key, each] of Object.entries(node)) note(documents, path, each, [...keys, key])
+  for (const [key, each] of Object.entries(node)) storeOrigins(documents, path, each, [...keys, key])
 }
 
 function lineAt(source: Source, keys: readonly string[]): string {
@@ -151,7 +151,7 @@ function lineAt(source: Source, keys: readonly string[]): string {
   return `${relative('', source.absoluteRef)}:${getLineColLocation({ source, pointer, reportOnKey: true }).start.line}`
 }
 
-/** Reads files only. @param exact whether an integer that a `number` can't hold is read as a `bigint` */
+/** Reads files, but no URLs. @param exact whether an integer that a `number` can't hold becomes a `bigint` */
 class FileResolver extends BaseResolver {
   readonly #exact: boolean
 
@@ -184,7 +184,7 @@ function isReference(value: unknown): value is { readonly $ref: string } {
   return typeof member(value, '$ref') === 'string'
 }
 
-/** A member of an object or a list that is its own. */
+/** An own property of an object or a list. */
 function member(value: unknown, key: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 }

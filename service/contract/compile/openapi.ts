@@ -1,4 +1,4 @@
-// What OpenAPI 3.1 documents hold, as far as it is compiled. Each object may be a reference: see deref.
+// The parts of an OpenAPI 3.1 document that the compiler reads. Each object may be a reference: see deref.
 
 type Named<Value> = Readonly<Record<string, Value>>
 

@@ -1,37 +1,37 @@
-// Makes of the paths of a contract what routes.ts serves, and refuses what would be served otherwise than it is described.
+// Compiles the paths of a contract for routes.ts, and refuses everything that routes.ts can't do as described.
 import type { Operation, Parameter, Requirement } from '../compiled.ts'
 import { readSecurityScheme } from '../security.ts'
-import { deref, entriesOf } from './document.ts'
+import { deref, derefEntries } from './document.ts'
 import { readBody, readErrors, readResponse } from './messages.ts'
 import type * as openapi from './openapi.ts'
 import type { Context } from './schemas.ts'
 import { partWith, textType } from './shapes.ts'
 
-/** What is not served wherever it stands: the keyword, the values of it that are not, and what to write instead. */
+/** Keywords that are not supported: the keyword, the values to refuse, and the fault with what to write instead. */
 type Refusals = readonly (readonly [key: string, value: RegExp, fault: string])[]
 
-const OF_PATHS: Refusals = [
+const PATH_REFUSALS: Refusals = [
   ['head', /./, '"head" is not served: leave it out, HEAD works where GET does'],
   ['options', /./, '"options" is not served: leave it out, OPTIONS answers with Allow'],
   ['trace', /./, '"trace" is not served: leave it out'],
   ['servers', /./, '"servers" of a path is not served: write the servers at the top'],
 ]
-const OF_OPERATIONS: Refusals = [
-  ['operationId', /^(constructor|then|)$/, 'this operationId can be no method'],
+const OPERATION_REFUSALS: Refusals = [
+  ['operationId', /^(constructor|then|)$/, "this operationId can't be the name of a method"],
   ['servers', /./, '"servers" of an operation is not served: write the servers at the top'],
 ]
-const OF_PARAMETERS: Refusals = [
+const PARAMETER_REFUSALS: Refusals = [
   ['in', /^cookie$/, 'a parameter in a cookie is not served: write "in: header"'],
   ['name', /^__proto__$/, 'the name __proto__ is not served: use another'],
   ['allowReserved', /^true$/, '"allowReserved" is not served: leave it out'],
   ['allowEmptyValue', /^true$/, '"allowEmptyValue" is not served: leave it out'],
   ['content', /./, '"content" of a parameter is not served: write "schema"'],
 ]
-/** A segment is a parameter or has none. `*` and parentheses mean something to the router. */
+/** A segment is one parameter, or plain text. The router uses `*` and parentheses for its own syntax. */
 const PATH = /^(\/([\w.~!$&'+,;=@:-]+|{[^{}/]+}))*\/?$/
-const TAKEN = /^\/(openapi\.yaml|docs(\/.*)?)$/
-/** Headers that OpenAPI describes by other means: as parameters they mean nothing (3.1.0, section 4.8.12.2). */
-const OF_OPENAPI = /^(accept|authorization|content-type)$/i
+const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
+/** OpenAPI ignores these headers as parameters, and describes them by other means (3.1.0, section 4.8.12.2). */
+const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
 
 /** The operations of a contract, in its order. */
 export function readOperations(context: Context): Operation[] {
@@ -41,8 +41,8 @@ export function readOperations(context: Context): Operation[] {
   return Object.entries(root.paths ?? {}).flatMap(([path, written]) => {
     if (path.startsWith('x-')) return []
     if (!PATH.test(path)) refuse(written, `the path ${path} is not served: a segment is plain, or one {parameter}`)
-    if (TAKEN.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
-    for (const each of [written, deref(written)]) refuseAll(context, each, OF_PATHS)
+    if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
+    for (const each of [written, deref(written)]) refuseAll(context, each, PATH_REFUSALS)
     const item = { ...deref(written), ...written }
     return (['get', 'put', 'post', 'delete', 'patch'] as const).flatMap((method) => {
       const operation = item[method]
@@ -62,11 +62,11 @@ function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void 
   }
 }
 
-/** The path that all servers have in common. A gateway may add another: that is in the variable `base_url`. */
+/** The path of the servers, which must be the same for all. A prefix of a gateway is in the variable `base_url`. */
 function readPrefix({ root: { servers = [] }, refuse }: Context): string {
-  const prefix = pathOf(servers[0]?.url ?? '')
+  const prefix = serverPath(servers[0]?.url ?? '')
   for (const server of servers) {
-    const path = pathOf(server.url)
+    const path = serverPath(server.url)
     if (!PATH.test(path) || path.includes('{'))
       refuse(server, 'a path with variables is not served: write {base_url} or /v1', 'url')
     if (path !== prefix) refuse(server, `servers of several paths are not served: write ${prefix} here, too`, 'url')
@@ -74,7 +74,8 @@ function readPrefix({ root: { servers = [] }, refuse }: Context): string {
   return prefix
 }
 
-const pathOf = (url: string) => url.replace(/^({[^}]+}|[a-z][a-z\d+.-]*:\/\/[^/]*|\.(?=\/|$))/i, '').replace(/\/$/, '')
+const serverPath = (url: string) =>
+  url.replace(/^({[^}]+}|[a-z][a-z\d+.-]*:\/\/[^/]*|\.(?=\/|$))/i, '').replace(/\/$/, '')
 
 function readOperation(
   context: Context,
@@ -85,12 +86,12 @@ function readOperation(
 ): Operation {
   const { root, refuse } = context
   const { operationId: id = '', requestBody, responses = {}, security = root.security ?? [] } = operation
-  refuseAll(context, operation, OF_OPERATIONS)
+  refuseAll(context, operation, OPERATION_REFUSALS)
   if (requestBody !== undefined && /^(get|delete)$/.test(method)) {
     const instead = 'write put, post or patch, or a query parameter'
     refuse(operation, `a body of ${method} is not served: ${instead}`, 'requestBody')
   }
-  const statuses = entriesOf(responses).filter(([status]) => !status.startsWith('x-'))
+  const statuses = derefEntries(responses).filter(([status]) => !status.startsWith('x-'))
   if (statuses.length === 0) refuse(operation, `${method} ${path} needs responses`)
   const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((written) => {
     const parameter = deref(written)
@@ -104,7 +105,7 @@ function readOperation(
     security: security.map((schemes) =>
       Object.entries(schemes).flatMap((each) => readSecurity(context, schemes, ...each)),
     ),
-    // The operation's own ones go before those of its path.
+    // A parameter of the operation replaces the same parameter of its path.
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
     body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
     responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
@@ -132,11 +133,11 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   const { in: place, name, required = false, explode = true, schema = true } = parameter
   const usual = place === 'query' ? 'form' : 'simple'
   const { style = usual } = parameter
-  refuseAll(context, parameter, OF_PARAMETERS)
+  refuseAll(context, parameter, PARAMETER_REFUSALS)
   if (style !== usual) refuse(parameter, `style: ${style} of ${name} is not served: leave it out`, 'style')
   if (place === 'path' && !required) refuse(parameter, 'a parameter in a path needs "required: true"')
-  if (place === 'header' && OF_OPENAPI.test(name)) {
-    refuse(parameter, `the header ${name} is no parameter: describe it with "security", or with media types`, 'name')
+  if (place === 'header' && IGNORED_HEADERS.test(name)) {
+    refuse(parameter, `the header ${name} can't be a parameter: write "security", or media types`, 'name')
   }
   const isList = place === 'query' && textType(schema) === 'array'
   const type = textType(isList ? partWith(schema, 'items')?.['items'] : schema)

@@ -28,7 +28,7 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
   'a parameter in `cookie`': { yaml: refused('in: cookie # here\nschema: { type: string }'), says: 'in: header' },
   'the headers `Accept`, `Authorization`, `Content-Type` as parameters': {
     yaml: `      parameters:\n        - in: header\n          name: Accept # here\n          schema: { type: string }`,
-    says: 'describe it with "security", or with media types',
+    says: 'write "security", or media types',
   },
   'a parameter whose type is one of `integer`, `number`, `boolean`, `string`, or is known by `enum` or `const`': {
     yaml: query('schema: { enum: [asc, desc] }'),

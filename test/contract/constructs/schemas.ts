@@ -140,7 +140,7 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
   },
   'a pattern that ECMAScript does not have': {
     yaml: body("type: string\npattern: '(?i)a' # here"),
-    says: 'no regular expression',
+    says: 'not a regular expression',
   },
   '`format: binary` in JSON': { yaml: body('type: string\nformat: binary # here'), says: 'contentEncoding: base64' },
   '`contentEncoding`, `contentMediaType`, `contentSchema` in JSON: nothing is validated by them': {
