@@ -28,33 +28,50 @@ type Write = (body: unknown) => Written
 
 /** Makes the function that sends the answers of an operation. @param validators returns the validators of responses */
 export function answerSender({ id, responses }: Operation, { schemas }: Compiled, validators: () => Validators): Send {
-  const writers = new Map<string, Write>()
+  const forms = new Map<string, Form>()
   const mustCopy = Object.values(schemas).some((each) => JSON.stringify(each).includes('"removed":'))
-  return async (request, reply, { status, headers = {}, type, body }) => {
-    const key = findStatus(responses, status) ?? ''
-    const fail = (fault: string) => new Error(`the method ${id} answered ${status} with ${fault}`)
-    const response = responses[key]
-    if (response === undefined) throw fail('a status that the contract does not declare')
-    const mediaType = type ?? Object.keys(response)[0]
-    const schema = response[mediaType ?? '']
+  const fail = (status: number, fault: string) => new Error(`the method ${id} answered ${status} with ${fault}`)
+
+  return async (request, reply, { status, headers, type, body }) => {
+    const key = type === undefined ? String(status) : `${status} ${type}`
+    let form = forms.get(key)
+    if (form === undefined) forms.set(key, (form = findForm(status, type)))
+    const { mediaType, kind, write } = form
     const send = (payload?: unknown) => {
-      for (const [name, value] of Object.entries(headers)) if (value !== undefined) reply.header(name, String(value))
+      for (const name in headers) if (headers[name] !== undefined) reply.header(name, String(headers[name]))
       return reply.code(status).serializer(String).send(payload) // Without a serializer, Fastify would add a charset.
     }
     if (mediaType === undefined && body === undefined) return send()
-    if (mediaType === undefined || schema === undefined) throw fail('a body that the contract does not declare')
+    if (mediaType === undefined) throw fail(status, 'a body that the contract does not declare')
 
-    const kind = bodyKind(mediaType)
     reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
+    if (body instanceof JsonText && kind !== 'bytes') return send(body.text)
     if (isIterable(body)) return send(await startStream(request, kind === 'json' ? jsonArray(body) : body, body))
     if (body instanceof Uint8Array) return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
-    if (kind === 'bytes') throw fail('a body that is not bytes')
-    const write = writers.get(`${key} ${mediaType}`) ?? writer(schema, kind === 'text', mustCopy, validators())
-    writers.set(`${key} ${mediaType}`, write)
-    const { text = '', fault }: Written = body instanceof JsonText ? { text: body.text } : write(body)
-    if (fault !== undefined) throw fail(`a body that does not fit the contract: ${fault}`)
+    if (kind === 'bytes') throw fail(status, 'a body that is not bytes')
+    const { text = '', fault } = write(body)
+    if (fault !== undefined) throw fail(status, `a body that does not fit the contract: ${fault}`)
     return send(text)
   }
+
+  function findForm(status: number, type: string | undefined): Form {
+    const response = responses[findStatus(responses, status) ?? '']
+    if (response === undefined) throw fail(status, 'a status that the contract does not declare')
+    const mediaType = type ?? Object.keys(response)[0]
+    const schema = response[mediaType ?? '']
+    if (mediaType === undefined || schema === undefined) return { write: () => ({}) }
+    const kind = bodyKind(mediaType)
+    let write: Write | undefined // made when it is needed: a list is written by the store
+    const make = () => (write ??= writer(schema, kind === 'text', mustCopy, validators()))
+    return { mediaType, kind, write: (body) => make()(body) }
+  }
+}
+
+/** How the bodies of one status and media type are written; without a media type if the contract declares no body. */
+interface Form {
+  readonly mediaType?: string
+  readonly kind?: ReturnType<typeof bodyKind>
+  readonly write: Write
 }
 
 /** Makes the function that checks and writes a body. @param mustCopy whether the check may remove members */

@@ -39,14 +39,25 @@ export function parametersReader(
     type: 'object',
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, { $ref: schema }])),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    filled: Object.fromEntries(defaults),
+    ...(defaults.length > 0 && { filled: Object.fromEntries(defaults) }),
   })
+  const sent = parameters.map((each) => ({ ...each, sent: sentName(each) }))
   return (request) => {
-    const holder = { [where]: Object.fromEntries(parameters.flatMap((each) => read(each, request))) }
-    const fault = validate(holder)
+    const entries: [string, unknown][] = []
+    for (const each of sent) {
+      const value = read(each, request)
+      if (value !== undefined) entries.push([each.name, value])
+    }
+    const values = Object.fromEntries(entries)
+    const fault = validate({ [where]: values })
     if (fault !== undefined) throw new HttpError(400, fault)
-    return holder[where] ?? {}
+    return values
   }
+}
+
+/** The name that a parameter has in Fastify's request. */
+function sentName({ in: where, name }: Parameter): string {
+  return where === 'path' ? routerName(name) : where === 'header' ? name.toLowerCase() : name
 }
 
 /** The name of a path parameter in the router, which allows letters, digits and `_`. */
@@ -54,21 +65,20 @@ export function routerName(name: string): string {
   return name.replaceAll(/\W/g, '_')
 }
 
-/** Reads one parameter. @returns no entry if it is absent */
+/** Reads one parameter; undefined if it is absent. */
 function read(
-  { in: where, name, type, list }: Parameter,
+  { in: where, name, sent, type, list }: Parameter & { readonly sent: string },
   { params, query, headers, raw }: FastifyRequest,
-): [string, unknown][] {
-  const sent = where === 'path' ? routerName(name) : where === 'header' ? name.toLowerCase() : name
-  const part: unknown = where === 'path' ? params : where === 'query' ? query : headers
-  const value: unknown = Object.hasOwn(part ?? {}, sent) ? Reflect.get(part ?? {}, sent) : undefined
-  if (value === undefined) return []
+): unknown {
+  const part = (where === 'path' ? params : where === 'query' ? query : headers) ?? {}
+  const value: unknown = Object.hasOwn(part, sent) ? Reflect.get(part, sent) : undefined
+  if (value === undefined) return undefined
   // Node joins repeated headers into one text, or drops some of them.
   const isRepeated = where === 'header' ? countHeader(raw, sent) > 1 : Array.isArray(value) && list !== 'repeated'
   if (isRepeated) throw new HttpError(400, `${where}/${name} must not be repeated`)
-  if (list === null) return [[name, readText(value, type)]]
+  if (list === null) return readText(value, type)
   const texts = list === 'repeated' ? [value].flat() : splitList(raw.url ?? '', name)
-  return [[name, texts.map((text) => readText(text, type))]]
+  return texts.map((text) => readText(text, type))
 }
 
 /** Splits a list that is sent as `a=1,2`. A comma within an item is sent as `%2C`. */

@@ -44,11 +44,13 @@ export function requireCaller(
   makeGuard: MakeGuard,
   onRefused: (reason: Refusal) => void = () => undefined,
 ): onRequestAsyncHookHandler {
-  const guarded = alternatives.map((all) => all.map((each) => ({ ...each, guard: makeGuard(each.scheme) })))
+  const guarded = alternatives
+    .filter(({ length }) => length > 0)
+    .map((all) => all.map((each) => ({ ...each, guard: makeGuard(each.scheme) })))
   const isOpen = alternatives.length === 0 || alternatives.some((all) => all.length === 0)
   return async (request, reply) => {
     const refusals: Refused[] = []
-    for (const all of guarded.filter(({ length }) => length > 0)) {
+    for (const all of guarded) {
       const { caller, refused } = await checkAll(all, request, reply)
       if (refused === undefined) {
         request.caller = caller
