@@ -53,6 +53,8 @@ export interface Reads {
 /** A long list that is being read. */
 interface LongList {
   readonly owner: string
+  /** Absent while it is being opened. */
+  snapshot?: Snapshot
   /** Closes the snapshot. May be called again. */
   readonly end: () => Promise<void>
 }
@@ -68,7 +70,7 @@ export class Lists {
 
   /** How many snapshots are open. */
   get snapshots(): number {
-    return this.#open.size
+    return this.#withSnapshot().length
   }
 
   async list(owner: string, after?: bigint, limit = Infinity): Promise<Page> {
@@ -88,7 +90,11 @@ export class Lists {
 
   /** Closes all snapshots. Their readers get an error instead of the next batch. */
   async endSnapshots(): Promise<void> {
-    await Promise.all([...this.#open].map((list) => list.end()))
+    await Promise.all(this.#withSnapshot().map((list) => list.end()))
+  }
+
+  #withSnapshot(): LongList[] {
+    return [...this.#open].filter(({ snapshot }) => snapshot !== undefined)
   }
 
   /**
@@ -97,18 +103,17 @@ export class Lists {
    * @param end gets the id of the last plant, if there are more after it
    */
   async *#batches(owner: string, after: bigint | undefined, limit: number, end: { last?: bigint }) {
-    let snapshot: Snapshot | undefined
     let idle: NodeJS.Timeout | undefined
     const open = this.#open
     const list: LongList = {
       owner,
       end: async () => {
-        if (open.delete(list)) await snapshot?.close()
+        if (open.delete(list)) await list.snapshot?.close()
       },
     }
     await this.#add(list)
     try {
-      snapshot = await this.#reads.openSnapshot()
+      const snapshot = (list.snapshot = await this.#reads.openSnapshot())
       const last = limit === Infinity ? undefined : await findLast(snapshot, owner, after, limit)
       if (last !== undefined) end.last = last
       let plants = new JsonText<Plant[]>('[]')

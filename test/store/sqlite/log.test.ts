@@ -80,3 +80,15 @@ t.test('a list that nobody reads ends when the log is too long', async (t) => {
   t.ok(size() < 64 * MEGABYTE, 'the log was truncated')
   await t.rejects(batches.next(), { name: 'StoreUnavailable', message: 'the list was read too slowly' })
 })
+
+t.test('a long list that begins when the log has grown too long truncates it', async (t) => {
+  for (const least of [64, 256]) {
+    const { store, writeAll, size } = await open(t)
+    while (size() < least * MEGABYTE) writeAll()
+    const first = await store.list('joe')
+    t.ok(size() < 64 * MEGABYTE, `${size()} bytes`)
+    const second = await store.list('joe') // it need not wait for the first one
+    for (const each of [first, second]) t.equal((await namesOf(each)).length, PLANTS)
+    await store.close()
+  }
+})
