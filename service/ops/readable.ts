@@ -13,9 +13,10 @@ export function readable(json: string): string {
   const { pid: _pid, hostname: _hostname, ...others }: Record<string, unknown> = { ...rest }
   const fields = Object.entries(others).map(([key, value]) => `${key}=${unquote(JSON.stringify(value))}`)
   const head = [new Date(time).toTimeString().slice(0, 8), pino.levels.labels[level]?.padEnd(5), msg, ...fields]
-  const text = err?.stack === undefined ? head.join(' ') : `${head.join(' ')}\n${err.stack}`
-  // A terminal would obey control characters.
-  return `${text.replaceAll(/[^\P{Cc}\n]/gu, ' ')}\n`
+  // A terminal would obey control characters. With a line break, a message could pretend to be another line.
+  const line = head.join(' ').replaceAll(/\p{Cc}/gu, ' ')
+  const stack = err?.stack?.replaceAll(/[^\P{Cc}\n]/gu, ' ')
+  return `${stack === undefined ? line : `${line}\n${stack}`}\n`
 }
 
 function unquote(json: string): string {
