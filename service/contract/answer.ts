@@ -46,7 +46,8 @@ export function answerSender({ id, responses }: Operation, { schemas }: Compiled
 
     reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
     if (body instanceof JsonText && kind !== 'bytes') return send(body.text)
-    if (isIterable(body)) return send(await startStream(request, kind === 'json' ? jsonArray(body) : body, body))
+    if (isIterable(body))
+      return send(await startStream(request, body, kind === 'json' ? jsonArray : (pieces) => pieces))
     if (body instanceof Uint8Array) return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
     if (kind === 'bytes') throw fail(status, 'a body that is not bytes')
     const { text = '', fault } = write(body)
@@ -86,14 +87,21 @@ function writer(id: string | null, isText: boolean, mustCopy: boolean, validator
   }
 }
 
+type Pieces = AsyncIterable<unknown>
+
 /** Streams a body. Waits for the first piece: an error before it can still be answered. */
-async function startStream(request: FastifyRequest, pieces: AsyncIterable<unknown>, given: AsyncIterable<unknown>) {
-  const iterator = given[Symbol.asyncIterator]()
-  const stream = Readable.from(request.method === 'HEAD' ? [] : await waitForFirst(pieces))
+async function startStream({ id, log, method }: FastifyRequest, body: Pieces, write: (pieces: Pieces) => Pieces) {
+  const iterator = body[Symbol.asyncIterator]()
+  // Each call of a stream of Node would give another iterator.
+  const pieces = write({ [Symbol.asyncIterator]: () => iterator })
+  // Without a listener a stream of Node that is not read would end the process.
+  if (body instanceof Readable) body.on('error', () => undefined)
+  const stream = Readable.from(method === 'HEAD' ? [] : await waitForFirst(pieces))
   // Stop the method's iterator when the stream closes, even if nothing was read from it.
-  stream.once('close', () => void iterator.return?.())
+  const end = async () => (body instanceof Readable ? body.destroy() : iterator.return?.())
+  stream.once('close', () => void end().catch((err: unknown) => log.error({ reqId: id, err }, 'body not ended')))
   // Fastify then closes the connection, so that no client takes a partial body for a whole one.
-  stream.once('error', (err) => request.log.error({ reqId: request.id, err }, 'response broken off'))
+  stream.once('error', (err) => log.error({ reqId: id, err }, 'response broken off'))
   return stream
 }
 

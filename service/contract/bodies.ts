@@ -8,6 +8,13 @@ import { parseJson, STRICT_UTF8 } from '../http/json.ts'
 import { countHeader } from '../http/protocol.ts'
 import { HttpError } from '../errors.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The bodies that an operation takes, by media type. */
+    content?: Body['content']
+  }
+}
+
 /** How a body of a media type is read and written: as JSON, as text in UTF-8, as a form of fields and files, or as bytes. */
 export type BodyKind = 'json' | 'text' | 'form' | 'bytes'
 
@@ -42,9 +49,22 @@ export async function addBodyParsers(app: FastifyInstance, operations: readonly 
     } else if (kind === 'bytes') app.addContentTypeParser(type, (_request, payload, done) => done(null, payload))
     else {
       const parse = kind === 'json' ? parseJsonBody : parseText
-      app.addContentTypeParser(type, { parseAs: 'buffer' }, async (_: FastifyRequest, bytes: Buffer) => parse(bytes))
+      app.addContentTypeParser(type, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+        // Fastify knows only the greatest limit of the operation.
+        const { limit = 0 } = request.routeOptions.config.content?.[type] ?? {}
+        if (bytes.length > limit) throw TOO_LONG
+        return parse(bytes)
+      })
     }
   }
+  const kinds = [...types].map(bodyKind)
+  if (kinds.includes('form') || kinds.includes('bytes')) app.addHook('onResponse', readOn)
+}
+
+/** Node does so by itself only if nothing of a body was read. Else the next request of the connection would wait. */
+function readOn({ raw }: FastifyRequest, _reply: unknown, done: () => void): void {
+  if (!raw.complete) raw.unpipe().removeAllListeners('readable').resume()
+  done()
 }
 
 /** Refuses a body if the operation does not accept its media type or its length. An `onRequest` hook. */
@@ -126,8 +146,10 @@ async function readForm(request: FastifyRequest, { fields = {}, limit }: Media):
   try {
     for await (const part of request.parts({ limits, isPartAFile })) {
       const type = fields[part.fieldname]?.type ?? 'string'
-      if (part.type === 'field') add(part.fieldname, readText(part.value, type), String(part.value).length)
-      else {
+      if (part.type === 'field') {
+        if (part.valueTruncated) throw TOO_LONG
+        add(part.fieldname, readText(part.value, type), Buffer.byteLength(String(part.value)))
+      } else {
         const bytes = await part.toBuffer()
         const isJson = type !== 'file' && part.mimetype === 'application/json'
         add(

@@ -60,7 +60,7 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
       method,
       url: path.replaceAll(':', '::').replaceAll(/{([^}]+)}/g, (_, name: string) => `:${routerName(name)}`),
       ...(body !== null && { bodyLimit: Math.max(...Object.values(body.content).map(({ limit }) => limit)) }),
-      config: { writeError: errorWriter(operation) },
+      config: { writeError: errorWriter(operation), ...(body && { content: body.content }) },
       ...hooks(operation),
       handler: async (request, reply) => {
         const { caller } = request

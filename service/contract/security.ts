@@ -77,16 +77,18 @@ async function checkAll(
   all: readonly (Requirement & { readonly guard: Guard })[],
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<{ caller: string; refused?: Refused }> {
+): Promise<{ caller: string; refused: Refused | undefined }> {
   let caller = ''
+  const refusals: Refused[] = []
   for (const { scopes, guard } of all) {
     const verdict = await guard.check(request, reply)
     const isLacking = 'caller' in verdict && scopes.some((scope) => !verdict.scopes.includes(scope))
     const reason = 'refused' in verdict ? verdict.refused : isLacking ? 'scope' : undefined
-    if (reason !== undefined) return { caller, refused: { reason, challenge: guard.challenge, scopes } }
+    if (reason !== undefined) refusals.push({ reason, challenge: guard.challenge, scopes })
     if ('caller' in verdict) caller ||= verdict.caller
   }
-  return { caller }
+  // Who sends credentials that are not valid must not pass as somebody who sends none.
+  return { caller, refused: refusals.find((each) => rank(each) === 1) ?? refusals[0] }
 }
 
 /** RFC 6750, section 3.1: the challenge names an error only if the request has credentials. */

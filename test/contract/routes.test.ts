@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
+import net, { type AddressInfo } from 'node:net'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { operations } from '../support/contract.ts'
+import { eventually } from '../support/project.ts'
 import { boot, type Input } from '../support/small.ts'
 
 const yaml = readFileSync('openapi.yaml', 'utf8')
@@ -179,4 +183,71 @@ t.test('bytes of a body arrive as they are sent, and the method may answer befor
     headers: { 'Content-Type': 'application/octet-stream' },
   })
   t.equal((await long).status, 413)
+})
+
+t.test('the request behind a body that is not read to its end is answered', async (t) => {
+  const part = (more: string) => `--b\r\nContent-Disposition: form-data; name=a${more}\r\n`
+  const repeated = `${part('\r\n\r\n1')}${part('\r\n\r\n2')}${part(`; filename=f\r\n\r\n${'x'.repeat(500_000)}`)}--b--\r\n`
+  const table: [type: string, payload: string, status: string][] = [
+    ['multipart/form-data; boundary=b', repeated, '400'],
+    ['application/octet-stream', 'x'.repeat(500_000), '200'],
+  ]
+  const app = await boot(t, {
+    yaml: `      requestBody:
+        content:
+          application/octet-stream: { x-body-limit: 1000000 }
+          multipart/form-data: { x-body-limit: 1000000, schema: { type: object } }`,
+    run: async ({ body }) => {
+      await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
+      return { status: 200, body: 0 }
+    },
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  for (const [type, payload, status] of table) {
+    const socket = net.connect(port, '127.0.0.1')
+    const head = `Host: h\r\nContent-Type: ${type}\r\nContent-Length: ${payload.length}`
+    socket.write(`POST /x HTTP/1.1\r\n${head}\r\n\r\n${payload}GET /y HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`)
+    const statuses = [...(await text(socket)).matchAll(/HTTP\/1.1 (\d+)/g)].map(([, each]) => each)
+    t.strictSame(statuses, [status, '404'], type)
+  }
+})
+
+t.test('a stream of the web may be a body', async (t) => {
+  const app = await boot(t, {
+    yaml: `      responses: { '200': { description: Done, content: { image/png: {} } } }`,
+    run: async () => ({ status: 200, body: new Blob(['PNG']).stream() }),
+  })
+  t.equal((await app.inject('/x')).body, 'PNG')
+})
+
+t.test('a stream of Node that is a body is destroyed when nobody reads it', async (t) => {
+  const streams: Readable[] = []
+  const app = await boot(t, {
+    yaml: `      responses: { '200': { description: Done, content: { image/png: {} } } }`,
+    run: async () => {
+      const body = createReadStream('/dev/zero')
+      streams.push(body)
+      return { status: 200, body }
+    },
+  })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  await fetch(`${origin}/x`, { method: 'HEAD' })
+  const reader = (await fetch(`${origin}/x`)).body?.getReader()
+  await reader?.read()
+  await reader?.cancel()
+  await eventually(() => streams.length === 2 && streams.every(({ destroyed }) => destroyed))
+})
+
+t.test('credentials that are not valid are refused, although others are missing and none are needed', async (t) => {
+  const schemes = 'b: { type: http, scheme: bearer }, k: { type: apiKey, in: header, name: X-Key }'
+  const app = await boot(t, {
+    yaml: `      security: [{ b: [], k: [] }, {}]
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components: { securitySchemes: { ${schemes} } }`,
+  })
+  for (const headers of [{ 'x-key': 'x' }, { authorization: 'Bearer x' }]) {
+    t.equal((await app.inject({ url: '/x', headers })).statusCode, 401)
+  }
+  t.equal((await app.inject('/x')).statusCode, 200)
 })

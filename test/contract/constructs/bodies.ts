@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import type { Input, Refused, Served } from '../../support/small.ts'
 
@@ -8,6 +9,12 @@ const post = (payload: string | Buffer, type = 'application/json'): InjectOption
   url: '/x',
   headers: { 'content-type': type },
   payload,
+})
+/** Sends a body without its length, by which it could be refused before it is read. */
+const chunked = ({ headers, payload, ...rest }: InjectOptions): InjectOptions => ({
+  ...rest,
+  headers: { ...headers, 'transfer-encoding': 'chunked' },
+  payload: Readable.from([payload]),
 })
 const bytesOf = async ({ body }: Input) => {
   const chunks = await Array.fromAsync((body ?? []) as AsyncIterable<Uint8Array>)
@@ -112,6 +119,8 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [form('name=id\r\n\r\n7', 'name=photo\r\n\r\nPNG'), 400, /body\/photo must be a file/],
       [form('name=id\r\n\r\n7', 'name=other\r\n\r\n7'), 400, /body must not have the property other/],
       [form('name=id\r\n\r\n7', `name=photo; filename=a\r\n\r\n${'x'.repeat(200)}`), 413],
+      // As long as the body may be in characters, not in bytes.
+      [chunked(form(`name=tags\r\n\r\n${'é'.repeat(190)}`)), 413],
       [post('x', 'multipart/form-data'), 400],
       [post('x', 'multipart/form-data; boundary=b'), 400],
     ],
@@ -139,8 +148,9 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
     says: 'the schema allows a body of 306302 bytes, and 16384 bytes are taken: write "x-body-limit: 16384"',
   },
   '`x-body-limit` of a media type or of the document: the most bytes of a body; more: 413': {
-    yaml: body('application/json: { x-body-limit: 30000 }'),
+    yaml: body('application/json: { x-body-limit: 30000 }\nimage/png: { x-body-limit: 50000 }'),
     asks: [
+      [chunked(post(JSON.stringify('x'.repeat(29_999)))), 413],
       [post(JSON.stringify('x'.repeat(29_998))), 200],
       [post(JSON.stringify('x'.repeat(29_999))), 413],
     ],
