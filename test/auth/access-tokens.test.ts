@@ -28,7 +28,7 @@ function callers(findToken: Store['findToken'] = (digest) => store.findToken(dig
 
 /** Stops the clocks. @returns a function that advances them by milliseconds */
 function stopClocks(t: Test): (milliseconds: number) => void {
-  let now = performance.now()
+  let now = Math.ceil(performance.now()) // an integer: sums of fractions are not exact
   t.intercept(performance, 'now', { value: () => now })
   mock.timers.enable({ apis: ['Date'], now: Date.now() })
   t.teardown(() => mock.timers.reset())
