@@ -107,15 +107,19 @@ t.test('1,000 unknown key ids cause one fetch in each cool-down', async (t) => {
 t.test('a key that is withdrawn is used for 5 minutes at most, even if one reload fails', async (t) => {
   t.ok(2 * RELOAD_INTERVAL + FETCH_TIMEOUT + JWT_TTL < 300_000)
   for (const idle of [true, false]) {
-    const { issuer, pass, status, tokenBy } = await prepare(t)
+    const { issuer, log, pass, status, tokenBy } = await prepare(t)
     const token = await tokenBy(first)
     t.equal(await status(token), 200)
     const fetches = await issuer.fetches()
+    const isReloaded = async () => (await issuer.fetches()) === fetches + 1
     await issuer.publish([second])
     pass(RELOAD_INTERVAL / 1000 - 1)
     if (!idle) t.equal(await status(token), 200)
     pass(1)
-    await eventually(async () => (await issuer.fetches()) === fetches + 1)
+    await eventually(async () => log.length > 0 || (await isReloaded()))
+    // While the clocks stand still, the connection to the provider may be closed unseen, so that a reload fails.
+    if (!(await isReloaded())) pass(RELOAD_INTERVAL / 1000)
+    await eventually(isReloaded)
     pass(JWT_TTL / 1000)
     await eventually(async () => (await status(token)) === 401)
     t.equal(await status(await tokenBy(second)), 200)

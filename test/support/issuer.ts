@@ -96,6 +96,8 @@ async function serve(port: number): Promise<void> {
       } else response.end(String(fetches))
     })()
   })
+  // Where a test stops the clocks, its client does not notice that a kept connection is closed.
+  server.keepAliveTimeout = 600_000
   await once(server.listen(port, '127.0.0.1'), 'listening')
   console.log('listening')
 }
