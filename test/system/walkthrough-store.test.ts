@@ -52,7 +52,7 @@ t.test(
     insert('service/store/store.ts', /^ {2}\/\*\* .*\n {2}update\(/m, promise.trimEnd())
     insert('service/store/sqlite/store.ts', /^ {2}update\(/m, sqlite)
     insert('service/store/postgres/store.ts', /^ {2}async update\(/m, postgres)
-    insert('test/store/store.test.ts', /^ {2}t\.test\('of simultaneous creates/m, test)
+    insert('test/store/store.test.ts', /^ {2}t\.test\('/m, test)
     insert('openapi.yaml', /^ {2}\/plants\/\{id\}:/m, yaml, OPEN)
     insert('service/plant-service.ts', /^}/m, '', method, ABOUT.trimEnd())
     const npm = async (...words: string[]) => {
