@@ -77,20 +77,19 @@ export function checkProtocol({ raw, url }: FastifyRequest, _reply: FastifyReply
     throw new HttpError(400, 'The request needs one valid Host header')
   }
   if (url.includes('#')) throw new HttpError(400, 'The request target must not have a fragment')
-  if (!isEncoded(url)) throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
   if (coding !== undefined && !isChunked(coding)) throw new HttpError(501, 'The only transfer coding is chunked')
   if (expect !== undefined && !isContinue(expect)) throw new HttpError(417, 'The only expectation is 100-continue')
   done()
 }
 
-/** Whether a request target is UTF-8 in percent-encoding. The router checks only the path. */
-function isEncoded(target: string): boolean {
+/** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. An `onRequest` hook. */
+export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   try {
-    decodeURIComponent(target)
-    return true
+    if (url.includes('%')) decodeURIComponent(url)
   } catch {
-    return false
+    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
   }
+  done()
 }
 
 /** Sends 100 Continue if the client waits for it (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation. */
