@@ -169,7 +169,7 @@ async function readForm(request: FastifyRequest, { fields = {}, limit }: Media):
 
 /** RFC 9110, section 5.6.6, without escapes. The charset must be UTF-8, at most once; other parameters are ignored. */
 const PARAMETERS =
-  /^(?!.*charset.*charset)(?:[ \t]*;[ \t]*(?:charset=("?)utf-8\1|(?!charset)[\w-]+=(?:[\w.+-]+|"[^"\\]*")))*[ \t]*;?[ \t]*$/i
+  /^(?!.*charset.*charset)(?:[ \t]*;[ \t]*(?:charset=("?)utf-8\1|(?!charset)[\w-]+=(?:[\w.+-]+|"[^"\\]*")))*(?:[ \t]*;)?[ \t]*$/i
 
 /** Whether a `Content-Type` has this media type, and no charset but UTF-8. */
 function isInUtf8(mediaType: string, contentType: string): boolean {

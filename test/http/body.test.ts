@@ -1,7 +1,7 @@
 import t from 'tap'
 import { build } from '../support/helper.ts'
 
-const { call, raw, token } = await build(t)
+const { app, call, raw, token } = await build(t)
 const demo = await token('body')
 const body = '{"id":1,"name":"Rose"}'
 const create = (headers: readonly string[], text: string = body) =>
@@ -109,6 +109,15 @@ t.test('any other media type is refused with 415', async (t) => {
   t.equal(none?.status, 415, 'none')
   const long = `application/json${'; v="\\"'.repeat(1500)}`
   t.equal((await create(['Content-Type', long])).status, 415, 'a long one')
+})
+
+t.test('the time to check a media type grows no faster than its length', async (t) => {
+  // Longer than a connection would let pass: if the time grew with the square, this would take many minutes.
+  for (const part of [' ', '\t', ';', '; ', ';a=b', ';a="b"', ';charset=utf-8', 'a']) {
+    const type = `application/json${part.repeat(1_000_000 / part.length)}!`
+    const headers = { authorization: `Bearer ${demo}`, 'content-type': type }
+    t.equal((await app.inject({ method: 'POST', url: '/plants', headers, body })).statusCode, 415, part)
+  }
 })
 
 t.test('two Content-Type headers are refused with 415', async (t) => {
