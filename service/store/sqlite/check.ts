@@ -1,6 +1,6 @@
 // `node check.ts <file>` prints the faults that SQLite finds in a database file, as JSON. It is a separate process: the
 // check reads the whole file, and only a kill ends it earlier.
-import { execFile } from 'node:child_process'
+import { type ChildProcess, execFile } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { reasonOf } from '../../errors.ts'
@@ -21,22 +21,34 @@ export function findFaults(db: DatabaseSync, how: 'quick_check' | 'integrity_che
   }
 }
 
-/** Checks a file once, in the background. @param done gets the faults. It is not called if the check could not run */
+/**
+ * Checks a file once, in the background.
+ * @param done gets the faults. It is not called if the check could not run
+ * @returns ends the check. Close the file after that: SQLite keeps the log while another process has the file open
+ */
 export function startCheck(
   file: string,
-  signal: AbortSignal,
   log: Pick<Monitor['log'], 'warn'>,
   done: (faults: string[]) => void,
-): void {
+): () => Promise<void> {
+  let child: ChildProcess | undefined
+  let isStopped = false
+  const { promise: ended, resolve } = Promise.withResolvers<undefined>()
   const start = () => {
-    if (signal.aborted) return
-    execFile(process.execPath, [import.meta.filename, file], { signal }, (error, stdout) => {
+    child = execFile(process.execPath, [import.meta.filename, file], (error, stdout) => {
+      resolve(undefined)
+      if (isStopped) return
       if (error === null)
         done(JSON.parse(stdout) as string[]) // as it is printed below
-      else if (!signal.aborted) log.warn({ err: error }, 'the database could not be checked')
+      else log.warn({ err: error }, 'the database could not be checked')
     })
   }
-  setTimeout(start, START_DELAY).unref()
+  const timer = setTimeout(start, START_DELAY).unref()
+  return async () => {
+    isStopped = true
+    clearTimeout(timer)
+    if (child?.kill('SIGKILL') === true) await ended
+  }
 }
 
 if (import.meta.main) {

@@ -29,7 +29,7 @@ export class SqliteStore implements Store {
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
   readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), { max: Infinity })
   readonly #wal: string
-  readonly #closed = new AbortController()
+  readonly #endCheck: (() => Promise<void>) | undefined
   #isSound: boolean | undefined
   #commits = 0
   #writes = 0
@@ -49,7 +49,7 @@ export class SqliteStore implements Store {
     if (monitor !== undefined) {
       // In production a new file usually means that a volume is missing.
       if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
-      startCheck(path, this.#closed.signal, monitor.log, (faults) => this.#checked(faults, monitor.log))
+      this.#endCheck = startCheck(path, monitor.log, (faults) => this.#checked(faults, monitor.log))
     }
     this.#db = db
     this.#runner = runner
@@ -140,7 +140,7 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#closed.abort()
+    await this.#endCheck?.()
     await this.#batcher.idle()
     for (const each of [this.#db, this.#file.lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
   }

@@ -1,5 +1,7 @@
 // The real process does not serve a damaged database file.
-import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startCheck } from '../../../service/store/sqlite/check.ts'
@@ -35,6 +37,9 @@ function damage(file: string, text: string): void {
   }
   writeFileSync(file, bytes)
 }
+
+/** Only Linux has /proc. */
+const LINUX = { skip: process.platform === 'linux' ? false : 'not on Linux' }
 
 const PRODUCTION = { LOG_LEVEL: 'info', NODE_ENV: 'production' }
 
@@ -104,7 +109,7 @@ t.test('a check that stops at a damaged page reports it', async (t) => {
 t.test('a check that can not run is logged', async (t) => {
   let line = ''
   const log = pino({}, { write: (text: string) => void (line += text) })
-  startCheck(`${t.testdir()}/none.db`, new AbortController().signal, log, () => t.fail('it was carried out'))
+  startCheck(`${t.testdir()}/none.db`, log, () => t.fail('it was carried out'))
   await eventually(() => line !== '')
   t.match(JSON.parse(line), { level: 40, msg: 'the database could not be checked' })
 })
@@ -116,3 +121,30 @@ t.test('the check of a sound file is in the log and in the metrics', async (t) =
   const metrics = await fetch(`http://127.0.0.1:${service.adminPort}/metrics`)
   t.match(await metrics.text(), /^plants_store_sound 1$/m)
 })
+
+t.test('a check that still runs at SIGTERM is ended, and the store is closed after it', LINUX, async (t) => {
+  const { file, DATABASE_URL } = await prepare(t)
+  const db = new DatabaseSync(file)
+  db.exec(`WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 1000000)
+    INSERT INTO plants (owner, id, plant) SELECT 'max', id, '{"name":"fern"}' FROM n`)
+  db.close()
+  const { child, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  // Stop the check while it reads the file: it can't end by itself.
+  let check = 0
+  while (check === 0) {
+    await delay(1)
+    check = readerOf(file, Number(child.pid))
+  }
+  process.kill(check, 'SIGSTOP')
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0 })
+  t.throws(() => process.kill(check, 0), { code: 'ESRCH' })
+  t.notOk(existsSync(`${file}-wal`), 'the store is closed')
+})
+
+/** The child of a process that reads a database file, or 0. */
+function readerOf(file: string, pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  const isReader = (child: number) => readFileSync(`/proc/${child}/maps`, 'utf8').includes(`${file}-shm`)
+  return children.find(isReader) ?? 0
+}
