@@ -1,15 +1,14 @@
 // `npm run generate` compiles the contract, and writes its types.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import openapiTS, { astToString } from 'openapi-typescript'
+import { isRef, type Oas3_1Definition } from '@redocly/openapi-core'
+import openapiTS, { astToString, tsLiteral } from 'openapi-typescript'
 import ts from 'typescript'
 import { readWords, runCommand } from './command.ts'
 import { compile } from './contract/compile/compile.ts'
-import { deref, readOpenApi } from './contract/compile/document.ts'
-import type { Operation, Root } from './contract/compile/openapi.ts'
+import { deref, derefEntries, type PathItem, readOpenApi } from './contract/compile/document.ts'
 import { partWith } from './contract/compile/shapes.ts'
-
-type Resolve = (reference: string) => unknown
+import { exactJson } from './http/json.ts'
 
 /**
  * Generates the types of a contract with openapi-typescript, int64 as `bigint`, and adds the compiled contract.
@@ -18,10 +17,9 @@ type Resolve = (reference: string) => unknown
  */
 export async function generateTypes(file: string): Promise<string> {
   const compiled = await compile(file)
-  const { bundle } = await readOpenApi(file)
-  prepare(bundle)
-  const toNumber = (_: string, value: unknown) => (typeof value === 'bigint' ? Number(value) : value)
-  const nodes = await openapiTS(JSON.stringify(bundle, toNumber), {
+  const { root } = await readOpenApi(file)
+  prepare(root)
+  const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,
     transform: ({ format, type }) => {
       const name = format === 'int64' ? 'bigint' : format === 'binary' ? 'File' : undefined
@@ -29,19 +27,13 @@ export async function generateTypes(file: string): Promise<string> {
       return name && ts.factory.createTypeReferenceNode(isNullable ? `${name} | null` : name)
     },
     transformProperty: (property, schema, { ctx }) => {
-      const mark = ['readOnly', 'writeOnly', 'default'].find((key) => hasKey(schema, key, (each) => ctx.resolve(each)))
-      if (mark === undefined || property.type === undefined) return undefined
-      const type = ts.factory.createTypeReferenceNode('Mark', [
-        ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(mark)),
-        property.type,
-      ])
-      return ts.factory.updatePropertySignature(
-        property,
-        property.modifiers,
-        property.name,
-        property.questionToken,
-        type,
-      )
+      const { modifiers, name, questionToken, type } = property
+      const valueOf = (key: string) =>
+        partWith(schema, key, (each) => (isRef(each) ? ctx.resolve(each.$ref) : undefined))?.[key]
+      const mark = ['readOnly', 'writeOnly'].find((key) => valueOf(key) === true)
+      if (type === undefined || (mark === undefined && valueOf('default') === undefined)) return undefined
+      const marked = ts.factory.createTypeReferenceNode('Mark', [type, tsLiteral(mark ?? 'default')])
+      return ts.factory.updatePropertySignature(property, modifiers, name, questionToken, marked)
     },
   })
   const types = astToString(nodes).trimEnd()
@@ -53,28 +45,20 @@ export const COMPILED: Compiled = ${JSON.stringify(compiled, null, 2)};
 }
 
 /** Removes webhooks and callbacks, and makes parameters with a default required: a method always gets them. */
-function prepare(root: Root): void {
-  const items = Object.values(root.paths ?? {}).flatMap((item) => [item, deref(item)])
-  const members = items.flatMap((item) => [item, item.get, item.put, item.post, item.delete, item.patch])
-  for (const each of members as (Operation | undefined)[]) {
-    for (const parameter of (each?.parameters ?? []).map(deref)) {
-      if (partWith(parameter.schema, 'default')) Object.assign(parameter, { required: true })
-    }
-    for (const { headers = {} } of Object.values(each?.responses ?? {}).map(deref)) {
-      // Behind a reference, openapi-typescript does not see that a header is optional.
-      for (const [name, header] of Object.entries(headers)) Reflect.set(headers, name, deref(header))
-    }
-    Reflect.deleteProperty(each ?? {}, 'callbacks')
-  }
+function prepare(root: Oas3_1Definition): void {
   Reflect.deleteProperty(root, 'webhooks')
-}
-
-/** Whether a schema has a keyword: itself, in the target of its reference, or in its `allOf`. */
-function hasKey(schema: unknown, key: string, resolve: Resolve): boolean {
-  const [value, reference, all] = [key, '$ref', 'allOf'].map((each): unknown => Reflect.get(schema as object, each))
-  if (value !== undefined) return value !== false
-  if (typeof reference === 'string') return hasKey(resolve(reference), key, resolve)
-  return Array.isArray(all) && all.some((each) => hasKey(each, key, resolve))
+  const items = Object.values(root.paths ?? {}).flatMap((item) => [item as PathItem, deref(item)])
+  const operations = items.flatMap(({ get, put, post, delete: remove, patch }) => [get, put, post, remove, patch])
+  for (const parameter of [...items, ...operations].flatMap((each) => each?.parameters ?? []).map(deref)) {
+    if (partWith(parameter.schema, 'default')) parameter.required = true
+  }
+  for (const operation of operations) {
+    Reflect.deleteProperty(operation ?? {}, 'callbacks')
+    for (const [, { headers = {} }] of derefEntries(operation?.responses)) {
+      // Behind a reference, openapi-typescript does not see that a header is optional.
+      for (const [name, header] of Object.entries(headers)) headers[name] = deref(header)
+    }
+  }
 }
 
 const USAGE = `usage: generate [--check]   writes service/contract/contract.gen.ts from openapi.yaml

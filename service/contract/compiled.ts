@@ -78,7 +78,7 @@ export interface Media {
 export type Response = Readonly<Record<string, string | null>>
 
 /** The mark that `npm run generate` puts on a member that only one side sends, or that has a default. */
-export interface Mark<Name extends 'readOnly' | 'writeOnly' | 'default', Value> {
+export interface Mark<Value, Name = 'readOnly' | 'writeOnly' | 'default'> {
   readonly $mark: Name
   readonly $value: Value
 }

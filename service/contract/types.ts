@@ -16,7 +16,7 @@ export interface Request<Id extends OperationId> {
   readonly query: Part<Id, 'query'>
   readonly header: Part<Id, 'header'>
   /** The value of the JSON, a text, the fields and files of a form, or a stream of bytes. */
-  readonly body: RequestBody<operations[Id]>
+  readonly body: RequestBody<operations[Id]['requestBody']>
 }
 
 /** The answer of a method: a status that the contract declares, with its headers and its body. */
@@ -31,14 +31,11 @@ type Part<Id extends OperationId, Name extends string> = operations[Id]['paramet
   ? Readonly<Value>
   : unknown
 
-type RequestBody<Operation> = Operation extends { requestBody: { content: infer Content } }
-  ? Received<Content>
-  : Operation extends { requestBody?: { content: infer Content } }
-    ? Received<Content> | undefined
-    : undefined
-type Received<Content> = { [Type in keyof Content]: ReceivedAs<Type, Content[Type]> }[keyof Content]
-type ReceivedAs<Type, Value> = Type extends Json | 'multipart/form-data'
-  ? Requested<Value>
+type RequestBody<Described> = Described extends { content: infer Content }
+  ? { [Type in keyof Content]: RequestValue<Type, Content[Type]> }[keyof Content]
+  : undefined
+type RequestValue<Type, Value> = Type extends Json | 'multipart/form-data'
+  ? Sent<Value, 'readOnly'>
   : Type extends Text
     ? Value
     : AsyncIterable<Uint8Array>
@@ -46,45 +43,31 @@ type ReceivedAs<Type, Value> = Type extends Json | 'multipart/form-data'
 type Json = 'application/json' | `${string}+json`
 type Text = `text/${string}`
 
-/** The type of a value in a request: without `readOnly` members. Members with a default are always present. */
-type Requested<Value> =
-  Value extends Mark<'writeOnly' | 'default', infer Inner>
-    ? Requested<Inner>
-    : Value extends File
-      ? File
-      : Value extends object
-        ? {
-            [Name in keyof Value as Marked<Value[Name], 'readOnly' | 'default'> extends true ? never : Name]: Requested<
-              Value[Name]
-            >
-          } & {
-            [Name in keyof Value as Marked<Value[Name], 'default'> extends true ? Name : never]-?: Requested<
-              Value[Name]
-            >
-          }
-        : Value
-
-/** The type of a value in a response: without `writeOnly` members. */
-type Responded<Value> =
-  Value extends Mark<'readOnly' | 'default', infer Inner>
-    ? Responded<Inner>
-    : Value extends object
-      ? {
-          [Name in keyof Value as Marked<Value[Name], 'writeOnly'> extends true ? never : Name]: Responded<Value[Name]>
-        }
-      : Value
-type Marked<Value, Name extends string> = NonNullable<Value> extends { readonly $mark: Name } ? true : false
-
-/** The statuses of a class: '4' means 400 to 499. */
-type StatusesInClass<Class extends string> = ToNumber<`${Class}${Digit}${Digit}`>
-type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9'
-type ToNumber<Text> = Text extends `${infer Value extends number}` ? Value : never
-type Success = StatusesInClass<'2'> | StatusesInClass<'3'> | '2XX' | '3XX'
+/** The type of a value without `readOnly` members in a request, or without `writeOnly` members in a response. */
+type Sent<Value, Hidden extends 'readOnly' | 'writeOnly'> =
+  Value extends Mark<infer Inner>
+    ? Sent<Inner, Hidden>
+    : Value extends readonly unknown[]
+      ? { [Index in keyof Value]: Sent<Value[Index], Hidden> }
+      : Value extends File
+        ? File
+        : Value extends object
+          ? { [Name in keyof Value as Exclude<Name, Marked<Value, Hidden>>]: Sent<Value[Name], Hidden> } & {
+              [Name in keyof Value as Extract<Name, Filled<Value, Hidden>>]-?: Sent<Value[Name], Hidden>
+            }
+          : Value
+/** The members that have a mark. */
+type Marked<Value, Name extends string> = {
+  [Key in keyof Value]-?: NonNullable<Value[Key]> extends { readonly $mark: Name } ? Key : never
+}[keyof Value]
+/** The members of a request that have a default: they are always present. */
+type Filled<Value, Hidden> = Hidden extends 'readOnly' ? Marked<Value, 'default'> : never
 
 type Results<Responses> = {
   [Key in keyof Responses]: { readonly status: Status<Key, keyof Responses> } & Headers<Responses[Key]> &
     Body<Responses[Key]>
 }[keyof Responses]
+
 /** `default` is for the service's own errors. A method may use it only if no other response is a success. */
 type Status<Key, All> = Key extends number
   ? Key
@@ -93,21 +76,28 @@ type Status<Key, All> = Key extends number
     : Extract<All, Success> extends never
       ? Exclude<StatusesInClass<'2' | '3' | '4' | '5'>, All>
       : never
+type Success = StatusesInClass<'2' | '3'> | '2XX' | '3XX'
+/** The statuses of a class: '4' means 400 to 499. */
+type StatusesInClass<Class extends string> = ToNumber<`${Class}${Digit}${Digit}`>
+type Digit = '0' | '1' | '2' | '3' | '4' | '5' | '6' | '7' | '8' | '9'
+type ToNumber<Digits> = Digits extends `${infer Value extends number}` ? Value : never
 
 type Headers<Response> = Response extends { headers: infer All } ? HeaderPart<Named<All>> : unknown
 type Named<All> = { readonly [Name in keyof All as string extends Name ? never : Name]: All[Name] }
 type HeaderPart<All> = object extends All ? { readonly headers?: All } : { readonly headers: All }
 
+/** The body, with its media type: the method must name it if the contract has several. */
 type Body<Response> = Response extends { content: infer Content extends object }
   ? {
       [Type in keyof Content]: { readonly body: BodyValue<Type, Content[Type]> } & MediaTypeMember<Type, keyof Content>
     }[keyof Content]
   : { readonly body?: undefined }
-/** The answer must name its media type if the contract has several. */
 type MediaTypeMember<Type, All> = [All] extends [Type] ? { readonly type?: Type } : { readonly type: Type }
 /** A body may be JSON text already. An array may come in batches: it is streamed, with one batch in memory at a time. */
 type BodyValue<Type, Value> = Type extends Json
-  ? Responded<Value> | JsonText<Value> | (Value extends readonly unknown[] ? AsyncIterable<JsonText<Value>> : never)
+  ? | Sent<Value, 'writeOnly'>
+    | JsonText<Value>
+    | (Value extends readonly unknown[] ? AsyncIterable<JsonText<Value>> : never)
   : Type extends Text
     ? Value
     : Uint8Array | AsyncIterable<Uint8Array>

@@ -60,6 +60,8 @@ t.test('a service is written with the types of what is described', (t) => {
   const lines: Record<string, string> = {
     body: 'const body: { name: string; size: number; tag?: string } = request.body',
     noReadOnly: 'request.body.id',
+    list: 'for (const { n } of request.body.parts ?? []) n.toString(2).slice(1)',
+    isFilled: 'const isNew: boolean = request.body.isNew',
     defaultIsThere: 'const page: number = request.query.page',
     maybeAbsent: 'const all: bigint[] = request.query.all',
     optionalBody: "declare const other: Request<'other'>; const text: string = other.body",
@@ -97,6 +99,7 @@ t.test('a service is written with the types of what is described', (t) => {
 
 const MANY = `x-body-limit: 1000
 paths:
+  x-note: 7
   /x:
     post:
       operationId: run
@@ -140,6 +143,9 @@ components:
         name: { type: string }
         tag: { type: string }
         size: { $ref: '#/components/schemas/Page' }
+        isNew: { type: boolean, default: false }
+        parts: { type: array, items: { type: object, required: [n], properties: { n: { type: integer, format: int64 } } } }
+        other: true
         secret: { type: string, writeOnly: true }
 `
 

@@ -3,8 +3,7 @@ import { hash } from 'node:crypto'
 import type { Compiled } from '../compiled.ts'
 import { findLine, readOpenApi } from './document.ts'
 import { readOperations } from './operations.ts'
-import { dialectFault, type Refuse, Schemas } from './schemas.ts'
-import { Validators } from '../validation.ts'
+import { type Refuse, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'
 
 /**
@@ -13,23 +12,17 @@ import { StartupError } from '../../errors.ts'
  * @throws {StartupError} with file, line and reason of each fault, and what to write instead
  */
 export async function compile(file: string): Promise<Compiled> {
-  const { root, text, isBundle, sources, baseUrl } = await readOpenApi(file)
+  const { root, text, sources, baseUrl } = await readOpenApi(file)
   const faults = new Set<string>()
   const refuse: Refuse = (node, fault, key) => void faults.add(`${findLine(node, key)}: ${fault}`)
   const schemas = new Schemas(refuse)
-  const fault = dialectFault('jsonSchemaDialect', root.jsonSchemaDialect)
-  if (fault !== undefined) refuse(root, fault, 'jsonSchemaDialect')
   const operations = readOperations({ root, schemas, refuse })
-  const validators = faults.size === 0 ? new Validators(schemas.all, true) : undefined
-  for (const { part, schema } of schemas.defaults) {
-    const fault = validators?.compile('default', schema)({ default: part['default'] })
-    if (fault !== undefined) refuse(part, fault, 'default')
-  }
+  if (faults.size === 0) schemas.checkDefaults()
   if (faults.size > 0) throw new StartupError([...faults].join('\n'))
   return {
-    title: root.info.title,
+    title: root.info?.title ?? '',
     sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
-    bundle: isBundle ? text : null,
+    bundle: sources.length > 1 ? text : null,
     baseUrl,
     operations,
     schemas: schemas.all,

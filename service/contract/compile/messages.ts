@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Body, ErrorForm, ErrorFormat, Media, Response } from '../compiled.ts'
 import { writeError } from '../errors.ts'
 import { bodyKind } from '../bodies.ts'
+import type * as openapi from './document.ts'
 import { derefEntries } from './document.ts'
-import type * as openapi from './openapi.ts'
 import type { Context, Use } from './schemas.ts'
-import { allowedTypes, allMembers, allParts, isFile, maxJsonBytes, maxLength, partWith, textType } from './shapes.ts'
+import { allMembers, allowedTypes, allParts, isFile, maxJsonBytes, maxLength, partWith, textType } from './shapes.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
 const MAX_BODY_BYTES = 16_384
@@ -18,11 +18,11 @@ const SERVICE_ERRORS = /^(400|401|403|408|413|415|417|431|500|501|503|[45]XX|def
 const USUAL_ERROR = { type: 'application/json', form: { error: 'status', message: 'message' } } as const
 
 /** A request body, by media type. */
-export function readBody(context: Context, body: NonNullable<openapi.Operation['requestBody']>): Body {
-  const { required = false, content } = body
-  const all = derefEntries(content)
-  if (all.length === 0) context.refuse(body, 'a body without media types is not served: write "content"')
-  const media = all.map(([type, each]): [string, Media] => {
+export function readBody(context: Context, body: openapi.RequestBody): Body {
+  const { required = false } = body
+  const content = derefEntries(body.content)
+  if (content.length === 0) context.refuse(body, 'a body without media types is not served: write "content"')
+  const media = content.map(([type, each]): [string, Media] => {
     const isForm = bodyKind(type) === 'form'
     const standard = required ? undefined : partWith(each.schema, 'default')
     if (standard) context.refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
@@ -41,10 +41,9 @@ export function readResponse(context: Context, status: string, response: openapi
   if (WITHOUT_BODY.test(status) && content.length > 0)
     refuse(response, `${status} has no body: leave it out`, 'content')
   for (const [name, header] of derefEntries(response.headers)) {
-    // OpenAPI 3.1.0, section 4.8.17.1: Content-Type is ignored.
-    if (/^content-type$/i.test(name) || (header.schema !== undefined && !/object|array/.test(textType(header.schema))))
-      continue
-    refuse(header, `the header ${name} is not served: write a "schema" of one text, number or boolean`)
+    if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
+    if (header.schema === undefined || /object|array/.test(textType(header.schema)))
+      refuse(header, `the header ${name} is not served: write a "schema" of one text, number or boolean`)
   }
   return Object.fromEntries(content.map(([type, each]) => [type, readMedia(context, type, each, 'response')]))
 }
@@ -53,13 +52,13 @@ export function readResponse(context: Context, status: string, response: openapi
 function readMedia({ schemas, refuse }: Context, type: string, media: openapi.MediaType, use: Use): string | null {
   const kind = bodyKind(type)
   const { schema } = media
-  const types = schema === undefined ? undefined : allowedTypes(schema)?.join()
+  const types = allowedTypes(schema).join()
   const isAny = allParts(schema).every((part) => Object.keys(part).length === 0)
   const fault = (wanted: string) => refuse(media, `the schema of ${type} is not served: write ${wanted}`, 'schema')
   if (typeof kind !== 'string') refuse(media, `the media type ${type} is not served: ${kind.instead}`)
   else if (kind === 'form' && use === 'response') refuse(media, `${type} is no response: write application/json`)
   else if (kind === 'form' && types !== 'object') fault('"type: object", with a property for each field and file')
-  else if (kind === 'text' && types !== undefined && types !== 'string') fault('"type: string"')
+  else if (kind === 'text' && !/^(string|any)$/.test(types)) fault('"type: string"')
   else if (kind === 'bytes' && !isAny && !isFile(schema)) fault('"type: string, format: binary"')
   else if ('encoding' in media) refuse(media, '"encoding" is not served: leave it out', 'encoding')
   else if (schema !== undefined && kind !== 'bytes') return schemas.add(schema, use)
@@ -68,18 +67,26 @@ function readMedia({ schemas, refuse }: Context, type: string, media: openapi.Me
 
 /** The maximum length of a body in bytes. Refuses a schema that allows more, unless the contract sets `x-body-limit`. */
 function readLimit({ root, refuse }: Context, type: string, media: openapi.MediaType): number {
-  const holder = [media, root].find((each) => each['x-body-limit'] !== undefined)
-  const limit = Number(holder?.['x-body-limit'] ?? MAX_BODY_BYTES)
-  if (holder && !(Number.isSafeInteger(limit) && limit > 0))
-    refuse(holder, 'x-body-limit must be a number of bytes, from 1', 'x-body-limit')
-  const [kind, { schema }] = [bodyKind(type), media]
-  const most = kind === 'json' ? maxJsonBytes(schema) : kind === 'text' ? 4 * maxLength(allParts(schema)) : Infinity
-  if (holder === undefined && most > limit && typeof kind === 'string') {
-    const allowed = most === Infinity ? 'any length' : `${most} bytes`
-    const instead = `write "x-body-limit: ${limit}", or more, here or at the top`
-    refuse(media, `the schema allows a body of ${allowed}, and ${limit} bytes are taken: ${instead}`)
+  const key = 'x-body-limit'
+  const holder = [media, root].find((each) => key in each)
+  if (holder !== undefined) {
+    const limit = Number(Reflect.get(holder, key))
+    if (!Number.isSafeInteger(limit) || limit < 1) refuse(holder, `${key} must be a number of bytes, from 1`, key)
+    return limit
   }
-  return limit
+  const most = maxBytes(bodyKind(type), media.schema)
+  if (most > MAX_BODY_BYTES) {
+    const allowed = most === Infinity ? 'any length' : `${most} bytes`
+    const instead = `write "${key}: ${MAX_BODY_BYTES}", or more, here or at the top`
+    refuse(media, `the schema allows a body of ${allowed}, and ${MAX_BODY_BYTES} bytes are taken: ${instead}`)
+  }
+  return MAX_BODY_BYTES
+}
+
+function maxBytes(kind: ReturnType<typeof bodyKind>, schema: unknown): number {
+  if (kind === 'json') return maxJsonBytes(schema)
+  if (kind === 'text') return 4 * maxLength(allParts(schema))
+  return typeof kind === 'string' ? Infinity : 0
 }
 
 /** The types of the fields of a form. */
@@ -105,30 +112,27 @@ const MEMBERS: readonly (readonly [name: RegExp, type: RegExp, given: ErrorForm[
 export function readErrors(context: Context, responses: readonly (readonly [string, openapi.Response])[]) {
   const errors = responses
     .filter(([status]) => /^[45d]/.test(status))
-    .flatMap(([status, response]) => {
-      const error = readError(context, status, response)
-      return error === undefined || isDeepStrictEqual(error, USUAL_ERROR) ? [] : [[status, error] as const]
-    })
-  return Object.fromEntries(errors)
+    .map(([status, response]) => [status, readError(context, status, response)] as const)
+  return Object.fromEntries(errors.filter(([, error]) => !isDeepStrictEqual(error, USUAL_ERROR)))
 }
 
-/** @returns undefined for an error that only a method answers, in an unknown form */
-function readError({ schemas, refuse }: Context, status: string, response: openapi.Response): ErrorFormat | undefined {
+/** The format of an error. An error in an unknown form, which only a method answers, is taken for one in the usual format. */
+function readError({ schemas, refuse }: Context, status: string, response: openapi.Response): ErrorFormat {
   const content = derefEntries(response.content)
-  const [type, media] = content.find(([each]) => ['json', 'text'].includes(bodyKind(each) as string)) ?? []
   if (content.length === 0) return null
+  const [type, media] = content.find(([each]) => ['json', 'text'].includes(bodyKind(each) as string)) ?? []
   if (type !== undefined && bodyKind(type) === 'text') return { type, form: null }
   if (type !== undefined && media?.schema === undefined) return { ...USUAL_ERROR, type }
-  const members = [...allMembers(allParts(media?.schema))].map(([name, member]) => {
+  const members = [...allMembers(allParts(media?.schema))].flatMap(([name, member]) => {
     const found = MEMBERS.find(([names, types]) => names.test(name) && types.test(textType(member)))
-    return [name, found?.[2]] as const
+    return found === undefined ? [] : [[name, found[2]] as const]
   })
-  const form = Object.fromEntries(members.filter(([, given]) => given !== undefined)) as ErrorForm
+  const form = Object.fromEntries(members)
   if (type !== undefined && schemas.accepts(media?.schema, writeError(form, 400, 'reason'))) return { type, form }
   const known = 'error, code or status for the number, message or detail for the text, or those of RFC 9457'
   const instead =
     type === undefined ? 'as JSON or text: write application/json' : `and fills in only ${known}: require no other`
   if (SERVICE_ERRORS.test(status))
     refuse(media ?? response, `the service answers ${status} by itself, ${instead}`, media ? 'schema' : 'content')
-  return undefined
+  return USUAL_ERROR
 }

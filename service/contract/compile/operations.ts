@@ -1,13 +1,13 @@
 // Compiles the paths of a contract for routes.ts, and refuses everything that routes.ts can't do as described.
 import type { Operation, Parameter, Requirement } from '../compiled.ts'
 import { readSecurityScheme } from '../security.ts'
+import type * as openapi from './document.ts'
 import { deref, derefEntries } from './document.ts'
 import { readBody, readErrors, readResponse } from './messages.ts'
-import type * as openapi from './openapi.ts'
-import type { Context } from './schemas.ts'
+import { type Context, DIALECT_REFUSAL } from './schemas.ts'
 import { partWith, textType } from './shapes.ts'
 
-/** Keywords that are not supported: the keyword, the values to refuse, and the fault with what to write instead. */
+/** What is not served: the keyword, the values to refuse, and the fault with what to write instead. */
 type Refusals = readonly (readonly [key: string, value: RegExp, fault: string])[]
 
 const PATH_REFUSALS: Refusals = [
@@ -36,10 +36,11 @@ const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
 /** The operations of a contract, in its order. */
 export function readOperations(context: Context): Operation[] {
   const { root, refuse } = context
+  refuseAll(context, root, [['jsonSchemaDialect', ...DIALECT_REFUSAL]])
   const prefix = readPrefix(context)
   const ids = new Set<string>()
-  return Object.entries(root.paths ?? {}).flatMap(([path, written]) => {
-    if (path.startsWith('x-')) return []
+  const paths = Object.entries(root.paths ?? {}).filter(([path]) => !path.startsWith('x-'))
+  return paths.flatMap(([path, written]) => {
     if (!PATH.test(path)) refuse(written, `the path ${path} is not served: a segment is plain, or one {parameter}`)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
     for (const each of [written, deref(written)]) refuseAll(context, each, PATH_REFUSALS)
@@ -51,7 +52,12 @@ export function readOperations(context: Context): Operation[] {
       if (id === undefined) refuse(operation, `${method} ${path} needs an operationId: the name of its method`)
       else if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
       else ids.add(id)
-      return readOperation(context, operation, item, method, prefix + path)
+      if (operation.requestBody !== undefined && /^(get|delete)$/.test(method)) {
+        const instead = 'write put, post or patch, or a query parameter'
+        refuse(operation, `a body of ${method} is not served: ${instead}`, 'requestBody')
+      }
+      const described = readOperation(context, operation, item.parameters)
+      return { id: id ?? '', method: method.toUpperCase(), path: prefix + path, ...described }
     })
   })
 }
@@ -64,9 +70,12 @@ function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void 
 
 /** The path of the servers, which must be the same for all. A prefix of a gateway is in the variable `base_url`. */
 function readPrefix({ root: { servers = [] }, refuse }: Context): string {
-  const prefix = serverPath(servers[0]?.url ?? '')
-  for (const server of servers) {
-    const path = serverPath(server.url)
+  const paths = servers.map(({ url }) =>
+    url.replace(/^({[^}]+}|[a-z][a-z\d+.-]*:\/\/[^/]*|\.(?=\/|$))/i, '').replace(/\/$/, ''),
+  )
+  const [prefix = ''] = paths
+  for (const [index, server] of servers.entries()) {
+    const path = paths[index] ?? ''
     if (!PATH.test(path) || path.includes('{'))
       refuse(server, 'a path with variables is not served: write {base_url} or /v1', 'url')
     if (path !== prefix) refuse(server, `servers of several paths are not served: write ${prefix} here, too`, 'url')
@@ -74,38 +83,21 @@ function readPrefix({ root: { servers = [] }, refuse }: Context): string {
   return prefix
 }
 
-const serverPath = (url: string) =>
-  url.replace(/^({[^}]+}|[a-z][a-z\d+.-]*:\/\/[^/]*|\.(?=\/|$))/i, '').replace(/\/$/, '')
-
+/** @param inherited the parameters of its path */
 function readOperation(
   context: Context,
   operation: openapi.Operation,
-  item: openapi.PathItem,
-  method: string,
-  path: string,
-): Operation {
+  inherited: openapi.PathItem['parameters'] = [],
+): Omit<Operation, 'id' | 'method' | 'path'> {
   const { root, refuse } = context
-  const { operationId: id = '', requestBody, responses = {}, security = root.security ?? [] } = operation
+  const { requestBody, parameters: own = [], security = root.security ?? [] } = operation
   refuseAll(context, operation, OPERATION_REFUSALS)
-  if (requestBody !== undefined && /^(get|delete)$/.test(method)) {
-    const instead = 'write put, post or patch, or a query parameter'
-    refuse(operation, `a body of ${method} is not served: ${instead}`, 'requestBody')
-  }
-  const statuses = derefEntries(responses).filter(([status]) => !status.startsWith('x-'))
-  if (statuses.length === 0) refuse(operation, `${method} ${path} needs responses`)
-  const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((written) => {
-    const parameter = deref(written)
-    const { in: place, name } = parameter
-    return [`${place} ${place === 'header' ? name.toLowerCase() : name}`, parameter] as const
-  })
+  const statuses = derefEntries(operation.responses).filter(([status]) => !status.startsWith('x-'))
+  if (statuses.length === 0) refuse(operation, 'an operation needs responses')
+  // A parameter of the operation replaces the same parameter of its path.
+  const parameters = [...inherited, ...own].map(deref).map((each) => [keyOf(each), each] as const)
   return {
-    id,
-    method: method.toUpperCase(),
-    path,
-    security: security.map((schemes) =>
-      Object.entries(schemes).flatMap((each) => readSecurity(context, schemes, ...each)),
-    ),
-    // A parameter of the operation replaces the same parameter of its path.
+    security: security.map((schemes) => readRequirements(context, schemes)),
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
     body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
     responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
@@ -113,19 +105,20 @@ function readOperation(
   }
 }
 
-function readSecurity(
-  { root, refuse }: Context,
-  schemes: object,
-  name: string,
-  scopes: readonly string[],
-): Requirement[] {
-  const described = root.components?.securitySchemes?.[name]
-  const scheme = described && readSecurityScheme(deref(described))
-  if (scheme !== undefined) return [{ scheme, scopes }]
-  const instead = 'write "type: http, scheme: bearer", or an apiKey in a header'
-  if (described) refuse(described, `the security scheme ${name} is not served: ${instead}`)
-  else refuse(schemes, `the security scheme ${name} is not in components/securitySchemes`, name)
-  return []
+/** Parameters with the same key are the same one. The names of headers are case-insensitive. */
+const keyOf = ({ in: place, name }: openapi.Parameter) =>
+  place === 'header' ? `header ${name.toLowerCase()}` : `${String(place)} ${name}`
+
+function readRequirements({ root, refuse }: Context, schemes: Readonly<Record<string, string[]>>): Requirement[] {
+  return Object.entries(schemes).flatMap(([name, scopes]) => {
+    const described = root.components?.securitySchemes?.[name]
+    const scheme = described && readSecurityScheme(deref(described))
+    const instead = 'write "type: http, scheme: bearer", or an apiKey in a header'
+    if (scheme !== undefined) return { scheme, scopes }
+    if (described) refuse(described, `the security scheme ${name} is not served: ${instead}`)
+    else refuse(schemes, `the security scheme ${name} is not in components/securitySchemes`, name)
+    return []
+  })
 }
 
 function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
@@ -136,17 +129,16 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   refuseAll(context, parameter, PARAMETER_REFUSALS)
   if (style !== usual) refuse(parameter, `style: ${style} of ${name} is not served: leave it out`, 'style')
   if (place === 'path' && !required) refuse(parameter, 'a parameter in a path needs "required: true"')
-  if (place === 'header' && IGNORED_HEADERS.test(name)) {
+  if (place === 'header' && IGNORED_HEADERS.test(name))
     refuse(parameter, `the header ${name} can't be a parameter: write "security", or media types`, 'name')
-  }
   const isList = place === 'query' && textType(schema) === 'array'
   const type = textType(isList ? partWith(schema, 'items')?.['items'] : schema)
-  if (parameter.schema !== undefined && !/^(int64|integer|number|boolean|string)$/.test(type)) {
+  if (schema !== true && !/^(int64|integer|number|boolean|string)$/.test(type)) {
     const wanted = 'integer, number, boolean or string, or in a query a list of these'
     refuse(parameter, `the parameter ${name} needs one "type" that a text can have: ${wanted}, not ${type}`, 'schema')
   }
   const id = schemas.add(schema, 'request')
-  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
+  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id }, 'request')
   return {
     in: place as Parameter['in'],
     name,

@@ -1,9 +1,9 @@
 // Compiles the schemas of a contract for validation.ts, and refuses everything that it can't validate as described.
+import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Schema } from '../compiled.ts'
-import { deref, resolveReference } from './document.ts'
-import type { Root } from './openapi.ts'
-import { allMembers, allParts, declaredTypes, isFile, type Part, partWith, valuesAt } from './shapes.ts'
+import { resolveReference } from './document.ts'
+import { allMembers, allParts, declaredTypes, entriesAt, isFile, type Part, partWith, valuesAt } from './shapes.ts'
 import { isObject, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
@@ -12,7 +12,7 @@ export type Refuse = (node: object, fault: string, key?: string) => void
 
 /** The document to compile, and the collectors of its schemas and its faults. */
 export interface Context {
-  readonly root: Root
+  readonly root: Oas3_1Definition
   readonly schemas: Schemas
   readonly refuse: Refuse
 }
@@ -20,26 +20,23 @@ export interface Context {
 /** What a schema validates: a request, an alternative in a request (below `anyOf` and others), a form, or a response. */
 export type Use = 'request' | 'choice' | 'form' | 'response'
 
-const MAPS = /^(patternProperties|dependentSchemas)$/
-const LISTS = /^(allOf|anyOf|oneOf|prefixItems)$/
-const SINGLE = /^(items|contains|additionalProperties|unevaluated(Items|Properties)|propertyNames|not|if|then|else)$/
+const SCHEMA = /^(items|contains|additionalProperties|unevaluated(Items|Properties)|propertyNames|not|if|then|else)$/
+const SCHEMA_LIST = /^(allOf|anyOf|oneOf|prefixItems)$/
+const SCHEMA_MAP = /^(patternProperties|dependentSchemas)$/
 const CHOICES = /^(anyOf|oneOf|not|if|then|else)$/
 /** Keywords whose schemas are about the same value: one schema may have `required`, another one `properties`. */
 const SAME_VALUE = /^(allOf|anyOf|oneOf|dependentSchemas|not|if|then|else)$/
 const COPIED = /^((min|max)(Length|Items|Contains|Properties)|pattern|uniqueItems|dependentRequired)$/
 const BOUNDS = /^((exclusive)?(Min|Max|min|max)imum|multipleOf)$/
-const DIALECT = /^https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$/
-const FILE_FAULT = 'a file of a form is "type: string, format: binary", and no more is served'
-const NUMBER = /^(int32|int64|integer|number)$/
 const NUMBER_FORMAT = /^(int32|int64|float|double)$/
 
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
   readonly all: Record<string, Schema> = {}
   /** The defaults of absent members: the part of the schema that has it, and the schema that it must fit. */
-  readonly defaults: { readonly part: Part; readonly schema: Schema }[] = []
+  readonly #defaults: { readonly part: Part; readonly schema: Schema }[] = []
   readonly #ids = new Map<string, Map<unknown, string>>()
-  readonly #accepted = new Map<string, boolean>()
+  readonly #accepted: Record<string, boolean> = {}
   readonly #refuse: Refuse
 
   constructor(refuse: Refuse) {
@@ -60,29 +57,36 @@ export class Schemas {
   }
 
   /** Adds the schema of a parameter or a member that may be absent. @returns the JSON of its default, if it has one */
-  addDefault(schema: unknown, converted: Schema): string | undefined {
+  addDefault(schema: unknown, converted: Schema, use: Use): string | undefined {
     const part = partWith(schema, 'default')
-    if (part !== undefined) this.defaults.push({ part, schema: converted })
-    return part && exactJson(part['default'])
+    if (part === undefined) return undefined
+    if (use === 'choice')
+      this.#refuse(part, 'a default below anyOf, oneOf, not or if is not served: write it beside', 'default')
+    this.#defaults.push({ part, schema: converted })
+    return exactJson(part['default'])
+  }
+
+  /** Refuses each default that does not fit its schema. The schemas must be complete. */
+  checkDefaults(): void {
+    const validators = new Validators(this.all, true)
+    for (const { part, schema } of this.#defaults) {
+      const fault = validators.compile('default', schema)({ default: part['default'] })
+      if (fault !== undefined) this.#refuse(part, fault, 'default')
+    }
   }
 
   /** Whether a response may be this value. The result is cached by schema: pass the same value in each call. */
-  accepts(schema: unknown, value: unknown): boolean {
+  accepts(schema: unknown, body: unknown): boolean {
     const id = this.add(schema, 'response')
-    const known = this.#accepted.get(id)
-    const isAccepted =
-      known ?? new Validators(this.all, false).compile('body', { $ref: id })({ body: value }) === undefined
-    this.#accepted.set(id, isAccepted)
-    return isAccepted
+    return (this.#accepted[id] ??=
+      new Validators(this.all, false).compile('body', { $ref: id })({ body }) === undefined)
   }
 
   /** @param parts all schemas that are about the same value */
   #convert(schema: unknown, use: Use, parts = allParts(schema)): Schema {
     if (!isObject(schema)) return schema !== false
     if (use === 'form' && isFile(schema)) return { file: true }
-    const isInt32 = schema['format'] === 'int32'
-    const types = declaredTypes(schema)?.map((each) => (each === 'integer' && isInt32 ? 'int32' : each))
-    const isNumber = types?.some((each) => NUMBER.test(each)) === true
+    const types = declaredTypes(schema)
     const converted: Record<string, unknown> = {}
     for (const [key, value] of Object.entries(schema)) {
       const fault = FAULTS[key]?.(value, schema, use)
@@ -91,21 +95,22 @@ export class Schemas {
       const convert = (one: unknown) =>
         this.#convert(one, nested, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)
       if (key === '$ref') converted[key] = this.add(resolveReference(schema), use)
-      else if (key === 'type') Object.assign(converted, isNumber ? { types } : { type: value })
+      else if (key === 'type' && !types.some(isNumeric)) converted[key] = value
+      else if (key === 'type')
+        converted['types'] = types.map((type) => (type === 'integer' && schema['format'] === 'int32' ? 'int32' : type))
       else if (key === 'format' && !NUMBER_FORMAT.test(String(value))) converted[key] = value
       else if (key === 'enum') converted[key] = valuesAt(schema, key).map(exactJson)
       else if (key === 'const') converted[key] = [exactJson(value)]
       else if (key === 'properties') this.#addMembers(converted, schema, use)
-      else if (key === 'required') converted[key] = valuesAt(schema, key).filter((name) => isSent(parts, name, use))
+      else if (key === 'required')
+        converted[key] = valuesAt(schema, key).filter((name) => isSent(allMembers(parts).get(String(name)), use))
       else if (BOUNDS.test(key)) converted[key] = String(value)
       else if (COPIED.test(key) || (key === 'description' && ('pattern' in schema || 'not' in schema)))
         converted[key] = value
-      else if (SINGLE.test(key)) converted[key] = convert(value)
-      else if (LISTS.test(key)) converted[key] = valuesAt(schema, key).map(convert)
-      else if (MAPS.test(key))
-        converted[key] = Object.fromEntries(
-          Object.entries(deref(value) ?? {}).map(([name, one]) => [name, convert(one)]),
-        )
+      else if (SCHEMA.test(key)) converted[key] = convert(value)
+      else if (SCHEMA_LIST.test(key)) converted[key] = valuesAt(schema, key).map(convert)
+      else if (SCHEMA_MAP.test(key))
+        converted[key] = Object.fromEntries(entriesAt(schema, key).map(([name, one]) => [name, convert(one)]))
     }
     return converted
   }
@@ -114,47 +119,48 @@ export class Schemas {
   #addMembers(converted: Record<string, unknown>, schema: Part, use: Use): void {
     const properties: Record<string, Schema> = {}
     const filled: Record<string, string> = {}
-    const entries = [...allMembers([schema])]
-    const isRemoved = ([, each]: [string, unknown]) => use === 'response' && isMarked(each, 'writeOnly')
-    for (const [name, each] of entries.filter((entry) => !isRemoved(entry))) {
-      const isAllowed = use === 'response' || !isMarked(each, 'readOnly')
-      const member = isAllowed ? this.#convert(each, use) : { notSent: true }
+    const removed: string[] = []
+    for (const [name, each] of allMembers([schema])) {
+      if (!isSent(each, use)) {
+        if (use === 'response') removed.push(name)
+        else properties[name] = { notSent: true }
+        continue
+      }
+      const member = this.#convert(each, use)
       properties[name] = member
-      if (use === 'response' || !isAllowed || valuesAt(schema, 'required').includes(name)) continue
-      const text = this.addDefault(each, member)
-      if (text === undefined) continue
-      if (use === 'choice')
-        this.#refuse(
-          partWith(each, 'default') ?? schema,
-          'a default below anyOf, oneOf, not or if is not served: write it beside',
-          'default',
-        )
-      filled[name] = text
+      const isOptional = use !== 'response' && !valuesAt(schema, 'required').includes(name)
+      const text = isOptional ? this.addDefault(each, member, use) : undefined
+      if (text !== undefined) filled[name] = text
     }
     Object.assign(converted, { properties })
     if (Object.keys(filled).length > 0) Object.assign(converted, { filled })
-    if (entries.some(isRemoved)) Object.assign(converted, { removed: entries.filter(isRemoved).map(([name]) => name) })
+    if (removed.length > 0) Object.assign(converted, { removed })
   }
 }
 
-const isMarked = (schema: unknown, key: string) => partWith(schema, key)?.[key] === true
-
-/** OpenAPI 3.1.0, section 4.8.24.1: `required` holds only for the side that sends the member. */
-function isSent(parts: readonly Part[], name: unknown, use: Use): boolean {
-  const schema = allMembers(parts).get(String(name))
-  return !isMarked(schema, use === 'response' ? 'writeOnly' : 'readOnly')
+/** OpenAPI 3.1.0, section 4.8.24.1: `readOnly` members are for responses only, `writeOnly` ones for requests only. */
+function isSent(schema: unknown, use: Use): boolean {
+  const mark = use === 'response' ? 'writeOnly' : 'readOnly'
+  return partWith(schema, mark)?.[mark] !== true
 }
+
+/** Matches every dialect of JSON Schema but that of OpenAPI 3.1. With what to write instead. */
+export const DIALECT_REFUSAL = [
+  /^(?!https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$)/,
+  'only JSON Schema 2020-12 is served: leave this out',
+] as const
+const FILE_FAULT = 'a file of a form is "type: string, format: binary", and no more is served'
+const NAME_FAULT = "is not served: refer with $ref: '#/components/schemas/...'"
 
 /** By keyword: a function that returns what is wrong with its value. */
 const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) => string | undefined>> = {
-  ...Object.fromEntries(
-    ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$vocabulary'].map((key) => [
-      key,
-      () => `${key} is not served: refer with $ref: '#/components/schemas/...'`,
-    ]),
-  ),
-  $schema: (dialect) => dialectFault('$schema', dialect),
-  format: (format, schema, use) => formatFault(String(format), declaredTypes(schema) ?? [], use),
+  $schema: (dialect) => (DIALECT_REFUSAL[0].test(String(dialect)) ? DIALECT_REFUSAL[1] : undefined),
+  $id: () => `$id ${NAME_FAULT}`,
+  $anchor: () => `$anchor ${NAME_FAULT}`,
+  $dynamicRef: () => `$dynamicRef ${NAME_FAULT}`,
+  $dynamicAnchor: () => `$dynamicAnchor ${NAME_FAULT}`,
+  $vocabulary: () => `$vocabulary ${NAME_FAULT}`,
+  format: (format, schema, use) => formatFault(String(format), declaredTypes(schema).some(isNumeric), use),
   contentMediaType: (_, { contentEncoding }, use) =>
     use === 'form' && contentEncoding === undefined ? FILE_FAULT : undefined,
   pattern: (pattern) =>
@@ -165,14 +171,9 @@ const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) =
   default: bigIntFault,
 }
 
-/** Checks the dialect of JSON Schema. @returns the fault if it is not the dialect of OpenAPI 3.1 */
-export function dialectFault(key: string, dialect: unknown): string | undefined {
-  const isServed = dialect === undefined || (typeof dialect === 'string' && DIALECT.test(dialect))
-  return isServed ? undefined : `only JSON Schema 2020-12 is served: leave ${key} out`
-}
+const isNumeric = (type: string) => /^(int64|integer|number)$/.test(type)
 
-function formatFault(format: string, types: readonly string[], use: Use): string | undefined {
-  const isNumber = types.some((type) => NUMBER.test(type))
+function formatFault(format: string, isNumber: boolean, use: Use): string | undefined {
   if (NUMBER_FORMAT.test(format))
     return isNumber ? undefined : `the format ${format} needs "type: integer" or "type: number"`
   if (isNumber || !(format in fullFormats))
@@ -189,9 +190,10 @@ function isPattern(pattern: unknown): boolean {
   }
 }
 
+/** Only an int64 is compared exactly. */
 function bigIntFault(value: unknown, schema: Part): string | undefined {
-  if (!hasBigInt(value) || declaredTypes(schema)?.includes('int64') === true) return undefined
-  return 'a number beyond 2^53 needs "type: integer, format: int64" beside it'
+  const isExact = declaredTypes(schema).includes('int64') || !hasBigInt(value)
+  return isExact ? undefined : 'a number beyond 2^53 needs "type: integer, format: int64" beside it'
 }
 
 function hasBigInt(value: unknown): boolean {
