@@ -22,8 +22,12 @@ export interface Relay {
   readonly delay: (milliseconds: number) => void
 }
 
-/** Starts a relay to a database. */
-export async function startRelay(t: Pick<Test, 'teardown'>, url: string): Promise<Relay> {
+/** Starts a relay to a database. @param onRequest gets the bytes that are sent to the database */
+export async function startRelay(
+  t: Pick<Test, 'teardown'>,
+  url: string,
+  onRequest: (bytes: Buffer) => void = () => undefined,
+): Promise<Relay> {
   const { hostname, port } = new URL(url)
   const pairs = new Set<{ client: net.Socket; server: net.Socket; lost: Set<Loss> }>()
   let loss: Loss = 'nothing'
@@ -41,6 +45,7 @@ export async function startRelay(t: Pick<Test, 'teardown'>, url: string): Promis
         if (client.destroyed && server.destroyed) pairs.delete(pair)
       })
     }
+    client.on('data', onRequest)
     pass(client, server, 'requests')
     pass(server, client, 'answers')
     client.resume()

@@ -15,7 +15,7 @@ export const NEXT = {
 export async function upgrade(url: string): Promise<string[]> {
   const connections = new Connections(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 2 }, 1)
   const run: string[] = []
-  const query = (text: string, values?: readonly unknown[]) => {
+  const query = (text: string, values?: unknown[]) => {
     if (!text.startsWith('SELECT')) run.push(text)
     return connections.write(text, values)
   }

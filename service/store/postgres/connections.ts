@@ -2,79 +2,88 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Row } from '../rows.ts'
 import type { Limits } from '../store.ts'
-import { Connection, SharedConnection } from './connection.ts'
-import { classify, translate } from './errors.ts'
-import { type Backend, Pool } from './pool.ts'
+import type { Connection, ConnectionOptions } from './connection.ts'
+import { StoreUnavailable } from '../../errors.ts'
+import { classify, NoConnection, translate } from './errors.ts'
+import { Place } from './place.ts'
+import type { Backend } from './session.ts'
 
-/** Runs one SQL statement. */
-export type Query = (text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
+/** Runs one SQL statement. @param name of a prepared statement: see `Connection.query` */
+export type Query = (text: string, values?: unknown[], name?: string) => Promise<readonly Row[]>
 
-/** A connection that is not shared. */
-export interface Session {
+/** A transaction on a connection that is not shared. */
+export interface Transaction {
   readonly query: Query
-  readonly close: () => void
+  readonly end: () => Promise<void>
 }
 
 /** The most attempts to run a statement, by its kind and its fault. */
 const TRIES = {
-  read: { unsent: 2, unknown: 2, conflict: 5, refused: 1, other: 1 },
-  write: { unsent: 2, unknown: 1, conflict: 5, refused: 1, other: 1 },
+  read: { unsent: 2, unprepared: 2, unknown: 2, conflict: 5, refused: 1, other: 1 },
+  write: { unsent: 2, unprepared: 2, unknown: 1, conflict: 5, refused: 1, other: 1 },
 }
 
 /** The connections to PostgreSQL. Every wait has a bound. Errors that may be temporary become StoreUnavailable. */
 export class Connections {
   readonly #timeout: number
-  /** Only for writes: a read on this connection would wait for their commits. */
-  readonly #writes: SharedConnection
-  readonly #reads: readonly SharedConnection[]
-  readonly #sessions: Pool
-  /** Asks about connections that were given up, if there is no connection for reads. */
-  readonly #observer: SharedConnection | undefined
+  /** Only for writes: a read on this connection would wait for their commits. The second is used if the first is given up. */
+  readonly #writes: readonly [Place, ...Place[]]
+  readonly #reads: readonly Place[]
+  readonly #transactions: readonly Place[]
   #ended: Promise<unknown> | undefined
 
   /**
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
-   * @param maxSessions the most sessions at a time, in addition to `DATABASE_POOL_SIZE`
+   * @param maxTransactions the most transactions at a time, in addition to `DATABASE_POOL_SIZE`
    * @throws {Error} if the URL is not valid
    */
-  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits, maxSessions: number) {
+  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits, maxTransactions: number) {
     const address = new URL(url)
     // `sslmode` must mean the same as in libpq.
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
     new pg.Client(address.href) // reports a bad URL now, not at the first connect
     const timeout = DATABASE_TIMEOUT * 1000
     const options = { url: address.href, timeout, askState: (backend: Backend) => this.#askState(backend) }
+    const places = (length: number, kind: ConnectionOptions['kind']) =>
+      Array.from({ length }, () => new Place({ ...options, kind }))
     this.#timeout = timeout
-    // If the connection for writes is given up, a second one takes its place.
-    const maxWrites = DATABASE_POOL_SIZE > 2 ? 2 : 1
-    const reads = () => new Pool({ ...options, max: 1, kind: 'reads' })
-    this.#writes = new SharedConnection(new Pool({ ...options, max: maxWrites, kind: 'writes' }))
-    this.#reads = Array.from({ length: DATABASE_POOL_SIZE - maxWrites }, () => new SharedConnection(reads()))
-    this.#sessions = new Pool({ ...options, max: maxSessions, kind: 'snapshots' })
-    this.#observer = DATABASE_POOL_SIZE === 1 ? new SharedConnection(this.#sessions) : undefined
+    this.#writes = [new Place({ ...options, kind: 'writes' }), ...places(DATABASE_POOL_SIZE > 2 ? 1 : 0, 'writes')]
+    this.#reads = places(DATABASE_POOL_SIZE - this.#writes.length, 'reads')
+    this.#transactions = places(maxTransactions, 'snapshots')
   }
 
   /** Runs a statement that changes nothing. */
-  read(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    return this.#retry('read', this.#timeout, (timeout) => this.#leastUsed().query(text, values, timeout))
+  read(text: string, values: unknown[] = [], name?: string): Promise<readonly Row[]> {
+    return this.#retry('read', this.#timeout, (timeout) =>
+      this.#forRead().connection.query(text, values, timeout, name),
+    )
   }
 
   /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
-  write(text: string, values: readonly unknown[] = [], timeout = this.#timeout): Promise<readonly Row[]> {
-    return this.#retry('write', timeout, (timeout) => this.#writes.query(text, values, timeout))
+  write(text: string, values: unknown[] = [], timeout = this.#timeout, name?: string): Promise<readonly Row[]> {
+    return this.#retry('write', timeout, (timeout) => this.#forWrite().connection.query(text, values, timeout, name))
   }
 
-  /** Begins a transaction on a separate connection. @param begin the statements that begin it; they must change nothing */
-  session(begin: string): Promise<Session> {
+  /** Begins a transaction. @param begin the statements that begin it; they must change nothing */
+  begin(begin: string): Promise<Transaction> {
     return this.#retry('read', this.#timeout, async (timeout) => {
-      const connection = new Connection(this.#sessions)
-      await connection.query(begin, [], timeout).catch((error: unknown) => {
-        connection.close(true)
+      const latest = performance.now() + timeout
+      const connection = await this.#reserve(latest)
+      const run = (text: string, timeout: number) =>
+        connection.query(text, [], timeout).catch((error: unknown) => {
+          connection.close(new Error('the transaction failed'))
+          throw error
+        })
+      const release = () => {
+        connection.isReserved = false
+      }
+      await run(begin, Math.max(1, latest - performance.now())).catch((error: unknown) => {
+        release()
         throw error
       })
       return {
-        query: (text, values = []) => connection.query(text, values, this.#timeout).catch(translate),
-        close: () => connection.close(),
+        query: (text, values = [], name) => connection.query(text, values, this.#timeout, name).catch(translate),
+        end: () => run('COMMIT', this.#timeout).then(release, release),
       }
     })
   }
@@ -84,35 +93,64 @@ export class Connections {
     return Math.max(1, this.#reads.length)
   }
 
-  /** The sums of the figures of all pools, and how many statements are under way. */
+  /** How many connections are allowed, used, idle and given up (these are used, too), and how many statements are under way. */
   get figures() {
-    const shared = [this.#writes, ...this.#reads]
-    const pools = [this.#sessions, ...shared.map(({ pool }) => pool)].map(({ figures }) => figures)
-    const sum = (name: keyof Pool['figures']) => pools.reduce((sum, figures) => sum + figures[name], 0)
-    const statements = shared.reduce((sum, each) => sum + each.statements, 0)
-    return { size: sum('size'), used: sum('used'), idle: sum('idle'), givenUp: sum('givenUp'), statements }
+    const places = this.#places()
+    const count = (isSo: (place: Place) => boolean) => places.filter(isSo).length
+    return {
+      size: places.length,
+      used: count(({ use }) => use === 'used'),
+      idle: count(({ use }) => use === 'idle'),
+      givenUp: count(({ isGivenUp }) => isGivenUp),
+      statements: [...this.#writes, ...this.#reads].reduce((sum, { statements }) => sum + statements, 0),
+    }
   }
 
   /** Waits for the statements under way, up to the timeout, and closes all connections. May be called again. */
   end(): Promise<unknown> {
-    const pools = [this.#sessions, this.#writes.pool, ...this.#reads.map(({ pool }) => pool)]
     const late = () => delay(this.#timeout, undefined, { ref: false })
-    return (this.#ended ??= Promise.race([Promise.all(pools.map((pool) => pool.end())), late()]))
+    return (this.#ended ??= Promise.race([Promise.all(this.#places().map((place) => place.end())), late()]))
+  }
+
+  #places(): readonly Place[] {
+    return [...this.#writes, ...this.#reads, ...this.#transactions]
+  }
+
+  #forRead(): Place {
+    const usable = this.#reads.filter(({ isGivenUp }) => !isGivenUp)
+    return usable.reduce<Place | undefined>(lessUsed, undefined) ?? this.#forWrite()
+  }
+
+  #forWrite(): Place {
+    return this.#writes.find(({ isGivenUp }) => !isGivenUp) ?? this.#writes[0]
+  }
+
+  #free(): Place | undefined {
+    return this.#transactions.find(({ isReserved, isGivenUp }) => !isReserved && !isGivenUp)
+  }
+
+  async #reserve(latest: number): Promise<Connection> {
+    while (performance.now() < latest) {
+      const connection = this.#free()?.connection
+      if (connection !== undefined) {
+        connection.isReserved = true
+        return connection
+      }
+      await delay(10)
+    }
+    throw new NoConnection(new Error('there is no connection in time'))
   }
 
   async #askState({ pid, started }: Backend): Promise<string | undefined> {
+    if (this.#ended) return undefined
     const text = 'SELECT state FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
-    const [row] = await (this.#observer ?? this.#leastUsed()).query(text, [pid, started], this.#timeout)
+    const place = (this.#reads.length === 0 ? this.#free() : undefined) ?? this.#forRead()
+    const [row] = await place.connection.query(text, [pid, started], this.#timeout)
     return row && String(row['state'])
   }
 
-  /** The connection for the next read. */
-  #leastUsed(): SharedConnection {
-    const usable = this.#reads.filter(({ pool }) => pool.hasRoom)
-    return usable.sort((one, two) => one.statements - two.statements)[0] ?? this.#writes
-  }
-
   async #retry<Value>(kind: 'read' | 'write', timeout: number, attempt: (timeout: number) => Promise<Value>) {
+    if (this.#ended) throw new StoreUnavailable('the store is closed')
     const end = performance.now() + timeout
     for (let tries = 1; ; tries++) {
       try {
@@ -123,4 +161,8 @@ export class Connections {
       }
     }
   }
+}
+
+function lessUsed(one: Place | undefined, two: Place): Place {
+  return one === undefined || two.statements < one.statements ? two : one
 }

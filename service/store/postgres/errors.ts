@@ -10,8 +10,11 @@ export class NoConnection extends Error {
   }
 }
 
-/** What an error means for its statement. `unknown`: it may be done. `refused`: the server can't run it now. */
-export type Fault = 'unsent' | 'unknown' | 'conflict' | 'refused' | 'other'
+/**
+ * What an error means for its statement. `unknown`: it may be done, and the connection must not be used again. `refused`:
+ * the server can't run it now. `unprepared`: it was not run, and must be prepared anew on another connection.
+ */
+export type Fault = 'unsent' | 'unprepared' | 'unknown' | 'conflict' | 'refused' | 'other'
 
 export function classify(error: unknown): Fault {
   if (error instanceof NoConnection) return 'unsent'
@@ -19,8 +22,9 @@ export function classify(error: unknown): Fault {
   if (!(error instanceof pg.DatabaseError)) return 'unknown'
   const code = errorCode(error)
   if (code === '40001' || code === '40P01') return 'conflict' // serialization failure, deadlock: it was undone
-  if (/^(08|40|57P)/.test(code)) return 'unknown' // the connection was lost, or the server shuts down
-  if (/^(25006|53|55P03|57014|58)/.test(code)) return 'refused' // read-only, out of resources, locked, cancelled, I/O
+  if (/^(08|25006|40|57P)/.test(code)) return 'unknown' // connection lost, read-only, the server shuts down
+  if (/^(53|55P03|57014|58)/.test(code)) return 'refused' // out of resources, locked, cancelled, I/O error
+  if (/^(0A000|26000|42P05)$/.test(code)) return 'unprepared' // the plan is outdated, or another session has the name
   return 'other'
 }
 

@@ -5,23 +5,23 @@ import type { Query } from './connections.ts'
 import type { Row } from '../rows.ts'
 import type { Plant } from '../store.ts'
 
-const INT64_MIN = -(2n ** 63n)
+export const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
-/** Gives a row for each requested page: its plants as JSON, the id of its last plant, and whether more follow. */
-const PAGES = `SELECT n, plants, last,
-    (SELECT id FROM plants WHERE plants.owner = asked.owner AND id > last ORDER BY id LIMIT 1) IS NOT NULL AS more
-  FROM unnest($1::text[], $2::int8[], $3::int8[]) WITH ORDINALITY AS asked (owner, first, most, n)
-  CROSS JOIN LATERAL (
-    SELECT string_agg(plant, ',' ORDER BY id) AS plants, max(id) AS last
-    FROM (SELECT id, plant FROM plants WHERE plants.owner = asked.owner AND id >= first ORDER BY id LIMIT most) AS found
-  ) AS page`
+/** Gives a row for a page: its plants as JSON, the id of its last plant, and whether more follow. */
+const pageOf = (owner: string, first: string, most: string) =>
+  `SELECT string_agg(plant, ',' ORDER BY id) AS plants, max(id) AS last,
+    (SELECT id FROM plants WHERE owner = ${owner} AND id > max(found.id) ORDER BY id LIMIT 1) IS NOT NULL AS more
+  FROM (SELECT id, plant FROM plants WHERE owner = ${owner} AND id >= ${first} ORDER BY id LIMIT ${most}) AS found`
 
-interface PageRequest {
-  readonly owner: string
-  readonly first: bigint
-  readonly most: number
-}
+const PAGE = pageOf('$1', '$2', '$3')
+/** The same for many pages. */
+const PAGES = `SELECT n, page.*
+  FROM unnest($1::text[], $2::int8[], $3::int8[]) WITH ORDINALITY AS asked (caller, first, most, n)
+  CROSS JOIN LATERAL (${pageOf('caller', 'first', 'most')}) AS page`
+
+/** The values of PAGE. */
+type PageRequest = [owner: string, first: bigint | null, most: number]
 
 /** Reads pages. One statement reads all pages that are requested at the same time. */
 export class Pages {
@@ -40,16 +40,27 @@ export class Pages {
   }
 
   /** Reads at most `most` plants of an owner, after an id or from the first. */
-  async get(owner: string, after: bigint | undefined, most: number): Promise<ShortPage> {
-    if (after === INT64_MAX) return toPage({})
-    return this.#batches.add({ owner, first: after === undefined ? INT64_MIN : after + 1n, most })
+  get(owner: string, after: bigint | undefined, most: number): Promise<ShortPage> {
+    return this.#batches.add([owner, firstAfter(after), most])
   }
 
   async #read(batch: readonly Batched<PageRequest, ShortPage>[]): Promise<void> {
-    const columns = (['owner', 'first', 'most'] as const).map((name) => batch.map(({ item }) => item[name]))
-    const rows = await this.#query(PAGES, columns)
+    const [first] = batch
+    if (first !== undefined && batch.length === 1) {
+      const [row = {}] = await this.#query(PAGE, first.item, 'page')
+      first.resolve(toPage(row))
+      return
+    }
+    const columns = [0, 1, 2].map((column) => batch.map(({ item }) => item[column]))
+    const rows = await this.#query(PAGES, columns, 'pages')
     for (const row of rows) batch[Number(row['n']) - 1]?.resolve(toPage(row))
   }
+}
+
+/** The lowest id after an id, or of all. Null, which no id is equal to or greater than, if there is none. */
+export function firstAfter(id: bigint | undefined): bigint | null {
+  if (id === undefined) return INT64_MIN
+  return id === INT64_MAX ? null : id + 1n
 }
 
 function toPage({ plants, last, more }: Row): ShortPage {

@@ -3,7 +3,7 @@ import { BATCH_SIZE, Lists, MAX_SNAPSHOTS, SNAPSHOT_IDLE_TIMEOUT, type Snapshot 
 import { Connections, type Query } from './connections.ts'
 import { isFinal } from './errors.ts'
 import { prepareSchema, UPGRADE_TIMEOUT } from './schema.ts'
-import { Pages } from './pages.ts'
+import { firstAfter, INT64_MIN, Pages } from './pages.ts'
 import { Writes } from './writes.ts'
 import { fromToken, toId, toEntry, toPlant, toToken } from '../rows.ts'
 import type { Entry, Figures, Limits, Page, Plant, Store, StoredToken } from '../store.ts'
@@ -22,7 +22,7 @@ export class PostgresStore implements Store {
   private constructor(connections: Connections, timeout: number) {
     this.#connections = connections
     this.#writes = new Writes(connections, timeout)
-    this.#pages = new Pages((text, values) => connections.read(text, values), connections.parallelReads)
+    this.#pages = new Pages((text, values, name) => connections.read(text, values, name), connections.parallelReads)
     this.#lists = new Lists({
       page: (owner, after, most) => this.#pages.get(owner, after, most),
       measure: (owner, after, most) => this.#measure(owner, after, most),
@@ -56,7 +56,7 @@ export class PostgresStore implements Store {
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
     const read = 'SELECT plant FROM plants WHERE owner = $1 AND id = $2'
-    const [row] = await this.#connections.read(read, [owner, id])
+    const [row] = await this.#connections.read(read, [owner, id], 'find')
     return row && toPlant(row)
   }
 
@@ -74,21 +74,20 @@ export class PostgresStore implements Store {
 
   async entries(after?: Entry): Promise<Entry[]> {
     const rows = await this.#connections.read(
-      `SELECT owner, id, plant FROM plants WHERE $1::text IS NULL OR (owner, id) > ($1, $2::int8)
-        ORDER BY owner, id LIMIT $3`,
-      [after?.owner, after?.id, BATCH_SIZE],
+      'SELECT owner, id, plant FROM plants WHERE (owner, id) > ($1, $2) ORDER BY owner, id LIMIT $3',
+      [after?.owner ?? '', after?.id ?? INT64_MIN, BATCH_SIZE],
     )
     return rows.map(toEntry)
   }
 
   async addToken(token: StoredToken): Promise<void> {
     const add = 'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES ($1, $2, $3, $4, $5, $6)'
-    await this.#connections.write(add, fromToken(token))
+    await this.#connections.write(add, [...fromToken(token)])
   }
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
     const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens WHERE digest = $1'
-    const [row] = await this.#connections.read(read, [digest])
+    const [row] = await this.#connections.read(read, [digest], 'token')
     return row && toToken(row)
   }
 
@@ -103,8 +102,8 @@ export class PostgresStore implements Store {
 
   async #measure(owner: string, after: bigint | undefined, most: number) {
     const read = `SELECT count(*) AS plants, coalesce(sum(octet_length(plant)), 0) AS bytes FROM
-      (SELECT plant FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2) ORDER BY id LIMIT $3) AS found`
-    const [row] = await this.#connections.read(read, [owner, after, most])
+      (SELECT plant FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3) AS found`
+    const [row] = await this.#connections.read(read, [owner, firstAfter(after), most], 'measure')
     return { plants: Number(row?.['plants']), bytes: Number(row?.['bytes']) }
   }
 
@@ -130,23 +129,18 @@ export class PostgresStore implements Store {
 
 /** Opens a snapshot: a transaction that sees the plants as they are at its first read. */
 async function openSnapshot(connections: Connections): Promise<Snapshot> {
-  const { query, close } = await connections.session(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
+  const { query, end } = await connections.begin(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_IDLE_TIMEOUT};
     SELECT 1 FROM plants LIMIT 1`)
   const pages = new Pages(query)
   return {
     page: (owner, after, most) => pages.get(owner, after, most),
     offset: async (owner, after, count) => {
-      const text = `SELECT id FROM plants WHERE owner = $1 AND ($2::int8 IS NULL OR id > $2)
-        ORDER BY id LIMIT 1 OFFSET $3`
-      const [row] = await query(text, [owner, after, count - 1])
+      const text = 'SELECT id FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT 1 OFFSET $3'
+      const [row] = await query(text, [owner, firstAfter(after), count - 1], 'offset')
       return row && toId(row)
     },
-    close: async () => {
-      // If this fails, the pool gives up the connection, and the server ends the transaction.
-      await query('COMMIT').catch(() => undefined)
-      close()
-    },
+    close: end,
   }
 }
 

@@ -5,6 +5,14 @@ import { fromPlant, type Row } from '../rows.ts'
 import { type Figures, type Plant } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
+/** The same statements for one plant. They return a row if they wrote or deleted it. */
+const WRITE = {
+  create: `INSERT INTO plants (owner, id, plant) VALUES ($1, $2, $3)
+    ON CONFLICT (owner, id) DO UPDATE SET plant = plants.plant RETURNING owner, id, plant`,
+  update: 'UPDATE plants SET plant = $3 WHERE owner = $1 AND id = $2 RETURNING owner, id',
+  delete: 'DELETE FROM plants WHERE owner = $1 AND id = $2 RETURNING owner, id',
+}
+
 const GIVEN = 'unnest($1::text[], $2::int8[], $3::text[]) AS given (owner, id, plant)'
 
 /**
@@ -83,10 +91,9 @@ export class Writes {
   }
 
   async #write(kind: Kind, batch: Batch): Promise<void> {
-    const columns = (['owner', 'id', 'text'] as const).map((name) => batch.map(({ item }) => item[name]))
     const timeout = Math.min(...batch.map(({ item }) => item.end)) - performance.now()
     try {
-      const rows = await this.#connections.write(WRITES[kind], columns, timeout)
+      const rows = await this.#run(kind, batch, timeout)
       this.#commits += 1
       this.#written += batch.length
       const byKey = new Map(rows.map((row) => [`${String(row['owner'])} ${String(row['id'])}`, row]))
@@ -95,5 +102,16 @@ export class Writes {
       if (error instanceof StoreUnavailable || batch.length === 1) for (const { reject } of batch) reject(error)
       else for (const write of batch) await this.#write(kind, [write]) // one of them can't be stored: find it
     }
+  }
+
+  #run(kind: Kind, batch: Batch, timeout: number): Promise<readonly Row[]> {
+    const [first] = batch
+    if (first !== undefined && batch.length === 1) {
+      const { owner, id, text } = first.item
+      const values = kind === 'delete' ? [owner, id] : [owner, id, text]
+      return this.#connections.write(WRITE[kind], values, timeout, kind)
+    }
+    const columns = (['owner', 'id', 'text'] as const).map((name) => batch.map(({ item }) => item[name]))
+    return this.#connections.write(WRITES[kind], columns, timeout)
   }
 }

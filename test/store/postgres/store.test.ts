@@ -136,9 +136,9 @@ t.test('a write whose connection is lost is refused and not repeated; a read is 
   await store.create('joe', 1n, name('a'))
   const lock = await transaction(t, url, 'LOCK TABLE plants')
   const results = Promise.allSettled([store.delete('joe', 1n), store.list('joe')])
-  const pids = [await waiting(url, 'DELETE'), await waiting(url, 'SELECT n')]
+  const pids = [await waiting(url, 'DELETE'), await waiting(url, 'SELECT string_agg')]
   for (const pid of pids) await server.sql(`SELECT pg_terminate_backend(${pid})`)
-  await waiting(url, 'SELECT n')
+  await waiting(url, 'SELECT string_agg')
   await lock.query('COMMIT')
   const [deleted, listed] = await results
   t.ok(deleted.status === 'rejected' && deleted.reason instanceof StoreUnavailable)

@@ -1,0 +1,55 @@
+import pg from 'pg'
+import type { Row } from '../rows.ts'
+import type { ConnectionOptions } from './connection.ts'
+
+/** The server process of a connection. */
+export interface Backend {
+  readonly pid: number
+  readonly started: string
+}
+
+/** Multiples of `timeout` after which the server closes an unused connection. */
+export const SERVER_IDLE_TIMEOUT = 10
+
+/**
+ * Statements with a name are planned once, perhaps while the table is empty. With these settings that plan uses the primary
+ * key, as it must when the table has grown.
+ */
+const PLANS = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', enable_bitmapscan: 'off' }
+
+/**
+ * Checks that the server takes writes, and sets up the session.
+ * @param wait milliseconds for each answer
+ * @returns the server process; undefined behind a pooler, which shares it: then the session is not set up
+ * @throws {Error} if the server takes no writes, or does not answer
+ */
+export async function checkConnection(
+  client: pg.Client,
+  { kind, timeout }: Pick<ConnectionOptions, 'kind' | 'timeout'>,
+  wait: number,
+): Promise<Backend | undefined> {
+  const ask = async (text: string, values: unknown[] = []) => {
+    const query = { text, values, query_timeout: wait }
+    return (await client.query<Row>(query)).rows[0]
+  }
+  const readOnly = await ask('SHOW transaction_read_only')
+  if (readOnly?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
+  const settings = {
+    ...(kind === 'writes' ? { lock_timeout: timeout / 2 } : { statement_timeout: timeout }),
+    idle_session_timeout: SERVER_IDLE_TIMEOUT * timeout,
+    ...PLANS,
+  }
+  const pid = 'processID' in client ? Number(client.processID) : 0 // a pooler invents one
+  const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
+  try {
+    const backend = await ask(
+      `SELECT extract(epoch FROM backend_start)::text AS started, ${set.join(', ')}
+        FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`,
+      [pid],
+    )
+    return backend && { pid, started: String(backend['started']) }
+  } catch (error) {
+    if (error instanceof pg.DatabaseError) return undefined // the engine does not have these settings
+    throw error
+  }
+}
