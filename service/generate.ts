@@ -17,7 +17,8 @@ import { exactJson } from './http/json.ts'
  */
 export async function generateTypes(file: string): Promise<string> {
   const compiled = await compile(file)
-  const { root } = await readOpenApi(file)
+  const { root, bundle } = await readOpenApi(file)
+  await bundle()
   prepare(root)
   const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,

@@ -45,51 +45,46 @@ export function docsPage() {
   JSON.stringify = (value: unknown, ...options: [never, never]) =>
     (stringify(value, ...options) as string | undefined)?.replaceAll(/"\u2060(-?\d+)"/g, '$1') as string
 
+  const updateSpec = (update: Action) => (yaml: unknown) => update(mark(String(yaml)))
+  const changeParamByIdentity = (change: Action) => (path: unknown, parameter: unknown, value: unknown, xml: unknown) =>
+    change(path, parameter, typeof value === 'string' ? value.replace('\u2060', '') : value, xml)
+
+  const loaded =
+    (load: Action, { authActions }: System) =>
+    () => {
+      load()
+      authActions.restoreAuthorization({ authorized: JSON.parse(sessionStorage.getItem(key) ?? '{}') as unknown })
+    }
+  const persistAuthorizationIfNeeded = (_persist: Action, system: System) => () => {
+    if (sessionStorage.getItem(key) !== null) save(system)
+  }
+  const AuthorizeBtnContainer = (Button: unknown, system: System) => (props: object) => {
+    const { createElement } = system.React
+    const onChange = ({ target }: { target: { checked: boolean } }) =>
+      target.checked ? save(system) : sessionStorage.removeItem(key)
+    const box = { type: 'checkbox', defaultChecked: sessionStorage.getItem(key) !== null, onChange }
+    const label = createElement('label', null, createElement('input', box), ' Keep the token when this tab reloads')
+    return createElement('div', { className: 'authorize-bar' }, label, createElement(Button, props))
+  }
+
+  // With one server there is nothing to choose. Its address is shown only if it is absolute.
+  const ServersContainer =
+    (Choice: unknown, { React, specSelectors }: System) =>
+    (props: object) => {
+      const servers = specSelectors.servers()
+      if (servers.size > 1) return React.createElement(Choice, props)
+      const server = servers.first()
+      const variable = (_: string, name: string) => String(server.getIn(['variables', name, 'default']))
+      const url = server.getIn(['url'])?.replaceAll(/\{(.+?)\}/g, variable) ?? ''
+      return /^https?:/.test(url) ? React.createElement('span', null, `Requests go to ${url}`) : null
+    }
+
   return {
     statePlugins: {
-      spec: {
-        wrapActions: {
-          updateSpec: (update: Action) => (yaml: unknown) => update(mark(String(yaml))),
-          changeParamByIdentity:
-            (change: Action) => (path: unknown, parameter: unknown, value: unknown, xml: unknown) =>
-              change(path, parameter, typeof value === 'string' ? value.replace('\u2060', '') : value, xml),
-        },
-      },
-      configs: {
-        wrapActions: {
-          loaded: (load: Action, system: System) => () => {
-            load()
-            const saved: unknown = JSON.parse(sessionStorage.getItem(key) ?? '{}')
-            system.authActions.restoreAuthorization({ authorized: saved })
-          },
-        },
-      },
-      auth: {
-        wrapActions: {
-          persistAuthorizationIfNeeded: (_persist: Action, system: System) => () => {
-            if (sessionStorage.getItem(key) !== null) save(system)
-          },
-        },
-      },
+      spec: { wrapActions: { updateSpec, changeParamByIdentity } },
+      configs: { wrapActions: { loaded } },
+      auth: { wrapActions: { persistAuthorizationIfNeeded } },
     },
-    wrapComponents: {
-      AuthorizeBtnContainer: (Button: unknown, system: System) => (props: object) => {
-        const { createElement } = system.React
-        const onChange = ({ target }: { target: { checked: boolean } }) =>
-          target.checked ? save(system) : sessionStorage.removeItem(key)
-        const box = { type: 'checkbox', defaultChecked: sessionStorage.getItem(key) !== null, onChange }
-        const label = createElement('label', null, createElement('input', box), ' Keep the token when this tab reloads')
-        return createElement('div', { className: 'authorize-bar' }, label, createElement(Button, props))
-      },
-      // With one server there is nothing to choose. Its address is shown only if it is absolute.
-      ServersContainer: (Choice: unknown, system: System) => (props: object) => {
-        const servers = system.specSelectors.servers()
-        if (servers.size > 1) return system.React.createElement(Choice, props)
-        const server = servers.first()
-        const variable = (_: string, name: string) => String(server.getIn(['variables', name, 'default']))
-        const url = server.getIn(['url'])?.replaceAll(/\{(.+?)\}/g, variable) ?? ''
-        return /^https?:/.test(url) ? system.React.createElement('span', null, `Requests go to ${url}`) : null
-      },
-    },
+    wrapComponents: { AuthorizeBtnContainer, ServersContainer },
   }
 }

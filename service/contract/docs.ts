@@ -3,7 +3,6 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { Config } from '../config.ts'
 import type { Contract } from './contract.ts'
 import { docsPage } from './docs-page.ts'
-import { checkPath } from '../http/protocol.ts'
 import { makeServer } from '../http/server.ts'
 
 const CSP =
@@ -17,6 +16,9 @@ const CSS = `
   @media (max-width: 640px) { .swagger-ui .responses-table > * > tr > td { display: block; width: auto } }
 `
 
+/** These addresses lead to the page, by relative addresses, which work behind a path prefix. */
+const REDIRECTS = { '/': 'docs/', '/docs': 'docs/', '/docs/static/index.html': '../' }
+
 /**
  * Serves the contract as `/openapi.yaml`, and Swagger UI at `/docs/`.
  * @param config the page sends its requests to `BASE_URL`; with `DOCS` off there is no page
@@ -25,19 +27,19 @@ export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, conf
   app.get('/openapi.yaml', async (request, reply) => sendWithEtag(request, reply.type('application/yaml'), bytes))
   if (config.DOCS === 'off') return
 
-  app.get('/', async (_request, reply) => reply.redirect('docs/')) // relative, so that it works behind a path prefix
-
+  for (const [path, target] of Object.entries(REDIRECTS)) {
+    app.get(path, async (_request, reply) => reply.redirect(target))
+  }
   // The page is made at the first request for it: to make it at each start would take a fifth longer.
   let page: Promise<FastifyInstance> | undefined
-  for (const path of ['/docs', '/docs/', '/docs/static/*']) {
+  for (const path of ['/docs/', '/docs/static/*']) {
     app.get(path, async (request, reply) => {
       const { id, headers, url } = request
-      page ??= buildPage(app.log, config, title).catch((error: unknown) => {
-        page = undefined
-        throw error
-      })
-      const made = await page
-      const answer = await made.inject({ method: 'GET', url, headers: { ...headers, 'x-request-id': id } })
+      // The page links to its files by relative addresses only if its URL ends with a slash.
+      if (path === '/docs/' && url.includes('?')) return reply.redirect('./')
+      page ??= buildPage(app.log, config, title)
+      page.catch(() => (page = undefined))
+      const answer = await (await page).inject({ method: 'GET', url, headers: { ...headers, 'x-request-id': id } })
       const { connection: _connection, ...pageHeaders } = answer.headers
       reply.code(answer.statusCode).headers(pageHeaders)
       if (answer.statusCode === 200 && pageHeaders.etag === undefined)
@@ -61,7 +63,6 @@ async function buildPage(log: FastifyBaseLogger, config: Config, title: string):
   const { default: swagger } = await import('@fastify/swagger')
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   const page = makeServer({ config, log, maxConnections: 0 })
-  page.addHook('onRequest', checkPath)
   await page.register(swagger) // swagger-ui requires this plugin; the document that it makes is not used
   await page.register(swaggerUi, {
     routePrefix: '/docs',
@@ -73,18 +74,8 @@ async function buildPage(log: FastifyBaseLogger, config: Config, title: string):
       deepLinking: true,
       validatorUrl: null,
     },
-    uiHooks: { onRequest: redirect },
     staticCSP: `${CSP} ${URL.parse(config.BASE_URL)?.origin ?? ''}`,
   })
   await page.ready()
   return page
-}
-
-/** Redirects by relative addresses, which work behind a path prefix. */
-async function redirect({ url, routeOptions }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> {
-  const route = routeOptions.url
-  if (route === '/docs/static/index.html') return reply.redirect('../')
-  // The page links to its files by relative addresses only if its URL ends with a slash.
-  if (route !== '/docs' || url.endsWith('/')) return undefined
-  return reply.redirect(url.split('?')[0]?.endsWith('/') ? './' : 'docs/')
 }

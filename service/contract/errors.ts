@@ -17,9 +17,9 @@ export function findStatus(responses: object, status: number): string | undefine
 /** Makes the function that writes the errors of an operation. It returns undefined if the usual format fits. */
 export function errorWriter({ errors }: Operation) {
   return (status: number, message: string): { type?: string; body?: object | string } | undefined => {
-    const key = findStatus(errors, status)
-    const error = key === undefined ? undefined : errors[key]
-    if (error === null || error === undefined) return error === null ? {} : undefined
+    const error = errors[findStatus(errors, status) ?? '']
+    if (error === undefined) return undefined
+    if (error === null) return {}
     return { type: error.type, body: error.form === null ? message : writeError(error.form, status, message) }
   }
 }

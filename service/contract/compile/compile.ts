@@ -1,7 +1,7 @@
 // Compiles a contract: for `npm run generate`, and at a start if the contract has changed since.
 import { hash } from 'node:crypto'
 import type { Compiled } from '../compiled.ts'
-import { findLine, readOpenApi } from './document.ts'
+import { findBaseUrl, findLine, readOpenApi } from './document.ts'
 import { readOperations } from './operations.ts'
 import { type Refuse, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'
@@ -12,18 +12,19 @@ import { StartupError } from '../../errors.ts'
  * @throws {StartupError} with file, line and reason of each fault, and what to write instead
  */
 export async function compile(file: string): Promise<Compiled> {
-  const { root, text, sources, baseUrl } = await readOpenApi(file)
+  const { root, sources, bundle } = await readOpenApi(file)
   const faults = new Set<string>()
   const refuse: Refuse = (node, fault, key) => void faults.add(`${findLine(node, key)}: ${fault}`)
   const schemas = new Schemas(refuse)
   const operations = readOperations({ root, schemas, refuse })
   if (faults.size === 0) schemas.checkDefaults()
   if (faults.size > 0) throw new StartupError([...faults].join('\n'))
+  const text = await bundle()
   return {
     title: root.info?.title ?? '',
     sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
     bundle: sources.length > 1 ? text : null,
-    baseUrl,
+    baseUrl: findBaseUrl(text),
     operations,
     schemas: schemas.all,
   }

@@ -26,16 +26,13 @@ export type RequestBody = Exclude<NonNullable<Operation['requestBody']>, OasRef>
 export type MediaType = RequestBody['content'][string]
 export type Response = Operation['responses'][string]
 
-/** An OpenAPI document with a valid structure. */
+/** An OpenAPI document with a valid structure. Its objects may be references: see `deref`. */
 export interface OpenApi {
-  /** The document as one file. Its objects may be references: see `deref`. */
   readonly root: Oas3_1Definition
-  /** The text to serve: the file, or a bundle of several files. */
-  readonly text: string
   /** The text of each file, by its path relative to the folder of the main file. */
   readonly sources: readonly (readonly [path: string, text: string])[]
-  /** The position of the default of the server variable `base_url` in the text. */
-  readonly baseUrl: readonly [from: number, to: number] | null
+  /** Changes `root` into one document, without references to other files. @returns the text to serve */
+  readonly bundle: () => Promise<string>
 }
 
 /** The rules of Redocly's linter: the structure of OpenAPI 3.1 and JSON Schema 2020-12, references and names. */
@@ -102,21 +99,26 @@ export async function readOpenApi(file: string): Promise<OpenApi> {
     const documents = (await Promise.all(resolver.cache.values())).filter((each) => 'parsed' in each)
     for (const each of documents) each.parsed = parseExactly(each.source.body)
     storeOrigins(documents)
-    await bundle(options) // changes the main document
-    const text = documents.length > 1 ? stringify(main.parsed) : main.source.body
-    const base = parseDocument(text).getIn(['servers', 0, 'variables', 'base_url', 'default'], true)
     const folder = dirname(main.source.absoluteRef)
     return {
       root: main.parsed as Oas3_1Definition,
-      text,
       sources: documents.map(({ source }) => [relative(folder, source.absoluteRef), source.body]),
-      baseUrl: isScalar(base) && base.range ? [base.range[0], base.range[1]] : null,
+      bundle: async () => {
+        await bundle(options)
+        return documents.length > 1 ? stringify(main.parsed) : main.source.body
+      },
     }
   } catch (error) {
     if (error instanceof StartupError) throw error
     const line = error instanceof YamlParseError ? `:${error.line}` : ''
     throw new StartupError(`${file}${line}: ${reasonOf(error).replace(/ in "[^]*/, '')}`)
   }
+}
+
+/** The position of the default of the server variable `base_url`. */
+export function findBaseUrl(text: string): readonly [from: number, to: number] | null {
+  const node = parseDocument(text).getIn(['servers', 0, 'variables', 'base_url', 'default'], true)
+  return isScalar(node) && node.range ? [node.range[0], node.range[1]] : null
 }
 
 /** Refuses other versions of OpenAPI, and a component that refers to itself: the linter would tell neither by its line. */

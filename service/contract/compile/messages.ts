@@ -69,18 +69,16 @@ function readMedia({ schemas, refuse }: Context, type: string, media: openapi.Me
 function readLimit({ root, refuse }: Context, type: string, media: openapi.MediaType): number {
   const key = 'x-body-limit'
   const holder = [media, root].find((each) => key in each)
-  if (holder !== undefined) {
-    const limit = Number(Reflect.get(holder, key))
-    if (!Number.isSafeInteger(limit) || limit < 1) refuse(holder, `${key} must be a number of bytes, from 1`, key)
-    return limit
-  }
+  const limit = holder === undefined ? MAX_BODY_BYTES : Number(Reflect.get(holder, key))
   const most = maxBytes(bodyKind(type), media.schema)
-  if (most > MAX_BODY_BYTES) {
+  if (!Number.isSafeInteger(limit) || limit < 1) {
+    refuse(holder ?? media, `${key} must be a number of bytes, from 1`, key)
+  } else if (holder === undefined && most > limit) {
     const allowed = most === Infinity ? 'any length' : `${most} bytes`
-    const instead = `write "${key}: ${MAX_BODY_BYTES}", or more, here or at the top`
-    refuse(media, `the schema allows a body of ${allowed}, and ${MAX_BODY_BYTES} bytes are taken: ${instead}`)
+    const instead = `write "${key}: ${limit}", or more, here or at the top`
+    refuse(media, `the schema allows a body of ${allowed}, and ${limit} bytes are taken: ${instead}`)
   }
-  return MAX_BODY_BYTES
+  return limit
 }
 
 function maxBytes(kind: ReturnType<typeof bodyKind>, schema: unknown): number {

@@ -27,6 +27,7 @@ const CHOICES = /^(anyOf|oneOf|not|if|then|else)$/
 /** Keywords whose schemas are about the same value: one schema may have `required`, another one `properties`. */
 const SAME_VALUE = /^(allOf|anyOf|oneOf|dependentSchemas|not|if|then|else)$/
 const COPIED = /^((min|max)(Length|Items|Contains|Properties)|pattern|uniqueItems|dependentRequired)$/
+const NOT_SERVED = /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/
 const BOUNDS = /^((exclusive)?(Min|Max|min|max)imum|multipleOf)$/
 const NUMBER_FORMAT = /^(int32|int64|float|double)$/
 
@@ -91,6 +92,8 @@ export class Schemas {
     for (const [key, value] of Object.entries(schema)) {
       const fault = FAULTS[key]?.(value, schema, use)
       if (fault !== undefined) this.#refuse(schema, fault, key)
+      if (NOT_SERVED.test(key))
+        this.#refuse(schema, `${key} is not served: refer with $ref: '#/components/schemas/...'`, key)
       const nested = use !== 'response' && CHOICES.test(key) ? 'choice' : use
       const convert = (one: unknown) =>
         this.#convert(one, nested, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)
@@ -150,16 +153,10 @@ export const DIALECT_REFUSAL = [
   'only JSON Schema 2020-12 is served: leave this out',
 ] as const
 const FILE_FAULT = 'a file of a form is "type: string, format: binary", and no more is served'
-const NAME_FAULT = "is not served: refer with $ref: '#/components/schemas/...'"
 
 /** By keyword: a function that returns what is wrong with its value. */
 const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) => string | undefined>> = {
   $schema: (dialect) => (DIALECT_REFUSAL[0].test(String(dialect)) ? DIALECT_REFUSAL[1] : undefined),
-  $id: () => `$id ${NAME_FAULT}`,
-  $anchor: () => `$anchor ${NAME_FAULT}`,
-  $dynamicRef: () => `$dynamicRef ${NAME_FAULT}`,
-  $dynamicAnchor: () => `$dynamicAnchor ${NAME_FAULT}`,
-  $vocabulary: () => `$vocabulary ${NAME_FAULT}`,
   format: (format, schema, use) => formatFault(String(format), declaredTypes(schema).some(isNumeric), use),
   contentMediaType: (_, { contentEncoding }, use) =>
     use === 'form' && contentEncoding === undefined ? FILE_FAULT : undefined,
