@@ -69,7 +69,7 @@ export function accessTokenChecker(store: Pick<Store, 'findToken'>): CheckToken 
 }
 
 function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
-  return expires === undefined || expires > new Date() ? { caller, scopes } : { refused: 'expired' }
+  return expires === undefined || expires.getTime() > Date.now() ? { caller, scopes } : { refused: 'expired' }
 }
 
 /** The SHA-256 of a token: only this is stored. */

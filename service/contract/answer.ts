@@ -22,7 +22,7 @@ export function refusal<Status extends number>(status: Status, message: string) 
 }
 
 /** Sends the answer of a method. @throws {Error} if the contract does not allow it */
-type Send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => Promise<FastifyReply>
+type Send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => FastifyReply | Promise<FastifyReply>
 type Written = { readonly text?: string; readonly fault?: string | undefined }
 type Write = (body: unknown) => Written
 
@@ -32,7 +32,7 @@ export function answerSender({ id, responses }: Operation, { schemas }: Compiled
   const mustCopy = Object.values(schemas).some((each) => JSON.stringify(each).includes('"removed":'))
   const fail = (status: number, fault: string) => new Error(`the method ${id} answered ${status} with ${fault}`)
 
-  return async (request, reply, { status, headers, type, body }) => {
+  return (request, reply, { status, headers, type, body }) => {
     const key = type === undefined ? String(status) : `${status} ${type}`
     let form = forms.get(key)
     if (form === undefined) forms.set(key, (form = findForm(status, type)))
@@ -46,8 +46,7 @@ export function answerSender({ id, responses }: Operation, { schemas }: Compiled
 
     reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
     if (body instanceof JsonText && kind !== 'bytes') return send(body.text)
-    if (isIterable(body))
-      return send(await startStream(request, body, kind === 'json' ? jsonArray : (pieces) => pieces))
+    if (isIterable(body)) return startStream(request, body, kind === 'json' ? jsonArray : (pieces) => pieces).then(send)
     if (body instanceof Uint8Array) return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
     if (kind === 'bytes') throw fail(status, 'a body that is not bytes')
     const { text = '', fault } = write(body)

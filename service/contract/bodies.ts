@@ -49,11 +49,11 @@ export async function addBodyParsers(app: FastifyInstance, operations: readonly 
     } else if (kind === 'bytes') app.addContentTypeParser(type, (_request, payload, done) => done(null, payload))
     else {
       const parse = kind === 'json' ? parseJsonBody : parseText
-      app.addContentTypeParser(type, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+      app.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, bytes: Buffer, done) => {
         // Fastify knows only the greatest limit of the operation.
         const { limit = 0 } = request.routeOptions.config.content?.[type] ?? {}
         if (bytes.length > limit) throw TOO_LONG
-        return parse(bytes)
+        done(null, parse(bytes))
       })
     }
   }
@@ -71,9 +71,10 @@ function readOn({ raw }: FastifyRequest, _reply: unknown, done: () => void): voi
 export function checkBody({ required, content }: Body): onRequestHookHandler {
   const types = Object.entries(content)
   return ({ raw }, _reply, done) => {
-    const { 'content-type': type, 'content-encoding': encoding = 'identity', ...framing } = raw.headers
-    const length = Number(framing['content-length'] ?? 0)
-    const isEmpty = framing['transfer-encoding'] === undefined && length === 0
+    const { headers } = raw
+    const { 'content-type': type, 'content-encoding': encoding = 'identity', 'content-length': digits = 0 } = headers
+    const length = Number(digits)
+    const isEmpty = length === 0 && headers['transfer-encoding'] === undefined
     if (isEmpty && type === undefined) {
       if (required) throw new HttpError(400, 'The request needs a body')
       done()
@@ -89,17 +90,14 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
 }
 
 /**
- * Makes the function that reads and validates the body of an operation.
+ * Makes the function that reads and validates the body of an operation. It returns a promise of a form.
  * @throws {HttpError} if the body does not fit the contract. A stream that is too long throws while it is read
  */
-export function bodyReader(
-  { required, content }: Body,
-  validators: Validators,
-): (request: FastifyRequest) => Promise<unknown> {
+export function bodyReader({ required, content }: Body, validators: Validators): (request: FastifyRequest) => unknown {
   const readers = new Map(
     Object.entries(content).map(([type, media]) => [type, mediaReader(bodyKind(type), media, validators)]),
   )
-  return async (request) => {
+  return (request) => {
     const read = readers.get(request.mediaType ?? '')
     if (read !== undefined && (request.body !== undefined || request.mediaType === 'multipart/form-data'))
       return read(request)
@@ -111,12 +109,13 @@ export function bodyReader(
 function mediaReader(kind: unknown, media: Media, validators: Validators): (request: FastifyRequest) => unknown {
   if (kind === 'bytes') return ({ body }) => limitBytes(body as Readable, media.limit)
   const validate = media.schema === null ? undefined : validators.compile('body', { $ref: media.schema })
-  return async (request) => {
-    const holder = { body: kind === 'form' ? await readForm(request, media) : request.body }
+  const check = (body: unknown): unknown => {
+    const holder = { body }
     const fault = validate?.(holder)
     if (fault !== undefined) throw new HttpError(400, fault)
     return holder.body
   }
+  return kind === 'form' ? async (request) => check(await readForm(request, media)) : ({ body }) => check(body)
 }
 
 /** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit */

@@ -51,10 +51,10 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
   const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
     const run = methods.get(id) ?? answer501(id, service)
-    const [readPath, readQuery, readHeaders] = (['path', 'query', 'header'] as const).map((place) =>
-      parametersReader(parameters, place, requests),
-    )
-    const readBody = body === null ? undefined : bodyReader(body, requests)
+    const readPath = parametersReader(parameters, 'path', requests)
+    const readQuery = parametersReader(parameters, 'query', requests)
+    const readHeaders = parametersReader(parameters, 'header', requests)
+    const readBody = body === null ? () => undefined : bodyReader(body, requests)
     const send = answerSender(operation, contract, () => (responses ??= new Validators(schemas, false)))
     return {
       method,
@@ -64,8 +64,8 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
       ...hooks(operation),
       handler: async (request, reply) => {
         const { caller } = request
-        const [path, query, header] = [readPath?.(request), readQuery?.(request), readHeaders?.(request)]
-        return send(request, reply, await run({ caller, path, query, header, body: await readBody?.(request) }))
+        const parameters = { path: readPath(request), query: readQuery(request), header: readHeaders(request) }
+        return send(request, reply, await run({ caller, ...parameters, body: await readBody(request) }))
       },
     }
   }

@@ -1,5 +1,5 @@
 // Who may call an operation. The contract's `security` says which credentials it requires; a guard checks them.
-import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Requirement, SecurityScheme } from './compiled.ts'
 import { HttpError } from '../errors.ts'
 
@@ -17,7 +17,7 @@ export interface Guard {
    * Checks the headers of a request. It may be called several times for one request.
    * @throws {HttpError | StoreUnavailable} if the check is not possible at the moment
    */
-  readonly check: (request: FastifyRequest, reply: FastifyReply) => Promise<Verdict>
+  readonly check: (request: FastifyRequest, reply: FastifyReply) => Verdict | Promise<Verdict>
 }
 
 /** Makes the guard of a security scheme. */
@@ -43,23 +43,36 @@ export function requireCaller(
   alternatives: readonly (readonly Requirement[])[],
   makeGuard: MakeGuard,
   onRefused: (reason: Refusal) => void = () => undefined,
-): onRequestAsyncHookHandler {
+): onRequestHookHandler {
   const guarded = alternatives
     .filter(({ length }) => length > 0)
-    .map((all) => all.map((each) => ({ ...each, guard: makeGuard(each.scheme) })))
-  const isOpen = alternatives.length === 0 || alternatives.some((all) => all.length === 0)
-  return async (request, reply) => {
+    .map((all) => all.map(({ scheme, scopes }) => ({ scopes, guard: makeGuard(scheme) })))
+  const guards = guarded.flat().map(({ guard }) => guard)
+  const isOpen = guarded.length === 0 || guarded.length < alternatives.length
+
+  return (request, reply, done) => {
+    const verdicts = guards.map((guard) => guard.check(request, reply))
+    // Usually all tokens are cached. To wait for promises would cost more than the checks.
+    const settled = verdicts.filter((each): each is Verdict => !(each instanceof Promise))
+    if (settled.length === verdicts.length) {
+      request.caller = findCaller(settled)
+      done()
+    } else {
+      const found = Promise.all(verdicts.map(async (each) => each)).then((all) => (request.caller = findCaller(all)))
+      found.then(() => done(), done)
+    }
+  }
+
+  /** @param verdicts of all guards, in order. They are removed @throws {HttpError} 401 or 403 */
+  function findCaller(verdicts: Verdict[]): string {
     const refusals: Refused[] = []
     for (const all of guarded) {
-      const { caller, refused } = await checkAll(all, request, reply)
-      if (refused === undefined) {
-        request.caller = caller
-        return
-      }
+      const { caller, refused } = combine(all, verdicts)
+      if (refused === undefined) return caller
       refusals.push(refused)
     }
     const [worst] = refusals.toSorted((a, b) => rank(b) - rank(a))
-    if (worst === undefined || (isOpen && worst.reason === 'missing')) return
+    if (worst === undefined || (isOpen && worst.reason === 'missing')) return ''
     if (worst.reason !== 'scope') onRefused(worst.reason)
     throw refusal(worst)
   }
@@ -73,15 +86,15 @@ interface Refused {
 
 const rank = ({ reason }: Refused) => (reason === 'scope' ? 2 : reason === 'missing' ? 0 : 1)
 
-async function checkAll(
-  all: readonly (Requirement & { readonly guard: Guard })[],
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<{ caller: string; refused: Refused | undefined }> {
+/** Combines the verdicts on all requirements of one alternative. It removes them from `verdicts`. */
+function combine(
+  all: readonly (Pick<Requirement, 'scopes'> & { readonly guard: Guard })[],
+  verdicts: Verdict[],
+): { caller: string; refused: Refused | undefined } {
   let caller = ''
   const refusals: Refused[] = []
   for (const { scopes, guard } of all) {
-    const verdict = await guard.check(request, reply)
+    const verdict = verdicts.shift() ?? { refused: 'missing' }
     const isLacking = 'caller' in verdict && scopes.some((scope) => !verdict.scopes.includes(scope))
     const reason = 'refused' in verdict ? verdict.refused : isLacking ? 'scope' : undefined
     if (reason !== undefined) refusals.push({ reason, challenge: guard.challenge, scopes })

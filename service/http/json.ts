@@ -21,7 +21,6 @@ export class JsonText<Value> {
 }
 
 export const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-const STRING = /"(?:[^"\\]|\\.)*"/g
 /** Matches every text with a number that JavaScript may round. Numbers of up to 15 digits are exact. */
 const INEXACT = /[\d.]{16}|\d[eE]/
 
@@ -37,10 +36,21 @@ const INEXACT = /[\d.]{16}|\d[eE]/
 export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
   const value: unknown = INEXACT.test(text) ? JSON.parse(text, revive) : JSON.parse(text)
-  // Outside of strings there is a colon for each member.
-  const colons = text.replaceAll(STRING, '').split(':').length - 1
-  if (colons !== countMembers(value)) throw new SyntaxError('a duplicate member name')
+  if (countColons(text) !== countMembers(value)) throw new SyntaxError('a duplicate member name')
   return value
+}
+
+/** Counts the colons outside of strings in a valid JSON text: there is one for each member. */
+function countColons(text: string): number {
+  let count = 0
+  let isString = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') isString = !isString
+    else if (character === '\\') at++
+    else if (!isString && character === ':') count++
+  }
+  return count
 }
 
 /**
