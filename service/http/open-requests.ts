@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
+import { isIP, type Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
 import { standardHeaders } from './protocol.ts'
 
@@ -18,7 +18,7 @@ export interface OpenRequest {
   /** When it began, by `performance.now()`. */
   readonly start: number
   /** Fastify's request, and the address of the client; absent if the request was refused before Fastify got it. */
-  fastify?: { readonly request: FastifyRequest; readonly client: string }
+  fastify?: { readonly request: FastifyRequest; readonly client: string | undefined }
   /** The status of an answer that was written directly to the socket. */
   status?: number
   /** When `cutSlow` first saw that the response had begun. */
@@ -88,7 +88,11 @@ export class OpenRequests extends EventEmitter<Events> {
 export function startRequest(request: FastifyRequest, reply: FastifyReply, done?: () => void): void {
   reply.headers(standardHeaders(request.id))
   const open = request.server.openRequests.latest(request.raw.socket)
-  // The address of the client is known only while the connection is open.
-  if (open !== undefined) open.fastify = { request, client: request.ip }
+  if (open !== undefined) open.fastify = { request, client: clientAddress(request) }
   done?.()
+}
+
+/** The address of the client, as long as its connection is open. A gateway may pass on any text as the address. */
+function clientAddress({ ip, socket }: FastifyRequest): string | undefined {
+  return ip === socket.remoteAddress || isIP(ip) !== 0 ? ip : undefined
 }

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { traceId } from './protocol.ts'
 import { Gauge, Histogram, OTHER } from './metrics.ts'
@@ -41,7 +40,7 @@ export function logRequests(app: FastifyInstance): void {
     const route = fastify && routeTemplate(fastify.request)
     observe(request.method, route ?? OTHER, isAnswered ? status : '', seconds)
     // Admission control logs the number of requests that it refused before Fastify got them.
-    if (fastify !== undefined) log.info(logLine({ ...open, fastify }, route, status, seconds))
+    if (fastify !== undefined) log.info(logLine(open, fastify, route, status, seconds))
   })
 }
 
@@ -50,27 +49,26 @@ export function routeTemplate({ routeOptions: { config, url } }: FastifyRequest)
   return config.allow === undefined ? url : undefined
 }
 
-/** Makes the log line. It has the route instead of the URL, because a URL may hold secrets. */
+/** Makes the log line. It has the route instead of the URL, because a URL may hold secrets. pino leaves out `undefined`. */
 function logLine(
-  { request, response, fastify }: OpenRequest & Required<Pick<OpenRequest, 'fastify'>>,
+  { request, response }: OpenRequest,
+  fastify: Required<OpenRequest>['fastify'],
   route: string | undefined,
   status: number,
   seconds: number,
 ): object {
   const { caller, id, method } = fastify.request
-  const trace = traceId(request)
   return {
     msg: 'request',
     reqId: id,
-    // A gateway may pass on any text as the client's address.
-    ...(isIP(fastify.client) !== 0 && { client: fastify.client }),
-    ...(caller !== '' && { caller }),
+    client: fastify.client,
+    caller: caller === '' ? undefined : caller,
     method,
     route,
     status,
     ms: Math.round(seconds * 1e6) / 1000,
-    ...(!response.writableFinished && { aborted: true }),
-    ...(trace !== undefined && { trace_id: trace }),
+    aborted: response.writableFinished ? undefined : true,
+    trace_id: traceId(request),
   }
 }
 
