@@ -11,6 +11,8 @@ export interface BatchOptions<Item> {
   readonly max: number
   /** How many batches may be under way at a time; 1 if absent. */
   readonly parallel?: number
+  /** Whether an item that arrives by itself begins at once, instead of at the end of the turn. */
+  readonly eager?: boolean
   /** Items with the same key go into different batches, in the order of their arrival. Only without `parallel`. */
   readonly getKey?: (item: Item) => string
 }
@@ -22,6 +24,9 @@ export class Batcher<Item, Value> {
   #waiting: Batched<Item, Value>[] = []
   #running = 0
   #isScheduled = false
+  /** How many items were added in this turn of the event loop; whether it was one in the last turn with items. */
+  #added = 0
+  #isQuiet = true
   #idle: PromiseWithResolvers<undefined> | undefined
 
   /**
@@ -37,6 +42,9 @@ export class Batcher<Item, Value> {
   add(item: Item): Promise<Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     this.#waiting.push({ item, resolve, reject })
+    this.#added += 1
+    const isFirst = this.#isQuiet && this.#added === 1 && this.#running === 0
+    if (isFirst && this.#options.eager === true) void this.#start()
     this.#schedule()
     return promise
   }
@@ -54,24 +62,27 @@ export class Batcher<Item, Value> {
   }
 
   #schedule(): void {
-    const { parallel = 1 } = this.#options
-    if (this.#isScheduled || this.#waiting.length === 0 || this.#running >= parallel) return
+    if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(this.#start)
+    setImmediate(() => {
+      this.#isScheduled = false
+      if (this.#added > 0) this.#isQuiet = this.#added === 1
+      this.#added = 0
+      if (this.#waiting.length > 0 && this.#running < (this.#options.parallel ?? 1)) void this.#start()
+    })
   }
 
-  readonly #start = async (): Promise<void> => {
-    this.#isScheduled = false
+  async #start(): Promise<void> {
     this.#running += 1
     const batch = this.#take()
-    this.#schedule() // the next batch may run at the same time
+    if (this.#waiting.length > 0) this.#schedule() // the next batch may run at the same time
     try {
       await this.#run(batch)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
     this.#running -= 1
-    this.#schedule()
+    if (this.#waiting.length > 0) this.#schedule()
     if (this.#running > 0 || this.#waiting.length > 0) return
     this.#idle?.resolve(undefined)
     this.#idle = undefined

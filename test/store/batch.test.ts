@@ -28,6 +28,35 @@ t.test('items that arrive in one turn of the event loop are one batch', async (t
   t.strictSame(await Promise.all(answers), ['a is done', 'b is done'])
 })
 
+t.test('an eager batcher begins an item that arrives by itself at once', async (t) => {
+  const { begun, ends, batches } = batcher({ eager: true })
+  for (const [at, item] of ['a', 'b'].entries()) {
+    const answer = batches.add(item)
+    t.strictSame([begun.at(-1), batches.waiting], [[item], 0])
+    ends[at]?.resolve(undefined)
+    t.equal(await answer, `${item} is done`)
+    await nextTurn()
+  }
+})
+
+t.test('an eager batcher gathers items again after a turn with several', async (t) => {
+  const { begun, ends, batches } = batcher({ eager: true })
+  const answers = ['a', 'b', 'c'].map((item) => batches.add(item))
+  t.strictSame([begun, batches.waiting], [[['a']], 2])
+  ends[0]?.resolve(undefined)
+  await nextTurn()
+  t.strictSame([begun, batches.waiting], [[['a'], ['b', 'c']], 0])
+  ends[1]?.resolve(undefined)
+  t.strictSame(await Promise.all(answers), ['a is done', 'b is done', 'c is done'])
+
+  const more = ['d', 'e'].map((item) => batches.add(item))
+  t.strictSame([begun.length, batches.waiting], [2, 2], 'it does not begin before the turn is over')
+  await nextTurn()
+  t.strictSame(begun[2], ['d', 'e'])
+  ends[2]?.resolve(undefined)
+  await Promise.all(more)
+})
+
 t.test('items that arrive while a batch is under way are the next batch, up to its maximum', async (t) => {
   const { begun, ends, batches } = batcher({ max: 2 })
   void batches.add('a')

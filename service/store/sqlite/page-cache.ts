@@ -13,9 +13,11 @@ export class PageCache {
   #clears = 0
 
   /** Gets a page from the cache, or else from `read`. Caches it if it is completely in memory. */
-  async get(key: string, read: () => Promise<Page>): Promise<Page> {
-    const known = this.#pages.get(key)
-    if (known !== undefined) return known
+  get(key: string, read: () => Promise<Page>): Page | Promise<Page> {
+    return this.#pages.get(key) ?? this.#read(key, read)
+  }
+
+  async #read(key: string, read: () => Promise<Page>): Promise<Page> {
     const clears = this.#clears
     const page = await read()
     const { plants } = page
@@ -26,6 +28,6 @@ export class PageCache {
 
   clear(): void {
     this.#clears += 1
-    this.#pages.clear()
+    if (this.#pages.size > 0) this.#pages.clear()
   }
 }

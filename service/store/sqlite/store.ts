@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { DatabaseSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
 import { BATCH_SIZE, Lists } from '../lists.ts'
@@ -26,8 +25,12 @@ export class SqliteStore implements Store {
   readonly #sql: Statements
   readonly #cache = new PageCache()
   readonly #lists: Lists
-  // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync.
-  readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), { max: Infinity })
+  // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
+  // that arrives by itself does not wait for the end of the turn.
+  readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), {
+    max: Infinity,
+    eager: true,
+  })
   readonly #wal: string
   readonly #endCheck: (() => Promise<void>) | undefined
   #isSound: boolean | undefined
@@ -91,8 +94,6 @@ export class SqliteStore implements Store {
   }
 
   async list(owner: string, after?: bigint, limit?: number): Promise<Page> {
-    // Answer the lists of one turn together: that costs less than to wake their clients one by one.
-    await nextTurn()
     return this.#runner.run(() =>
       this.#cache.get(`${owner} ${after} ${limit}`, () => this.#lists.list(owner, after, limit)),
     )
@@ -167,7 +168,7 @@ export class SqliteStore implements Store {
         result = () => value
       } catch (error) {
         // SQLite undoes only this statement. The others continue, unless the fault ended the transaction.
-        if (!this.#db.isTransaction) throw error
+        if (!this.#isInTransaction()) throw error
         result = () => {
           throw error
         }
@@ -178,18 +179,24 @@ export class SqliteStore implements Store {
 
   #commit(batch: readonly Batched<() => void, undefined>[]): void {
     this.#cache.clear()
+    // A statement without a transaction commits by itself, and costs less.
+    const isOne = batch.length === 1
     try {
-      this.#runner.run(() => this.#db.exec('BEGIN IMMEDIATE'))
+      if (!isOne) this.#runner.run(() => this.#db.exec('BEGIN IMMEDIATE'))
       for (const { item } of batch) item()
-      this.#runner.run(() => this.#db.exec('COMMIT'))
+      if (!isOne) this.#runner.run(() => this.#db.exec('COMMIT'))
     } catch (error) {
-      if (this.#db.isOpen && this.#db.isTransaction) this.#db.exec('ROLLBACK')
+      if (this.#isInTransaction()) this.#db.exec('ROLLBACK')
       throw error
     }
     for (const { resolve } of batch) resolve(undefined)
     this.#commits += 1
     this.#writes += batch.length
     if (this.#writes - this.#checkpointed >= CHECKPOINT_INTERVAL) this.#checkpoint()
+  }
+
+  #isInTransaction(): boolean {
+    return this.#db.isOpen && this.#db.isTransaction
   }
 
   // SQLite's automatic checkpoints hide I/O errors.

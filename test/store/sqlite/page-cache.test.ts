@@ -8,7 +8,7 @@ import { eventually } from '../../support/project.ts'
 function counted(text = '[]') {
   const cache = new PageCache()
   const reads: string[] = []
-  const get = (key: string): Promise<Page> =>
+  const get = async (key: string): Promise<Page> =>
     cache.get(key, async () => {
       reads.push(key)
       return { plants: new JsonText<Plant[]>(text) }
