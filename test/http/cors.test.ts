@@ -10,7 +10,7 @@ const APP = 'https://app.example'
 const preflight = {
   Origin: APP,
   'Access-Control-Request-Method': 'DELETE',
-  'Access-Control-Request-Headers': 'authorization',
+  'Access-Control-Request-Headers': 'authorization, x-other',
 }
 const isCors = (name: string) => name.startsWith('access-control-') || name === 'vary'
 
@@ -37,6 +37,7 @@ t.test('a browser application of an origin that is named can call the API, and n
           Authorization: `Bearer ${secret}`,
           'Content-Type': 'application/json',
           'X-Request-Id': 'mine',
+          'X-Other': 'any',
         }
         const send = async (method: string, path: string, body?: object, sent: object = headers) => {
           const init = { method, headers: { ...sent }, ...(body && { body: JSON.stringify(body) }) }
@@ -81,7 +82,8 @@ t.test('a preflight needs no token, and says what may be sent', async (t) => {
     t.match(headers, {
       allow,
       'access-control-allow-origin': APP,
-      'access-control-allow-headers': 'Authorization, Content-Type, X-Request-Id',
+      'access-control-allow-headers': 'Authorization, *',
+      'access-control-expose-headers': '*',
       'access-control-max-age': '600',
       vary: 'Origin',
     })
