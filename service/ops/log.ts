@@ -1,6 +1,6 @@
 // The log on standard output: JSON lines, or readable ones on a terminal. No request waits for the reader of the log, and
 // the end of the process waits only a short time.
-import { write as writeFile } from 'node:fs'
+import { fstatSync, write as writeFile } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { Counter } from '../http/metrics.ts'
@@ -20,13 +20,17 @@ const DROPPED = new Counter({
   help: 'Lines of the log that were dropped because nobody read it',
 })
 
-// process.stdout does not block on a pipe, but it blocks on a stopped terminal. There, a thread writes instead.
 export const isTerminal = process.stdout.isTTY
+// process.stdout does not block on a pipe. But it blocks on a stopped terminal, and is closed for good by a full disk.
+// There, a thread writes instead.
+const usesThread = isTerminal || fstatSync(1).isFile()
+/** The errors after which a write is tried again: a stopped terminal, and a full disk. */
+const TEMPORARY = ['EAGAIN', 'ENOSPC', 'EDQUOT', 'EFBIG']
 
 /** The log of this process. Its level is set when the configuration has been read. */
 export const log: Logger = pino({}, { write: isTerminal ? (line) => write(readable(line)) : write })
 
-if (!isTerminal) process.stdout.on('error', () => (isClosed = true))
+if (!usesThread) process.stdout.on('error', () => (isClosed = true))
 let waiting = ''
 let dropped = 0
 let isWriting = false
@@ -53,16 +57,17 @@ function flush(): void {
   const text = waiting
   waiting = ''
   isWriting = true
-  if (isTerminal) writeFile(1, text, written)
-  else process.stdout.write(text, written)
+  if (usesThread) writeFile(1, text, written)
+  else process.stdout.write(text, (error) => written(error))
 
-  function written(error?: NodeJS.ErrnoException | null): void {
+  function written(error?: NodeJS.ErrnoException | null, bytes = Infinity): void {
     isWriting = false
-    if (error?.code === 'EAGAIN') {
+    if (TEMPORARY.includes(error?.code ?? '')) {
       waiting = text + waiting
       timer ??= setTimeout(flush, WRITE_INTERVAL).unref()
       return
     }
+    if (!error && bytes < Buffer.byteLength(text)) waiting = Buffer.from(text).toString('utf8', bytes) + waiting
     if (error) isClosed = true
     flush()
     if (dropped === 0) return
@@ -79,7 +84,7 @@ export async function exit(code: number): Promise<never> {
     if (isClosed || !(isWriting || waiting !== '')) break
     await delay(10)
   }
-  // process.exit would wait for the thread that writes to the terminal.
-  if (isTerminal && isWriting) process.kill(process.pid, 'SIGKILL')
+  // process.exit would wait for the thread that writes.
+  if (usesThread && isWriting) process.kill(process.pid, 'SIGKILL')
   process.exit(code)
 }

@@ -1,6 +1,6 @@
 // A log that nobody reads: its pipe is open, and full.
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
 import net from 'node:net'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -115,6 +115,36 @@ t.test('what waits for the reader is bounded, and who reads again is told how ma
   t.equal(counted, dropped)
   t.equal(lines.filter(({ line }) => line !== undefined).length + dropped, 40_000)
   t.ok(megabytes < 250, `${megabytes} MB`)
+})
+
+t.test('a file of the log on a full disk gets all lines when there is room again', async (t) => {
+  const file = `${t.testdir()}/log`
+  const script = `const { exit, log } = await import('./service/ops/log.ts')
+    process.on('SIGXFSZ', () => undefined)
+    let line = 0
+    const add = () => log.info({ line: line++, text: 'x'.repeat(1000) })
+    for (let first = 0; first < 20; first++) add()
+    setInterval(add, 50).unref()
+    process.once('SIGTERM', () => exit(0))
+    setInterval(() => undefined, 1000)`
+  const shell = `ulimit -f 8; exec "$0" --input-type=module --eval "$1" >> "$2"`
+  const child = spawn('bash', ['-c', shell, process.execPath, script, file], { env: ENVIRONMENT, stdio: 'inherit' })
+  t.teardown(() => child.kill('SIGKILL'))
+  const ended = once(child, 'exit')
+  let saved = ''
+  const numbers = () => [...saved.matchAll(/"line":(\d+)/g)].map(([, line]) => Number(line))
+  while (numbers().length < 100) {
+    // The limit is 8 KiB.
+    await eventually(() => existsSync(file) && statSync(file).size >= 8192)
+    saved += readFileSync(file, 'utf8')
+    truncateSync(file)
+  }
+  child.kill('SIGTERM')
+  await ended
+  t.strictSame(
+    numbers(),
+    numbers().map((_, at) => at),
+  )
 })
 
 const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).status === 0
