@@ -67,12 +67,13 @@ export function textType(schema: unknown): string {
   return types.filter((type) => !types.includes('number') || type !== 'integer').join(' or ')
 }
 
+const ANNOTATIONS = /^(title|description|examples?|\$ref|contentMediaType)$/
+
 /** Whether a schema says only that a value is bytes. */
 export function isFile(schema: unknown): boolean {
-  const said = allParts(schema).flatMap((part) => Object.entries(part).map(([key, value]) => `${key} ${String(value)}`))
-  const isMore = (each: string) =>
-    !/^(title|description|examples?|\$ref|contentMediaType) |^(type string|format binary)$/.test(each)
-  return said.includes('format binary') && !said.some(isMore)
+  const rules = allParts(schema).flatMap((part) => Object.entries(part).filter(([key]) => !ANNOTATIONS.test(key)))
+  const texts = rules.map(([key, value]) => `${key}: ${String(value)}`)
+  return texts.includes('format: binary') && texts.every((each) => /^(type: string|format: binary)$/.test(each))
 }
 
 /** The maximum length of a character in JSON, in bytes: two escapes of UTF-16, as in \ud83c\udf31. */
