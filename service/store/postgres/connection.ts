@@ -36,6 +36,9 @@ export interface ConnectionOptions {
  */
 export type State = 'waits' | 'connects' | 'open' | 'closing' | 'gone'
 
+/** What a statement gave: its rows, and how many rows it returned or wrote. */
+export type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
+
 /** A connection, and the statements under way on it. The server answers them one after the other. */
 export class Connection {
   /** Whether a transaction has the connection for itself. */
@@ -76,12 +79,12 @@ export class Connection {
    * @param name The server parses and plans a statement with a name once, and never plans it anew: use a name only if
    * the primary key is the only sensible plan, however large the table is.
    */
-  async query(text: string, values: unknown[], timeout: number, name?: string): Promise<readonly Row[]> {
+  async query(text: string, values: unknown[], timeout: number, name?: string): Promise<Result> {
     if (this.#state === 'closing' || this.#state === 'gone') throw new Error('the connection is closed')
-    const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>()
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const send = (client: pg.Client) => {
       const statement = name !== undefined && this.#backend !== undefined ? { name, text, values } : { text, values }
-      client.query<Row>(statement, (error: Error | null, result) => (error ? reject(error) : resolve(result.rows)))
+      client.query<Row>(statement, (error: Error | null, result) => (error ? reject(error) : resolve(result)))
     }
     this.#statements.add(reject)
     const timer = setTimeout(() => this.#expire(reject), timeout)

@@ -1,15 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import type { Row } from '../rows.ts'
 import type { Limits } from '../store.ts'
-import type { Connection, ConnectionOptions } from './connection.ts'
+import type { Connection, ConnectionOptions, Result } from './connection.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import { classify, NoConnection, translate } from './errors.ts'
 import { Place } from './place.ts'
 import type { Backend } from './session.ts'
 
 /** Runs one SQL statement. @param name of a prepared statement: see `Connection.query` */
-export type Query = (text: string, values?: unknown[], name?: string) => Promise<readonly Row[]>
+export type Query = (text: string, values?: unknown[], name?: string) => Promise<Result>
 
 /** A transaction on a connection that is not shared. */
 export interface Transaction {
@@ -53,14 +52,14 @@ export class Connections {
   }
 
   /** Runs a statement that changes nothing. */
-  read(text: string, values: unknown[] = [], name?: string): Promise<readonly Row[]> {
+  read(text: string, values: unknown[] = [], name?: string): Promise<Result> {
     return this.#retry('read', this.#timeout, (timeout) =>
       this.#forRead().connection.query(text, values, timeout, name),
     )
   }
 
   /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
-  write(text: string, values: unknown[] = [], timeout = this.#timeout, name?: string): Promise<readonly Row[]> {
+  write(text: string, values: unknown[] = [], timeout = this.#timeout, name?: string): Promise<Result> {
     return this.#retry('write', timeout, (timeout) => this.#forWrite().connection.query(text, values, timeout, name))
   }
 
@@ -145,7 +144,9 @@ export class Connections {
     if (this.#ended) return undefined
     const text = 'SELECT state FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
     const place = (this.#reads.length === 0 ? this.#free() : undefined) ?? this.#forRead()
-    const [row] = await place.connection.query(text, [pid, started], this.#timeout)
+    const {
+      rows: [row],
+    } = await place.connection.query(text, [pid, started], this.#timeout)
     return row && String(row['state'])
   }
 

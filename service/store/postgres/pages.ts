@@ -47,12 +47,14 @@ export class Pages {
   async #read(batch: readonly Batched<PageRequest, ShortPage>[]): Promise<void> {
     const [first] = batch
     if (first !== undefined && batch.length === 1) {
-      const [row = {}] = await this.#query(PAGE, first.item, 'page')
+      const {
+        rows: [row = {}],
+      } = await this.#query(PAGE, first.item, 'page')
       first.resolve(toPage(row))
       return
     }
     const columns = [0, 1, 2].map((column) => batch.map(({ item }) => item[column]))
-    const rows = await this.#query(PAGES, columns, 'pages')
+    const { rows } = await this.#query(PAGES, columns, 'pages')
     for (const row of rows) batch[Number(row['n']) - 1]?.resolve(toPage(row))
   }
 }

@@ -59,7 +59,7 @@ export const UPGRADE_TIMEOUT = 600_000
  */
 export async function prepareSchema(query: Query, change: Query, versions = VERSIONS): Promise<void> {
   const settings = `SELECT current_setting('server_encoding') AS encoding, version() AS version`
-  const { encoding, version } = (await query(settings))[0] ?? {}
+  const { encoding, version } = (await query(settings)).rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   // CockroachDB always compares texts byte by byte, and refuses this collation.
   const text = String(version).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
@@ -82,8 +82,8 @@ export async function prepareSchema(query: Query, change: Query, versions = VERS
 
 /** Reads the version of the schema; undefined if there is none. @throws {Error} if the program is too old for it */
 async function readVersion(query: Query, known: number): Promise<number | undefined> {
-  const rows = await query('SELECT version, oldest FROM plant_store').catch((error: unknown) => {
-    if (errorCode(error) === '42P01') return [] // there is no such table yet
+  const { rows } = await query('SELECT version, oldest FROM plant_store').catch((error: unknown) => {
+    if (errorCode(error) === '42P01') return { rows: [] } // there is no such table yet
     throw error
   })
   const [found] = rows

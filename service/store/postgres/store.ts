@@ -56,7 +56,9 @@ export class PostgresStore implements Store {
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
     const read = 'SELECT plant FROM plants WHERE owner = $1 AND id = $2'
-    const [row] = await this.#connections.read(read, [owner, id], 'find')
+    const {
+      rows: [row],
+    } = await this.#connections.read(read, [owner, id], 'find')
     return row && toPlant(row)
   }
 
@@ -73,7 +75,7 @@ export class PostgresStore implements Store {
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
-    const rows = await this.#connections.read(
+    const { rows } = await this.#connections.read(
       'SELECT owner, id, plant FROM plants WHERE (owner, id) > ($1, $2) ORDER BY owner, id LIMIT $3',
       [after?.owner ?? '', after?.id ?? INT64_MIN, BATCH_SIZE],
     )
@@ -87,23 +89,27 @@ export class PostgresStore implements Store {
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
     const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens WHERE digest = $1'
-    const [row] = await this.#connections.read(read, [digest], 'token')
+    const {
+      rows: [row],
+    } = await this.#connections.read(read, [digest], 'token')
     return row && toToken(row)
   }
 
   async listTokens(): Promise<StoredToken[]> {
     const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens ORDER BY created, id'
-    return (await this.#connections.read(read)).map(toToken)
+    return (await this.#connections.read(read)).rows.map(toToken)
   }
 
   async deleteToken(id: string): Promise<boolean> {
-    return (await this.#connections.write('DELETE FROM tokens WHERE id = $1 RETURNING id', [id])).length > 0
+    return (await this.#connections.write('DELETE FROM tokens WHERE id = $1', [id])).rowCount === 1
   }
 
   async #measure(owner: string, after: bigint | undefined, most: number) {
     const read = `SELECT count(*) AS plants, coalesce(sum(octet_length(plant)), 0) AS bytes FROM
       (SELECT plant FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3) AS found`
-    const [row] = await this.#connections.read(read, [owner, firstAfter(after), most], 'measure')
+    const {
+      rows: [row],
+    } = await this.#connections.read(read, [owner, firstAfter(after), most], 'measure')
     return { plants: Number(row?.['plants']), bytes: Number(row?.['bytes']) }
   }
 
@@ -118,7 +124,7 @@ export class PostgresStore implements Store {
 
   async isEmpty(): Promise<boolean> {
     const read = 'SELECT 1 FROM plants UNION ALL SELECT 1 FROM tokens LIMIT 1'
-    return (await this.#connections.read(read)).length === 0
+    return (await this.#connections.read(read)).rows.length === 0
   }
 
   async close(): Promise<void> {
@@ -137,7 +143,9 @@ async function openSnapshot(connections: Connections): Promise<Snapshot> {
     page: (owner, after, most) => pages.get(owner, after, most),
     offset: async (owner, after, count) => {
       const text = 'SELECT id FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT 1 OFFSET $3'
-      const [row] = await query(text, [owner, firstAfter(after), count - 1], 'offset')
+      const {
+        rows: [row],
+      } = await query(text, [owner, firstAfter(after), count - 1], 'offset')
       return row && toId(row)
     },
     close: end,

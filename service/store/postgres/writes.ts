@@ -1,34 +1,32 @@
 import { type Batched, Batcher } from '../batch.ts'
 import { BATCH_SIZE } from '../lists.ts'
 import type { Connections } from './connections.ts'
-import { fromPlant, type Row } from '../rows.ts'
+import { fromPlant } from '../rows.ts'
 import { type Figures, type Plant } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
-/** The same statements for one plant. They return a row if they wrote or deleted it. */
-const WRITE = {
-  create: `INSERT INTO plants (owner, id, plant) VALUES ($1, $2, $3)
-    ON CONFLICT (owner, id) DO UPDATE SET plant = plants.plant RETURNING owner, id, plant`,
-  update: 'UPDATE plants SET plant = $3 WHERE owner = $1 AND id = $2 RETURNING owner, id',
-  delete: 'DELETE FROM plants WHERE owner = $1 AND id = $2 RETURNING owner, id',
+/** Writes one plant. The number of rows tells whether it did. */
+const WRITE_ONE = {
+  create: 'INSERT INTO plants (owner, id, plant) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+  update: 'UPDATE plants SET plant = $3 WHERE owner = $1 AND id = $2',
+  delete: 'DELETE FROM plants WHERE owner = $1 AND id = $2',
 }
 
 const GIVEN = 'unnest($1::text[], $2::int8[], $3::text[]) AS given (owner, id, plant)'
+const IS_GIVEN = 'plants.owner = given.owner AND plants.id = given.id'
 
 /**
- * A statement for each kind of write. It writes many plants, and returns a row for each plant that it wrote or deleted.
- * If a plant to create exists, the statement updates it to itself: that locks the row and returns it.
+ * Writes many plants, and returns a row for each plant that it wrote or deleted. If a plant to create exists, it is updated
+ * to itself: that locks the row and returns it.
  */
-const WRITES = {
+const WRITE_MANY = {
   create: `INSERT INTO plants (owner, id, plant) SELECT * FROM ${GIVEN}
     ON CONFLICT (owner, id) DO UPDATE SET plant = plants.plant RETURNING owner, id, plant`,
-  update: `UPDATE plants SET plant = given.plant FROM ${GIVEN}
-    WHERE plants.owner = given.owner AND plants.id = given.id RETURNING plants.owner, plants.id, plants.plant`,
-  delete: `DELETE FROM plants USING ${GIVEN}
-    WHERE plants.owner = given.owner AND plants.id = given.id RETURNING plants.owner, plants.id, plants.plant`,
+  update: `UPDATE plants SET plant = given.plant FROM ${GIVEN} WHERE ${IS_GIVEN} RETURNING plants.owner, plants.id`,
+  delete: `DELETE FROM plants USING ${GIVEN} WHERE ${IS_GIVEN} RETURNING plants.owner, plants.id`,
 }
 
-type Kind = keyof typeof WRITES
+type Kind = keyof typeof WRITE_ONE
 
 /** A write that waits for its commit. */
 interface Write {
@@ -42,14 +40,17 @@ interface Write {
   readonly end: number
 }
 
-/** Each write resolves to the row that it wrote or deleted, if there is one. */
-type Batch = readonly Batched<Write, Row | undefined>[]
+/** The plant that is stored now, or was deleted. */
+type Written = Readonly<{ plant?: unknown }>
+
+/** Each write resolves to undefined if there was no plant to write. */
+type Item = Batched<Write, Written | undefined>
 
 /** Group commit: the writes of one kind that arrive together, or while others are committed, share a commit. */
 export class Writes {
   readonly #connections: Connections
   readonly #timeout: number
-  readonly #batches: Batcher<Write, Row | undefined>
+  readonly #batches: Batcher<Write, Written | undefined>
   #commits = 0
   #written = 0
 
@@ -61,8 +62,8 @@ export class Writes {
     this.#batches = new Batcher((batch) => this.#commit(batch), { max: BATCH_SIZE, getKey: ({ key }) => key })
   }
 
-  /** Writes one plant. @returns the row that was written or deleted, if there is one */
-  add(kind: Kind, owner: string, id: bigint, plant?: Plant): Promise<Row | undefined> {
+  /** Writes one plant. @returns undefined if there was none to write */
+  add(kind: Kind, owner: string, id: bigint, plant?: Plant): Promise<Written | undefined> {
     const end = performance.now() + this.#timeout
     return this.#batches.add({ kind, owner, id, key: `${owner} ${id}`, text: plant && fromPlant(plant), end })
   }
@@ -77,7 +78,7 @@ export class Writes {
     return this.#batches.idle()
   }
 
-  async #commit(batch: Batch): Promise<void> {
+  async #commit(batch: readonly Item[]): Promise<void> {
     // Refuse a write that has less than an eighth of its time left: its commit may take as long.
     const latest = performance.now() + this.#timeout / 8
     const inTime = batch.filter(({ item, reject }) => {
@@ -90,28 +91,32 @@ export class Writes {
     await Promise.all([...byKind].map(([kind, writes]) => this.#write(kind, writes)))
   }
 
-  async #write(kind: Kind, batch: Batch): Promise<void> {
-    const timeout = Math.min(...batch.map(({ item }) => item.end)) - performance.now()
+  async #write(kind: Kind, batch: readonly Item[]): Promise<void> {
     try {
-      const rows = await this.#run(kind, batch, timeout)
+      const [first] = batch
+      if (first === undefined || batch.length > 1 || !(await this.#writeOne(first))) await this.#writeMany(kind, batch)
       this.#commits += 1
       this.#written += batch.length
-      const byKey = new Map(rows.map((row) => [`${String(row['owner'])} ${String(row['id'])}`, row]))
-      for (const { item, resolve } of batch) resolve(byKey.get(item.key))
     } catch (error) {
       if (error instanceof StoreUnavailable || batch.length === 1) for (const { reject } of batch) reject(error)
       else for (const write of batch) await this.#write(kind, [write]) // one of them can't be stored: find it
     }
   }
 
-  #run(kind: Kind, batch: Batch, timeout: number): Promise<readonly Row[]> {
-    const [first] = batch
-    if (first !== undefined && batch.length === 1) {
-      const { owner, id, text } = first.item
-      const values = kind === 'delete' ? [owner, id] : [owner, id, text]
-      return this.#connections.write(WRITE[kind], values, timeout, kind)
-    }
+  /** @returns false if there is another plant with the id of the plant to create */
+  async #writeOne({ item: { kind, owner, id, text, end }, resolve }: Item): Promise<boolean> {
+    const values = kind === 'delete' ? [owner, id] : [owner, id, text]
+    const { rowCount } = await this.#connections.write(WRITE_ONE[kind], values, end - performance.now(), kind)
+    if (kind === 'create' && rowCount === 0) return false
+    resolve(rowCount === 0 ? undefined : { plant: text })
+    return true
+  }
+
+  async #writeMany(kind: Kind, batch: readonly Item[]): Promise<void> {
     const columns = (['owner', 'id', 'text'] as const).map((name) => batch.map(({ item }) => item[name]))
-    return this.#connections.write(WRITES[kind], columns, timeout)
+    const end = Math.min(...batch.map(({ item }) => item.end))
+    const { rows } = await this.#connections.write(WRITE_MANY[kind], columns, end - performance.now())
+    const byKey = new Map(rows.map((row) => [`${String(row['owner'])} ${String(row['id'])}`, row]))
+    for (const { item, resolve } of batch) resolve(byKey.get(item.key))
   }
 }
