@@ -1,6 +1,7 @@
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { JsonText } from '../http/json.ts'
 import { type Page, type Plant } from './store.ts'
+import { Turns } from './turns.ts'
 import { StoreUnavailable } from '../errors.ts'
 
 /** The plants of one batch. A list up to MAX_AT_ONCE is not read in batches, but with one query. */
@@ -53,6 +54,8 @@ export interface Reads {
 /** A long list that is being read. */
 interface LongList {
   readonly owner: string
+  /** Shared by all long lists of the owner. */
+  readonly turns: Turns
   /** Absent while it is being opened. */
   snapshot?: Snapshot
   /** Closes the snapshot. May be called again. */
@@ -63,9 +66,15 @@ interface LongList {
 export class Lists {
   readonly #reads: Reads
   readonly #open = new Set<LongList>()
+  #requests = 0
 
   constructor(reads: Reads) {
     this.#reads = reads
+  }
+
+  /** Counts a request of any kind. Long lists make way for it. */
+  countRequest(): void {
+    this.#requests += 1
   }
 
   /** How many snapshots are open. */
@@ -104,17 +113,11 @@ export class Lists {
    */
   async *#batches(owner: string, after: bigint | undefined, limit: number, end: { last?: bigint }) {
     let idle: NodeJS.Timeout | undefined
-    const open = this.#open
-    const list: LongList = {
-      owner,
-      end: async () => {
-        if (open.delete(list)) await list.snapshot?.close()
-      },
-    }
-    await this.#add(list)
+    const list = await this.#add(owner)
+    const { turns } = list
     try {
       const snapshot = (list.snapshot = await this.#reads.openSnapshot())
-      const last = limit === Infinity ? undefined : await findLast(snapshot, owner, after, limit)
+      const last = limit === Infinity ? undefined : await findLast(turns, snapshot, owner, after, limit)
       if (last !== undefined) end.last = last
       let plants = new JsonText<Plant[]>('[]')
       for (let from = after, left = limit; ;) {
@@ -122,12 +125,13 @@ export class Lists {
         yield plants
         clearTimeout(idle)
         if (left <= 0) return
-        if (!open.has(list)) throw new StoreUnavailable('the list was read too slowly')
-        const page = await snapshot.page(owner, from, Math.min(left, BATCH_SIZE))
+        const page = await turns.run(async () => {
+          if (!this.#open.has(list)) throw new StoreUnavailable('the list was read too slowly')
+          return snapshot.page(owner, from, Math.min(left, BATCH_SIZE))
+        })
         plants = page.plants
         from = page.last
         left = from === undefined ? 0 : left - BATCH_SIZE
-        await nextTurn()
       }
     } finally {
       clearTimeout(idle)
@@ -135,30 +139,40 @@ export class Lists {
     }
   }
 
-  /** Waits until another long list may start. @throws {StoreUnavailable} after SNAPSHOT_WAIT_TIMEOUT */
-  async #add(list: LongList): Promise<void> {
+  /** Adds a long list when there is room for it. @throws {StoreUnavailable} after SNAPSHOT_WAIT_TIMEOUT */
+  async #add(owner: string): Promise<LongList> {
     const latest = performance.now() + SNAPSHOT_WAIT_TIMEOUT
-    while (this.#mustWait(list)) {
+    while (this.#mustWait(owner)) {
       if (performance.now() > latest) throw new StoreUnavailable('too many long lists at once')
       await delay(10)
     }
+    const list: LongList = {
+      owner,
+      turns: this.#ofOwner(owner)[0]?.turns ?? new Turns(() => this.#requests),
+      end: async () => {
+        if (this.#open.delete(list)) await list.snapshot?.close()
+      },
+    }
     this.#open.add(list)
+    return list
   }
 
-  #mustWait({ owner }: LongList): boolean {
-    const ofOwner = [...this.#open].filter((list) => list.owner === owner).length
-    if (this.#open.size >= MAX_SNAPSHOTS || ofOwner >= MAX_SNAPSHOTS_OF_OWNER) return true
+  #ofOwner(owner: string): LongList[] {
+    return [...this.#open].filter((list) => list.owner === owner)
+  }
+
+  #mustWait(owner: string): boolean {
+    if (this.#open.size >= MAX_SNAPSHOTS || this.#ofOwner(owner).length >= MAX_SNAPSHOTS_OF_OWNER) return true
     return this.#open.size > 0 && this.#reads.mustWait?.() === true
   }
 }
 
-/** Finds the id of the last plant of a page, if there are more after it. Pauses between steps, to let other requests run. */
-async function findLast(snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
+/** Finds the id of the last plant of a page, if there are more after it. */
+async function findLast(turns: Turns, snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
   let last = after
   for (let left = limit; left > 0; left -= STEP) {
-    last = await snapshot.offset(owner, last, Math.min(left, STEP))
+    last = await turns.run(() => snapshot.offset(owner, last, Math.min(left, STEP)))
     if (last === undefined) return undefined
-    await nextTurn()
   }
   return (await snapshot.offset(owner, last, 1)) === undefined ? undefined : last
 }

@@ -1,5 +1,6 @@
 // Tests that each kind of store keeps the promises of the Store interface.
 import { mock } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { type Page, type Plant, type Store } from '../../service/store/store.ts'
 import { batchesOf, namesOf, parsed, read } from '../support/pages.ts'
@@ -223,8 +224,44 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     },
   )
 
+  const requests: Record<string, () => Promise<unknown>> = {
+    list: () => store.list('other', undefined, 1),
+    find: () => store.find('other', 1n),
+    create: () => store.create('other', 1n, { name: 'a' }),
+    update: () => store.update('other', 1n, { name: 'b' }),
+    delete: () => store.delete('other', 1n),
+  }
+  for (const [kind, request] of Object.entries(requests)) {
+    t.test(`a long list pauses after a request of another owner: ${kind}`, async (t) => {
+      await request() // what a list needs is now in the cache
+      const batches = batchesOf(await store.list('many'))[Symbol.asyncIterator]()
+      for (let batch = 0; batch < 2; batch++) await batches.next()
+      await nextTurn()
+      mock.timers.enable({ apis: ['setTimeout'] })
+      t.teardown(() => mock.timers.reset())
+      await request()
+      await batches.next()
+      let [isPause, pings] = [true, 0]
+      const next = batches.next().finally(() => {
+        isPause = false
+      })
+      for (; isPause && pings < 20; pings++) {
+        await store.ping()
+        await nextTurn()
+      }
+      t.equal(pings, 20, 'the next batch does not come while the clock stands')
+      while (isPause) {
+        mock.timers.tick(1)
+        await nextTurn()
+      }
+      t.equal((await next).done, false)
+      await batches.return?.()
+    })
+  }
+
   t.test('a long list ends after SNAPSHOT_IDLE_TIMEOUT if nobody reads on', async (t) => {
     const batches = batchesOf(await store.list('many'))[Symbol.asyncIterator]()
+    await namesOf(store.list('many')) // the pause after these two requests is then over
     await batches.next()
     mock.timers.enable({ apis: ['setTimeout'] })
     t.teardown(() => mock.timers.reset())

@@ -51,10 +51,11 @@ export class PostgresStore implements Store {
   }
 
   async create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
-    return toPlant(await this.#writes.add('create', owner, id, plant))
+    return toPlant(await this.#write('create', owner, id, plant))
   }
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
+    this.#lists.countRequest()
     const read = 'SELECT plant FROM plants WHERE owner = $1 AND id = $2'
     const {
       rows: [row],
@@ -63,14 +64,15 @@ export class PostgresStore implements Store {
   }
 
   async update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
-    return (await this.#writes.add('update', owner, id, plant)) !== undefined
+    return (await this.#write('update', owner, id, plant)) !== undefined
   }
 
   async delete(owner: string, id: bigint): Promise<boolean> {
-    return (await this.#writes.add('delete', owner, id)) !== undefined
+    return (await this.#write('delete', owner, id)) !== undefined
   }
 
   list(owner: string, after?: bigint, limit?: number): Promise<Page> {
+    this.#lists.countRequest()
     return this.#lists.list(owner, after, limit)
   }
 
@@ -102,6 +104,11 @@ export class PostgresStore implements Store {
 
   async deleteToken(id: string): Promise<boolean> {
     return (await this.#connections.write('DELETE FROM tokens WHERE id = $1', [id])).rowCount === 1
+  }
+
+  #write(...write: Parameters<Writes['add']>): ReturnType<Writes['add']> {
+    this.#lists.countRequest()
+    return this.#writes.add(...write)
   }
 
   async #measure(owner: string, after: bigint | undefined, most: number) {

@@ -27,10 +27,7 @@ export class SqliteStore implements Store {
   readonly #lists: Lists
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
   // that arrives by itself does not wait for the end of the turn.
-  readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), {
-    max: Infinity,
-    eager: true,
-  })
+  readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), { max: Infinity, eager: true })
   readonly #wal: string
   readonly #endCheck: (() => Promise<void>) | undefined
   #isSound: boolean | undefined
@@ -78,6 +75,7 @@ export class SqliteStore implements Store {
   }
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
+    this.#lists.countRequest()
     const row = this.#row(owner, id)
     return row && toPlant(row)
   }
@@ -94,9 +92,9 @@ export class SqliteStore implements Store {
   }
 
   async list(owner: string, after?: bigint, limit?: number): Promise<Page> {
-    return this.#runner.run(() =>
-      this.#cache.get(`${owner} ${after} ${limit}`, () => this.#lists.list(owner, after, limit)),
-    )
+    this.#lists.countRequest()
+    const read = () => this.#lists.list(owner, after, limit)
+    return this.#runner.run(() => this.#cache.get(`${owner} ${after} ${limit}`, read))
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
@@ -159,6 +157,7 @@ export class SqliteStore implements Store {
 
   /** @param execute runs one statement */
   async #write<Value>(execute: () => Value): Promise<Value> {
+    this.#lists.countRequest()
     let result: () => Value = () => {
       throw new Error('the statement was not run')
     }

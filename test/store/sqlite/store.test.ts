@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { JsonText } from '../../../service/http/json.ts'
 import { type Store } from '../../../service/store/store.ts'
@@ -91,4 +92,26 @@ t.test('a long list fails if the file is gone', async (t) => {
   await Promise.all(Array.from({ length: 1000 }, (_, id) => store.create('joe', BigInt(id), { name: 'x', tag })))
   rmSync(file)
   for (let times = 0; times < 20; times++) await t.rejects(store.list('joe'), { name: 'StoreUnavailable' })
+})
+
+t.test('the long lists of one owner get at most one batch together in each turn of the event loop', async (t) => {
+  const { store } = await open(t)
+  const tag = '🌱'.repeat(255)
+  await Promise.all(Array.from({ length: 1600 }, (_, id) => store.create('joe', BigInt(id), { name: 'x', tag })))
+  const lists = await Promise.all(Array.from({ length: 8 }, () => store.list('joe')))
+  let [batches, isOver] = [0, false]
+  const reading = lists.map(async (list) => {
+    for await (const { text } of batchesOf(list)) batches += Math.sign(text.length)
+  })
+  const read = Promise.all(reading).finally(() => {
+    isOver = true
+  })
+  let most = 0
+  while (!isOver) {
+    const before = batches
+    await nextTurn()
+    most = Math.max(most, batches - before)
+  }
+  await read
+  t.strictSame({ batches, most }, { batches: 32, most: 1 })
 })
