@@ -121,7 +121,7 @@ export function findBaseUrl(text: string): readonly [from: number, to: number] |
   return isScalar(node) && node.range ? [node.range[0], node.range[1]] : null
 }
 
-/** Refuses other versions of OpenAPI, and a component that refers to itself: the linter would tell neither by its line. */
+/** Refuses other versions of OpenAPI, and references that lead back to themselves: the linter would tell no line. */
 function checkDocument(document: Document): void {
   const version = member(document.parsed, 'openapi')
   if (typeof version !== 'string') throw new Error('not an OpenAPI document')
@@ -130,12 +130,13 @@ function checkDocument(document: Document): void {
     throw new StartupError(`${line}: OpenAPI ${version} is not served: write openapi: 3.1.0`)
   }
   storeOrigins([document])
-  const kinds = Object.values(member(document.parsed, 'components') ?? {}) as object[]
-  for (const component of kinds.flatMap((kind) => Object.values(kind) as object[])) {
-    const seen = new Set<unknown>([undefined])
-    let each: unknown = component
-    for (; !seen.has(each); each = resolveReference(each)) seen.add(each)
-    if (each === component) throw new StartupError(`${findLine(component)}: the reference leads back to itself`)
+  const { paths, components } = document.parsed as Oas3_1Definition
+  const groups = Object.values({ paths, ...components }) as (Readonly<Record<string, unknown>> | null | undefined)[]
+  for (const node of groups.flatMap((group) => Object.values(group ?? {})).filter(isRef)) {
+    const seen = new Set<unknown>()
+    let each: unknown = node
+    for (; each !== undefined && !seen.has(each); each = resolveReference(each)) seen.add(each)
+    if (each === node) throw new StartupError(`${findLine(node)}: the reference leads back to itself`)
   }
 }
 
@@ -161,8 +162,8 @@ function findOrigin(node: unknown): Origin | undefined {
   return typeof node === 'object' && node !== null ? ORIGINS.get(node) : undefined
 }
 
-/** A step of a JSON pointer (RFC 6901). */
-const segment = (key: string) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+/** A step of a JSON pointer in a fragment of a URI (RFC 6901, section 6), as Redocly decodes it. */
+const segment = (key: string) => `/${key.replaceAll('%', '%25').replaceAll('~', '~0').replaceAll('/', '~1')}`
 
 function lineAt(source: Source, pointer: string): string {
   return `${relative('', source.absoluteRef)}:${getLineColLocation({ source, pointer, reportOnKey: true }).start.line}`
