@@ -1,5 +1,5 @@
 // The access tokens that the service issues: `plant_` (for secret scanners), 40 random digits, and their CRC-32.
-import { createHash, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { hash, randomFillSync, timingSafeEqual } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Verdict } from '../contract/security.ts'
@@ -74,7 +74,7 @@ function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
 
 /** The SHA-256 of a token: only this is stored. */
 function sha256(token: string | Buffer): Buffer {
-  return createHash('sha256').update(token).digest()
+  return hash('sha256', token, 'buffer')
 }
 
 function checksum(random: string | Buffer): string {
