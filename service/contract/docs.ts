@@ -16,7 +16,7 @@ const CSS = `
   @media (max-width: 640px) { .swagger-ui .responses-table > * > tr > td { display: block; width: auto } }
 `
 
-/** These addresses lead to the page, by relative addresses, which work behind a path prefix. */
+/** Redirects to the page. Their targets are relative, so that they work behind a path prefix. */
 const REDIRECTS = { '/': 'docs/', '/docs': 'docs/', '/docs/static/index.html': '../' }
 
 /**

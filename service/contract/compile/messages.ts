@@ -114,7 +114,7 @@ export function readErrors(context: Context, responses: readonly (readonly [stri
   return Object.fromEntries(errors.filter(([, error]) => !isDeepStrictEqual(error, USUAL_ERROR)))
 }
 
-/** The format of an error. An error in an unknown form, which only a method answers, is taken for one in the usual format. */
+/** The format of an error. For an unknown form, which only a method can answer with, it is the usual format. */
 function readError({ schemas, refuse }: Context, status: string, response: openapi.Response): ErrorFormat {
   const content = derefEntries(response.content)
   if (content.length === 0) return null

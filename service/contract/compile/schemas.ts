@@ -20,6 +20,7 @@ export interface Context {
 /** What a schema validates: a request, an alternative in a request (below `anyOf` and others), a form, or a response. */
 export type Use = 'request' | 'choice' | 'form' | 'response'
 
+/** Keywords with one schema, with a list of schemas, and with schemas by name. */
 const SCHEMA = /^(items|contains|additionalProperties|unevaluated(Items|Properties)|propertyNames|not|if|then|else)$/
 const SCHEMA_LIST = /^(allOf|anyOf|oneOf|prefixItems)$/
 const SCHEMA_MAP = /^(patternProperties|dependentSchemas)$/
