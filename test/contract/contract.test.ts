@@ -56,8 +56,10 @@ t.test('BASE_URL changes only the default of base_url', async (t) => {
 t.test('a contract that cannot be read is refused with file, line and reason', async (t) => {
   const line = (text: string, reason: string) => new RegExp(`openapi\\.yaml:${lineOf(text)}: .*${reason}`)
   const loop = `paths:\n  /loop: { $ref: '#/paths/~1loop' }\n`
+  const schema = `schemas:\n    Loop: { oneOf: [{ type: string }, { not: { $ref: '#/components/schemas/Loop' } }] }\n`
   const table: [reason: RegExp, ...change: [from: string, to: string]][] = [
     [new RegExp(`openapi\\.yaml:${lineOf('paths:\n') + 1}: the reference leads back to itself`), 'paths:\n', loop],
+    [new RegExp(`openapi\\.yaml:${lineOf('schemas:\n') + 1}: the reference leads back`), 'schemas:\n', schema],
     [line('tag: {', 'the format iban is not served'), 'tag: {', '100%: { type: string, format: iban, '],
     [line('info:', 'bad indentation'), 'info:', 'info: }'],
     [/openapi\.yaml:4: duplicated mapping key/, '  title: Plant Store', '  title: a\n  title: b'],

@@ -121,7 +121,7 @@ export function findBaseUrl(text: string): readonly [from: number, to: number] |
   return isScalar(node) && node.range ? [node.range[0], node.range[1]] : null
 }
 
-/** Refuses other versions of OpenAPI, and references that lead back to themselves: the linter would tell no line. */
+/** Refuses other versions of OpenAPI, and references that lead back to themselves: the linter would not tell the line. */
 function checkDocument(document: Document): void {
   const version = member(document.parsed, 'openapi')
   if (typeof version !== 'string') throw new Error('not an OpenAPI document')
@@ -130,14 +130,6 @@ function checkDocument(document: Document): void {
     throw new StartupError(`${line}: OpenAPI ${version} is not served: write openapi: 3.1.0`)
   }
   storeOrigins([document])
-  const { paths, components } = document.parsed as Oas3_1Definition
-  const groups = Object.values({ paths, ...components }) as (Readonly<Record<string, unknown>> | null | undefined)[]
-  for (const node of groups.flatMap((group) => Object.values(group ?? {})).filter(isRef)) {
-    const seen = new Set<unknown>()
-    let each: unknown = node
-    for (; each !== undefined && !seen.has(each); each = resolveReference(each)) seen.add(each)
-    if (each === node) throw new StartupError(`${findLine(node)}: the reference leads back to itself`)
-  }
 }
 
 /** Parses YAML. An integer that a `number` can't hold becomes a `bigint`. */
@@ -147,15 +139,32 @@ function parseExactly(text: string): unknown {
   return parseDocument(text, { intAsBigInt: true, merge: true }).toJS({ reviver })
 }
 
-/** Stores the origin of each object. An alias of YAML has the origin of its anchor. */
+/**
+ * Stores the origin of each object. An alias of YAML has the origin of its anchor.
+ * @throws {StartupError} if a reference leads back to itself
+ */
 function storeOrigins(all: readonly Document[]): void {
   const documents = new Map(all.map((each) => [each.source.absoluteRef, each]))
+  const references: object[] = []
   const store = (source: Source, node: unknown, pointer: string) => {
     if (typeof node !== 'object' || node === null || ORIGINS.has(node)) return
     ORIGINS.set(node, { documents, source, pointer, $ref: isRef(node) ? node.$ref : undefined })
+    if (isRef(node)) references.push(node)
     for (const [key, each] of Object.entries(node)) store(source, each, pointer + segment(key))
   }
   for (const { source, parsed } of all) store(source, parsed, '#')
+  const loop = references.find((each) => leadsTo(each, each))
+  if (loop !== undefined) throw new StartupError(`${findLine(loop)}: the reference leads back to itself`)
+}
+
+/** Whether a reference leads to a node: by references, and by schemas for the same value. */
+function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boolean {
+  if (typeof from !== 'object' || from === null || seen.has(from)) return false
+  seen.add(from)
+  const { allOf, anyOf, oneOf, dependentSchemas, not, if: condition, then, else: otherwise } = from as Oas3_1Schema
+  const next = [allOf, anyOf, oneOf, dependentSchemas].flatMap((each) => Object.values<unknown>(each ?? {}))
+  const targets = [resolveReference(from), not, condition, then, otherwise, ...next]
+  return targets.some((each) => each === goal || leadsTo(goal, each, seen))
 }
 
 function findOrigin(node: unknown): Origin | undefined {
