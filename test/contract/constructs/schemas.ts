@@ -82,7 +82,7 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     ),
     asks: [valid('"ab"'), invalid('"a"'), invalid('"abcd"')],
   },
-  'a schema that refers to itself': {
+  'a schema that refers to itself in a member or an item': {
     yaml: body(
       "$ref: '#/components/schemas/Tree'",
       "components: { schemas: { Tree: { type: object, required: [id], properties: { id: { type: integer, format: int64 }, all: { type: array, items: { $ref: '#/components/schemas/Tree' } } }, additionalProperties: false } } }",
@@ -92,7 +92,7 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
       invalid({ id: 1, all: [{}] }, /body\/all\/0 must have required property 'id'/),
     ],
   },
-  'a reference that leads only to itself': {
+  'a reference that leads back to itself for the same value, directly or by `allOf` and others': {
     yaml: body(
       "$ref: '#/components/schemas/A'",
       "components:\n  schemas:\n    A: { $ref: '#/components/schemas/A' } # here",
