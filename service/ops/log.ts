@@ -34,6 +34,8 @@ if (!usesThread) process.stdout.on('error', () => (isClosed = true))
 let waiting = ''
 let dropped = 0
 let isWriting = false
+/** Whether a thread is writing: not while it waits for room on the disk. */
+let isInThread = false
 /** Whether the reader is gone. */
 let isClosed = false
 let timer: NodeJS.Timeout | undefined
@@ -57,24 +59,29 @@ function flush(): void {
   const text = waiting
   waiting = ''
   isWriting = true
-  if (usesThread) writeFile(1, text, written)
-  else process.stdout.write(text, (error) => written(error))
+  if (usesThread) writeBytes(Buffer.from(text))
+  else process.stdout.write(text, written)
+}
 
-  function written(error?: NodeJS.ErrnoException | null, bytes = Infinity): void {
-    isWriting = false
-    if (TEMPORARY.includes(error?.code ?? '')) {
-      waiting = text + waiting
-      timer ??= setTimeout(flush, WRITE_INTERVAL).unref()
-      return
-    }
-    if (!error && bytes < Buffer.byteLength(text)) waiting = Buffer.from(text).toString('utf8', bytes) + waiting
-    if (error) isClosed = true
-    flush()
-    if (dropped === 0) return
-    const lines = dropped
-    dropped = 0
-    log.warn({ dropped: lines }, 'lines of the log were dropped because nobody read it')
-  }
+/** Writes bytes from a thread, and writes those again that were not taken. */
+function writeBytes(bytes: Buffer): void {
+  isInThread = true
+  writeFile(1, bytes, (error, count) => {
+    isInThread = false
+    if (TEMPORARY.includes(error?.code ?? '')) setTimeout(writeBytes, WRITE_INTERVAL, bytes).unref()
+    else if (!error && count < bytes.length) writeBytes(bytes.subarray(count))
+    else written(error)
+  })
+}
+
+function written(error?: Error | null): void {
+  isWriting = false
+  if (error) isClosed = true
+  flush()
+  if (dropped === 0) return
+  const lines = dropped
+  dropped = 0
+  log.warn({ dropped: lines }, 'lines of the log were dropped because nobody read it')
 }
 
 /** Ends the process soon, whether or not the log is read. */
@@ -85,6 +92,6 @@ export async function exit(code: number): Promise<never> {
     await delay(10)
   }
   // process.exit would wait for the thread that writes.
-  if (usesThread && isWriting) process.kill(process.pid, 'SIGKILL')
+  if (isInThread) process.kill(process.pid, 'SIGKILL')
   process.exit(code)
 }
