@@ -1,6 +1,7 @@
 // The statements that are parsed and planned once for each connection, and what their plans read when the table has grown.
 // LONG=1 grows it to 1,000,000 plants.
 import t, { type Test } from 'tap'
+import { Connections } from '../../../service/store/postgres/connections.ts'
 import { openStore } from '../../../service/store/open.ts'
 import { namesIn } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
@@ -71,6 +72,16 @@ t.test('plans that were made while the table was empty read no more than they mu
   const { rows, entries } = await reads()
   t.comment(`${rows} rows and ${entries} entries of the index were read`)
   t.ok(Math.max(rows, entries) < 200 * TIMES)
+})
+
+t.test('no statement is compiled by the server: that takes longer than to run it', async (t) => {
+  const url = await server.createDatabase()
+  const connections = new Connections(url, { DATABASE_POOL_SIZE: 2, DATABASE_TIMEOUT: 3 }, 1)
+  t.teardown(() => connections.end())
+  const { query, end } = await connections.begin('BEGIN')
+  const [read, write, inTransaction] = [connections.read('SHOW jit'), connections.write('SHOW jit'), query('SHOW jit')]
+  for (const { rows } of await Promise.all([read, write, inTransaction])) t.strictSame(rows, [{ jit: 'off' }])
+  await end()
 })
 
 t.test('a statement is parsed once for each connection, but each time behind a pooler', async (t) => {
