@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Limits } from '../store.ts'
-import type { Connection, ConnectionOptions, Result } from './connection.ts'
+import { Connection, type Result } from './connection.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import { classify, NoConnection, translate } from './errors.ts'
-import { Place } from './place.ts'
-import type { Backend } from './session.ts'
+import type { Backend, ConnectionOptions } from './session.ts'
 
 /** Runs one SQL statement. @param name of a prepared statement: see `Connection.query` */
 export type Query = (text: string, values?: unknown[], name?: string) => Promise<Result>
@@ -26,9 +25,9 @@ const TRIES = {
 export class Connections {
   readonly #timeout: number
   /** Only for writes: a read on this connection would wait for their commits. The second is used if the first is given up. */
-  readonly #writes: readonly [Place, ...Place[]]
-  readonly #reads: readonly Place[]
-  readonly #transactions: readonly Place[]
+  readonly #writes: readonly [Connection, ...Connection[]]
+  readonly #reads: readonly Connection[]
+  readonly #transactions: readonly Connection[]
   #ended: Promise<unknown> | undefined
 
   /**
@@ -43,24 +42,25 @@ export class Connections {
     new pg.Client(address.href) // reports a bad URL now, not at the first connect
     const timeout = DATABASE_TIMEOUT * 1000
     const options = { url: address.href, timeout, askState: (backend: Backend) => this.#askState(backend) }
-    const places = (length: number, kind: ConnectionOptions['kind']) =>
-      Array.from({ length }, () => new Place({ ...options, kind }))
+    const several = (length: number, kind: ConnectionOptions['kind']) =>
+      Array.from({ length }, () => new Connection({ ...options, kind }))
     this.#timeout = timeout
-    this.#writes = [new Place({ ...options, kind: 'writes' }), ...places(DATABASE_POOL_SIZE > 2 ? 1 : 0, 'writes')]
-    this.#reads = places(DATABASE_POOL_SIZE - this.#writes.length, 'reads')
-    this.#transactions = places(maxTransactions, 'snapshots')
+    this.#writes = [
+      new Connection({ ...options, kind: 'writes' }),
+      ...several(DATABASE_POOL_SIZE > 2 ? 1 : 0, 'writes'),
+    ]
+    this.#reads = several(DATABASE_POOL_SIZE - this.#writes.length, 'reads')
+    this.#transactions = several(maxTransactions, 'snapshots')
   }
 
   /** Runs a statement that changes nothing. */
   read(text: string, values: unknown[] = [], name?: string): Promise<Result> {
-    return this.#retry('read', this.#timeout, (timeout) =>
-      this.#forRead().connection.query(text, values, timeout, name),
-    )
+    return this.#retry('read', this.#timeout, (timeout) => this.#forRead().query(text, values, timeout, name))
   }
 
   /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
   write(text: string, values: unknown[] = [], timeout = this.#timeout, name?: string): Promise<Result> {
-    return this.#retry('write', timeout, (timeout) => this.#forWrite().connection.query(text, values, timeout, name))
+    return this.#retry('write', timeout, (timeout) => this.#forWrite().query(text, values, timeout, name))
   }
 
   /** Begins a transaction. @param begin the statements that begin it; they must change nothing */
@@ -68,21 +68,20 @@ export class Connections {
     return this.#retry('read', this.#timeout, async (timeout) => {
       const latest = performance.now() + timeout
       const connection = await this.#reserve(latest)
-      const run = (text: string, timeout: number) =>
-        connection.query(text, [], timeout).catch((error: unknown) => {
+      const run = async (text: string, timeout: number, next: Connection['transaction']) => {
+        try {
+          await connection.query(text, [], timeout)
+          connection.transaction = next
+        } catch (error) {
           connection.close(new Error('the transaction failed'))
+          connection.transaction = 'none'
           throw error
-        })
-      const release = () => {
-        connection.isReserved = false
+        }
       }
-      await run(begin, Math.max(1, latest - performance.now())).catch((error: unknown) => {
-        release()
-        throw error
-      })
+      await run(begin, Math.max(1, latest - performance.now()), 'runs')
       return {
         query: (text, values = [], name) => connection.query(text, values, this.#timeout, name).catch(translate),
-        end: () => run('COMMIT', this.#timeout).then(release, release),
+        end: () => run('COMMIT', this.#timeout, 'none').catch(() => undefined),
       }
     })
   }
@@ -94,10 +93,10 @@ export class Connections {
 
   /** How many connections are allowed, used, idle and given up (these are used, too), and how many statements are under way. */
   get figures() {
-    const places = this.#places()
-    const count = (isSo: (place: Place) => boolean) => places.filter(isSo).length
+    const all = this.#all()
+    const count = (isSo: (connection: Connection) => boolean) => all.filter(isSo).length
     return {
-      size: places.length,
+      size: all.length,
       used: count(({ use }) => use === 'used'),
       idle: count(({ use }) => use === 'idle'),
       givenUp: count(({ isGivenUp }) => isGivenUp),
@@ -108,31 +107,31 @@ export class Connections {
   /** Waits for the statements under way, up to the timeout, and closes all connections. May be called again. */
   end(): Promise<unknown> {
     const late = () => delay(this.#timeout, undefined, { ref: false })
-    return (this.#ended ??= Promise.race([Promise.all(this.#places().map((place) => place.end())), late()]))
+    return (this.#ended ??= Promise.race([Promise.all(this.#all().map((connection) => connection.end())), late()]))
   }
 
-  #places(): readonly Place[] {
+  #all(): readonly Connection[] {
     return [...this.#writes, ...this.#reads, ...this.#transactions]
   }
 
-  #forRead(): Place {
+  #forRead(): Connection {
     const usable = this.#reads.filter(({ isGivenUp }) => !isGivenUp)
-    return usable.reduce<Place | undefined>(lessUsed, undefined) ?? this.#forWrite()
+    return usable.reduce<Connection | undefined>(lessUsed, undefined) ?? this.#forWrite()
   }
 
-  #forWrite(): Place {
+  #forWrite(): Connection {
     return this.#writes.find(({ isGivenUp }) => !isGivenUp) ?? this.#writes[0]
   }
 
-  #free(): Place | undefined {
-    return this.#transactions.find(({ isReserved, isGivenUp }) => !isReserved && !isGivenUp)
+  #free(): Connection | undefined {
+    return this.#transactions.find(({ isFree }) => isFree)
   }
 
   async #reserve(latest: number): Promise<Connection> {
     while (performance.now() < latest) {
-      const connection = this.#free()?.connection
+      const connection = this.#free()
       if (connection !== undefined) {
-        connection.isReserved = true
+        connection.transaction = 'begins'
         return connection
       }
       await delay(10)
@@ -143,10 +142,10 @@ export class Connections {
   async #askState({ pid, started }: Backend): Promise<string | undefined> {
     if (this.#ended) return undefined
     const text = 'SELECT state FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
-    const place = (this.#reads.length === 0 ? this.#free() : undefined) ?? this.#forRead()
+    const connection = (this.#reads.length === 0 ? this.#free() : undefined) ?? this.#forRead()
     const {
       rows: [row],
-    } = await place.connection.query(text, [pid, started], this.#timeout)
+    } = await connection.query(text, [pid, started], this.#timeout)
     return row && String(row['state'])
   }
 
@@ -164,6 +163,6 @@ export class Connections {
   }
 }
 
-function lessUsed(one: Place | undefined, two: Place): Place {
+function lessUsed(one: Connection | undefined, two: Connection): Connection {
   return one === undefined || two.statements < one.statements ? two : one
 }

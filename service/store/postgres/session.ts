@@ -1,11 +1,23 @@
 import pg from 'pg'
 import type { Row } from '../rows.ts'
-import type { ConnectionOptions } from './connection.ts'
 
 /** The server process of a connection. */
 export interface Backend {
   readonly pid: number
   readonly started: string
+}
+
+export interface ConnectionOptions {
+  readonly url: string
+  /**
+   * The server ends a read after `timeout`, and a write that waits for a lock after half of it. It must not end a write
+   * that waits for a synchronous standby: the commit would be visible, but not safe.
+   */
+  readonly kind: 'reads' | 'snapshots' | 'writes'
+  /** Milliseconds for an operation. */
+  readonly timeout: number
+  /** Asks for the state of a server process over another connection. @returns undefined if the process has ended */
+  readonly askState: (backend: Backend) => Promise<string | undefined>
 }
 
 /** Multiples of `timeout` after which the server closes an unused connection. */
@@ -24,7 +36,7 @@ const PLANS = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', en
  * @returns the server process; undefined behind a pooler, which shares it: then the session is not set up
  * @throws {Error} if the server takes no writes, or does not answer
  */
-export async function checkConnection(
+export async function prepareSession(
   client: pg.Client,
   { kind, timeout }: Pick<ConnectionOptions, 'kind' | 'timeout'>,
   wait: number,
