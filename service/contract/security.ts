@@ -58,13 +58,13 @@ export function requireCaller(
       request.caller = findCaller(settled)
       done()
     } else {
-      const found = Promise.all(verdicts.map(async (each) => each)).then((all) => (request.caller = findCaller(all)))
+      const found = Promise.all(verdicts.map(settle)).then((all) => (request.caller = findCaller(all)))
       found.then(() => done(), done)
     }
   }
 
-  /** @param verdicts of all guards, in order. They are removed @throws {HttpError} 401 or 403 */
-  function findCaller(verdicts: Verdict[]): string {
+  /** @param verdicts of all guards, in order. They are removed @throws {HttpError} 401, 403, or the error of a guard */
+  function findCaller(verdicts: Checked[]): string {
     const refusals: Refused[] = []
     for (const all of guarded) {
       const { caller, refused } = combine(all, verdicts)
@@ -78,10 +78,21 @@ export function requireCaller(
   }
 }
 
+/** A verdict, or the error of a guard. The error counts only if no alternative before it is satisfied. */
+type Checked = Verdict | { readonly error: unknown }
+
 interface Refused {
   readonly reason: Refusal | 'scope'
   readonly challenge: string
   readonly scopes: readonly string[]
+}
+
+async function settle(verdict: Verdict | Promise<Verdict>): Promise<Checked> {
+  try {
+    return await verdict
+  } catch (error) {
+    return { error }
+  }
 }
 
 const rank = ({ reason }: Refused) => (reason === 'scope' ? 2 : reason === 'missing' ? 0 : 1)
@@ -89,12 +100,13 @@ const rank = ({ reason }: Refused) => (reason === 'scope' ? 2 : reason === 'miss
 /** Combines the verdicts on all requirements of one alternative. It removes them from `verdicts`. */
 function combine(
   all: readonly (Pick<Requirement, 'scopes'> & { readonly guard: Guard })[],
-  verdicts: Verdict[],
+  verdicts: Checked[],
 ): { caller: string; refused: Refused | undefined } {
   let caller = ''
   const refusals: Refused[] = []
   for (const { scopes, guard } of all) {
     const verdict = verdicts.shift() ?? { refused: 'missing' }
+    if ('error' in verdict) throw verdict.error
     const isLacking = 'caller' in verdict && scopes.some((scope) => !verdict.scopes.includes(scope))
     const reason = 'refused' in verdict ? verdict.refused : isLacking ? 'scope' : undefined
     if (reason !== undefined) refusals.push({ reason, challenge: guard.challenge, scopes })

@@ -251,3 +251,19 @@ components: { securitySchemes: { ${schemes} } }`,
   }
   t.equal((await app.inject('/x')).statusCode, 200)
 })
+
+t.test('a check of credentials that fails does not matter if other credentials are enough', async (t) => {
+  const schemes = 'b: { type: http, scheme: bearer }, k: { type: apiKey, in: header, name: X-Key }'
+  const app = await boot(t, {
+    yaml: `      security: [{ b: [] }, { k: [] }]
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components: { securitySchemes: { ${schemes} } }`,
+  })
+  for (const [authorization, status] of [
+    ['Bearer joe:', 200],
+    ['Bearer wrong', 503],
+  ] as const) {
+    const headers = { authorization, 'x-key': 'away:' }
+    t.equal((await app.inject({ url: '/x', headers })).statusCode, status)
+  }
+})

@@ -1,12 +1,13 @@
 // Serves small contracts in this process. One method answers all operations of a contract.
-import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import type { Answer } from '../../service/contract/answer.ts'
 import { type Contract, readContract } from '../../service/contract/contract.ts'
 import { addRoutes, type Exactly, type OperationHooks } from '../../service/contract/routes.ts'
 import { checkBody } from '../../service/contract/bodies.ts'
-import { type Guard, type MakeGuard, requireCaller } from '../../service/contract/security.ts'
+import { type MakeGuard, requireCaller, type Verdict } from '../../service/contract/security.ts'
 import { answerError } from '../../service/http/errors.ts'
+import { HttpError } from '../../service/errors.ts'
 
 /** The request that a method gets. */
 export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body', unknown>>
@@ -93,13 +94,19 @@ const echo: Run = async (request) => {
   return { status: 200, body: Object.fromEntries(parts) }
 }
 
-/** Accepts credentials such as `alice:read,write`: the caller alice with the scopes read and write. */
+/**
+ * Accepts credentials such as `alice:read,write`: the caller alice with the scopes read and write. The check of `away:` fails.
+ * A bearer token is checked at once, an apiKey later.
+ */
 const makeGuard: MakeGuard = (scheme) => {
   const header = scheme.type === 'bearer' ? 'authorization' : scheme.header
-  const check: Guard['check'] = async ({ headers }) => {
+  const check = ({ headers }: FastifyRequest): Verdict => {
     const [, caller, scopes = ''] = /^(?:Bearer )?(\w+):(.*)$/.exec(String(headers[header] ?? '')) ?? []
+    if (caller === 'away') throw new HttpError(503, 'away')
     if (caller !== undefined) return { caller, scopes: scopes.split(',') }
     return { refused: headers[header] === undefined ? 'missing' : 'malformed' }
   }
-  return { challenge: scheme.type === 'bearer' ? 'Bearer realm="x"' : 'ApiKey realm="x"', check }
+  return scheme.type === 'bearer'
+    ? { challenge: 'Bearer realm="x"', check }
+    : { challenge: 'ApiKey realm="x"', check: async (request) => check(request) }
 }
