@@ -1,52 +1,61 @@
-// `npm run bench`: this service beside others, in one run. It takes about twelve minutes, and two cores.
-//   --quick   a look that takes three minutes, and is not recorded
-//   --check   a whole run that is not recorded: what got worse than recorded is named, and the exit code is then 1
-//   --draw    no run: the tables, the chart and the figures of the README from the recorded run
+// `npm run bench`: this service beside others, in one run. It takes about seventeen minutes, and two cores.
+//   --quick            a look that takes three minutes, and is not recorded
+//   --check [commit]   this service beside itself at a commit, by default the recorded one: what got worse is named, and
+//                      the exit code is then 1
+//   --draw             no run: the tables, the chart and the figures of the README from the recorded run
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 import fastify from 'fastify/package.json' with { type: 'json' }
 import { type Server as Postgres, startPostgres } from '../support/postgres.ts'
 import { type Case, casesOf, Invalid, type LongList, measure, measureLongList, type Sample } from './cases.ts'
+import { check } from './check.ts'
 import { listOf, type Sizes } from './data.ts'
 import { chooseTool } from './load.ts'
 import { lineOf, machine, publish, tables } from './report.ts'
-import { compared, decay, type Figures, median, record, recorded, type Results } from './results.ts'
+import { compared, type Figures, median, record, recorded, type Results } from './results.ts'
 import { isPinned, pinLoad, type Running, start } from './running.ts'
 import { prepareServers, type Server } from './servers.ts'
+import { coldStarts, firstSeconds } from './starts.ts'
 
 const flag = { type: 'boolean' } as const
-const { check, draw, quick } = parseArgs({ options: { check: flag, draw: flag, quick: flag } }).values
+const { values, positionals } = parseArgs({ options: { check: flag, draw: flag, quick: flag }, allowPositionals: true })
+const { draw, quick } = values
 if (draw) {
   publish(recorded())
   process.exit()
 }
-if (check && quick) throw new Error('--check needs a whole run')
-const before = check ? recorded() : undefined
 const REPETITIONS = quick ? 1 : 7
 const SIZES: Sizes = {
   small: 10_000,
   large: quick ? 100_000 : 1_000_000,
   creator: 0,
   deleter: 40_000 * (2 + REPETITIONS),
+  many: quick ? 10_000 : 100_000,
 }
 
 const tool = chooseTool()
 const cases = casesOf(SIZES)
+const [list] = cases
 const folder = mkdtempSync(`${tmpdir()}/plants-bench-`)
 const running: Running[] = []
 process.on('exit', () => rmSync(folder, { recursive: true }))
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
 const ends: (() => unknown)[] = []
 try {
-  const results = await bench()
-  if (before !== undefined) {
-    const worse = decay(before, results)
+  const postgres = await startPostgres({ teardown: (end) => void ends.push(end) })
+  if (values.check) {
+    pinLoad()
+    const worse = await check(positionals[0] ?? recorded().commit, folder, postgres)
     for (const line of worse) console.error(`worse: ${line}`)
     process.exitCode = worse.length > 0 ? 1 : 0
-  } else if (!quick) {
-    record(results)
-    publish(results)
+  } else {
+    const results = await bench(postgres)
+    if (!quick) {
+      record(results)
+      publish(results)
+    }
   }
 } catch (error) {
   if (!(error instanceof Invalid)) throw error
@@ -57,8 +66,7 @@ try {
   for (const end of ends) await end()
 }
 
-async function bench(): Promise<Results> {
-  const postgres = await startPostgres({ teardown: (end) => void ends.push(end) })
+async function bench(postgres: Postgres): Promise<Results> {
   const about = await setting(postgres)
   console.log(about)
   const servers = await prepareServers(folder, postgres, SIZES)
@@ -70,7 +78,8 @@ async function bench(): Promise<Results> {
 
   for (const server of running.splice(0)) await server.stop()
   const longList = await longLists(servers)
-  const starts = await coldStarts(servers)
+  const starts = await coldStarts(servers, folder, REPETITIONS)
+  const windows = await firstSeconds(servers, folder, list, tool.run, Math.min(REPETITIONS, 3))
   const processes = servers.map(({ name }, index) => [
     name,
     {
@@ -79,7 +88,7 @@ async function bench(): Promise<Results> {
       memoryAfterRun: Number(memoryAfterRun[index]),
     },
   ])
-  const results = { ...about, cases, longList, processes: Object.fromEntries(processes) }
+  const results = { ...about, cases, longList, windows, processes: Object.fromEntries(processes) }
   console.log(`\n${tables(results)}`)
   return results
 }
@@ -89,6 +98,7 @@ async function setting(postgres: Postgres) {
   const [row] = await postgres.sql('SHOW server_version')
   return {
     date: new Date().toISOString(),
+    commit: execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim(),
     machine: machine(),
     versions: {
       Node: process.versions.node,
@@ -131,29 +141,13 @@ async function compare(each: Case, connections: number): Promise<Record<string, 
 /** Measures the longest list of each server that has one, on a new process: an old one has memory to spare. */
 async function longLists(servers: readonly Server[]): Promise<Results['longList']> {
   const length = Buffer.byteLength(listOf(SIZES.large))
-  const [meanwhile] = cases
   const lists: Record<string, LongList> = {}
   for (const server of servers.filter(({ count }) => count !== undefined)) {
     const process = await start(server, folder)
     running.push(process)
-    await measure(process, meanwhile, 1, tool.run)
-    lists[server.name] = await measureLongList(process, meanwhile, length, tool.run)
+    await measure(process, list, 1, tool.run)
+    lists[server.name] = await measureLongList(process, list, length, tool.run)
     await running.pop()?.stop()
   }
   return lists
-}
-
-/** Starts the servers in turn, again and again. All were started before, so that they are compiled. */
-async function coldStarts(servers: readonly Server[]) {
-  const rounds: { started: number; memory: number }[][] = []
-  for (let round = 0; round < REPETITIONS; round++) {
-    const starts = []
-    for (const server of servers) {
-      const { started, memory, stop } = await start(server, folder)
-      starts.push({ started, memory: memory() })
-      await stop()
-    }
-    rounds.push(starts)
-  }
-  return rounds
 }

@@ -1,12 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Caller, firstId, listOf, plantOf, type Sizes } from './data.ts'
+import { type Caller, firstId, listOf, plantOf, type Sizes, type Tokens } from './data.ts'
 import { ID, type Load, type Loaded } from './load.ts'
 import type { Running } from './running.ts'
 
 /** A kind of request that is measured, and its answer. */
 export interface Case {
   readonly name: string
-  readonly caller: Caller
+  readonly caller: Caller | 'many'
   readonly method: Load['method']
   readonly path: string
   readonly body?: string
@@ -30,13 +31,18 @@ export interface Sample {
   readonly cpu: number
 }
 
+/** A sample, and the milliseconds that 90 of 100 answers took at most. */
+export interface Measured extends Sample {
+  readonly p90: number
+}
+
 /** An answer was wrong, or a write was lost: what was measured says nothing. */
 export class Invalid extends Error {
   override readonly name = 'Invalid'
 }
 
 /** All cases, for callers who have so many plants. */
-export function casesOf({ small, large }: Sizes) {
+export function casesOf({ small, large, many }: Sizes) {
   const often = { connections: [1, 32], seconds: 1 } as const
   const list = { ...often, method: 'GET', status: 200, adds: 0 } as const
   const thousands = (count: number) => count.toLocaleString('en')
@@ -45,6 +51,7 @@ export function casesOf({ small, large }: Sizes) {
   return [
     { ...twenty, name: `list of 20 among ${thousands(small)}`, caller: 'small' },
     { ...twenty, name: `list of 20 among ${thousands(large)}`, caller: 'large' },
+    { ...twenty, name: `list of 20, ${thousands(many)} callers in turn`, caller: 'many' },
     {
       ...often,
       name: 'create',
@@ -76,8 +83,8 @@ export function casesOf({ small, large }: Sizes) {
   ] as const satisfies Case[]
 }
 
-/** The next id that a server is to create or delete. */
-const nextIds = new WeakMap<Running, Partial<Record<Caller, number>>>()
+/** The next id to create or delete, or the number of the next token of many, by the tokens of the server's database. */
+const nextIds = new WeakMap<Tokens, Record<string, number>>()
 
 /**
  * Puts a load on a server, and checks what it answers and keeps.
@@ -88,35 +95,37 @@ export async function measure(
   { name, caller, method, path, body, status, answer, adds, seconds }: Case,
   connections: number,
   run: (load: Load) => Promise<Loaded>,
-): Promise<Sample> {
-  const { port, count } = server
-  const token = server.tokens[caller]
+): Promise<Measured> {
+  const { port, count, tokens } = server
   const fail = (what: string) => {
     throw new Invalid(`${server.name}, ${name}, ${connections} connections: ${what}`)
   }
+  const token = caller === 'many' ? { token: ID, tokens: tokens.many } : { token: tokens[caller] }
   if (adds === 0) {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${token}` } })
+    const valid = caller === 'many' ? readFileSync(tokens.many, 'utf8').split('\n')[0] : tokens[caller]
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${valid}` } })
     if (response.status !== status || (await response.text()) !== answer) fail('the list is wrong')
   }
-  const ids = nextIds.get(server) ?? {}
-  nextIds.set(server, ids)
-  const id = ids[caller] ?? firstId(caller)
+  const ids = nextIds.get(tokens) ?? {}
+  nextIds.set(tokens, ids)
+  const key = `${method} ${caller}`
+  const id = ids[key] ?? firstId(caller)
   const keptBefore = await count?.(caller)
   const cpuBefore = server.cpu()
   const length = Buffer.byteLength(answer)
-  const load = { port, connections, seconds, method, path, ...(body === undefined ? {} : { body }), token, id }
+  const load = { port, connections, seconds, method, path, ...(body === undefined ? {} : { body }), ...token, id }
   const { right, wrong, ...times } = await run({ ...load, status, length })
   const cpu = server.cpu() - cpuBefore
   if (wrong > 0) fail(`${wrong} of ${right + wrong} answers were wrong`)
   if (right === 0) fail('there was no answer')
   // At the end each connection may have a request under way, which is carried out or not.
-  ids[caller] = id + right + 2 * connections
+  ids[key] = id + right + 2 * connections
   if (adds !== 0 && count !== undefined) {
     await delay(50)
     const changed = adds * ((await count(caller)) - Number(keptBefore))
     if (changed < right || changed > right + connections) fail(`of ${right} writes ${changed} were kept`)
   }
-  return { rate: right / times.seconds, p50: times.p50, p99: times.p99, cpu: (cpu * 1000) / right }
+  return { rate: right / times.seconds, p50: times.p50, p90: times.p90, p99: times.p99, cpu: (cpu * 1000) / right }
 }
 
 /** How a server gives one list of very many plants. */

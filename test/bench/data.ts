@@ -1,11 +1,12 @@
 /** The callers of a benchmark: two only list, one creates, one deletes. */
-export type Caller = 'small' | 'large' | 'creator' | 'deleter'
+export const CALLERS = ['small', 'large', 'creator', 'deleter'] as const
+export type Caller = (typeof CALLERS)[number]
 
-/** An access token for each caller. */
-export type Tokens = Readonly<Record<Caller, string>>
+/** An access token for each caller, and a file with those of many callers, one in each line. */
+export type Tokens = Readonly<Record<Caller | 'many', string>>
 
-/** How many plants each caller has at first. */
-export type Sizes = Readonly<Record<Caller, number>>
+/** How many plants each caller has at first, and how many callers with 20 plants there are in addition. */
+export type Sizes = Readonly<Record<Caller | 'many', number>>
 
 /** The id before the first one that is created or deleted: from there on all have ten digits. */
 const FIRST_WRITTEN = 1_000_000_000
@@ -21,17 +22,26 @@ export function listOf(count: number): string {
 }
 
 /** The first id that a caller has, or creates. */
-export function firstId(caller: Caller): number {
-  return caller === 'small' || caller === 'large' ? 1 : FIRST_WRITTEN
+export function firstId(caller: Caller | 'many'): number {
+  return caller === 'creator' || caller === 'deleter' ? FIRST_WRITTEN : 1
 }
 
-/** The plants to begin with, in batches: the ids of a caller, in ascending order. */
-export function* batchesOf(sizes: Sizes, most: number): Generator<{ caller: Caller; ids: number[] }> {
-  for (const caller of ['small', 'large', 'creator', 'deleter'] as const) {
-    const first = firstId(caller)
-    const end = first + sizes[caller]
-    for (let from = first; from < end; from += most) {
-      yield { caller, ids: Array.from({ length: Math.min(most, end - from) }, (_, index) => from + index) }
+/** The names of the callers with 20 plants. */
+export function manyCallers({ many }: Sizes): string[] {
+  return Array.from({ length: many }, (_, index) => `caller ${index + 1}`)
+}
+
+/** The plants to begin with, in batches, by caller and id. */
+export function* batchesOf(sizes: Sizes, most: number): Generator<{ owner: string; id: number }[]> {
+  const named = CALLERS.map((caller) => ({ owner: caller, first: firstId(caller), count: sizes[caller] }))
+  const many = manyCallers(sizes).map((owner) => ({ owner, first: 1, count: 20 }))
+  let batch = []
+  for (const { owner, first, count } of [...named, ...many]) {
+    for (let id = first; id < first + count; id++) {
+      if (batch.push({ owner, id }) < most) continue
+      yield batch
+      batch = []
     }
   }
+  yield batch
 }

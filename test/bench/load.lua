@@ -1,5 +1,6 @@
 -- What wrk sends, and how it checks the answers. The words after "--": the request's method, path, access token and body, the
--- status and length of the answer, and the first id. Each "##########" in a request is the next id, from the first one on.
+-- status and length of the answer, the first id, and a file with a token in each line. A "##########" in a request stands for
+-- the next id, or with a file for the next token.
 local threads = {}
 
 function setup(thread)
@@ -16,10 +17,15 @@ function init(words)
     wrk.body = body
     wrk.headers['Content-Type'] = 'application/json'
   end
+  local tokens
+  if words[8] ~= '' then
+    tokens = {}
+    for token in io.lines(words[8]) do table.insert(tokens, token) end
+  end
   local head, tail = wrk.format():match('^(.-)##########(.*)$')
   if head then
     function request()
-      local text = head .. id .. tail
+      local text = head .. (tokens and tokens[id % #tokens + 1] or id) .. tail
       id = id + 1
       return text
     end
@@ -39,7 +45,7 @@ function done(summary, latency)
   for _, thread in ipairs(threads) do
     right, wrong = right + thread:get('right'), wrong + thread:get('wrong')
   end
-  print(string.format('{"right":%d,"wrong":%d,"seconds":%f,"p50":%f,"p99":%f}',
+  print(string.format('{"right":%d,"wrong":%d,"seconds":%f,"p50":%f,"p90":%f,"p99":%f}',
     right, wrong + failed.connect + failed.read + failed.write + failed.timeout, summary.duration / 1e6,
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3))
+    latency:percentile(50) / 1e3, latency:percentile(90) / 1e3, latency:percentile(99) / 1e3))
 end

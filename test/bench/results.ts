@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { LongList, Sample } from './cases.ts'
-import { BARE } from './servers.ts'
+import type { LongList, Measured, Sample } from './cases.ts'
 
 /** A sample, and each of its figures as a share of that of bare Fastify. */
 export interface Figures extends Sample {
@@ -17,9 +16,13 @@ export interface Process {
 /** Figures by case, or by server. */
 type By<Value> = Readonly<Record<string, Value>>
 
+/** What a server does with lists of 20 for 32 connections in some of its first seconds. */
+export type Window = Pick<Measured, 'rate' | 'p90' | 'p99'>
+
 /** A whole run, as it is recorded. Every figure is a median over its repetitions. */
 export interface Results {
   readonly date: string
+  readonly commit: string
   readonly machine: string
   readonly versions: By<string>
   /** What the load came from, and where it ran. */
@@ -27,12 +30,11 @@ export interface Results {
   readonly cases: By<By<Figures>>
   readonly processes: By<Process>
   readonly longList: By<LongList>
+  /** By seconds since the start, then by server. */
+  readonly windows: By<By<Window>>
 }
 
 const RECORD = 'test/bench/results.json'
-
-/** What got worse by more than this share fails the check. */
-const MOST_DECAY = 0.15
 
 /** The figure in the middle. */
 export function median(figures: readonly number[]): number {
@@ -53,7 +55,7 @@ export function compared(samples: readonly Sample[], bare: readonly Sample[]): F
   }
 }
 
-/** Records a run, for later ones to be compared with. */
+/** Records a run. */
 export function record(results: Results): void {
   writeFileSync(RECORD, `${JSON.stringify(results, undefined, 2)}\n`)
 }
@@ -61,33 +63,4 @@ export function record(results: Results): void {
 /** The recorded run. */
 export function recorded(): Results {
   return JSON.parse(readFileSync(RECORD, 'utf8')) as Results // as `record` wrote it
-}
-
-/** What of this service got worse in comparison with bare Fastify, a line each. */
-export function decay(before: Results, now: Results): string[] {
-  const ratios = ratiosOf(now)
-  return [...ratiosOf(before)].flatMap(([name, { ratio: old, isGood }]) => {
-    const ratio = ratios.get(name)?.ratio ?? NaN
-    const isKept = isGood ? ratio >= old * (1 - MOST_DECAY) : ratio <= old * (1 + MOST_DECAY)
-    return isKept ? [] : [`${name}: ${ratio.toFixed(2)} of bare Fastify, was ${old.toFixed(2)}`]
-  })
-}
-
-/** The ratios of this service by name, and whether more is good. */
-function ratiosOf({ cases, processes }: Results) {
-  const ratios = new Map<string, { ratio: number; isGood: boolean }>()
-  const add = (server: string, what: string, ratio: number, isGood: boolean) => {
-    if (server.startsWith('this service')) ratios.set(`${server}, ${what}`, { ratio, isGood })
-  }
-  for (const [name, by] of Object.entries(cases)) {
-    for (const [server, { ratio }] of Object.entries(by)) {
-      add(server, `${name}: requests per second`, ratio.rate, true)
-      add(server, `${name}: processor time`, ratio.cpu, false)
-    }
-  }
-  const bare = processes[BARE]?.coldStart ?? NaN
-  for (const [server, { coldStart }] of Object.entries(processes)) {
-    add(server, 'cold start', coldStart / bare, false)
-  }
-  return ratios
 }

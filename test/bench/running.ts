@@ -46,6 +46,7 @@ export async function start(server: Server, folder: string): Promise<Running> {
       PORT: String(port),
       ...server.environment,
     },
+    cwd: server.folder,
     stdio: ['ignore', output, output],
   })
   closeSync(output)

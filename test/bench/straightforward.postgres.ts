@@ -35,12 +35,17 @@ export async function fill(url: string, sizes: Sizes): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query(SCHEMA)
-  for (const { caller, ids } of batchesOf(sizes, 10_000)) {
-    const plants = ids.map(plantOf)
+  for (const batch of batchesOf(sizes, 10_000)) {
+    const plants = batch.map(({ id }) => plantOf(id))
     await client.query(
       `INSERT INTO plants (owner, id, name, tag)
-        SELECT $1, * FROM unnest($2::int8[], $3::text[], $4::text[])`,
-      [caller, ids, plants.map(({ name }) => name), plants.map(({ tag }) => tag)],
+        SELECT * FROM unnest($1::text[], $2::int8[], $3::text[], $4::text[])`,
+      [
+        batch.map(({ owner }) => owner),
+        batch.map(({ id }) => id),
+        plants.map(({ name }) => name),
+        plants.map(({ tag }) => tag),
+      ],
     )
   }
   await client.query('VACUUM ANALYZE plants')

@@ -30,10 +30,10 @@ export async function fill(url: string, sizes: Sizes): Promise<void> {
   const db = new DatabaseSync(url.replace('sqlite:', ''))
   db.exec(`PRAGMA journal_mode = WAL; ${SCHEMA}; BEGIN`)
   const insert = db.prepare('INSERT INTO plants (owner, id, name, tag) VALUES (?, ?, ?, ?)')
-  for (const { caller, ids } of batchesOf(sizes, 1000)) {
-    for (const id of ids) {
+  for (const batch of batchesOf(sizes, 1000)) {
+    for (const { owner, id } of batch) {
       const { name, tag } = plantOf(id)
-      insert.run(caller, id, name, tag)
+      insert.run(owner, id, name, tag)
     }
   }
   db.exec('COMMIT')

@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Server as Postgres } from '../support/postgres.ts'
+import { casesOf, measure, type Measured } from './cases.ts'
+import { plantOf, type Sizes } from './data.ts'
+import { estimate } from './intervals.ts'
+import { chooseTool } from './load.ts'
+import { type Running, start } from './running.ts'
+import { countIn, type Server } from './servers.ts'
+
+/** In each round both versions start again: some starts are faster than others, for as long as they run. */
+const ROUNDS = 12
+/** How long plants to delete are created before. In each round two seconds of deletes need some. */
+const FILLING_SECONDS = 36
+/** The probability that unchanged code fails the check. */
+const RISK = 0.05
+const SIZES: Sizes = { small: 10_000, large: 0, creator: 0, deleter: 0, many: 0 }
+
+const [list, , , create, remove, whole] = casesOf(SIZES)
+
+/** For each figure, the logarithm of its change in each round. More is better. */
+type Gains = Map<string, number[]>
+
+/**
+ * Measures this service as it was at a commit and as it is now, in turn.
+ * @param folder for their files
+ * @returns what got worse, a line each; prints the other figures, too
+ */
+export async function check(commit: string, folder: string, postgres: Postgres, rounds = ROUNDS): Promise<string[]> {
+  const before = checkOut(commit, `${folder}/before`)
+  const gains: Gains = new Map()
+  for (const engine of ['SQLite', 'PostgreSQL']) {
+    const servers = []
+    for (const [name, root] of Object.entries({ before, now: process.cwd() })) {
+      const url = engine === 'SQLite' ? `sqlite:${folder}/${name}.db` : await postgres.createDatabase()
+      servers.push(await prepare(`${engine}, ${name}`, root, url, folder))
+    }
+    for (let round = 0; round < rounds; round++) await compare(engine, servers, round, folder, gains)
+  }
+  const judged = judge(gains)
+  for (const { line } of judged) console.log(line)
+  return judged.filter(({ isWorse }) => isWorse).map(({ line }) => line)
+}
+
+/** Puts the files of a commit, and its packages, into a new folder. @returns the folder */
+function checkOut(commit: string, folder: string): string {
+  mkdirSync(folder)
+  execFileSync('sh', ['-c', 'git archive "$0" | tar -x -C "$1"', commit, folder])
+  const hasSamePackages =
+    readFileSync(`${folder}/package-lock.json`, 'utf8') === readFileSync('package-lock.json', 'utf8')
+  if (hasSamePackages) symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+  else execFileSync('npm', ['ci', '--silent'], { cwd: folder })
+  return folder
+}
+
+/** Fills an empty database by the commands and the API of a version, which change less than its code. */
+async function prepare(name: string, root: string, url: string, folder: string): Promise<Server> {
+  const environment = { NODE_ENV: 'production', ADMIN_PORT: '0', DRAIN_DELAY: '0', DATABASE_URL: url }
+  const issue = (caller: string) => {
+    const words = ['service/token.ts', 'issue', caller]
+    const env = { ...process.env, DATABASE_URL: url }
+    return execFileSync(process.execPath, words, {
+      cwd: root,
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim()
+  }
+  const tokens = { small: issue('small'), creator: issue('creator'), deleter: issue('deleter'), large: '', many: '' }
+  const count = (caller: string) => countIn(url, caller)
+  const server = { name, folder: root, program: 'service/main.ts', environment, tokens, count }
+  const filling = await start(server, folder)
+  for (let id = 1; id <= SIZES.small; id += 20) {
+    await Promise.all(Array.from({ length: 20 }, (_, index) => createPlant(filling, id + index)))
+  }
+  await measure(filling, { ...create, caller: 'deleter', seconds: FILLING_SECONDS }, 32, chooseTool().run)
+  await filling.stop()
+  return server
+}
+
+async function createPlant(running: Running, id: number): Promise<void> {
+  const { port, tokens } = running
+  const headers = { authorization: `Bearer ${tokens.small}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ id, ...plantOf(id) })
+  const response = await fetch(`http://127.0.0.1:${port}/plants`, { method: 'POST', headers, body })
+  const answer = await response.text()
+  if (response.status === 503) return createPlant(running, id) // it was too busy
+  if (response.status !== 200) throw new Error(answer)
+}
+
+/** Starts both versions, warms them up, and measures each case on one and then on the other. */
+async function compare(engine: string, servers: readonly Server[], round: number, folder: string, gains: Gains) {
+  const { run } = chooseTool()
+  // Each version is the first one in every second round.
+  const inTurn = <Each>(pair: readonly Each[]) => (round % 2 === 0 ? pair : pair.toReversed())
+  const add = (figure: string, gain: number) => {
+    gains.set(figure, [...(gains.get(figure) ?? []), Math.log(gain)])
+    return Math.log(gain)
+  }
+  const running: Running[] = []
+  try {
+    for (const server of inTurn(servers)) running.push(await start(server, folder))
+    const [old, now] = inTurn(running)
+    if (old === undefined || now === undefined) throw new Error('two versions are compared')
+    add(`${engine}, cold start`, old.started / now.started)
+    for (const server of running) {
+      for (const each of [list, create]) await measure(server, each, 32, run)
+    }
+    const [rates, times]: [number[], number[]] = [[], []]
+    for (const each of [list, create, remove, whole]) {
+      for (const connections of each.connections) {
+        const samples: Measured[] = []
+        for (const server of running) samples.push(await measure(server, each, connections, run))
+        const [before, after] = inTurn(samples)
+        const name = `${engine}, ${each.name}, ${connections} connections`
+        rates.push(add(`${name}: requests per second`, Number(after?.rate) / Number(before?.rate)))
+        times.push(add(`${name}: requests per processor time`, Number(before?.cpu) / Number(after?.cpu)))
+      }
+    }
+    // The means of all cases have less noise: they show what is paid for every request.
+    add(`${engine}, mean of all: requests per second`, Math.exp(mean(rates)))
+    add(`${engine}, mean of all: requests per processor time`, Math.exp(mean(times)))
+  } finally {
+    for (const server of running) await server.stop()
+  }
+}
+
+function mean(figures: readonly number[]): number {
+  return figures.reduce((sum, each) => sum + each, 0) / figures.length
+}
+
+/** What became of each figure, a line each. @returns also whether it got worse, whatever the noise */
+export function judge(gains: Gains): { line: string; isWorse: boolean }[] {
+  return [...gains].map(([figure, logarithms]) => {
+    const { low, middle, high } = estimate(logarithms, RISK / gains.size)
+    const [least, ratio, most] = [low, middle, high].map((each) => Math.exp(each).toFixed(2))
+    return { line: `${figure}: ${ratio} of before (${least} to ${most})`, isWorse: high < 0 }
+  })
+}
