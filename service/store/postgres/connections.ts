@@ -116,7 +116,7 @@ export class Connections {
 
   #forRead(): Connection {
     const usable = this.#reads.filter(({ isGivenUp }) => !isGivenUp)
-    return usable.reduce<Connection | undefined>(lessUsed, undefined) ?? this.#forWrite()
+    return usable.sort((one, two) => one.statements - two.statements)[0] ?? this.#forWrite()
   }
 
   #forWrite(): Connection {
@@ -161,8 +161,4 @@ export class Connections {
       }
     }
   }
-}
-
-function lessUsed(one: Connection | undefined, two: Connection): Connection {
-  return one === undefined || two.statements < one.statements ? two : one
 }

@@ -5,7 +5,7 @@ import type { Query } from './connections.ts'
 import type { Row } from '../rows.ts'
 import type { Plant } from '../store.ts'
 
-export const INT64_MIN = -(2n ** 63n)
+const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
 /** Gives a row for a page: its plants as JSON, the id of its last plant, and whether more follow. */

@@ -3,7 +3,7 @@ import { BATCH_SIZE, Lists, MAX_SNAPSHOTS, SNAPSHOT_IDLE_TIMEOUT, type Snapshot 
 import { Connections, type Query } from './connections.ts'
 import { isFinal } from './errors.ts'
 import { prepareSchema, UPGRADE_TIMEOUT } from './schema.ts'
-import { firstAfter, INT64_MIN, Pages } from './pages.ts'
+import { firstAfter, Pages } from './pages.ts'
 import { Writes } from './writes.ts'
 import { fromToken, toId, toEntry, toPlant, toToken } from '../rows.ts'
 import type { Entry, Figures, Limits, Page, Plant, Store, StoredToken } from '../store.ts'
@@ -78,8 +78,8 @@ export class PostgresStore implements Store {
 
   async entries(after?: Entry): Promise<Entry[]> {
     const { rows } = await this.#connections.read(
-      'SELECT owner, id, plant FROM plants WHERE (owner, id) > ($1, $2) ORDER BY owner, id LIMIT $3',
-      [after?.owner ?? '', after?.id ?? INT64_MIN, BATCH_SIZE],
+      'SELECT owner, id, plant FROM plants WHERE (owner, id) >= ($1, $2) ORDER BY owner, id LIMIT $3',
+      [after?.owner ?? '', firstAfter(after?.id), BATCH_SIZE],
     )
     return rows.map(toEntry)
   }
