@@ -28,6 +28,8 @@ export class Connection {
   #client: pg.Client | undefined
   /** The server process of the client; absent behind a pooler, which shares it. */
   #backend: Backend | undefined
+  /** Part of the names of statements: the next version is prepared anew. */
+  #version = 0
   #closing: Promise<void> | undefined
   #idle: NodeJS.Timeout | undefined
 
@@ -63,8 +65,11 @@ export class Connection {
    */
   async query(text: string, values: unknown[], timeout: number, name?: string): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    let version = 0
     const send = (client: pg.Client) => {
-      const statement = name !== undefined && this.#backend !== undefined ? { name, text, values } : { text, values }
+      version = this.#version
+      const isNamed = name !== undefined && this.#backend !== undefined
+      const statement = { ...(isNamed && { name: `${name}${version}` }), text, values }
       client.query<Row>(statement, (error: Error | null, result) => (error ? reject(error) : resolve(result)))
     }
     if (this.#client === undefined && this.transaction === 'runs') throw new Error('the transaction was lost')
@@ -76,7 +81,8 @@ export class Connection {
       return await promise
     } catch (error) {
       const fault = classify(error)
-      if (fault === 'unknown' || fault === 'unprepared') this.close(new Error('the connection was given up'))
+      if (fault === 'unknown') this.close(new Error('the connection was given up'))
+      if (fault === 'unprepared' && version === this.#version) this.#version += 1
       throw error
     } finally {
       clearTimeout(timer)

@@ -17,8 +17,8 @@ export interface Transaction {
 
 /** The most attempts to run a statement, by its kind and its fault. */
 const TRIES = {
-  read: { unsent: 2, unprepared: 2, unknown: 2, conflict: 5, refused: 1, other: 1 },
-  write: { unsent: 2, unprepared: 2, unknown: 1, conflict: 5, refused: 1, other: 1 },
+  read: { unsent: 2, unprepared: 5, unknown: 2, conflict: 5, refused: 1, other: 1 },
+  write: { unsent: 2, unprepared: 5, unknown: 1, conflict: 5, refused: 1, other: 1 },
 }
 
 /** The connections to PostgreSQL. Every wait has a bound. Errors that may be temporary become StoreUnavailable. */

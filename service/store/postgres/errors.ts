@@ -12,7 +12,7 @@ export class NoConnection extends Error {
 
 /**
  * What an error means for its statement. `unknown`: it may be done, and the connection must not be used again. `refused`:
- * the server can't run it now. `unprepared`: it was not run, and must be prepared anew on another connection.
+ * the server can't run it now. `unprepared`: it was not run, and must be prepared anew.
  */
 export type Fault = 'unsent' | 'unprepared' | 'unknown' | 'conflict' | 'refused' | 'other'
 

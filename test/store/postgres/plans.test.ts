@@ -110,3 +110,14 @@ t.test('a statement whose plan can not be used any more is parsed again', async 
   t.strictSame(await namesIn(store, 'joe'), ['a'])
   t.equal(count('SELECT plant FROM plants WHERE'), 2)
 })
+
+t.test('plans that can not be used any more on all connections fail no request', async (t) => {
+  const { url, store } = await open(t, 6)
+  await store.create('joe', 1n, name('a'))
+  const find = () => Promise.all(Array.from({ length: 8 }, () => store.find('joe', 1n)))
+  for (let round = 0; round < 40; round++) {
+    await find()
+    await server.sql(`ALTER TABLE plants ALTER COLUMN plant TYPE ${round % 2 === 0 ? 'VARCHAR' : 'TEXT'}`, url)
+    t.ok((await find()).every((plant) => plant?.name === 'a'))
+  }
+})
