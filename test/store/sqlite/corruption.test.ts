@@ -1,7 +1,5 @@
 // The real process does not serve a damaged database file.
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
-import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startCheck } from '../../../service/store/sqlite/check.ts'
@@ -124,27 +122,26 @@ t.test('the check of a sound file is in the log and in the metrics', async (t) =
 
 t.test('a check that still runs at SIGTERM is ended, and the store is closed after it', LINUX, async (t) => {
   const { file, DATABASE_URL } = await prepare(t)
-  const db = new DatabaseSync(file)
-  db.exec(`WITH RECURSIVE n(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n LIMIT 1000000)
-    INSERT INTO plants (owner, id, plant) SELECT 'max', id, '{"name":"fern"}' FROM n`)
-  db.close()
-  const { child, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
-  // Stop the check while it reads the file: it can't end by itself.
-  let check = 0
-  while (check === 0) {
-    await delay(1)
-    check = readerOf(file, Number(child.pid))
-  }
-  process.kill(check, 'SIGSTOP')
+  // The process of the check stops itself when it has opened the file.
+  const stopper = `${t.testdirName}/stopper.mjs`
+  const script = `import { DatabaseSync } from 'node:sqlite'
+    const { prepare } = DatabaseSync.prototype
+    if (process.argv[1].endsWith('check.ts')) DatabaseSync.prototype.prepare = function (sql) {
+      this.exec('SELECT 1 FROM plants')
+      process.kill(process.pid, 'SIGSTOP')
+      return prepare.call(this, sql)
+    }`
+  writeFileSync(stopper, script)
+  const command = ['env', `NODE_OPTIONS=--import=${stopper}`, process.execPath, 'service/main.ts']
+  const { child, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION }, command)
+  let stopped: string | undefined
+  await eventually(() => {
+    const children = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim().split(' ')
+    stopped = children.find((pid) => pid !== '' && /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')))
+    return stopped !== undefined
+  })
   child.kill('SIGTERM')
   t.match(await ended, { code: 0 })
-  t.throws(() => process.kill(check, 0), { code: 'ESRCH' })
+  t.throws(() => process.kill(Number(stopped), 0), { code: 'ESRCH' })
   t.notOk(existsSync(`${file}-wal`), 'the store is closed')
 })
-
-/** The child of a process that reads a database file, or 0. */
-function readerOf(file: string, pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
-  const isReader = (child: number) => readFileSync(`/proc/${child}/maps`, 'utf8').includes(`${file}-shm`)
-  return children.find(isReader) ?? 0
-}
