@@ -22,19 +22,19 @@ export class Turns {
     await turn
     const begun = performance.now()
     const value = step()
-    const getTime = () => performance.now() - begun
-    void this.#pause(value.then(getTime, getTime)).then(() => resolve(undefined))
+    void this.#pause(begun, value).then(() => resolve(undefined))
     return value
   }
 
-  /** @param took resolves to the milliseconds of the last step */
-  async #pause(took: Promise<number>): Promise<void> {
-    await nextTurn()
+  /** @param begun when the step began */
+  async #pause(begun: number, step: Promise<unknown>): Promise<void> {
+    await nextTurn() // To write what the step has read is part of its time.
     const requests = this.#getRequests()
     if (requests === this.#requests) return
     this.#requests = requests
-    const time = await took
-    for (const end = performance.now() + time; performance.now() < end;) {
+    await Promise.allSettled([step])
+    const end = performance.now()
+    while (performance.now() - end < end - begun) {
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
   }
