@@ -15,11 +15,9 @@ export interface Transaction {
   readonly end: () => Promise<void>
 }
 
-/** The most attempts to run a statement, by its kind and its fault. */
-const TRIES = {
-  read: { unsent: 2, unprepared: 5, unknown: 2, conflict: 5, refused: 1, other: 1 },
-  write: { unsent: 2, unprepared: 5, unknown: 1, conflict: 5, refused: 1, other: 1 },
-}
+/** The most attempts to run a statement, by its fault. A read whose outcome is unknown is repeated. */
+const WRITE_TRIES = { unsent: 2, unprepared: 5, unknown: 1, conflict: 5, refused: 1, other: 1 }
+const TRIES = { read: { ...WRITE_TRIES, unknown: 2 }, write: WRITE_TRIES }
 
 /** The connections to PostgreSQL. Every wait has a bound. Errors that may be temporary become StoreUnavailable. */
 export class Connections {
@@ -143,9 +141,7 @@ export class Connections {
     if (this.#ended) return undefined
     const text = 'SELECT state FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
     const connection = (this.#reads.length === 0 ? this.#free() : undefined) ?? this.#forRead()
-    const {
-      rows: [row],
-    } = await connection.query(text, [pid, started], this.#timeout)
+    const [row] = (await connection.query(text, [pid, started], this.#timeout)).rows
     return row && String(row['state'])
   }
 

@@ -47,9 +47,7 @@ export class Pages {
   async #read(batch: readonly Batched<PageRequest, ShortPage>[]): Promise<void> {
     const [first] = batch
     if (first !== undefined && batch.length === 1) {
-      const {
-        rows: [row = {}],
-      } = await this.#query(PAGE, first.item, 'page')
+      const [row = {}] = (await this.#query(PAGE, first.item, 'page')).rows
       first.resolve(toPage(row))
       return
     }

@@ -57,10 +57,7 @@ export class PostgresStore implements Store {
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
     this.#lists.countRequest()
     const read = 'SELECT plant FROM plants WHERE owner = $1 AND id = $2'
-    const {
-      rows: [row],
-    } = await this.#connections.read(read, [owner, id], 'find')
-    return row && toPlant(row)
+    return (await this.#connections.read(read, [owner, id], 'find')).rows.map(toPlant)[0]
   }
 
   async update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
@@ -91,10 +88,7 @@ export class PostgresStore implements Store {
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
     const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens WHERE digest = $1'
-    const {
-      rows: [row],
-    } = await this.#connections.read(read, [digest], 'token')
-    return row && toToken(row)
+    return (await this.#connections.read(read, [digest], 'token')).rows.map(toToken)[0]
   }
 
   async listTokens(): Promise<StoredToken[]> {
@@ -114,9 +108,7 @@ export class PostgresStore implements Store {
   async #measure(owner: string, after: bigint | undefined, most: number) {
     const read = `SELECT count(*) AS plants, coalesce(sum(octet_length(plant)), 0) AS bytes FROM
       (SELECT plant FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3) AS found`
-    const {
-      rows: [row],
-    } = await this.#connections.read(read, [owner, firstAfter(after), most], 'measure')
+    const [row] = (await this.#connections.read(read, [owner, firstAfter(after), most], 'measure')).rows
     return { plants: Number(row?.['plants']), bytes: Number(row?.['bytes']) }
   }
 
@@ -150,10 +142,7 @@ async function openSnapshot(connections: Connections): Promise<Snapshot> {
     page: (owner, after, most) => pages.get(owner, after, most),
     offset: async (owner, after, count) => {
       const text = 'SELECT id FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT 1 OFFSET $3'
-      const {
-        rows: [row],
-      } = await query(text, [owner, firstAfter(after), count - 1], 'offset')
-      return row && toId(row)
+      return (await query(text, [owner, firstAfter(after), count - 1], 'offset')).rows.map(toId)[0]
     },
     close: end,
   }
