@@ -26,6 +26,9 @@ if (draw) {
   publish(recorded())
   process.exit()
 }
+if (!quick && !values.check && git('status', '--porcelain', 'service', 'openapi.yaml', 'package-lock.json') !== '') {
+  throw new Error('commit first: the run is recorded with the commit that it measures')
+}
 const REPETITIONS = quick ? 1 : 7
 const SIZES: Sizes = {
   small: 10_000,
@@ -98,7 +101,7 @@ async function setting(postgres: Postgres) {
   const [row] = await postgres.sql('SHOW server_version')
   return {
     date: new Date().toISOString(),
-    commit: execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim(),
+    commit: git('rev-parse', 'HEAD'),
     machine: machine(),
     versions: {
       Node: process.versions.node,
@@ -150,4 +153,8 @@ async function longLists(servers: readonly Server[]): Promise<Results['longList'
     await running.pop()?.stop()
   }
   return lists
+}
+
+function git(...words: string[]): string {
+  return execFileSync('git', words, { encoding: 'utf8' }).trim()
 }
