@@ -237,14 +237,14 @@ t.test('a commit is not acknowledged if its wait for a synchronous standby is ca
   }
   await reload(`SET synchronous_standby_names = 'nobody'`)
   t.teardown(() => reload('RESET synchronous_standby_names'))
-  let created: Promise<unknown>
-  let pid: number | undefined
-  do {
-    // The server may commit without the standby for some time after the reload.
-    created = store.create('joe', 1n, name('a')).catch((error: unknown) => error)
-    pid = await Promise.race([waiting(url, 'INSERT', 'IPC').catch(() => undefined), created.then(() => undefined)])
-    if (pid === undefined) await store.delete('joe', 1n).catch(() => undefined)
-  } while (pid === undefined)
+  // The server may commit without the standby for some time after the reload.
+  const probing = (async () => {
+    for (let table = 0; ; table++) await server.sql(`CREATE TABLE probe${table} ()`, url)
+  })().catch(() => undefined)
+  await server.sql(`SELECT pg_terminate_backend(${await waiting(url, 'CREATE', 'IPC')})`)
+  await probing
+  const created = store.create('joe', 1n, name('a')).catch((error: unknown) => error)
+  const pid = await waiting(url, 'INSERT', 'IPC')
   await server.sql(`SELECT pg_cancel_backend(${pid})`)
   t.ok((await created) instanceof StoreUnavailable)
   await reload('RESET synchronous_standby_names')
