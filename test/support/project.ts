@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { cpSync, symlinkSync } from 'node:fs'
 import net from 'node:net'
 import { resolve } from 'node:path'
@@ -31,14 +32,20 @@ export function copyProject(t: Test): string {
   return folder
 }
 
-/** A port that was free a moment ago. */
+/** A port that was free a moment ago, outside of the range from which systems choose the ports of connections. */
 export async function freePort(): Promise<number> {
-  const server = net.createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return address instanceof Object ? address.port : 0
+  for (;;) {
+    const port = randomInt(10_000, 32_000)
+    const server = net.createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    if (!isFree) continue
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 /** Waits until a condition is true. @param timeout in milliseconds */
