@@ -8,7 +8,7 @@ export interface Interval {
 /**
  * Estimates the median of samples whose noise is symmetric; it need not be normal. By Wilcoxon's signed ranks: Hollander
  * and Wolfe, Nonparametric Statistical Methods, section 3.3.
- * @param risk the probability that the median is below the interval, and also that it is above
+ * @param risk the probability that the median is below the interval. It is above with the same probability
  */
 export function estimate(samples: readonly number[], risk: number): Interval {
   const averages = samples.flatMap((one, index) => samples.slice(index).map((other) => (one + other) / 2))
