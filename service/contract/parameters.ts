@@ -20,20 +20,24 @@ export function readText(text: unknown, type: string): unknown {
   return typeof text === 'string' ? (READERS[type]?.(text) ?? text) : text
 }
 
-/** Reads the parameters of one part of a request, by their names in the contract. */
+/** Where Fastify has the parameters of each place. */
+const PARTS = { path: 'params', query: 'query', header: 'headers' } as const
+
+/** Reads the parameters of one place, by their names in the contract. */
 export type ReadParameters = (request: FastifyRequest) => object
 
 /**
  * Makes the function that reads the parameters in the path, the query or the headers. It leaves out unknown ones.
+ * @returns undefined if the operation has no parameter there
  * @throws {HttpError} if one is missing, invalid or repeated
  */
 export function parametersReader(
   all: readonly Parameter[],
   where: Parameter['in'],
   validators: Validators,
-): ReadParameters {
+): ReadParameters | undefined {
   const parameters = all.filter((each) => each.in === where)
-  if (parameters.length === 0) return () => ({})
+  if (parameters.length === 0) return undefined
   const defaults = parameters.flatMap(({ name, default: json }) => (json === undefined ? [] : [[name, json]]))
   const validate = validators.compile(where, {
     type: 'object',
@@ -43,12 +47,11 @@ export function parametersReader(
   })
   const sent = parameters.map((each) => ({ ...each, sent: sentName(each) }))
   return (request) => {
-    const entries: [string, unknown][] = []
+    const part = request[PARTS[where]] ?? {}
+    const values: Record<string, unknown> = {}
     for (const each of sent) {
-      const value = read(each, request)
-      if (value !== undefined) entries.push([each.name, value])
+      if (Object.hasOwn(part, each.sent)) values[each.name] = read(each, Reflect.get(part, each.sent), request.raw)
     }
-    const values = Object.fromEntries(entries)
     const fault = validate({ [where]: values })
     if (fault !== undefined) throw new HttpError(400, fault)
     return values
@@ -65,14 +68,12 @@ export function routerName(name: string): string {
   return name.replaceAll(/\W/g, '_')
 }
 
-/** Reads one parameter; undefined if it is absent. */
+/** Parses the value that Fastify has of a parameter: a text, or a list of texts if it is repeated. */
 function read(
   { in: where, name, sent, type, list }: Parameter & { readonly sent: string },
-  { params, query, headers, raw }: FastifyRequest,
+  value: unknown,
+  raw: FastifyRequest['raw'],
 ): unknown {
-  const part = (where === 'path' ? params : where === 'query' ? query : headers) ?? {}
-  const value: unknown = Object.hasOwn(part, sent) ? Reflect.get(part, sent) : undefined
-  if (value === undefined) return undefined
   // Node joins repeated headers into one text, or drops some of them.
   const isRepeated = where === 'header' ? countHeader(raw, sent) > 1 : Array.isArray(value) && list !== 'repeated'
   if (isRepeated) throw new HttpError(400, `${where}/${name} must not be repeated`)

@@ -64,7 +64,7 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
       ...hooks(operation),
       handler: async (request, reply) => {
         const { caller } = request
-        const parameters = { path: readPath(request), query: readQuery(request), header: readHeaders(request) }
+        const parameters = { path: readPath?.(request), query: readQuery?.(request), header: readHeaders?.(request) }
         return send(request, reply, await run({ caller, ...parameters, body: await readBody(request) }))
       },
     }
