@@ -1,5 +1,4 @@
 // Starts the process: configuration, admin port, store, server. A signal stops them in reverse order.
-import type { Server } from 'node:http'
 import { flushCompileCache } from 'node:module'
 import { isIPv6 } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
@@ -17,8 +16,8 @@ export interface Running {
   app?: FastifyInstance | undefined
 }
 
-/** Builds the app and listens. @param stop aborted when the process must end */
-export type Open = (parts: Parts, stop: AbortSignal) => Promise<Running>
+/** Builds the app and listens. */
+export type Open = (parts: Parts) => Promise<Running>
 
 const USAGE = `usage: start   runs the service
 
@@ -33,9 +32,10 @@ if (import.meta.main) {
 
 /** Runs the service to the end of the process. */
 export async function runService(open: Open = openApp): Promise<void> {
-  const { stop, signalled } = catchSignals() // before the slow imports, so that no signal is lost
+  const signalled = catchSignals() // before the slow imports, so that no signal is lost
   const { exit, isTerminal, log } = await import('./ops/log.ts')
-  process.once('uncaughtException', (error) => void fail(error))
+  let isFailing = false
+  process.on('uncaughtException', (error) => void fail(error))
   // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, it would end the process.
   process.on('SIGXFSZ', () => undefined)
 
@@ -54,8 +54,7 @@ export async function runService(open: Open = openApp): Promise<void> {
     openStore(config.DATABASE_URL, true, config, { log, onFailure: endAfterFailure }),
     signalled.then(() => undefined),
   ])
-  const running =
-    store && !stop.aborted ? await open({ config, store, log, ...(traces && { plugin: traces.plugin }) }, stop) : {}
+  const running = store ? await open({ config, store, log, ...(traces && { plugin: traces.plugin }) }) : {}
   if (store && running.app) {
     const { clientAddress, printDemoToken, printWelcome } = await import('./welcome.ts')
     const address = clientAddress(running.app.listeningOrigin)
@@ -68,21 +67,11 @@ export async function runService(open: Open = openApp): Promise<void> {
   const signal = await signalled
   log.info({ signal }, 'stopping')
   const { app } = running
-  if (app !== undefined) {
-    app.openRequests.drain()
-    // SIGINT comes from a person at a terminal, without a gateway that must notice.
-    if (signal === 'SIGTERM') await delay(config.DRAIN_DELAY * 1000)
-  }
+  // SIGINT comes from a person at a terminal, without a gateway that must notice.
+  if (app) await drain(app, signal === 'SIGTERM' ? config.DRAIN_DELAY : 0)
   const end = delay(config.SHUTDOWN_TIMEOUT * 1000)
-  if (app !== undefined) {
-    // Requests that have arrived by now are still answered: their connections must be accepted and read first.
-    await delay(50)
-    await acceptAll(app.server)
-    // A connection may become idle while the server closes. Fastify would wait for its client to leave.
-    setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
-    // Requests in flight are answered. If they take too long, they are cut.
-    await Promise.race([app.close(), end])
-  }
+  // Requests in flight are answered. If they take too long, they are cut.
+  if (app) await Promise.race([closeServer(app), end])
   // After a cut, there is half a second to close the store.
   await Promise.race([Promise.allSettled([store?.close(), traces?.close()]), end.then(() => delay(500))])
   admin.close()
@@ -91,48 +80,43 @@ export async function runService(open: Open = openApp): Promise<void> {
 
   /** Ends the process after the store has failed: a supervisor restarts it. Requests in flight are refused first. */
   function endAfterFailure(message: string, err: unknown): void {
+    isFailing = true
     admin.stopping()
     log.fatal({ err }, message)
-    exitWithError(100)
+    setTimeout(() => void exit(1), 100)
   }
 
   /** Logs one line and ends the process. An error that a person can fix is logged without a stack. */
   async function fail(error: unknown): Promise<void> {
-    process.on('uncaughtException', () => undefined) // Errors that follow from this one are not logged.
+    if (isFailing) return // This error follows from the first one.
+    isFailing = true
     log.level = 'fatal'
     if (error instanceof StartupError) log.fatal(await explain(error))
     else log.fatal({ err: error }, 'unexpected error')
-    exitWithError(0)
-  }
-
-  function exitWithError(milliseconds: number): void {
-    process.removeAllListeners('uncaughtException').on('uncaughtException', () => undefined)
-    setTimeout(() => void exit(1), milliseconds)
+    await exit(1)
   }
 }
 
-async function openApp(parts: Parts, stop: AbortSignal): Promise<Running> {
+async function openApp(parts: Parts): Promise<Running> {
   const { buildApp } = await import('./app.ts')
   const { listen } = await import('./http/server.ts')
   const app = await buildApp(parts)
-  if (stop.aborted) return {}
   await listen(app, parts.config.HOST, parts.config.PORT, 'PORT')
   return { app }
 }
 
-function catchSignals(): { stop: AbortSignal; signalled: Promise<NodeJS.Signals> } {
-  const stop = new AbortController()
-  const { promise: signalled, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  let first = 0
+/** Waits for the first signal to stop. A second one ends the process at once. */
+function catchSignals(): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  let first: number | undefined
   for (const each of ['SIGTERM', 'SIGINT'] as const) {
     process.on(each, () => {
-      if (!stop.signal.aborted) first = performance.now()
-      else if (performance.now() - first > REPEAT_TIMEOUT) void import('./ops/log.ts').then((log) => log.exit(1))
-      stop.abort()
+      first ??= performance.now()
+      if (performance.now() - first > REPEAT_TIMEOUT) void import('./ops/log.ts').then(({ exit }) => exit(1))
       resolve(each)
     })
   }
-  return { stop: stop.signal, signalled }
+  return promise
 }
 
 /** The message of an error. If the service already runs on the port, the message has its address. */
@@ -145,9 +129,20 @@ async function explain({ message, cause }: StartupError): Promise<string> {
   return found?.ok === true ? `${message}; the service already runs at ${address}` : message
 }
 
-/** Waits until all waiting connections are accepted and read. Node accepts one in each turn of the event loop. */
-async function acceptAll(server: Server): Promise<void> {
+/** Serves requests for some seconds, then those that have arrived by the end of this time. Each closes its connection. */
+async function drain(app: FastifyInstance, seconds: number): Promise<void> {
+  app.openRequests.drain()
+  await delay(seconds * 1000)
+  // A delay of its own: after SIGSTOP and SIGCONT, the first one is over at once.
+  await delay(50)
+  // Node accepts one connection in each turn of the event loop, and reads its request in the next one.
   let quietTurns = 0
-  server.on('connection', () => (quietTurns = 0))
+  app.server.on('connection', () => (quietTurns = 0))
   while (quietTurns++ < 3) await nextTurn()
+}
+
+async function closeServer(app: FastifyInstance): Promise<void> {
+  // A connection may become idle while the server closes. Fastify would wait for its client to leave.
+  setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
+  await app.close()
 }
