@@ -42,9 +42,9 @@ export async function runService(open: Open = openApp): Promise<void> {
   const config = readConfig()
   log.level = config.LOG_LEVEL
   process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
-  const { Admin } = await import('./ops/admin.ts')
+  const { openAdmin } = await import('./ops/admin.ts')
   const { TOKEN_TEXT } = await import('./auth/access-tokens.ts')
-  const admin = await Admin.open(config, log, TOKEN_TEXT)
+  const admin = await openAdmin(config, log, TOKEN_TEXT)
   void signalled.then(() => admin.stopping())
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
   const traces = isTraced ? (await import('./ops/traces.ts')).startTraces() : undefined

@@ -2,7 +2,7 @@
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../service/config.ts'
-import { Admin } from '../../service/ops/admin.ts'
+import { openAdmin } from '../../service/ops/admin.ts'
 import { alertRules, FAULTS, HEALTHY } from '../support/alerts.ts'
 import { build } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
@@ -15,7 +15,7 @@ async function metricsOf(t: Test, environment: Record<string, string>): Promise<
   await call({ method: 'POST', path: '/plants', token: secret, body: { id: 1, name: 'x' } })
   await call({ path: '/plants' })
   const ADMIN_PORT = String(await freePort())
-  const admin = await Admin.open(readConfig({ ADMIN_PORT }), pino({ level: 'silent' }))
+  const admin = await openAdmin(readConfig({ ADMIN_PORT }), pino({ level: 'silent' }))
   t.teardown(() => admin.close())
   admin.serving(store)
   return (await fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`)).text()
