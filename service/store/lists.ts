@@ -49,6 +49,8 @@ export interface Reads {
   readonly openSnapshot: () => Promise<Snapshot>
   /** Whether a new snapshot must wait until the open ones are closed. If absent, it never waits. */
   readonly mustWait?: () => boolean
+  /** How many requests of any kind have come. Long lists make way for them. */
+  readonly getRequests: () => number
 }
 
 /** A long list that is being read. */
@@ -66,15 +68,9 @@ interface LongList {
 export class Lists {
   readonly #reads: Reads
   readonly #open = new Set<LongList>()
-  #requests = 0
 
   constructor(reads: Reads) {
     this.#reads = reads
-  }
-
-  /** Counts a request of any kind. Long lists make way for it. */
-  countRequest(): void {
-    this.#requests += 1
   }
 
   /** How many snapshots are open. */
@@ -148,7 +144,7 @@ export class Lists {
     }
     const list: LongList = {
       owner,
-      turns: this.#ofOwner(owner)[0]?.turns ?? new Turns(() => this.#requests),
+      turns: this.#ofOwner(owner)[0]?.turns ?? new Turns(this.#reads.getRequests),
       end: async () => {
         if (this.#open.delete(list)) await list.snapshot?.close()
       },

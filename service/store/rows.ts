@@ -3,11 +3,8 @@ import type { Entry, Plant, StoredToken } from './store.ts'
 /** A row of a database, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** A plant is stored as the JSON that callers get. */
-export const fromPlant = ({ name, tag }: Plant) => JSON.stringify({ name, tag })
-
-/** The plant of a row that has the column `plant`. */
-export const toPlant = (row: Row | undefined) => JSON.parse(String(row?.['plant'])) as Plant // as fromPlant wrote it
+/** The plant of a row that has the column `plant`. It is stored as the JSON that callers get. */
+export const toPlant = (row: Row | undefined) => JSON.parse(String(row?.['plant'])) as Plant // as the store wrote it
 
 /** The id of a row that has the column `id`. */
 export const toId = ({ id }: Row) => BigInt(String(id))

@@ -10,7 +10,7 @@ const [section = ''] = /^## Add an operation that needs the store$[^]*?(?=^## )/
 const blocks = [...section.matchAll(/^ {3}```\w*\n([^]*?)^ {3}```$/gm)].map(([, text = '']) =>
   text.replaceAll(/^ {3}/gm, ''),
 )
-const [promise = '', sqlite = '', postgres = '', test = '', yaml = '', method = ''] = blocks
+const [promise = '', statement = '', sqlite = '', postgres = '', test = '', yaml = '', method = ''] = blocks
 
 /** Needs no token and no store. */
 const OPEN = `  /about:
@@ -50,6 +50,7 @@ t.test(
       )
     }
     insert('service/store/store.ts', /^ {2}\/\*\* .*\n {2}update\(/m, promise.trimEnd())
+    insert('service/store/sqlite/statements.ts', /^ {4}update:/m, statement.trimEnd())
     insert('service/store/sqlite/store.ts', /^ {2}update\(/m, sqlite)
     insert('service/store/postgres/store.ts', /^ {2}async update\(/m, postgres)
     insert('test/store/store.test.ts', /^ {2}t\.test\('/m, test)

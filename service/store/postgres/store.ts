@@ -18,6 +18,7 @@ export class PostgresStore implements Store {
   readonly #writes: Writes
   readonly #pages: Pages
   readonly #lists: Lists
+  #requests = 0
 
   private constructor(connections: Connections, timeout: number) {
     this.#connections = connections
@@ -27,6 +28,7 @@ export class PostgresStore implements Store {
       page: (owner, after, most) => this.#pages.get(owner, after, most),
       measure: (owner, after, most) => this.#measure(owner, after, most),
       openSnapshot: () => openSnapshot(connections),
+      getRequests: () => this.#requests,
     })
   }
 
@@ -55,7 +57,7 @@ export class PostgresStore implements Store {
   }
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
-    this.#lists.countRequest()
+    this.#requests += 1
     const read = 'SELECT plant FROM plants WHERE owner = $1 AND id = $2'
     return (await this.#connections.read(read, [owner, id], 'find')).rows.map(toPlant)[0]
   }
@@ -69,7 +71,7 @@ export class PostgresStore implements Store {
   }
 
   list(owner: string, after?: bigint, limit?: number): Promise<Page> {
-    this.#lists.countRequest()
+    this.#requests += 1
     return this.#lists.list(owner, after, limit)
   }
 
@@ -101,7 +103,7 @@ export class PostgresStore implements Store {
   }
 
   #write(...write: Parameters<Writes['add']>): ReturnType<Writes['add']> {
-    this.#lists.countRequest()
+    this.#requests += 1
     return this.#writes.add(...write)
   }
 

@@ -1,7 +1,6 @@
 import { type Batched, Batcher } from '../batch.ts'
 import { BATCH_SIZE } from '../lists.ts'
 import type { Connections } from './connections.ts'
-import { fromPlant } from '../rows.ts'
 import { type Figures, type Plant } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
@@ -65,7 +64,7 @@ export class Writes {
   /** Writes one plant. @returns undefined if there was none to write */
   add(kind: Kind, owner: string, id: bigint, plant?: Plant): Promise<Written | undefined> {
     const end = performance.now() + this.#timeout
-    return this.#batches.add({ kind, owner, id, key: `${owner} ${id}`, text: plant && fromPlant(plant), end })
+    return this.#batches.add({ kind, owner, id, key: `${owner} ${id}`, text: plant && JSON.stringify(plant), end })
   }
 
   /** How many commits and writes there were, and how many writes wait for a commit. */

@@ -2,12 +2,13 @@ import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
 import { BATCH_SIZE, Lists } from '../lists.ts'
-import { fromPlant, fromToken, type Row, toEntry, toPlant, toToken } from '../rows.ts'
+import { fromToken, toEntry, toPlant, toToken } from '../rows.ts'
 import { startCheck } from './check.ts'
+import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { PageCache } from './page-cache.ts'
-import { measurer, openSnapshot, reader } from './pages.ts'
-import { SqlRunner, Statements } from './statements.ts'
+import { openSnapshot, pageMeasurer, pageReader, type Run } from './pages.ts'
+import { prepareStatements, type Statements } from './statements.ts'
 import type { Entry, Figures, Limits, Monitor, Page, Plant, Store, StoredToken } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
@@ -17,20 +18,28 @@ const CHECKPOINT_INTERVAL = 500
 const MAX_LOG_BYTES = 64 << 20
 const MAX_LOG_BYTES_WITH_SNAPSHOTS = 256 << 20
 
+/** Runs one statement that writes. @returns whether it changed a row */
+type Write = () => boolean
+
 /** The embedded store, on SQLite. Only one service may use it. */
 export class SqliteStore implements Store {
   readonly #file: OpenFile
   readonly #db: DatabaseSync
-  readonly #runner: SqlRunner
   readonly #sql: Statements
   readonly #cache = new PageCache()
   readonly #lists: Lists
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
   // that arrives by itself does not wait for the end of the turn.
-  readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), { max: Infinity, eager: true })
+  readonly #batcher = new Batcher<Write, boolean>((batch) => this.#commit(batch), { max: Infinity, eager: true })
   readonly #wal: string
   readonly #endCheck: (() => Promise<void>) | undefined
+  readonly #onFailure: Monitor['onFailure'] | undefined
+  /** Why the store can't be used any more. */
+  #failure: unknown
   #isSound: boolean | undefined
+  #requests = 0
+  /** Increases before each commit, whether it succeeds or not. */
+  #version = 0
   #commits = 0
   #writes = 0
   /** How many of these writes came before the last checkpoint. */
@@ -43,91 +52,87 @@ export class SqliteStore implements Store {
   constructor(file: string, exclusive: boolean, { NODE_ENV }: Limits, monitor?: Monitor) {
     this.#file = openSqlite(file, exclusive)
     const { db } = this.#file
-    const runner = new SqlRunner(db, monitor?.onFailure)
     const path = String(db.location())
-    this.#sql = new Statements(db, runner)
+    this.#db = db
+    this.#sql = prepareStatements(db)
+    this.#wal = `${path}-wal`
+    this.#onFailure = monitor?.onFailure
     if (monitor !== undefined) {
       // In production a new file usually means that a volume is missing.
       if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
       this.#endCheck = startCheck(path, monitor.log, (faults) => this.#checked(faults, monitor.log))
     }
-    this.#db = db
-    this.#runner = runner
-    this.#wal = `${path}-wal`
+    const run: Run = (sql) => this.#run(sql)
     this.#lists = new Lists({
-      page: reader(db, runner),
-      measure: measurer(this.#sql),
+      page: pageReader(db, run),
+      measure: pageMeasurer(db, run),
       openSnapshot: async () => {
         if (this.#logBytes() > MAX_LOG_BYTES) this.#checkpoint()
-        return openSnapshot(path, runner)
+        return openSnapshot(path, run)
       },
       mustWait: () => this.#logBytes() > MAX_LOG_BYTES,
+      getRequests: () => this.#requests,
     })
   }
 
-  create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
-    const text = fromPlant(plant)
-    return this.#write(() => {
-      const { changes } = this.#sql.run`INSERT INTO plants (owner, id, plant) VALUES (${owner}, ${id}, ${text})
-        ON CONFLICT DO NOTHING`
-      return changes === 1n ? plant : toPlant(this.#row(owner, id))
+  async create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
+    const text = JSON.stringify(plant)
+    let stored = plant
+    await this.#write(() => {
+      const isNew = this.#sql.create.run(owner, id, text).changes === 1n
+      if (!isNew) stored = toPlant(this.#sql.find.get(owner, id))
+      return isNew
     })
+    return stored
   }
 
   async find(owner: string, id: bigint): Promise<Plant | undefined> {
-    this.#lists.countRequest()
-    const row = this.#row(owner, id)
+    this.#requests += 1
+    const row = this.#run(() => this.#sql.find.get(owner, id))
     return row && toPlant(row)
   }
 
   update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
-    const text = fromPlant(plant)
-    return this.#write(
-      () => this.#sql.run`UPDATE plants SET plant = ${text} WHERE owner = ${owner} AND id = ${id}`.changes === 1n,
-    )
+    const text = JSON.stringify(plant)
+    return this.#write(() => this.#sql.update.run(text, owner, id).changes === 1n)
   }
 
   delete(owner: string, id: bigint): Promise<boolean> {
-    return this.#write(() => this.#sql.run`DELETE FROM plants WHERE owner = ${owner} AND id = ${id}`.changes === 1n)
+    return this.#write(() => this.#sql.delete.run(owner, id).changes === 1n)
   }
 
   async list(owner: string, after?: bigint, limit?: number): Promise<Page> {
-    this.#lists.countRequest()
+    this.#requests += 1
     const read = () => this.#lists.list(owner, after, limit)
-    return this.#runner.run(() => this.#cache.get(`${owner} ${after} ${limit}`, read))
+    return this.#run(() => this.#cache.get(this.#version, `${owner} ${after} ${limit}`, read))
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
     const { owner, id } = after ?? { owner: '', id: -Infinity }
-    return this.#sql.all`SELECT owner, id, plant FROM plants WHERE (owner, id) > (${owner}, ${id})
-        ORDER BY owner, id LIMIT ${BATCH_SIZE}`.map(toEntry)
+    return this.#run(() => this.#sql.entries.all(owner, id, BATCH_SIZE)).map(toEntry)
   }
 
   async addToken(token: StoredToken): Promise<void> {
-    const [id, caller, created, expires, digest, scopes] = fromToken(token)
-    await this.#write(
-      () => this.#sql.run`INSERT INTO tokens (id, caller, created, expires, digest, scopes)
-        VALUES (${id}, ${caller}, ${created}, ${expires}, ${digest}, ${scopes})`,
-    )
+    await this.#write(() => this.#sql.addToken.run(...fromToken(token)).changes === 1n)
   }
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    const row = this.#sql.get`SELECT * FROM tokens WHERE digest = ${digest}`
+    const row = this.#run(() => this.#sql.findToken.get(digest))
     return row && toToken(row)
   }
 
   async listTokens(): Promise<StoredToken[]> {
-    return this.#sql.all`SELECT * FROM tokens ORDER BY created, id`.map(toToken)
+    return this.#run(() => this.#sql.listTokens.all()).map(toToken)
   }
 
   deleteToken(id: string): Promise<boolean> {
-    return this.#write(() => this.#sql.run`DELETE FROM tokens WHERE id = ${id}`.changes === 1n)
+    return this.#write(() => this.#sql.deleteToken.run(id).changes === 1n)
   }
 
   async ping(): Promise<void> {
     const isInPlace = this.#file.isInPlace()
-    if (!isInPlace) this.#runner.fail('the file was removed or replaced', new Error(`not at ${this.#db.location()}`))
-    this.#runner.run(() => this.#db.exec('SELECT 1 FROM plants LIMIT 1'))
+    if (!isInPlace) throw this.#fail('the file was removed or replaced', new Error(`not at ${this.#db.location()}`))
+    this.#run(() => this.#db.exec('SELECT 1 FROM plants LIMIT 1'))
   }
 
   figures(): Figures {
@@ -135,7 +140,7 @@ export class SqliteStore implements Store {
   }
 
   async isEmpty(): Promise<boolean> {
-    return this.#sql.get`SELECT 1 FROM plants UNION ALL SELECT 1 FROM tokens LIMIT 1` === undefined
+    return this.#run(() => this.#sql.first.get()) === undefined
   }
 
   async close(): Promise<void> {
@@ -147,48 +152,57 @@ export class SqliteStore implements Store {
   #checked(faults: readonly string[], log: Monitor['log']): void {
     this.#isSound = faults.length === 0
     // The process stays up, so that an operator sees the reason: a restart would not help.
-    if (!this.#isSound) this.#runner.refuse(new Error('the database is corrupt'))
+    if (!this.#isSound) this.#failure ??= new Error('the database is corrupt')
     log[this.#isSound ? 'info' : 'error']({ faults }, `the database is ${this.#isSound ? 'sound' : 'corrupt'}`)
   }
 
-  #row(owner: string, id: bigint): Row | undefined {
-    return this.#sql.get`SELECT plant FROM plants WHERE owner = ${owner} AND id = ${id}`
-  }
-
-  /** @param execute runs one statement */
-  async #write<Value>(execute: () => Value): Promise<Value> {
-    this.#lists.countRequest()
-    let result: () => Value = () => {
-      throw new Error('the statement was not run')
+  /** Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
+  #run<Value>(sql: () => Value): Value {
+    if (this.#failure !== undefined) throw new StoreUnavailable('the store has failed', { cause: this.#failure })
+    try {
+      return sql()
+    } catch (error) {
+      const message = finalMessage(error, this.#db)
+      if (message !== undefined) throw this.#fail(message, error)
+      throw isTemporary(error) ? new StoreUnavailable(String(error), { cause: error }) : error
     }
-    await this.#batcher.add(() => {
-      try {
-        const value = execute()
-        result = () => value
-      } catch (error) {
-        // SQLite undoes only this statement. The others continue, unless the fault ended the transaction.
-        if (!this.#isInTransaction()) throw error
-        result = () => {
-          throw error
-        }
-      }
-    })
-    return result()
   }
 
-  #commit(batch: readonly Batched<() => void, undefined>[]): void {
-    this.#cache.clear()
+  /** Reports a final error, and refuses every later call. */
+  #fail(message: string, error: unknown): StoreUnavailable {
+    if (this.#failure === undefined) this.#onFailure?.(message, error)
+    this.#failure ??= error
+    return new StoreUnavailable(message, { cause: error })
+  }
+
+  #write(write: Write): Promise<boolean> {
+    this.#requests += 1
+    return this.#batcher.add(write)
+  }
+
+  #commit(batch: readonly Batched<Write, boolean>[]): void {
+    this.#version += 1
     // A statement without a transaction commits by itself, and costs less.
     const isOne = batch.length === 1
+    const written: (() => void)[] = []
     try {
-      if (!isOne) this.#runner.run(() => this.#db.exec('BEGIN IMMEDIATE'))
-      for (const { item } of batch) item()
-      if (!isOne) this.#runner.run(() => this.#db.exec('COMMIT'))
+      if (!isOne) this.#run(() => this.#db.exec('BEGIN IMMEDIATE'))
+      for (const { item, resolve, reject } of batch) {
+        try {
+          const value = this.#run(item)
+          written.push(() => resolve(value))
+        } catch (error) {
+          // SQLite undoes only this statement. The others continue, unless the fault ended the transaction.
+          if (!this.#isInTransaction()) throw error
+          reject(error)
+        }
+      }
+      if (!isOne) this.#run(() => this.#db.exec('COMMIT'))
     } catch (error) {
       if (this.#isInTransaction()) this.#db.exec('ROLLBACK')
       throw error
     }
-    for (const { resolve } of batch) resolve(undefined)
+    for (const resolve of written) resolve()
     this.#commits += 1
     this.#writes += batch.length
     if (this.#writes - this.#checkpointed >= CHECKPOINT_INTERVAL) this.#checkpoint()
@@ -203,10 +217,10 @@ export class SqliteStore implements Store {
     this.#checkpointed = this.#writes
     if (this.#logBytes() > MAX_LOG_BYTES_WITH_SNAPSHOTS) void this.#lists.endSnapshots()
     try {
-      const { log, checkpointed } = this.#sql.get`PRAGMA wal_checkpoint` ?? {}
+      const { log, checkpointed } = this.#run(() => this.#sql.checkpoint.get()) ?? {}
       // If a reader in another process still uses the log, it is truncated later.
       if (log !== checkpointed || this.#lists.snapshots > 0 || this.#logBytes() <= MAX_LOG_BYTES) return
-      this.#runner.run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+      this.#run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error // StoreUnavailable: the next checkpoint tries again
     }
