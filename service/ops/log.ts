@@ -24,7 +24,7 @@ const DROPPED = new Counter({
 
 export const isTerminal = process.stdout.isTTY
 // process.stdout does not block on a pipe. But it blocks on a stopped terminal, and a full disk closes it for good.
-const output = isTerminal || fstatSync(1).isFile() ? new Writable({ write: writeInThread }) : process.stdout
+const output = isTerminal || fstatSync(1).isFile() ? new Writable({ writev }) : process.stdout
 /** The errors after which a write is tried again: a stopped terminal, and a full disk. */
 const TEMPORARY = ['EAGAIN', 'ENOSPC', 'EDQUOT', 'EFBIG']
 
@@ -64,14 +64,18 @@ function flush(): void {
   collected = ''
 }
 
+/** Writes all that waits at once: a write for each piece would take a turn of the event loop for each. */
+function writev(pieces: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
+  writeInThread(Buffer.concat(pieces.map(({ chunk }) => chunk)), done)
+}
+
 /** Writes bytes, and writes those again that were not taken. */
-function writeInThread(bytes: Buffer, encoding: string, done: (error?: Error | null) => void): void {
-  const writeAgain = (rest: Buffer) => writeInThread(rest, encoding, done)
+function writeInThread(bytes: Buffer, done: (error?: Error | null) => void): void {
   isInThread = true
   writeFile(1, bytes, (error, count) => {
     isInThread = false
-    if (TEMPORARY.includes(error?.code ?? '')) setTimeout(writeAgain, WRITE_INTERVAL, bytes).unref()
-    else if (!error && count < bytes.length) writeAgain(bytes.subarray(count))
+    if (TEMPORARY.includes(error?.code ?? '')) setTimeout(writeInThread, WRITE_INTERVAL, bytes, done).unref()
+    else if (!error && count < bytes.length) writeInThread(bytes.subarray(count), done)
     else done(error)
   })
 }

@@ -1,6 +1,6 @@
 // A log that nobody reads: its pipe is open, and full.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
 import net from 'node:net'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
@@ -145,6 +145,33 @@ t.test('a file of the log on a full disk gets all lines when there is room again
     lines().map((each) => /"line":.*/.exec(each)?.[0]),
     lines().map((_, line) => `"line":${line},"text":"${'€'.repeat(330)}"}`),
   )
+})
+
+t.test('a file of the log gets all that waits in one write, so that a busy service drops no line', async (t) => {
+  const file = `${t.testdir()}/log`
+  const script = `import fs from 'node:fs'
+    import { syncBuiltinESMExports } from 'node:module'
+    const { write } = fs
+    let writes = 0
+    fs.write = (...words) => {
+      writes += 1
+      write(...words)
+    }
+    syncBuiltinESMExports()
+    const { exit, log } = await import('./service/ops/log.ts')
+    for (let line = 0; line < 10_000; line++) log.info({ line, text: 'x'.repeat(100) })
+    process.once('exit', () => fs.writeSync(2, String(writes)))
+    await exit(0)`
+  const output = openSync(file, 'w')
+  const words = ['--input-type=module', '--eval', script]
+  const { stderr } = spawnSync(process.execPath, words, { env: ENVIRONMENT, stdio: ['ignore', output, 'pipe'] })
+  closeSync(output)
+  const lines = readFileSync(file, 'utf8').match(/(?<="line":)\d+/g)
+  t.strictSame(
+    lines,
+    Array.from({ length: 10_000 }, (_, line) => String(line)),
+  )
+  t.equal(String(stderr), '2', 'the first write, and one for all that arrived during it')
 })
 
 const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).status === 0
