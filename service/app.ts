@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
-import { accessTokenChecker, TOKEN_TEXT } from './auth/access-tokens.ts'
-import { buildGuards } from './auth/guard.ts'
+import { TOKEN_TEXT } from './auth/access-tokens.ts'
+import { accessTokenChecker, buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
 import { readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
@@ -13,7 +13,6 @@ import { allowOrigins } from './http/cors.ts'
 import { answerOtherMethods, checkPath, checkProtocol, checkQuery, sendContinue } from './http/protocol.ts'
 import { Counter } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
-import { logRequests } from './http/request-log.ts'
 import { makeServer } from './http/server.ts'
 import { PlantService } from './plant-service.ts'
 import type { Store } from './store/store.ts'
@@ -48,8 +47,14 @@ export interface Parts {
 export async function buildApp({ config, store, log, ...options }: Parts): Promise<FastifyInstance> {
   const contract = await readContract(options.contract ?? CONTRACT, config.BASE_URL)
   const onTooBusy = () => SHED.inc()
-  const app = makeServer({ config, log, maxConnections: config.MAX_CONNECTIONS, secret: TOKEN_TEXT, onTooBusy })
-  logRequests(app)
+  const app = makeServer({
+    config,
+    log,
+    maxConnections: config.MAX_CONNECTIONS,
+    secret: TOKEN_TEXT,
+    logsRequests: true,
+    onTooBusy,
+  })
   if (options.plugin) await app.register(options.plugin)
 
   const checkAccessToken = accessTokenChecker(store)

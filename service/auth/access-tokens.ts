@@ -1,10 +1,7 @@
 // The access tokens that the service issues: `plant_` (for secret scanners), 40 random digits, and their CRC-32.
-import { hash, randomFillSync, timingSafeEqual } from 'node:crypto'
+import { hash, randomFillSync } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { LRUCache } from 'lru-cache'
-import type { Verdict } from '../contract/security.ts'
-import type { Store, StoredToken } from '../store/store.ts'
-import type { CheckToken } from './guard.ts'
+import type { StoredToken } from '../store/store.ts'
 
 const TOKEN = /^plant_([0-9a-f]{40})([0-9a-f]{8})$/
 /** Matches a text that holds a token. */
@@ -13,9 +10,6 @@ const DIGITS = Buffer.from('0123456789abcdef')
 
 /** Milliseconds that a token is valid by default: 90 days. */
 const DEFAULT_LIFETIME = 90 * 86_400_000
-/** Milliseconds that a token is cached, from the start of its look-up. If it is revoked, it works until then. */
-export const TOKEN_TTL = 3000
-const MAX_TOKENS = 10_000
 
 /**
  * Creates an access token. It is valid once `stored` is in the store.
@@ -39,37 +33,10 @@ export function createToken(
   return { token, stored: { id: digest.toString('hex', 0, 8), caller, created, ...expires, digest, scopes } }
 }
 
-/** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
-export function accessTokenChecker(store: Pick<Store, 'findToken'>): CheckToken {
-  // `ttlAutopurge`: no unused token stays in memory. `ttlResolution: 0` saves a timer in each millisecond.
-  const known = new LRUCache<string, StoredToken>({
-    max: MAX_TOKENS,
-    ttl: TOKEN_TTL,
-    ttlAutopurge: true,
-    ttlResolution: 0,
-  })
-
-  return (token) => {
-    const found = known.get(token)
-    return found === undefined ? find(token) : toVerdict(found)
-  }
-
-  async function find(token: string): Promise<Verdict> {
-    const [, random, sum] = TOKEN.exec(token) ?? []
-    // The checksum finds a typing error without a look-up.
-    if (random === undefined || sum !== checksum(random)) return { refused: 'malformed' }
-    const start = performance.now()
-    const digest = sha256(token)
-    const found = await store.findToken(digest)
-    // Compare in constant time: the comparison of the database may leak timing.
-    if (found === undefined || !timingSafeEqual(found.digest, digest)) return { refused: 'unknown' }
-    known.set(token, found, { start }) // `start`, because the look-up may have taken long
-    return toVerdict(found)
-  }
-}
-
-function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
-  return expires === undefined || expires.getTime() > Date.now() ? { caller, scopes } : { refused: 'expired' }
+/** The digest of a token, by which it is stored; undefined if the text is no token. The checksum finds a typing error. */
+export function readToken(token: string): Buffer | undefined {
+  const [, random, sum] = TOKEN.exec(token) ?? []
+  return random !== undefined && sum === checksum(random) ? sha256(token) : undefined
 }
 
 /** The SHA-256 of a token: only this is stored. */

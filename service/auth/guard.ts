@@ -1,8 +1,12 @@
 // The guards of the service: a bearer token in `Authorization`, or an access token in another header (`apiKey`).
+import { timingSafeEqual } from 'node:crypto'
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import type { Guard, MakeGuard, Verdict } from '../contract/security.ts'
 import { countHeader } from '../http/protocol.ts'
+import type { Store, StoredToken } from '../store/store.ts'
+import { readToken } from './access-tokens.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,6 +19,9 @@ declare module 'fastify' {
 export type CheckToken = (token: string) => Verdict | Promise<Verdict>
 
 const REALM = 'realm="plants"'
+/** Milliseconds that a token is cached, from the start of its look-up. If it is revoked, it works until then. */
+export const TOKEN_TTL = 3000
+const MAX_TOKENS = 10_000
 
 /**
  * Makes the guards of the contract's security schemes. They look at the headers only.
@@ -60,4 +67,35 @@ function guard(header: string, challenge: string, check: Guard['check']): Guard 
       return count === 1 ? check(request, reply) : { refused: count === 0 ? 'missing' : 'repeated' }
     },
   }
+}
+
+/** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
+export function accessTokenChecker(store: Pick<Store, 'findToken'>): CheckToken {
+  // `ttlAutopurge`: no unused token stays in memory. `ttlResolution: 0` saves a timer in each millisecond.
+  const known = new LRUCache<string, StoredToken>({
+    max: MAX_TOKENS,
+    ttl: TOKEN_TTL,
+    ttlAutopurge: true,
+    ttlResolution: 0,
+  })
+
+  return (token) => {
+    const found = known.get(token)
+    return found === undefined ? find(token) : toVerdict(found)
+  }
+
+  async function find(token: string): Promise<Verdict> {
+    const digest = readToken(token)
+    if (digest === undefined) return { refused: 'malformed' }
+    const start = performance.now()
+    const found = await store.findToken(digest)
+    // Compare in constant time: the comparison of the database may leak timing.
+    if (found === undefined || !timingSafeEqual(found.digest, digest)) return { refused: 'unknown' }
+    known.set(token, found, { start }) // `start`, because the look-up may have taken long
+    return toVerdict(found)
+  }
+}
+
+function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
+  return expires === undefined || expires.getTime() > Date.now() ? { caller, scopes } : { refused: 'expired' }
 }

@@ -1,15 +1,31 @@
-import { EventEmitter } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
-import { standardHeaders } from './protocol.ts'
+import { Gauge, Histogram, OTHER } from './metrics.ts'
+import { standardHeaders, traceId } from './protocol.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /** The requests that this server is answering. */
     readonly openRequests: OpenRequests
   }
+  interface FastifyRequest {
+    /** Who is calling; empty where the operation requires no credentials. */
+    caller: string
+  }
 }
+
+const DURATION = new Histogram({
+  name: 'http_server_request_duration_seconds',
+  help: 'Requests that have ended',
+  labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
+  // The buckets of OpenTelemetry's `http.server.request.duration`, and two below them.
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+})
+const ACTIVE = new Gauge({ name: 'http_server_active_requests', help: 'Requests that are being answered' })
+
+// RFC 9110, section 9.3 and RFC 5789.
+const METHODS = new Set(['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'TRACE'])
 
 /** A request that is being answered, until its response is closed. */
 export interface OpenRequest {
@@ -34,28 +50,27 @@ export interface Refused {
   readonly code?: string | undefined
 }
 
-interface Events {
-  start: [OpenRequest]
-  end: [OpenRequest]
-  refused: [Refused]
-}
-
-/** The requests that a server is answering: at most one on each connection. */
-export class OpenRequests extends EventEmitter<Events> {
+/** The requests that a server is answering: at most one on each connection. Each is logged and measured when it ends. */
+export class OpenRequests {
+  readonly #log: FastifyBaseLogger
+  readonly #isLogged: boolean
   readonly #open = new Set<OpenRequest>()
   readonly #latest = new WeakMap<Socket, OpenRequest>()
   #isDraining = false
+
+  /** @param isLogged whether requests are logged and measured */
+  constructor(log: FastifyBaseLogger, isLogged: boolean) {
+    this.#log = log
+    this.#isLogged = isLogged
+  }
 
   add(request: IncomingMessage, response: ServerResponse): void {
     const open = { request, response, start: performance.now() }
     this.#open.add(open)
     this.#latest.set(request.socket, open)
     if (this.#isDraining) response.shouldKeepAlive = false
-    response.once('close', () => {
-      this.#open.delete(open)
-      this.emit('end', open)
-    })
-    this.emit('start', open)
+    if (this.#isLogged) ACTIVE.inc()
+    response.on('close', () => this.#end(open))
   }
 
   /** The latest request of a connection. It may have ended. */
@@ -70,18 +85,63 @@ export class OpenRequests extends EventEmitter<Events> {
   }
 
   /** Breaks off responses that clients read too slowly. Call it at intervals. @param timeout in milliseconds */
-  cutSlow(timeout: number, log: FastifyBaseLogger): void {
+  cutSlow(timeout: number): void {
     const now = performance.now()
     for (const open of this.#open) {
       if (open.response.headersSent) open.answering ??= now
       if (now - (open.answering ?? now) < timeout) continue
-      log.error(
-        { reqId: open.fastify?.request.id, err: new Error('the client did not take the answer in time') },
-        'response broken off',
-      )
+      const err = new Error('the client did not take the answer in time')
+      this.#log.error({ reqId: open.fastify?.request.id, err }, 'response broken off')
       open.response.destroy()
     }
   }
+
+  /** Logs and measures a refusal that has no open request. */
+  countRefused({ id, status, method, code }: Refused): void {
+    if (!this.#isLogged) return
+    observe(method, OTHER, status, 0)
+    this.#log.info({ msg: 'request', reqId: id, status, code })
+  }
+
+  #end(open: OpenRequest): void {
+    this.#open.delete(open)
+    if (!this.#isLogged) return
+    ACTIVE.dec()
+    const { fastify, request, response } = open
+    const seconds = (performance.now() - open.start) / 1000
+    const status = open.status ?? response.statusCode
+    const isAnswered = response.headersSent || open.status !== undefined
+    const route = fastify && routeTemplate(fastify.request)
+    observe(request.method, route ?? OTHER, isAnswered ? status : '', seconds)
+    // Admission control logs the number of requests that it refused before Fastify got them.
+    if (fastify === undefined) return
+    const { caller, id, method } = fastify.request
+    // The line has the route instead of the URL, because a URL may hold secrets. pino leaves out `undefined`.
+    this.#log.info({
+      msg: 'request',
+      reqId: id,
+      client: fastify.client,
+      caller: caller === '' ? undefined : caller,
+      method,
+      route,
+      status,
+      ms: Math.round(seconds * 1e6) / 1000,
+      aborted: response.writableFinished ? undefined : true,
+      trace_id: traceId(request),
+    })
+  }
+}
+
+/** The template of a request's path; undefined if the path, or the method on it, is unknown. */
+export function routeTemplate({ routeOptions: { config, url } }: FastifyRequest): string | undefined {
+  return config.allow === undefined ? url : undefined
+}
+
+/** @param status empty if the client left before it was answered */
+function observe(method = OTHER, route: string, status: number | '', seconds: number): void {
+  const knownMethod = METHODS.has(method) ? method : OTHER
+  const labels = { http_request_method: knownMethod, http_route: route, http_response_status_code: status }
+  DURATION.observe(labels, seconds)
 }
 
 /** Sets the headers of every response, and adds Fastify's request to the open request. The first `onRequest` hook. */

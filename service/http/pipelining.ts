@@ -13,11 +13,7 @@ const waiting = new WeakMap<Socket, number>()
  * Begins a request when the previous response on its connection has ended. Until then, nothing more is read from the
  * connection. A connection with too many waiting requests is closed.
  */
-export function beginInTurn({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
-  if (response.socket !== null) {
-    begin()
-    return
-  }
+export function waitForPrevious({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
   const count = (waiting.get(socket) ?? 0) + 1
   if (count > MAX_PIPELINED) {
     socket.destroy()
@@ -26,7 +22,6 @@ export function beginInTurn({ socket }: IncomingMessage, response: ServerRespons
   waiting.set(socket, count)
   // In the next tick, because Node continues to read at the end of a request.
   process.nextTick(() => (waiting.get(socket) ?? 0) > 0 && socket.pause())
-  // Node gives the response its socket when the previous response has ended.
   response.once('socket', () => {
     const left = (waiting.get(socket) ?? 0) - 1
     waiting.set(socket, left)

@@ -66,7 +66,7 @@ function refuse(
 ): void {
   const id = server.requestId(request)
   write(socket, error, id)
-  server.openRequests.emit('refused', { id, status: error.statusCode, ...about })
+  server.openRequests.countRefused({ id, status: error.statusCode, ...about })
 }
 
 /** Writes a whole HTTP/1.1 response, the last one of its connection. */

@@ -8,7 +8,7 @@ import { answerError } from './errors.ts'
 import { endsConnection, NO_SUCH_PATH, requestIds } from './protocol.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, startRequest } from './open-requests.ts'
-import { beginInTurn } from './pipelining.ts'
+import { waitForPrevious } from './pipelining.ts'
 import { refuseBytes, refuseConnect, refuseTooBusy } from './refusals.ts'
 
 /** Milliseconds between two checks of the timeouts. */
@@ -21,14 +21,16 @@ interface Options {
   readonly maxConnections: number
   /** Matches text that a request id must not contain, because ids are logged. */
   readonly secret?: RegExp
+  /** Whether requests are logged and measured. */
+  readonly logsRequests?: boolean
   /** Called for each request, and each connection, that is refused because there are too many. */
   readonly onTooBusy?: () => void
 }
 
 /** Makes an HTTP server with its limits, errors and request ids. Each port of the service is one. */
 export function makeServer(options: Options): FastifyInstance {
-  const { config, log, maxConnections, secret = /(?!)/, onTooBusy = () => undefined } = options
-  const openRequests = new OpenRequests()
+  const { config, log, maxConnections, secret = /(?!)/, logsRequests = false, onTooBusy = () => undefined } = options
+  const openRequests = new OpenRequests(log, logsRequests)
   const requestId = requestIds(secret)
   const refusing = { openRequests, requestId }
   const admission = new Admission(log, onTooBusy)
@@ -54,6 +56,7 @@ export function makeServer(options: Options): FastifyInstance {
     clientErrorHandler: (error, socket) => admission.admit(() => refuseBytes(error, socket, refusing)),
   })
   app.decorate('openRequests', openRequests)
+  app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
   // Only media types of the contract get a parser. The body of DELETE is ignored: it has no meaning (RFC 9110, section
@@ -61,7 +64,7 @@ export function makeServer(options: Options): FastifyInstance {
   app.removeAllContentTypeParsers()
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
 
-  const timer = setInterval(() => openRequests.cutSlow(config.ANSWER_TIMEOUT * 1000, log), CHECK_INTERVAL).unref()
+  const timer = setInterval(() => openRequests.cutSlow(config.ANSWER_TIMEOUT * 1000), CHECK_INTERVAL).unref()
   app.addHook('onClose', async () => clearInterval(timer))
   return app
 
@@ -76,16 +79,20 @@ export function makeServer(options: Options): FastifyInstance {
     return server
 
     function receive(request: IncomingMessage, response: ServerResponse): void {
-      beginInTurn(request, response, () => {
-        // The previous response may have been the last one of the connection (RFC 9112, section 9.6).
-        if (!request.socket.writable) return
-        if (endsConnection(request)) response.shouldKeepAlive = false
-        openRequests.add(request, response)
-        admission.admit(
-          () => request.socket.writable && route(request, response),
-          () => refuseTooBusy(request, response, refusing),
-        )
-      })
+      // Node gives a response its socket when the previous response on the connection has ended.
+      if (response.socket === null) waitForPrevious(request, response, () => begin(request, response))
+      else begin(request, response)
+    }
+
+    function begin(request: IncomingMessage, response: ServerResponse): void {
+      // The previous response may have been the last one of the connection (RFC 9112, section 9.6).
+      if (!request.socket.writable) return
+      if (endsConnection(request)) response.shouldKeepAlive = false
+      openRequests.add(request, response)
+      admission.admit(
+        () => request.socket.writable && route(request, response),
+        () => refuseTooBusy(request, response, refusing),
+      )
     }
   }
 }

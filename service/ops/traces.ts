@@ -7,7 +7,7 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { FastifyPluginCallback } from 'fastify'
 import { OTHER } from '../http/metrics.ts'
-import { routeTemplate } from '../http/request-log.ts'
+import { routeTemplate } from '../http/open-requests.ts'
 
 /** Exports a span of each request to a collector. */
 export interface Traces {

@@ -11,7 +11,7 @@ import { copyProject } from '../support/project.ts'
 import { need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
 import { openStore } from '../../service/store/open.ts'
-import { accessTokenChecker } from '../../service/auth/access-tokens.ts'
+import { accessTokenChecker } from '../../service/auth/guard.ts'
 
 need('strace')
 const isLong = process.env['LONG'] !== undefined
