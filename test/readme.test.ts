@@ -10,7 +10,8 @@ const readme = readFileSync('README.md', 'utf8')
 
 t.test('the configuration table agrees with config.ts', async (t) => {
   const rows = Object.entries(variables).map(
-    ([name, { fallback, meaning }]) => `| \`${name}\` | ${fallback === '' ? 'none' : `\`${fallback}\``} | ${meaning} |`,
+    ([name, [fallback, { values }, meaning]]) =>
+      `| \`${name}\` | ${fallback === '' ? 'none' : `\`${fallback}\``} | ${values} | ${meaning} |`,
   )
   t.strictSame(section('deploy/README.md', '## Configuration').match(/^\| `.*/gm), rows)
 })
