@@ -28,7 +28,7 @@ export interface Operation {
   readonly body: Body | null
   /** By status, range (`4XX`) or `default`. */
   readonly responses: Readonly<Record<string, Response>>
-  /** The formats of the service's own errors, by status, range or `default`. The usual format is left out. */
+  /** The formats of the service's own errors, by status, range or `default`. There are none if all are usual. */
   readonly errors: Readonly<Record<string, ErrorFormat>>
 }
 

@@ -507,11 +507,15 @@ export const COMPILED: Compiled = {
   ],
   "schemas": {
     "request-0": {
-      "types": [
-        "int32"
-      ],
-      "minimum": "1",
-      "maximum": "2147483647"
+      "number": {
+        "types": [
+          "int32"
+        ],
+        "bounds": {
+          "minimum": "1",
+          "maximum": "2147483647"
+        }
+      }
     },
     "request-1": {
       "type": "string",
@@ -560,9 +564,12 @@ export const COMPILED: Compiled = {
       ],
       "properties": {
         "error": {
-          "types": [
-            "int32"
-          ]
+          "number": {
+            "types": [
+              "int32"
+            ],
+            "bounds": {}
+          }
         },
         "message": {
           "type": "string"
@@ -590,11 +597,15 @@ export const COMPILED: Compiled = {
       "additionalProperties": false
     },
     "request-8": {
-      "types": [
-        "int64"
-      ],
-      "minimum": "-9223372036854775808",
-      "maximum": "9223372036854775807"
+      "number": {
+        "types": [
+          "int64"
+        ],
+        "bounds": {
+          "minimum": "-9223372036854775808",
+          "maximum": "9223372036854775807"
+        }
+      }
     },
     "request-9": {
       "type": "string",

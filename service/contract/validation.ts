@@ -22,7 +22,12 @@ export class Validators {
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
     const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true })
     addFormats.default(ajv)
-    addNumberKeywords(ajv, isRequest)
+    ajv.addKeyword({
+      keyword: 'number',
+      modifying: isRequest,
+      compile: (rule: NumberRule) => compileNumber(rule, isRequest),
+      error: { message: ({ schema }) => str`must be ${describeNumber(schema as NumberRule)}` },
+    })
     const add = (keyword: string, validate: SchemaValidateFunction, message = '') =>
       ajv.addKeyword({ keyword, validate, error: { message } })
     for (const keyword of ['enum', 'const']) {
@@ -95,11 +100,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 type Numeric = number | bigint
-/** A compiled schema with keywords for numbers. */
-type Bounded = { readonly types?: readonly string[] } & Readonly<Record<string, unknown>> & {
-    readonly minimum?: string
-    readonly maximum?: string
-  }
+
+/** What a schema says of numbers. The bounds are digits, which can hold an int64. */
+export interface NumberRule {
+  /** All types of the schema, with int64 and int32 as types. */
+  readonly types?: readonly string[]
+  readonly bounds: Readonly<Record<string, string>>
+}
 
 /** The integer types, each with its least and its greatest value. */
 const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]>> = {
@@ -109,40 +116,33 @@ const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]
   integer: [1n - 2n ** 53n, 2n ** 53n - 1n],
 }
 
-/** The keywords for numbers, in words and as a check. JavaScript compares a `bigint` with a `number` exactly. */
-const BOUNDS: Readonly<Record<string, readonly [words: string, isRight: (data: Numeric, bound: Numeric) => boolean]>> =
-  {
-    minimum: ['>=', (data, bound) => data >= bound],
-    maximum: ['<=', (data, bound) => data <= bound],
-    exclusiveMinimum: ['>', (data, bound) => data > bound],
-    exclusiveMaximum: ['<', (data, bound) => data < bound],
-    multipleOf: ['a multiple of', (data, divisor) => isMultiple(String(data), String(divisor))],
-  }
+/** The bounds of numbers, in words and as a check. JavaScript compares a `bigint` with a `number` exactly. */
+export const BOUNDS: Readonly<
+  Record<string, readonly [words: string, isRight: (data: Numeric, bound: Numeric) => boolean]>
+> = {
+  minimum: ['>=', (data, bound) => data >= bound],
+  maximum: ['<=', (data, bound) => data <= bound],
+  exclusiveMinimum: ['>', (data, bound) => data > bound],
+  exclusiveMaximum: ['<', (data, bound) => data < bound],
+  multipleOf: ['a multiple of', (data, divisor) => isMultiple(String(data), String(divisor))],
+}
 
 /**
- * Adds `types`, which is `type` with int64 and int32, and replaces the keywords for numbers: their values are digits here.
- * Ajv's keywords do not support `bigint`, and say that 19.99 is not a multiple of 0.01.
+ * Compiles the keyword `number`. It replaces Ajv's keywords for numbers, and `type` where a number is allowed: they do not
+ * support `bigint`, and say that 19.99 is not a multiple of 0.01.
  * @param isRequest whether an int64 becomes a `bigint`
  */
-function addNumberKeywords(ajv: Ajv2020, isRequest: boolean): void {
-  const error = {
-    message: ({ parentSchema }: { parentSchema?: Bounded }) => str`must be ${describeNumber(parentSchema ?? {})}`,
-  }
-  const compile =
-    (types: readonly string[]): DataValidateFunction =>
-    (data: unknown, context) => {
-      if (!types.some((type) => isOfType(data, type))) return false
-      if (isRequest && context && types.includes('int64') && typeof data === 'number' && Number.isInteger(data))
-        Reflect.set(context.parentData, context.parentDataProperty, BigInt(data))
-      return true
-    }
-  ajv.addKeyword({ keyword: 'types', compile, error, modifying: isRequest })
-  for (const [keyword, [, isRight]] of Object.entries(BOUNDS)) {
-    const compile = (digits: string): DataValidateFunction => {
-      const bound = /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits)
-      return (data: unknown) => !isNumber(data) || isRight(data, bound)
-    }
-    ajv.removeKeyword(keyword).addKeyword({ keyword, compile, error })
+function compileNumber({ types, bounds }: NumberRule, isRequest: boolean): DataValidateFunction {
+  const checks = Object.entries(bounds).map(([key, digits]) => {
+    const bound = /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits)
+    return (data: Numeric) => BOUNDS[key]?.[1](data, bound)
+  })
+  return (data: unknown, context) => {
+    if (types?.some((type) => isOfType(data, type)) === false) return false
+    if (!isNumber(data)) return true
+    if (isRequest && context && types?.includes('int64') === true && Number.isInteger(data))
+      Reflect.set(context.parentData, context.parentDataProperty, BigInt(data))
+    return checks.every((check) => check(data))
   }
 }
 
@@ -158,14 +158,12 @@ function isOfType(data: unknown, type: string): boolean {
 }
 
 /** Describes in words which numbers a schema allows. */
-function describeNumber(schema: Bounded): string {
-  const { types = ['number'], minimum, maximum } = schema
+function describeNumber({ types = ['number'], bounds }: NumberRule): string {
   const nouns = types.map((type) => (RANGES[type] ? 'an integer' : type === 'number' ? 'a number' : type))
   const [least, greatest] = types.flatMap((type) => RANGES[type] ?? [])
-  const [from, to] = [minimum ?? least, maximum ?? greatest]
+  const { minimum: from = least, maximum: to = greatest, ...others } = bounds
   const isRange = from !== undefined && to !== undefined
-  const others = Object.entries(BOUNDS).filter(([key]) => key in schema && !(isRange && /^m..imum$/.test(key)))
-  const limits = others.map(([key, [words]]) => `, ${words} ${schema[key] as string}`)
+  const limits = Object.entries(isRange ? others : bounds).map(([key, digits]) => `, ${BOUNDS[key]?.[0]} ${digits}`)
   return [nouns.join(' or '), ...(isRange ? [` from ${from} to ${to}`] : []), ...limits].join('')
 }
 

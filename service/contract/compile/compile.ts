@@ -17,7 +17,7 @@ export async function compile(file: string): Promise<Compiled> {
   const refuse: Refuse = (node, fault, key) => void faults.add(`${findLine(node, key)}: ${fault}`)
   const schemas = new Schemas(refuse)
   const operations = readOperations({ root, schemas, refuse })
-  if (faults.size === 0) schemas.checkDefaults()
+  if (faults.size === 0) schemas.checkValues()
   if (faults.size > 0) throw new StartupError([...faults].join('\n'))
   const text = await bundle()
   return {

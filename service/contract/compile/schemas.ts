@@ -4,7 +4,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Schema } from '../compiled.ts'
 import { resolveReference } from './document.ts'
 import { allMembers, allParts, declaredTypes, entriesAt, isFile, type Part, partWith, valuesAt } from './shapes.ts'
-import { isObject, Validators } from '../validation.ts'
+import { BOUNDS, isObject, type NumberRule, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
 /** Reports a fault of an object in the document, or of its member `key`. The text says what to write instead. */
@@ -29,16 +29,14 @@ const CHOICES = /^(anyOf|oneOf|not|if|then|else)$/
 const SAME_VALUE = /^(allOf|anyOf|oneOf|dependentSchemas|not|if|then|else)$/
 const COPIED = /^((min|max)(Length|Items|Contains|Properties)|pattern|uniqueItems|dependentRequired)$/
 const NOT_SERVED = /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/
-const BOUNDS = /^((exclusive)?(Min|Max|min|max)imum|multipleOf)$/
 const NUMBER_FORMAT = /^(int32|int64|float|double)$/
 
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
   readonly all: Record<string, Schema> = {}
-  /** The defaults of absent members: the part of the schema that has it, and the schema that it must fit. */
-  readonly #defaults: { readonly part: Part; readonly schema: Schema }[] = []
+  /** Values that must fit a schema, each with the place and the text of the fault. */
+  readonly #values: { value: unknown; schema: Schema; node: object; key: string; fault: string | undefined }[] = []
   readonly #ids = new Map<string, Map<unknown, string>>()
-  readonly #accepted: Record<string, boolean> = {}
   readonly #refuse: Refuse
 
   constructor(refuse: Refuse) {
@@ -64,24 +62,22 @@ export class Schemas {
     if (part === undefined) return undefined
     if (use === 'choice')
       this.#refuse(part, 'a default below anyOf, oneOf, not or if is not served: write it beside', 'default')
-    this.#defaults.push({ part, schema: converted })
+    this.addValue(part['default'], converted, part, 'default')
     return exactJson(part['default'])
   }
 
-  /** Refuses each default that does not fit its schema. The schemas must be complete. */
-  checkDefaults(): void {
-    const validators = new Validators(this.all, true)
-    for (const { part, schema } of this.#defaults) {
-      const fault = validators.compile('default', schema)({ default: part['default'] })
-      if (fault !== undefined) this.#refuse(part, fault, 'default')
-    }
+  /** Adds a value that must fit a schema. @param fault what to report if it does not; by default, what is wrong with it */
+  addValue(value: unknown, schema: Schema, node: object, key: string, fault?: string): void {
+    this.#values.push({ value, schema, node, key, fault })
   }
 
-  /** Whether a response may be this value. The result is cached by schema: pass the same value in each call. */
-  accepts(schema: unknown, body: unknown): boolean {
-    const id = this.add(schema, 'response')
-    return (this.#accepted[id] ??=
-      new Validators(this.all, false).compile('body', { $ref: id })({ body }) === undefined)
+  /** Refuses each value that does not fit its schema. The schemas must be complete, and without faults. */
+  checkValues(): void {
+    const validators = new Validators(this.all, true)
+    for (const { value, schema, node, key, fault } of this.#values) {
+      const found = validators.compile(key, schema)({ [key]: value })
+      if (found !== undefined) this.#refuse(node, fault ?? found, key)
+    }
   }
 
   /** @param parts all schemas that are about the same value */
@@ -100,15 +96,12 @@ export class Schemas {
         this.#convert(one, nested, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)
       if (key === '$ref') converted[key] = this.add(resolveReference(schema), use)
       else if (key === 'type' && !types.some(isNumeric)) converted[key] = value
-      else if (key === 'type')
-        converted['types'] = types.map((type) => (type === 'integer' && schema['format'] === 'int32' ? 'int32' : type))
       else if (key === 'format' && !NUMBER_FORMAT.test(String(value))) converted[key] = value
       else if (key === 'enum') converted[key] = valuesAt(schema, key).map(exactJson)
       else if (key === 'const') converted[key] = [exactJson(value)]
       else if (key === 'properties') this.#addMembers(converted, schema, use)
       else if (key === 'required')
         converted[key] = valuesAt(schema, key).filter((name) => isSent(allMembers(parts).get(String(name)), use))
-      else if (BOUNDS.test(key)) converted[key] = String(value)
       else if (COPIED.test(key) || (key === 'description' && ('pattern' in schema || 'not' in schema)))
         converted[key] = value
       else if (SCHEMA.test(key)) converted[key] = convert(value)
@@ -116,7 +109,7 @@ export class Schemas {
       else if (SCHEMA_MAP.test(key))
         converted[key] = Object.fromEntries(entriesAt(schema, key).map(([name, one]) => [name, convert(one)]))
     }
-    return converted
+    return { ...converted, ...numberRule(schema) }
   }
 
   /** Adds the schemas of members. Requests must not have `readOnly` members; responses lose their `writeOnly` members. */
@@ -167,6 +160,16 @@ const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) =
   enum: bigIntFault,
   const: bigIntFault,
   default: bigIntFault,
+}
+
+/** What a schema says of numbers, as one keyword. */
+function numberRule(schema: Part): { number: NumberRule } | undefined {
+  const keys = Object.keys(BOUNDS).filter((key) => key in schema)
+  const bounds = Object.fromEntries(keys.map((key) => [key, String(schema[key])]))
+  const declared = declaredTypes(schema)
+  if (!declared.some(isNumeric)) return keys.length === 0 ? undefined : { number: { bounds } }
+  const types = declared.map((type) => (type === 'integer' && schema['format'] === 'int32' ? 'int32' : type))
+  return { number: { types, bounds } }
 }
 
 const isNumeric = (type: string) => /^(int64|integer|number)$/.test(type)

@@ -46,15 +46,17 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
   },
   'errors of the service itself as RFC 9457 has them, with `code` or `status`, `message` or `detail`, or without `content`':
     {
-      yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }, { name: b, in: query, schema: { type: integer } }, { name: c, in: query, schema: { type: integer } }, { name: d, in: query, schema: { type: integer } }]
+      yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }, { name: b, in: query, schema: { type: integer } }, { name: c, in: query, schema: { type: integer } }, { name: d, in: query, schema: { type: integer } }, { name: e, in: query, schema: { type: integer } }]
       responses:
         '200': { description: Done }
         '400': { description: Bad, content: { application/problem+json: { schema: { type: object, required: [type, title, status], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } } } } }
         '500': { description: Broken }
         '404': { description: None, content: { application/json: { schema: { type: object, properties: { reason: { type: string } } } } } }
         '501': { description: Not, content: { text/plain: { schema: { type: string } } } }
+        '429': { description: Often, content: { application/json: { schema: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } } } } }
         default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer }, message: { type: string } } } } } }`,
       run: async ({ query }) => {
+        if (asked(query) === 'e') throw new HttpError(429, 'Slowly')
         if (asked(query) === 'd') throw new HttpError(404, 'No')
         if (asked(query) === 'c') throw new HttpError(501, 'Never')
         if (asked(query) === 'b') throw new HttpError(503, 'Away')
@@ -70,6 +72,7 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
         ['/x', 500, ''],
         ['/x?c=1', 501, 'Never'],
         ['/x?d=1', 404, '{"reason":"No"}'],
+        ['/x?e=1', 429, '{"error":429,"message":"Slowly"}'],
       ],
     },
   'errors of the service itself with other members that are required': {

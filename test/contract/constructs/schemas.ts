@@ -139,7 +139,8 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     says: 'the format iban is not served here',
   },
   'a pattern that ECMAScript does not have': {
-    yaml: body("type: string\npattern: '(?i)a' # here"),
+    // The schema of an error, too: the compiler tries it with an error of the service.
+    yaml: `${body("type: string\npattern: '(?i)a' # here").replace("{ '200'", "{ '400': { $ref: '#/components/responses/No' }, '200'")}components: { responses: { No: { description: No, content: { application/json: { schema: { type: string, pattern: '(' } } } } } }`,
     says: 'not a regular expression',
   },
   '`format: binary` in JSON': { yaml: body('type: string\nformat: binary # here'), says: 'contentEncoding: base64' },
