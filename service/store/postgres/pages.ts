@@ -23,7 +23,7 @@ const PAGES = `SELECT n, page.*
 /** The values of PAGE. */
 type PageRequest = [owner: string, first: bigint | null, most: number]
 
-/** Reads pages. One statement reads all pages that are requested at the same time. */
+/** Reads pages. One statement reads all pages that are requested at the same time, and each page once. */
 export class Pages {
   readonly #query: Query
   readonly #batches: Batcher<PageRequest, ShortPage>
@@ -45,15 +45,17 @@ export class Pages {
   }
 
   async #read(batch: readonly Batched<PageRequest, ShortPage>[]): Promise<void> {
-    const [first] = batch
-    if (first !== undefined && batch.length === 1) {
-      const [row = {}] = (await this.#query(PAGE, first.item, 'page')).rows
-      first.resolve(toPage(row))
-      return
+    // Requests for the same page share a row. The key is unambiguous: only the owner may contain a space.
+    const pages = [...Map.groupBy(batch, ({ item }) => item.join(' ')).values()]
+    const [first = []] = pages.map(([request]) => request?.item ?? [])
+    const columns = [0, 1, 2].map((column) => pages.map(([request]) => request?.item[column]))
+    const { rows } = await (pages.length === 1
+      ? this.#query(PAGE, first, 'page')
+      : this.#query(PAGES, columns, 'pages'))
+    for (const { n = 1, ...row } of rows) {
+      const page = toPage(row)
+      for (const { resolve } of pages[Number(n) - 1] ?? []) resolve(page)
     }
-    const columns = [0, 1, 2].map((column) => batch.map(({ item }) => item[column]))
-    const { rows } = await this.#query(PAGES, columns, 'pages')
-    for (const row of rows) batch[Number(row['n']) - 1]?.resolve(toPage(row))
   }
 }
 

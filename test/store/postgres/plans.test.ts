@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { Connections } from '../../../service/store/postgres/connections.ts'
 import { openStore } from '../../../service/store/open.ts'
-import { namesIn } from '../../support/pages.ts'
+import { namesIn, namesOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { eventually } from '../../support/project.ts'
 import { startRelay } from '../../support/replicas.ts'
@@ -82,6 +82,22 @@ t.test('no statement is compiled by the server: that takes longer than to run it
   const [read, write, inTransaction] = [connections.read('SHOW jit'), connections.write('SHOW jit'), query('SHOW jit')]
   for (const { rows } of await Promise.all([read, write, inTransaction])) t.strictSame(rows, [{ jit: 'off' }])
   await end()
+})
+
+t.test('requests for the same page that arrive together read it once, and others get their own page', async (t) => {
+  const { store, count } = await open(t)
+  await Promise.all(['joe', 'joe 2', 'ann'].map((owner) => store.create(owner, 1n, name(owner))))
+  await store.create('joe', 2n, name('second'))
+  const lists = await Promise.all([
+    ...Array.from({ length: 3 }, () => namesOf(store.list('joe', undefined, 1))),
+    namesOf(store.list('joe', 1n, 1)),
+    namesOf(store.list('joe 2', undefined, 1)),
+    namesOf(store.list('ann', undefined, 1)),
+  ])
+  t.strictSame(lists, [['joe'], ['joe'], ['joe'], ['second'], ['joe 2'], ['ann']])
+  t.equal(count('{"joe","joe","joe 2","ann"}'), 1)
+  t.strictSame(await Promise.all([namesIn(store, 'ann'), namesIn(store, 'ann')]), [['ann'], ['ann']])
+  t.equal(count('{"ann","ann"}'), 0)
 })
 
 t.test('a statement is parsed once for each connection, but each time behind a pooler', async (t) => {
