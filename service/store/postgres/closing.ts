@@ -18,31 +18,17 @@ export async function waitUntilGone(
   client: pg.Client,
   backend: Backend | undefined,
   wasWriting: boolean,
-  { kind, timeout, askState }: ConnectionOptions,
+  { kind, timeout, isRunning }: ConnectionOptions,
 ): Promise<void> {
   const { stream } = client.connection
-  const latest =
-    performance.now() + lostTimeout(backend, kind) * timeout + (kind === 'snapshots' ? SNAPSHOT_IDLE_TIMEOUT : 0)
   if (stream instanceof Socket) stream.unref() // let this process end
-  let closed = client.end().then(() => true)
-  for (;;) {
-    const isClosed = await Promise.race([closed, delay(POLL_INTERVAL * timeout, false, { ref: false })])
-    if (isClosed && (backend === undefined || !wasWriting)) break
-    // The network may have lost the answer.
-    const state = backend === undefined ? 'unknown' : await askState(backend).catch(() => 'unknown')
-    if (state === undefined || (state === 'unknown' && performance.now() > latest)) break
-    if (backend === undefined || (wasWriting && state !== 'idle' && !isClosed)) continue
-    closed = new Promise(() => undefined) // from now on only `askState` tells
-    stream.destroy()
-  }
+  const interval = POLL_INTERVAL * timeout
+  const latest = delay(backend ? interval : UNKNOWN_TIMEOUT * timeout, false, { ref: false })
+  const isClosed = await Promise.race([client.end().then(() => true), latest])
   stream.destroy()
-}
-
-/**
- * Multiples of `timeout` after which a connection is forgotten if nobody can ask the server about it. By then the server has
- * ended a read. A write may wait for ever, but a connection for reads can then ask about it.
- */
-function lostTimeout(backend: Backend | undefined, kind: ConnectionOptions['kind']): number {
-  if (backend === undefined) return UNKNOWN_TIMEOUT
-  return kind === 'writes' ? Infinity : SERVER_IDLE_TIMEOUT + 2
+  if (backend === undefined || (isClosed && !wasWriting)) return
+  // The network may have lost the answer. If nobody can ask, the server has ended a read by then. A write may wait for ever.
+  const idle = SERVER_IDLE_TIMEOUT * timeout + (kind === 'snapshots' ? SNAPSHOT_IDLE_TIMEOUT : 0)
+  const end = kind === 'writes' ? Infinity : performance.now() + idle + 2 * timeout
+  while (await isRunning(backend).catch(() => performance.now() < end)) await delay(interval, undefined, { ref: false })
 }

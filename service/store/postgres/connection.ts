@@ -1,3 +1,4 @@
+import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Row } from '../rows.ts'
 import { waitUntilGone } from './closing.ts'
@@ -19,8 +20,8 @@ export type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
  * needed, and opened again after it was closed, but not before the server has let go of the old one.
  */
 export class Connection {
-  /** Whether a transaction has the connection for itself, and whether it has begun: then it can't be opened again. */
-  transaction: 'none' | 'begins' | 'runs' = 'none'
+  /** Whether a transaction has it for itself. */
+  isReserved = false
   readonly #options: ConnectionOptions
   /** Rejects each statement that is under way. */
   readonly #statements = new Set<(error: Error) => void>()
@@ -31,7 +32,6 @@ export class Connection {
   /** Part of the names of statements: the next version is prepared anew. */
   #version = 0
   #closing: Promise<void> | undefined
-  #idle: NodeJS.Timeout | undefined
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -42,18 +42,10 @@ export class Connection {
     return this.#statements.size
   }
 
-  /** Whether it was given up, and the server has not let go of it. */
-  get isGivenUp(): boolean {
-    return this.#closing !== undefined
-  }
-
-  /** Whether it is free for another transaction. */
-  get isFree(): boolean {
-    return this.transaction === 'none' && !this.isGivenUp
-  }
-
-  get use(): 'used' | 'idle' | 'closed' {
-    if (!this.isFree || this.statements > 0) return 'used'
+  /** `given up`: the server has not let go of it yet. */
+  get state(): 'used' | 'idle' | 'closed' | 'given up' {
+    if (this.#closing !== undefined) return 'given up'
+    if (this.isReserved || this.statements > 0) return 'used'
     return this.#client === undefined ? 'closed' : 'idle'
   }
 
@@ -62,23 +54,20 @@ export class Connection {
    * @param timeout milliseconds until it fails, with all others under way on this connection
    * @param name The server parses and plans a statement with a name once, and never plans it anew: use a name only if
    * the primary key is the only sensible plan, however large the table is.
+   * @param inTransaction whether its transaction has begun: then it fails if the connection was closed
    */
-  async query(text: string, values: unknown[], timeout: number, name?: string): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    let version = 0
-    const send = (client: pg.Client) => {
+  async query(text: string, values: unknown[], timeout: number, name?: string, inTransaction = false): Promise<Result> {
+    if (inTransaction && this.#client === undefined) throw new Error('the transaction was lost')
+    const { promise: failure, reject } = Promise.withResolvers<never>()
+    this.#statements.add(reject)
+    const timer = setTimeout(() => this.#expire(reject), timeout)
+    let version = this.#version
+    try {
+      const client = this.#client ?? (await Promise.race([failure, (this.#opening ??= this.#open())]))
       version = this.#version
       const isNamed = name !== undefined && this.#backend !== undefined
       const statement = { ...(isNamed && { name: `${name}${version}` }), text, values }
-      client.query<Row>(statement, (error: Error | null, result) => (error ? reject(error) : resolve(result)))
-    }
-    if (this.#client === undefined && this.transaction === 'runs') throw new Error('the transaction was lost')
-    this.#statements.add(reject)
-    const timer = setTimeout(() => this.#expire(reject), timeout)
-    try {
-      if (this.#client !== undefined) send(this.#client)
-      else (this.#opening ??= this.#open()).then((client) => this.#statements.has(reject) && send(client), reject)
-      return await promise
+      return await Promise.race([failure, client.query<Row>(statement)])
     } catch (error) {
       const fault = classify(error)
       if (fault === 'unknown') this.close(new Error('the connection was given up'))
@@ -87,7 +76,6 @@ export class Connection {
     } finally {
       clearTimeout(timer)
       this.#statements.delete(reject)
-      this.#idle?.refresh()
     }
   }
 
@@ -96,7 +84,6 @@ export class Connection {
     const client = this.#client
     if (client === undefined) return
     this.#client = undefined
-    this.#stopIdle()
     const wasWriting = this.#options.kind === 'writes' && this.#statements.size > 0
     for (const reject of this.#statements) reject(error)
     this.#closing = waitUntilGone(client, this.#backend, wasWriting, this.#options).finally(() => {
@@ -107,7 +94,6 @@ export class Connection {
   /** Closes the connection for good when the statements under way are answered. */
   async end(): Promise<void> {
     const client = this.#client ?? (await this.#opening?.catch(() => undefined))
-    this.#stopIdle()
     await client?.end()
     await this.#closing
   }
@@ -141,20 +127,17 @@ export class Connection {
       this.#opening = undefined
     }
     this.#client = client
-    this.#idle = setTimeout(() => {
-      if (this.use === 'idle') close(new Error('the connection is unused'))
-      else this.#idle?.refresh()
-    }, IDLE_TIMEOUT * timeout).unref()
+    const { stream } = client.connection
+    if (stream instanceof Socket) {
+      stream.setTimeout(IDLE_TIMEOUT * timeout, () => {
+        if (this.state === 'idle') close(new Error('the connection is unused'))
+      })
+    }
     return client
   }
 
   #expire(reject: (error: Error) => void): void {
     if (this.#client === undefined) reject(new NoConnection(new Error('there is no connection in time')))
     else this.close(new Error('the server does not answer'))
-  }
-
-  #stopIdle(): void {
-    clearTimeout(this.#idle)
-    this.#idle = undefined
   }
 }

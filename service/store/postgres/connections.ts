@@ -39,7 +39,7 @@ export class Connections {
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
     new pg.Client(address.href) // reports a bad URL now, not at the first connect
     const timeout = DATABASE_TIMEOUT * 1000
-    const options = { url: address.href, timeout, askState: (backend: Backend) => this.#askState(backend) }
+    const options = { url: address.href, timeout, isRunning: (backend: Backend) => this.#isRunning(backend) }
     const several = (length: number, kind: ConnectionOptions['kind']) =>
       Array.from({ length }, () => new Connection({ ...options, kind }))
     this.#timeout = timeout
@@ -66,20 +66,22 @@ export class Connections {
     return this.#retry('read', this.#timeout, async (timeout) => {
       const latest = performance.now() + timeout
       const connection = await this.#reserve(latest)
-      const run = async (text: string, timeout: number, next: Connection['transaction']) => {
+      const run = async (text: string, timeout: number, inTransaction: boolean) => {
         try {
-          await connection.query(text, [], timeout)
-          connection.transaction = next
+          await connection.query(text, [], timeout, undefined, inTransaction)
         } catch (error) {
           connection.close(new Error('the transaction failed'))
-          connection.transaction = 'none'
+          connection.isReserved = false
           throw error
         }
       }
-      await run(begin, Math.max(1, latest - performance.now()), 'runs')
+      await run(begin, Math.max(1, latest - performance.now()), false)
       return {
-        query: (text, values = [], name) => connection.query(text, values, this.#timeout, name).catch(translate),
-        end: () => run('COMMIT', this.#timeout, 'none').catch(() => undefined),
+        query: (text, values = [], name) => connection.query(text, values, this.#timeout, name, true).catch(translate),
+        end: async () => {
+          await run('COMMIT', this.#timeout, true).catch(() => undefined)
+          connection.isReserved = false
+        },
       }
     })
   }
@@ -92,12 +94,12 @@ export class Connections {
   /** How many connections are allowed, used, idle and given up (these are used, too), and how many statements are under way. */
   get figures() {
     const all = this.#all()
-    const count = (isSo: (connection: Connection) => boolean) => all.filter(isSo).length
+    const count = (...states: Connection['state'][]) => all.filter(({ state }) => states.includes(state)).length
     return {
       size: all.length,
-      used: count(({ use }) => use === 'used'),
-      idle: count(({ use }) => use === 'idle'),
-      givenUp: count(({ isGivenUp }) => isGivenUp),
+      used: count('used', 'given up'),
+      idle: count('idle'),
+      givenUp: count('given up'),
       statements: [...this.#writes, ...this.#reads].reduce((sum, { statements }) => sum + statements, 0),
     }
   }
@@ -113,36 +115,35 @@ export class Connections {
   }
 
   #forRead(): Connection {
-    const usable = this.#reads.filter(({ isGivenUp }) => !isGivenUp)
+    const usable = this.#reads.filter(({ state }) => state !== 'given up')
     return usable.sort((one, two) => one.statements - two.statements)[0] ?? this.#forWrite()
   }
 
   #forWrite(): Connection {
-    return this.#writes.find(({ isGivenUp }) => !isGivenUp) ?? this.#writes[0]
+    return this.#writes.find(({ state }) => state !== 'given up') ?? this.#writes[0]
   }
 
   #free(): Connection | undefined {
-    return this.#transactions.find(({ isFree }) => isFree)
+    return this.#transactions.find(({ state }) => state === 'idle' || state === 'closed')
   }
 
   async #reserve(latest: number): Promise<Connection> {
-    while (performance.now() < latest) {
+    for (;;) {
       const connection = this.#free()
       if (connection !== undefined) {
-        connection.transaction = 'begins'
+        connection.isReserved = true
         return connection
       }
+      if (performance.now() > latest) throw new NoConnection(new Error('there is no connection in time'))
       await delay(10)
     }
-    throw new NoConnection(new Error('there is no connection in time'))
   }
 
-  async #askState({ pid, started }: Backend): Promise<string | undefined> {
-    if (this.#ended) return undefined
-    const text = 'SELECT state FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
+  async #isRunning({ pid, started }: Backend): Promise<boolean> {
+    if (this.#ended) return false
+    const text = 'SELECT FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
     const connection = (this.#reads.length === 0 ? this.#free() : undefined) ?? this.#forRead()
-    const [row] = (await connection.query(text, [pid, started], this.#timeout)).rows
-    return row && String(row['state'])
+    return (await connection.query(text, [pid, started], this.#timeout)).rowCount === 1
   }
 
   async #retry<Value>(kind: 'read' | 'write', timeout: number, attempt: (timeout: number) => Promise<Value>) {

@@ -16,8 +16,8 @@ export interface ConnectionOptions {
   readonly kind: 'reads' | 'snapshots' | 'writes'
   /** Milliseconds for an operation. */
   readonly timeout: number
-  /** Asks for the state of a server process over another connection. @returns undefined if the process has ended */
-  readonly askState: (backend: Backend) => Promise<string | undefined>
+  /** Asks over another connection whether a server process still runs. */
+  readonly isRunning: (backend: Backend) => Promise<boolean>
 }
 
 /** Multiples of `timeout` after which the server closes an unused connection. */

@@ -243,6 +243,16 @@ t.test('an operation ends in time even if the connect is slow and then the state
   await sql('COMMIT')
 })
 
+t.test('unused connections are closed, and opened again when they are needed', async (t) => {
+  // The server does not close a guest's connections.
+  const { store } = await open(t, 'guest', { ...LIMITS, DATABASE_TIMEOUT: 0.2 })
+  for (const round of range(2)) {
+    await until(`it works in round ${round}`, () => works(t, store))
+    t.not(store.figures().pool?.idle, 0)
+    await until('all connections are closed', () => store.figures().pool?.idle === 0)
+  }
+})
+
 t.test('the figures count what waits: statements, and operations before them', async (t) => {
   const { store, sql } = await open(t, 'admin', { ...LIMITS, DATABASE_TIMEOUT: 20 })
   await sql('BEGIN; LOCK TABLE plants')
