@@ -41,18 +41,13 @@ async function run(words: string[]): Promise<string> {
   if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
   if (!existsSync(file)) throw new Error(`there is no file ${file}`)
   const config = readConfig()
-  const opened: Store[] = []
-  try {
-    // Opened in the same way as by a service, so that no other process can write to it meanwhile.
-    const from = await openStore({ file })
-    opened.push(from)
-    const to = await openStore(config.DATABASE_URL, true, config)
-    opened.push(to)
-    const { plants, tokens } = await copyStore(from, to)
-    return `${plants} plants and ${tokens} tokens are copied`
-  } finally {
-    for (const store of opened) await store.close()
-  }
+  const close = (store: Store) => store.close()
+  await using opened = new AsyncDisposableStack()
+  // Opened in the same way as by a service, so that no other process can write to it meanwhile.
+  const from = opened.adopt(await openStore({ file }), close)
+  const to = opened.adopt(await openStore(config.DATABASE_URL, true, config), close)
+  const { plants, tokens } = await copyStore(from, to)
+  return `${plants} plants and ${tokens} tokens are copied`
 }
 
 if (import.meta.main) await runCommand(USAGE, async (words) => console.log(await run(words)))

@@ -61,13 +61,8 @@ function readTime(text: string): number {
 }
 
 function toLine({ id, caller, created, expires, scopes }: StoredToken): string {
-  return [
-    id,
-    caller,
-    created.toISOString(),
-    expires?.toISOString() ?? 'never',
-    ...(scopes.length > 0 ? [scopes.join(' ')] : []),
-  ].join('\t')
+  const end = expires?.toISOString() ?? 'never'
+  return [id, caller, created.toISOString(), end, scopes.join(' ')].join('\t').trimEnd()
 }
 
 /** Opens the store for one action. The service may use it at the same time. */
