@@ -6,7 +6,6 @@ import { answerOtherMethods, checkPath, checkProtocol } from '../http/protocol.t
 import { startRequest } from '../http/open-requests.ts'
 import { listen, makeServer } from '../http/server.ts'
 import type { Store } from '../store/store.ts'
-import type { Metrics } from './metrics.ts'
 import { readinessCheck } from './readiness.ts'
 
 /** Connections. Few clients use this port, and a flood on it must not harm the service. */
@@ -22,7 +21,7 @@ export async function openAdmin(config: Config, log: Logger, secret?: RegExp) {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
   let store: Pick<Store, 'ping' | 'figures'> | undefined
   let checkReadiness: (() => Promise<void>) | undefined
-  let metrics: Promise<Metrics> | undefined
+  let metrics: ReturnType<typeof loadMetrics> | undefined
   const notServing = () => new HttpError(503, `The service is ${state}`)
 
   // Fastify would log the port before there are metrics; `serving` logs it.
@@ -67,7 +66,7 @@ export async function openAdmin(config: Config, log: Logger, secret?: RegExp) {
   }
 }
 
-async function loadMetrics(store: Pick<Store, 'figures'>): Promise<Metrics> {
+async function loadMetrics(store: Pick<Store, 'figures'>) {
   const { makeMetrics } = await import('./metrics.ts')
   return makeMetrics(store)
 }

@@ -19,14 +19,8 @@ const STORE_METRICS: readonly [end: string, help: string, read: (figures: Figure
   ['pool_waiting', 'Reads and writes that wait for the statements before theirs', ({ pool }) => pool?.waiting],
 ]
 
-export interface Metrics {
-  readonly contentType: string
-  /** Writes all metrics in Prometheus' text format. */
-  readonly write: () => Promise<string>
-}
-
 /** Collects all metrics: the counters of other files, the process and the store. */
-export function makeMetrics(store: Pick<Store, 'figures'>): Metrics {
+export function makeMetrics(store: Pick<Store, 'figures'>) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
@@ -40,8 +34,11 @@ export function makeMetrics(store: Pick<Store, 'figures'>): Metrics {
     const name = `plants_store_${end}`
     const metric: Counter | Gauge = new Metric({ name, help, registers: [registry], collect })
   }
-  const { contentType } = registry
-  return { contentType, write: async () => `${await register.metrics()}\n${await registry.metrics()}` }
+  return {
+    contentType: registry.contentType,
+    /** Writes all metrics in Prometheus' text format. */
+    write: async () => `${await register.metrics()}\n${await registry.metrics()}`,
+  }
 }
 
 function readSound(figures: Figures): number | undefined {

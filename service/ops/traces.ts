@@ -5,24 +5,15 @@ import { getBooleanFromEnv, W3CTraceContextPropagator } from '@opentelemetry/cor
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import type { FastifyPluginCallback } from 'fastify'
 import { OTHER } from '../http/metrics.ts'
 import { routeTemplate } from '../http/open-requests.ts'
 
-/** Exports a span of each request to a collector. */
-export interface Traces {
-  /** Register it before all routes. The span is part of the trace that `traceparent` names. */
-  readonly plugin: FastifyPluginCallback
-  /** Exports the remaining spans, within `OTEL_EXPORTER_OTLP_TIMEOUT`. */
-  readonly close: () => Promise<void>
-}
-
 /**
- * Begins to export spans to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read this variable themselves, and
+ * Begins to export a span of each request to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read this variable themselves, and
  * the others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
  * @returns undefined if `OTEL_SDK_DISABLED` is true
  */
-export function startTraces(): Traces | undefined {
+export function startTraces() {
   if (getBooleanFromEnv('OTEL_SDK_DISABLED')) return undefined
   propagation.setGlobalPropagator(new W3CTraceContextPropagator())
   const named = resourceFromAttributes({ 'service.name': 'plant-store' })
@@ -42,5 +33,10 @@ export function startTraces(): Traces | undefined {
     },
   })
   instrumentation.setTracerProvider(provider)
-  return { plugin: instrumentation.plugin(), close: () => provider.shutdown() }
+  return {
+    /** Register it before all routes. The span is part of the trace that `traceparent` names. */
+    plugin: instrumentation.plugin(),
+    /** Exports the remaining spans, within `OTEL_EXPORTER_OTLP_TIMEOUT`. */
+    close: () => provider.shutdown(),
+  }
 }
