@@ -52,7 +52,7 @@ const ORIGINS = new WeakMap<object, Origin>()
 
 /** The target of a reference, which may be a reference, too. @returns undefined if the node is not a reference */
 export function resolveReference<T>(node: T | OasRef): T | undefined {
-  const { documents, source, $ref } = findOrigin(node) ?? {}
+  const { documents, source, $ref } = (isRef(node) && ORIGINS.get(node)) || {}
   if (documents === undefined || source === undefined || $ref === undefined) return undefined
   const [file = '', pointer = ''] = $ref.split('#')
   const path = file === '' ? source.absoluteRef : resolve(dirname(source.absoluteRef), file)
@@ -74,8 +74,10 @@ export function derefEntries<T>(node: Readonly<Record<string, T | OasRef>> | und
 
 /** The file and the line of an object, or of its member `key`. */
 export function findLine(node: object, key?: string): string {
-  const origin = findOrigin(node)
-  return origin === undefined ? '' : lineAt(origin.source, origin.pointer + (key === undefined ? '' : segment(key)))
+  const origin = ORIGINS.get(node)
+  if (origin === undefined) return ''
+  const pointer = origin.pointer + (key === undefined ? '' : segment(key))
+  return lineOf({ source: origin.source, pointer, reportOnKey: true })
 }
 
 /**
@@ -91,14 +93,14 @@ export async function readOpenApi(file: string): Promise<OpenApi> {
     if (main instanceof Error) throw main
     checkDocument(main)
     const faults = (await lint(options)).map(({ message, suggest: [suggestion], location: [at] }) => {
-      const line = at && `${relative('', at.source.absoluteRef)}:${getLineColLocation(at).start.line}: `
+      const line = at && `${lineOf(at)}: `
       return `${line}${message.replaceAll('\n', ' ')}${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`
     })
     if (faults.length > 0) throw new StartupError([...new Set(faults)].join('\n'))
 
     const documents = (await Promise.all(resolver.cache.values())).filter((each) => 'parsed' in each)
     for (const each of documents) each.parsed = parseExactly(each.source.body)
-    storeOrigins(documents)
+    checkReferences(storeOrigins(documents), main.source)
     const folder = dirname(main.source.absoluteRef)
     return {
       root: main.parsed as Oas3_1Definition,
@@ -122,14 +124,15 @@ export function findBaseUrl(text: string): readonly [from: number, to: number] |
 }
 
 /** Refuses other versions of OpenAPI, and references that lead back to themselves: the linter would not tell the line. */
-function checkDocument(document: Document): void {
-  const version = member(document.parsed, 'openapi')
+function checkDocument(main: Document): void {
+  const references = storeOrigins([main])
+  const version = member(main.parsed, 'openapi')
   if (typeof version !== 'string') throw new Error('not an OpenAPI document')
   if (!/^3\.1\.\d+$/.test(version)) {
-    const line = lineAt(document.source, '#/openapi')
+    const line = findLine(main.parsed as object, 'openapi')
     throw new StartupError(`${line}: OpenAPI ${version} is not served: write openapi: 3.1.0`)
   }
-  storeOrigins([document])
+  checkReferences(references, main.source)
 }
 
 /** Parses YAML. An integer that a `number` can't hold becomes a `bigint`. */
@@ -139,11 +142,8 @@ function parseExactly(text: string): unknown {
   return parseDocument(text, { intAsBigInt: true, merge: true }).toJS({ reviver })
 }
 
-/**
- * Stores the origin of each object. An alias of YAML has the origin of its anchor.
- * @throws {StartupError} if a reference leads back to itself
- */
-function storeOrigins(all: readonly Document[]): void {
+/** Stores the origin of each object. An alias of YAML has the origin of its anchor. @returns the references */
+function storeOrigins(all: readonly Document[]): object[] {
   const documents = new Map(all.map((each) => [each.source.absoluteRef, each]))
   const references: object[] = []
   const store = (source: Source, node: unknown, pointer: string) => {
@@ -153,8 +153,20 @@ function storeOrigins(all: readonly Document[]): void {
     for (const [key, each] of Object.entries(node)) store(source, each, pointer + segment(key))
   }
   for (const { source, parsed } of all) store(source, parsed, '#')
-  const loop = references.find((each) => leadsTo(each, each))
-  if (loop !== undefined) throw new StartupError(`${findLine(loop)}: the reference leads back to itself`)
+  return references
+}
+
+/** Refuses references that lead back to themselves, and keywords that the bundler would lose. */
+function checkReferences(references: readonly object[], main: Source): void {
+  for (const each of references) {
+    if (leadsTo(each, each)) throw new StartupError(`${findLine(each)}: the reference leads back to itself`)
+    const target = resolveReference<object>(each)
+    if (!isRef(target) || Object.keys(target).every((key) => /^(\$ref|summary|description)$/.test(key))) continue
+    // Across files, the bundler replaces a reference to a reference by one to the end of both.
+    if ([each, target, deref<object>(target)].every((node) => ORIGINS.get(node)?.source === main)) continue
+    const fault = 'keywords beside this $ref are lost where other files refer to it: write "allOf: [{ $ref: ... }]"'
+    throw new StartupError(`${findLine(target)}: ${fault}`)
+  }
 }
 
 /** Whether a reference leads to a node: by references, and by schemas for the same value. */
@@ -167,15 +179,11 @@ function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boole
   return targets.some((each) => each === goal || leadsTo(goal, each, seen))
 }
 
-function findOrigin(node: unknown): Origin | undefined {
-  return typeof node === 'object' && node !== null ? ORIGINS.get(node) : undefined
-}
-
 /** A step of a JSON pointer in a fragment of a URI (RFC 6901, section 6), as Redocly decodes it. */
 const segment = (key: string) => `/${key.replaceAll('%', '%25').replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-function lineAt(source: Source, pointer: string): string {
-  return `${relative('', source.absoluteRef)}:${getLineColLocation({ source, pointer, reportOnKey: true }).start.line}`
+function lineOf(location: Parameters<typeof getLineColLocation>[0]): string {
+  return `${relative('', location.source.absoluteRef)}:${getLineColLocation(location).start.line}`
 }
 
 /** Reads files, but no URLs. */

@@ -45,6 +45,14 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
     yaml: `paths:\n  /x:\n    $ref: '#/components/pathItems/x' # here\n`,
     says: "Can't resolve $ref",
   },
+  'a `$ref` to a `$ref` in another file that has keywords beside it': {
+    yaml: `      parameters: [{ $ref: 'other.yaml#/limit' }]`,
+    files: {
+      'other.yaml':
+        "limit: { name: limit, in: query, schema: { $ref: '#/Page' } }\nPage: { $ref: '#/Limit', default: 20 } # here\nLimit: { type: integer }\n",
+    },
+    says: 'keywords beside this $ref are lost where other files refer to it',
+  },
   'YAML anchors, aliases and merge keys': {
     yaml: `paths:\n  /x: { get: &run { ${OPERATION} } }\n  /y: { get: { <<: *run, operationId: y } }\n`,
     asks: [
