@@ -1,5 +1,5 @@
 // Upgrades the schema of the database DATABASE_URL, as a future version of the program may do.
-import { Connections } from '../../service/store/postgres/connections.ts'
+import { Connections, type Query } from '../../service/store/postgres/connections.ts'
 import { prepareSchema, VERSIONS } from '../../service/store/postgres/schema.ts'
 
 /** A future version of the schema. */
@@ -15,11 +15,11 @@ export const NEXT = {
 export async function upgrade(url: string): Promise<string[]> {
   const connections = new Connections(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 2 }, 1)
   const run: string[] = []
-  const query = (text: string, values?: unknown[]) => {
+  const query: Query = (text, values) => {
     if (!text.startsWith('SELECT')) run.push(text)
     return connections.write(text, values)
   }
-  await prepareSchema(query, query, [...VERSIONS, NEXT]).finally(() => connections.end())
+  await prepareSchema(query, [...VERSIONS, NEXT]).finally(() => connections.end())
   return run
 }
 

@@ -6,8 +6,12 @@ import { StoreUnavailable } from '../../errors.ts'
 import { classify, NoConnection, translate } from './errors.ts'
 import type { Backend, ConnectionOptions } from './session.ts'
 
-/** Runs one SQL statement. @param name of a prepared statement: see `Connection.query` */
-export type Query = (text: string, values?: unknown[], name?: string) => Promise<Result>
+/**
+ * Runs one SQL statement.
+ * @param name of a prepared statement: see `Connection.query`
+ * @param timeout milliseconds; `DATABASE_TIMEOUT` if absent
+ */
+export type Query = (text: string, values?: unknown[], name?: string, timeout?: number) => Promise<Result>
 
 /** A transaction on a connection that is not shared. */
 export interface Transaction {
@@ -26,6 +30,7 @@ export class Connections {
   readonly #writes: readonly [Connection, ...Connection[]]
   readonly #reads: readonly Connection[]
   readonly #transactions: readonly Connection[]
+  readonly #all: readonly Connection[]
   #ended: Promise<unknown> | undefined
 
   /**
@@ -49,17 +54,16 @@ export class Connections {
     ]
     this.#reads = several(DATABASE_POOL_SIZE - this.#writes.length, 'reads')
     this.#transactions = several(maxTransactions, 'snapshots')
+    this.#all = [...this.#writes, ...this.#reads, ...this.#transactions]
   }
 
   /** Runs a statement that changes nothing. */
-  read(text: string, values: unknown[] = [], name?: string): Promise<Result> {
-    return this.#retry('read', this.#timeout, (timeout) => this.#forRead().query(text, values, timeout, name))
-  }
+  readonly read: Query = (text, values = [], name, timeout = this.#timeout) =>
+    this.#retry('read', timeout, (timeout) => this.#forRead().query(text, values, timeout, name))
 
   /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
-  write(text: string, values: unknown[] = [], timeout = this.#timeout, name?: string): Promise<Result> {
-    return this.#retry('write', timeout, (timeout) => this.#forWrite().query(text, values, timeout, name))
-  }
+  readonly write: Query = (text, values = [], name, timeout = this.#timeout) =>
+    this.#retry('write', timeout, (timeout) => this.#forWrite().query(text, values, timeout, name))
 
   /** Begins a transaction. @param begin the statements that begin it; they must change nothing */
   begin(begin: string): Promise<Transaction> {
@@ -93,10 +97,9 @@ export class Connections {
 
   /** How many connections are allowed, used, idle and given up (these are used, too), and how many statements are under way. */
   get figures() {
-    const all = this.#all()
-    const count = (...states: Connection['state'][]) => all.filter(({ state }) => states.includes(state)).length
+    const count = (...states: Connection['state'][]) => this.#all.filter(({ state }) => states.includes(state)).length
     return {
-      size: all.length,
+      size: this.#all.length,
       used: count('used', 'given up'),
       idle: count('idle'),
       givenUp: count('given up'),
@@ -107,11 +110,7 @@ export class Connections {
   /** Waits for the statements under way, up to the timeout, and closes all connections. May be called again. */
   end(): Promise<unknown> {
     const late = () => delay(this.#timeout, undefined, { ref: false })
-    return (this.#ended ??= Promise.race([Promise.all(this.#all().map((connection) => connection.end())), late()]))
-  }
-
-  #all(): readonly Connection[] {
-    return [...this.#writes, ...this.#reads, ...this.#transactions]
+    return (this.#ended ??= Promise.race([Promise.all(this.#all.map((connection) => connection.end())), late()]))
   }
 
   #forRead(): Connection {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './connections.ts'
-import { errorCode } from './errors.ts'
+import { errorCode, isFinal } from './errors.ts'
 
 /** An upgrade of the schema by one version. */
 export interface Version {
@@ -49,35 +50,46 @@ const VERSION_TABLE = [
 /** Error codes if another process makes the same change at the same time: the object exists, or is locked. */
 const RACES = new Set(['23505', '42P07', '42701', '42710', 'XX000', '40P01', '55P03'])
 /** Milliseconds for an upgrade, and for each of its statements. */
-export const UPGRADE_TIMEOUT = 600_000
+const UPGRADE_TIMEOUT = 600_000
+/** Milliseconds to wait for a server that is starting. */
+const START_TIMEOUT = 10_000
 
 /**
- * Creates or upgrades the schema. Several processes may call this at the same time.
- * @param change runs a statement that may take long
+ * Creates or upgrades the schema. Several processes may call this at the same time. Waits for a server that is starting.
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
  */
-export async function prepareSchema(query: Query, change: Query, versions = VERSIONS): Promise<void> {
+export async function prepareSchema(query: Query, versions = VERSIONS): Promise<void> {
+  for (const begun = performance.now(); ;) {
+    try {
+      if (!(await upgrade(query, versions))) return
+    } catch (error) {
+      const isTemporary = error instanceof StoreUnavailable && !isFinal(error)
+      const timeout = RACES.has(errorCode(error)) ? UPGRADE_TIMEOUT : isTemporary ? START_TIMEOUT : 0
+      if (performance.now() - begun > timeout) throw error
+      await delay(Math.random() * 250)
+    }
+  }
+}
+
+/** Upgrades the schema by one version. @returns whether there was one to upgrade to */
+async function upgrade(query: Query, versions: readonly Version[]): Promise<boolean> {
   const settings = `SELECT current_setting('server_encoding') AS encoding, version() AS version`
   const { encoding, version } = (await query(settings)).rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
+  const current = await readVersion(query, versions.length)
+  const next = versions[current ?? 0]
+  if (next === undefined) return false
+  if (current === undefined) for (const statement of VERSION_TABLE) await query(statement)
   // CockroachDB always compares texts byte by byte, and refuses this collation.
   const text = String(version).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
-  for (const end = performance.now() + UPGRADE_TIMEOUT; ;) {
-    const current = await readVersion(query, versions.length)
-    const next = versions[current ?? 0]
-    if (next === undefined) return
-    try {
-      if (current === undefined) for (const statement of VERSION_TABLE) await query(statement)
-      for (const statement of next.statements) await change(statement.replaceAll('$text', text))
-      // Changes nothing if another process was faster.
-      const upgrade = 'UPDATE plant_store SET version = version + 1, oldest = $1 WHERE version = $2'
-      await query(upgrade, [next.oldest, current ?? 0])
-    } catch (error) {
-      if (!RACES.has(errorCode(error)) || performance.now() > end) throw error
-      await delay(Math.random() * 100)
-    }
+  for (const statement of next.statements) {
+    await query(statement.replaceAll('$text', text), [], undefined, UPGRADE_TIMEOUT)
   }
+  // Changes nothing if another process was faster.
+  const count = 'UPDATE plant_store SET version = version + 1, oldest = $1 WHERE version = $2'
+  await query(count, [next.oldest, current ?? 0])
+  return true
 }
 
 /** Reads the version of the schema; undefined if there is none. @throws {Error} if the program is too old for it */

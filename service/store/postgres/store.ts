@@ -1,16 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { BATCH_SIZE, Lists, MAX_SNAPSHOTS, SNAPSHOT_IDLE_TIMEOUT, type Snapshot } from '../lists.ts'
-import { Connections, type Query } from './connections.ts'
-import { isFinal } from './errors.ts'
-import { prepareSchema, UPGRADE_TIMEOUT } from './schema.ts'
+import { Connections } from './connections.ts'
+import { prepareSchema } from './schema.ts'
 import { firstAfter, Pages } from './pages.ts'
 import { Writes } from './writes.ts'
 import { fromToken, toId, toEntry, toPlant, toToken } from '../rows.ts'
 import type { Entry, Figures, Limits, Page, Plant, Store, StoredToken } from '../store.ts'
-import { reasonOf, StartupError, StoreUnavailable } from '../../errors.ts'
-
-/** Milliseconds that a starting service waits for the PostgreSQL server. */
-const START_TIMEOUT = 10_000
+import { reasonOf, StartupError } from '../../errors.ts'
 
 /** The shared store, on PostgreSQL. Any number of processes may use it. */
 export class PostgresStore implements Store {
@@ -23,7 +18,7 @@ export class PostgresStore implements Store {
   private constructor(connections: Connections, timeout: number) {
     this.#connections = connections
     this.#writes = new Writes(connections, timeout)
-    this.#pages = new Pages((text, values, name) => connections.read(text, values, name), connections.parallelReads)
+    this.#pages = new Pages(connections.read, connections.parallelReads)
     this.#lists = new Lists({
       page: (owner, after, most) => this.#pages.get(owner, after, most),
       measure: (owner, after, most) => this.#measure(owner, after, most),
@@ -38,16 +33,14 @@ export class PostgresStore implements Store {
    */
   static async open(url: string, limits: Limits): Promise<PostgresStore> {
     const { host, pathname } = new URL(url)
-    let connections: Connections | undefined
     try {
-      const opened = new Connections(url, limits, MAX_SNAPSHOTS)
-      connections = opened
-      const query: Query = (text, values) => opened.write(text, values)
-      const change = (text: string) => opened.write(text, [], UPGRADE_TIMEOUT)
-      await waitForServer(() => prepareSchema(query, change))
-      return new PostgresStore(opened, limits.DATABASE_TIMEOUT * 1000)
+      const connections = new Connections(url, limits, MAX_SNAPSHOTS)
+      await prepareSchema(connections.write).catch(async (error: unknown) => {
+        await connections.end()
+        throw error
+      })
+      return new PostgresStore(connections, limits.DATABASE_TIMEOUT * 1000)
     } catch (error) {
-      await connections?.end()
       throw new StartupError(`DATABASE_URL postgres://${host}${pathname}: ${reasonOf(error)}`, { cause: error })
     }
   }
@@ -147,18 +140,5 @@ async function openSnapshot(connections: Connections): Promise<Snapshot> {
       return (await query(text, [owner, firstAfter(after), count - 1], 'offset')).rows.map(toId)[0]
     },
     close: end,
-  }
-}
-
-/** Repeats `run` while the server is starting. */
-async function waitForServer(run: () => Promise<void>): Promise<void> {
-  for (const end = performance.now() + START_TIMEOUT; ;) {
-    try {
-      await run()
-      return
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || isFinal(error) || performance.now() > end) throw error
-      await delay(250)
-    }
   }
 }

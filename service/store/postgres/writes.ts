@@ -105,7 +105,7 @@ export class Writes {
   /** @returns false if there is another plant with the id of the plant to create */
   async #writeOne({ item: { kind, owner, id, text, end }, resolve }: Item): Promise<boolean> {
     const values = kind === 'delete' ? [owner, id] : [owner, id, text]
-    const { rowCount } = await this.#connections.write(WRITE_ONE[kind], values, end - performance.now(), kind)
+    const { rowCount } = await this.#connections.write(WRITE_ONE[kind], values, kind, end - performance.now())
     if (kind === 'create' && rowCount === 0) return false
     resolve(rowCount === 0 ? undefined : { plant: text })
     return true
@@ -114,7 +114,7 @@ export class Writes {
   async #writeMany(kind: Kind, batch: readonly Item[]): Promise<void> {
     const columns = (['owner', 'id', 'text'] as const).map((name) => batch.map(({ item }) => item[name]))
     const end = Math.min(...batch.map(({ item }) => item.end))
-    const { rows } = await this.#connections.write(WRITE_MANY[kind], columns, end - performance.now())
+    const { rows } = await this.#connections.write(WRITE_MANY[kind], columns, undefined, end - performance.now())
     const byKey = new Map(rows.map((row) => [`${String(row['owner'])} ${String(row['id'])}`, row]))
     for (const { item, resolve } of batch) resolve(byKey.get(item.key))
   }
