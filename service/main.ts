@@ -34,7 +34,7 @@ if (import.meta.main) {
 export async function runService(open: Open = openApp): Promise<void> {
   const signalled = catchSignals() // before the slow imports, so that no signal is lost
   const { exit, isTerminal, log } = await import('./ops/log.ts')
-  let isFailing = false
+  let exitCode = 0
   process.on('uncaughtException', (error) => void fail(error))
   // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, it would end the process.
   process.on('SIGXFSZ', () => undefined)
@@ -76,11 +76,11 @@ export async function runService(open: Open = openApp): Promise<void> {
   await Promise.race([Promise.allSettled([store?.close(), traces?.close()]), end.then(() => delay(500))])
   admin.close()
   log.info('stopped')
-  await exit(0)
+  await exit(exitCode) // The store may have failed meanwhile.
 
   /** Ends the process after the store has failed: a supervisor restarts it. Requests in flight are refused first. */
   function endAfterFailure(message: string, err: unknown): void {
-    isFailing = true
+    exitCode = 1
     admin.stopping()
     log.fatal({ err }, message)
     setTimeout(() => void exit(1), 100)
@@ -88,8 +88,8 @@ export async function runService(open: Open = openApp): Promise<void> {
 
   /** Logs one line and ends the process. An error that a person can fix is logged without a stack. */
   async function fail(error: unknown): Promise<void> {
-    if (isFailing) return // This error follows from the first one.
-    isFailing = true
+    if (exitCode === 1) return // This error follows from the first one.
+    exitCode = 1
     log.level = 'fatal'
     if (error instanceof StartupError) log.fatal(await explain(error))
     else log.fatal({ err: error }, 'unexpected error')

@@ -47,18 +47,22 @@ const lines = (stdout: string): Record<string, unknown>[] =>
     .slice(0, -1)
     .map((line) => JSON.parse(line))
 
-t.test('when a request finds the file corrupt, no other request is served and the process ends', async (t) => {
-  const { file, token, DATABASE_URL } = await prepare(t)
-  damage(file, "joe's plant")
-  const { port, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
-  const list = await call(port, { path: '/plants', token })
-  t.match(list, { status: 503, headers: { 'retry-after': '1' } })
-  const { code, stdout } = await ended
-  t.equal(code, 1)
-  const fatal = lines(stdout).filter(({ level }) => level === 60)
-  t.match(fatal, [{ msg: 'the database is corrupt', err: { errcode: 11 } }])
-  t.equal(fatal.length, 1)
-})
+for (const signal of [undefined, 'SIGTERM'] as const) {
+  const when = signal ? ', also while it stops' : ''
+  t.test(`when a request finds the file corrupt, no other is served and the process fails${when}`, async (t) => {
+    const { file, token, DATABASE_URL } = await prepare(t)
+    damage(file, "joe's plant")
+    const { port, child, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+    const list = await call(port, { path: '/plants', token })
+    t.match(list, { status: 503, headers: { 'retry-after': '1' } })
+    if (signal) child.kill(signal)
+    const { code, stdout } = await ended
+    t.equal(code, 1)
+    const fatal = lines(stdout).filter(({ level }) => level === 60)
+    t.match(fatal, [{ msg: 'the database is corrupt', err: { errcode: 11 } }])
+    t.equal(fatal.length, 1)
+  })
+}
 
 t.test('a running service ends when it finds that the file is not a database any more', async (t) => {
   const { file, token, DATABASE_URL } = await prepare(t)
