@@ -9,8 +9,9 @@ const paths = new Map<unknown, unknown>()
 const notes = fs.openSync(CALLS, 'a')
 let count = 0
 
-function watch(object: object, name: string): void {
-  const original: unknown = Reflect.get(object, name)
+function watch(object: object, key: string | symbol): void {
+  const name = String(key)
+  const original: unknown = Reflect.get(object, key)
   if (typeof original !== 'function') throw new TypeError(name)
   const call = function (this: unknown, ...args: unknown[]): unknown {
     if (String(args[0]).endsWith('.ts')) return Reflect.apply(original, this, args) // loads a module
@@ -25,11 +26,11 @@ function watch(object: object, name: string): void {
     fs.writeSync(notes, `${JSON.stringify([name, ...words])}\n`)
     return result
   }
-  Reflect.set(object, name, call)
+  Reflect.set(object, key, call)
 }
 
 for (const name of ['openSync', 'fsyncSync', 'rmSync', 'renameSync', 'chmodSync', 'writeFileSync', 'mkdirSync']) {
   watch(fs, name)
 }
-for (const name of ['exec', 'prepare', 'close']) watch(DatabaseSync.prototype, name)
+for (const name of ['exec', 'prepare', 'close', Symbol.dispose]) watch(DatabaseSync.prototype, name)
 syncBuiltinESMExports()

@@ -24,7 +24,7 @@ const CLIENTS = 64
 
 /** A command under which the calls that concern a database fail as strace is told. */
 function failing(folder: string, inject: string): string[] {
-  const files = ['', '-wal', '-journal'].flatMap((end) => ['-P', `${folder}/plants.db${end}`])
+  const files = ['', '-wal', '-journal', '.probe'].flatMap((end) => ['-P', `${folder}/plants.db${end}`])
   const calls = /^[^:]*/.exec(inject)?.[0] ?? ''
   const quiet = ['-D', '--quiet=attach,personality', '-o', `${folder}.trace`]
   return ['strace', ...quiet, '-P', folder, ...files, '-e', `trace=${calls}`, '-e', `inject=${inject}`, ...MAIN]

@@ -57,19 +57,15 @@ export async function restoreBackup(
   const exists = existsSync(database)
   const path = exists ? realpathSync(database) : resolve(database)
   if (!existsSync(dirname(path))) makeFolder(dirname(path))
-  const lock = acquireLock(path)
-  try {
-    if (exists && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
-    if (exists) assertOneName(path)
-    const count = await copy(resolve(backup), path, () => {
-      if (exists) emptyLog(path)
-      // SQLite would apply the log of the old database to the new one.
-      removeFiles(path, LOGS)
-    })
-    return { ...count, hasChecksum }
-  } finally {
-    lock.close()
-  }
+  using _lock = acquireLock(path)
+  if (exists && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
+  if (exists) assertOneName(path)
+  const count = await copy(resolve(backup), path, () => {
+    if (exists) emptyLog(path)
+    // SQLite would apply the log of the old database to the new one.
+    removeFiles(path, LOGS)
+  })
+  return { ...count, hasChecksum }
 }
 
 /**
@@ -80,14 +76,7 @@ async function copy(from: string, to: string, beforeRename: (part: string) => vo
   const part = `${to}.part`
   removeFiles(part)
   try {
-    const source = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT })
-    try {
-      readVersion(source)
-      // VACUUM INTO takes one read transaction, which blocks no writer. Its file has no write-ahead log.
-      source.prepare('VACUUM INTO ?').run(part)
-    } finally {
-      source.close()
-    }
+    vacuumInto(from, part)
     const count = check(part)
     chmodSync(part, statSync(from).mode)
     sync(part)
@@ -101,17 +90,22 @@ async function copy(from: string, to: string, beforeRename: (part: string) => vo
   }
 }
 
+/** Copies a database in one read transaction, which blocks no writer. The copy has no write-ahead log. */
+function vacuumInto(from: string, to: string): void {
+  using source = new DatabaseSync(from, { readOnly: true, timeout: BUSY_TIMEOUT })
+  readVersion(source)
+  source.prepare('VACUUM INTO ?').run(to)
+}
+
 /** Copies the log of a database into its file, so that the log can be deleted. */
 function emptyLog(path: string): void {
-  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
+  using db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
   try {
     db.exec('PRAGMA synchronous = FULL; SELECT 1 FROM sqlite_schema LIMIT 1')
     const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
     if (busy !== 0) throw new Error('another process is reading it')
   } catch (error) {
     if (!isCorrupt(error)) throw error // a corrupt database is lost anyway
-  } finally {
-    db.close()
   }
 }
 
@@ -121,16 +115,12 @@ function removeFiles(database: string, endings = ['', ...LOGS]): void {
 
 /** @throws {Error} if the database is not sound */
 function check(file: string): Count {
-  const db = new DatabaseSync(file, { readOnly: true })
-  try {
-    const faults = findFaults(db, 'integrity_check')
-    if (faults.length > 0) throw new Error(`the copy is not sound: ${faults.join('; ')}`)
-    const counts = 'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM tokens) AS tokens'
-    const { plants, tokens } = db.prepare(counts).get() ?? {}
-    return { plants: Number(plants), tokens: Number(tokens) }
-  } finally {
-    db.close()
-  }
+  using db = new DatabaseSync(file, { readOnly: true })
+  const faults = findFaults(db, 'integrity_check')
+  if (faults.length > 0) throw new Error(`the copy is not sound: ${faults.join('; ')}`)
+  const counts = 'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM tokens) AS tokens'
+  const { plants, tokens } = db.prepare(counts).get() ?? {}
+  return { plants: Number(plants), tokens: Number(tokens) }
 }
 
 /** The SHA-256 of a file, in hexadecimal digits. */

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 
@@ -16,7 +16,7 @@ export function finalMessage(error: unknown, db: DatabaseSync): string | undefin
   if (isCorrupt(error)) return 'the database is corrupt'
   const code = resultCode(error)
   if (primaryCode(error) !== IOERR || NO_DISK_FAULT.has(code)) return undefined
-  return code === IOERR_WRITE && isOverQuota(db) ? undefined : 'I/O error of the store'
+  return code === IOERR_WRITE && isOverQuota(String(db.location())) ? undefined : 'I/O error of the store'
 }
 
 /** Whether the same statement may succeed later. */
@@ -43,26 +43,23 @@ function resultCode(error: unknown): number | undefined {
 
 /**
  * Whether files can't grow: a quota is used up (EDQUOT), or their size is limited (EFBIG). SQLite reports both as an I/O
- * error, without the errno. To find out, this function adds some bytes to the log and removes them again.
+ * error, without the errno. To find out, this function writes some bytes to a new file, at the place where the log ends.
  */
-function isOverQuota(db: DatabaseSync): boolean {
-  let file: number | undefined
+function isOverQuota(path: string): boolean {
+  const probe = `${path}.probe`
+  const bytes = Buffer.alloc(8192)
   try {
-    if (!db.isTransaction) db.exec('BEGIN IMMEDIATE') // so that nobody else writes to the log
-    const path = String(db.location())
-    file = openSync(`${path}-wal`, 'r+')
-    const { size } = fstatSync(file)
-    const bytes = Buffer.alloc(8192)
+    const end = Math.max(statSync(path).size, statSync(`${path}-wal`).size)
+    const file = openSync(probe, 'w')
     try {
-      return writeSync(file, bytes, 0, bytes.length, Math.max(size, statSync(path).size)) < bytes.length
+      return writeSync(file, bytes, 0, bytes.length, end) < bytes.length
     } finally {
-      ftruncateSync(file, size)
+      closeSync(file)
     }
   } catch (error) {
-    const errno = error instanceof Error && 'errno' in error ? -Number(error.errno) : undefined
-    return errno === constants.errno.EDQUOT || errno === constants.errno.EFBIG || errno === constants.errno.ENOSPC
+    const errno = error instanceof Error && 'errno' in error ? -Number(error.errno) : 0 // EDQUOT has no code in Node
+    return [constants.errno.EDQUOT, constants.errno.EFBIG, constants.errno.ENOSPC].includes(errno)
   } finally {
-    if (file !== undefined) closeSync(file)
-    if (db.isTransaction) db.exec('ROLLBACK')
+    rmSync(probe, { force: true })
   }
 }

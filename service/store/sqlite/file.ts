@@ -1,6 +1,5 @@
 import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { readSync, realpathSync, writeSync } from 'node:fs'
-import { devNull } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertOneName, lockPath, rememberFiles } from './lock.ts'
@@ -73,16 +72,10 @@ export function sync(path: string): void {
   }
 }
 
-/** Checks permissions and free descriptors, because SQLite's error would not name the file. @throws {Error} that does */
+/** Checks permissions, because SQLite's error would not name the file. @throws {Error} that does */
 function assertUsable(path: string): void {
-  const paths = [path, `${path}-wal`, `${path}-shm`, lockPath(path)]
-  for (const each of [dirname(path), ...paths].filter(existsSync)) accessSync(each, constants.R_OK | constants.W_OK)
-  const descriptors: number[] = []
-  try {
-    while (descriptors.length < 6) descriptors.push(openSync(devNull, 'r')) // two databases need as many
-  } finally {
-    for (const each of descriptors) closeSync(each)
-  }
+  const paths = [dirname(path), path, `${path}-wal`, `${path}-shm`, lockPath(path)]
+  for (const each of paths.filter(existsSync)) accessSync(each, constants.R_OK | constants.W_OK)
 }
 
 /**

@@ -1,4 +1,4 @@
-// The operating system refuses the embedded store write permission, file descriptors or disk space.
+// The operating system refuses the embedded store write permission or disk space.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import t from 'tap'
@@ -41,32 +41,6 @@ t.test('a start fails if a file or the folder is not writable, and names it', as
   const refusals: [path: string, message: string][] = JSON.parse(stdout)
   t.equal(refusals.length, 4)
   for (const [path, message] of refusals) t.match(message, new RegExp(`E(ACCES|NOENT).*'${path}`))
-})
-
-t.test('a start fails if no file descriptors are left, and says so', async (t) => {
-  const file = `${t.testdir()}/plants.db`
-  await (await openStore({ file })).close()
-  const script = `
-    import { closeSync, openSync } from 'node:fs'
-    const { openStore } = await import(${OPEN})
-    const open = () => openStore({ file: process.env.FILE }).then((store) => store.close(), (error) => error.message)
-    await open()
-    const descriptors = []
-    try { for (;;) descriptors.push(openSync('/dev/null')) } catch {}
-    const messages = []
-    for (let free = 0; free < 10; free++) {
-      messages.push(await open() ?? 'opened')
-      closeSync(descriptors.pop())
-    }
-    console.log(JSON.stringify(messages))`
-  const node = [process.execPath, '--input-type=module', '-e', script]
-  const command = ['sh', '-c', 'ulimit -n 64 && exec "$0" "$@"', ...node]
-  const { stdout, stderr } = await run(command, { FILE: file })
-  const messages: string[] = JSON.parse(stdout || '[]')
-  t.equal(messages.at(-1), 'opened', stderr)
-  const refused = messages.slice(0, messages.indexOf('opened'))
-  t.ok(refused.length > 2)
-  for (const message of refused) t.match(message, /^DATABASE_URL sqlite:.*: EMFILE: too many open files/)
 })
 
 t.test('on a full disk writes are refused, acknowledged writes stay, and reads go on', async (t) => {
