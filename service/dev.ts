@@ -1,5 +1,6 @@
-// `npm run dev`: runs the service for development. The first process watches the code, and restarts the service in a second
-// process after each change. The second process watches the contract, and reloads it without a restart, which is faster.
+// `npm run dev`: runs the service for development. The first process watches the code, and after each change it restarts
+// the second process, which is the service. That one watches the contract, and serves each change without a restart,
+// because this is faster.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, watch } from 'node:fs'

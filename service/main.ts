@@ -36,7 +36,7 @@ export async function runService(open: Open = openApp): Promise<void> {
   const { exit, isTerminal, log } = await import('./ops/log.ts')
   let exitCode = 0
   process.on('uncaughtException', (error) => void fail(error))
-  // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, it would end the process.
+  // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
   process.on('SIGXFSZ', () => undefined)
 
   const config = readConfig()
@@ -129,7 +129,7 @@ async function explain({ message, cause }: StartupError): Promise<string> {
   return found?.ok === true ? `${message}; the service already runs at ${address}` : message
 }
 
-/** Serves requests for some seconds, then those that have arrived by the end of this time. Each closes its connection. */
+/** Serves requests for some seconds, and then those that have already arrived. Each is the last one of its connection. */
 async function drain(app: FastifyInstance, seconds: number): Promise<void> {
   app.openRequests.drain()
   await delay(seconds * 1000)

@@ -1,5 +1,5 @@
-// The log on standard output: JSON lines, or readable ones on a terminal. No request waits for the reader of the log, and
-// the end of the process waits only a short time. pino's own destination does not fit: each time a pipe is full, it pauses
+// The log on standard output: JSON lines, or readable ones on a terminal. No request waits for the reader of the log,
+// and the end of the process waits only a short time. pino.destination does not fit: whenever a pipe is full, it pauses
 // for 100 ms, and so drops lines although the reader is fast enough.
 import { fstatSync, write as writeFile } from 'node:fs'
 import { Writable } from 'node:stream'

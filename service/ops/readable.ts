@@ -5,13 +5,13 @@ interface Line {
   readonly level: number
   readonly msg?: string
   readonly err?: { readonly stack?: string }
+  readonly [field: string]: unknown
 }
 
 /** Makes a JSON line of the log readable for a person: `12:34:56 info  request method=GET status=200`. */
 export function readable(json: string): string {
-  const { time, level, msg = '', err, ...rest } = JSON.parse(json) as Line // as pino has written it
-  const { pid: _pid, hostname: _hostname, ...others }: Record<string, unknown> = { ...rest }
-  const fields = Object.entries(others).map(([key, value]) => `${key}=${unquote(JSON.stringify(value))}`)
+  const { time, level, msg = '', err, pid: _pid, hostname: _hostname, ...rest } = JSON.parse(json) as Line // by pino
+  const fields = Object.entries(rest).map(([key, value]) => `${key}=${unquote(JSON.stringify(value))}`)
   const head = [new Date(time).toTimeString().slice(0, 8), pino.levels.labels[level]?.padEnd(5), msg, ...fields]
   // A terminal would obey control characters. With a line break, a message could pretend to be another line.
   const line = head.join(' ').replaceAll(/\p{Cc}/gu, ' ')

@@ -10,8 +10,9 @@ const READY_TIMEOUT = 1000
 const READY_TTL = 1000
 
 /**
- * Makes the check whether the store answers. Probes that arrive at about the same time share one ping. While a ping runs,
- * the previous result is valid. A ping fails after DATABASE_TIMEOUT, like a request; until then, requests may still succeed.
+ * Makes the check whether the store answers. Probes that arrive at about the same time share one ping. While a ping
+ * runs, the previous result is valid. A ping fails after DATABASE_TIMEOUT, like a request; until then, requests may
+ * still succeed.
  * @returns the check; it throws an {@link HttpError} if the store does not answer
  */
 export function readinessCheck(store: Pick<Store, 'ping'>, log: Logger): () => Promise<void> {

@@ -9,8 +9,8 @@ import { OTHER } from '../http/metrics.ts'
 import { routeTemplate } from '../http/open-requests.ts'
 
 /**
- * Begins to export a span of each request to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read this variable themselves, and
- * the others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
+ * Begins to export a span of each request to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read this variable
+ * themselves, and the others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
  * @returns undefined if `OTEL_SDK_DISABLED` is true
  */
 export function startTraces() {
