@@ -1,7 +1,8 @@
 // Compiles a contract: for `npm run generate`, and at a start if the contract has changed since.
 import { hash } from 'node:crypto'
 import type { Compiled } from '../compiled.ts'
-import { findBaseUrl, findLine, readOpenApi } from './document.ts'
+import { findBaseUrl, readOpenApi } from './document.ts'
+import { findLine } from './references.ts'
 import { readOperations } from './operations.ts'
 import { type Refuse, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'

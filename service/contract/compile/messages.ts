@@ -4,7 +4,7 @@ import type { Body, ErrorForm, ErrorFormat, Media, Response } from '../compiled.
 import { writeError } from '../errors.ts'
 import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
-import { derefEntries } from './document.ts'
+import { derefEntries } from './references.ts'
 import type { Context, Use } from './schemas.ts'
 import { allMembers, allowedTypes, allParts, isFile, maxJsonBytes, maxLength, partWith, textType } from './shapes.ts'
 

@@ -2,7 +2,7 @@
 import type { Operation, Parameter, Requirement } from '../compiled.ts'
 import { readSecurityScheme } from '../security.ts'
 import type * as openapi from './document.ts'
-import { deref, derefEntries } from './document.ts'
+import { deref, derefEntries } from './references.ts'
 import { readBody, readErrors, readResponse } from './messages.ts'
 import { type Context, DIALECT_REFUSAL } from './schemas.ts'
 import { partWith, textType } from './shapes.ts'

@@ -2,7 +2,7 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Schema } from '../compiled.ts'
-import { resolveReference } from './document.ts'
+import { resolveReference } from './references.ts'
 import { allMembers, allParts, declaredTypes, entriesAt, isFile, type Part, partWith, valuesAt } from './shapes.ts'
 import { BOUNDS, isObject, type NumberRule, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'

@@ -1,5 +1,5 @@
 // Finds out which values a schema allows: by its own keywords, its reference and its composition (`allOf`, `anyOf`, ...).
-import { deref, resolveReference } from './document.ts'
+import { deref, resolveReference } from './references.ts'
 import { isObject } from '../validation.ts'
 
 type Resolve = (node: unknown) => unknown

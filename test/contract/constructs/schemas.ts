@@ -156,6 +156,13 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     yaml: body('type: object\nproperties: # here\n  a: { type: string }\n  __proto__: { type: string }'),
     says: 'a member __proto__ is not served',
   },
+  'keywords beside `$ref` that JSON Schema 2020-12 does not have, or whose values are wrong': {
+    yaml: body(
+      "$ref: '#/components/schemas/A'\nnullable: true # here",
+      'components: { schemas: { A: { type: string } } }',
+    ),
+    says: 'Property `nullable` is not expected here',
+  },
   '`nullable`, and other keywords that JSON Schema 2020-12 does not have': {
     yaml: body('type: string\nnullable: true # here'),
     says: 'Property `nullable` is not expected here',
