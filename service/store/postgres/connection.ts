@@ -60,13 +60,16 @@ export class Connection {
     if (inTransaction && this.#client === undefined) throw new Error('the transaction was lost')
     const { promise: failure, reject } = Promise.withResolvers<never>()
     this.#statements.add(reject)
-    const timer = setTimeout(() => this.#expire(reject), timeout)
-    let version = this.#version
+    const timer = setTimeout(() => {
+      if (this.#client === undefined) reject(new NoConnection(new Error('there is no connection in time')))
+      else this.close(new Error('the server does not answer'))
+    }, timeout)
+    const version = this.#version
     try {
       const client = this.#client ?? (await Promise.race([failure, (this.#opening ??= this.#open())]))
-      version = this.#version
       const isNamed = name !== undefined && this.#backend !== undefined
       const statement = { ...(isNamed && { name: `${name}${version}` }), text, values }
+      // If a failure is noticed before the answer, but in the same turn, the failure wins.
       return await Promise.race([failure, client.query<Row>(statement)])
     } catch (error) {
       const fault = classify(error)
@@ -134,10 +137,5 @@ export class Connection {
       })
     }
     return client
-  }
-
-  #expire(reject: (error: Error) => void): void {
-    if (this.#client === undefined) reject(new NoConnection(new Error('there is no connection in time')))
-    else this.close(new Error('the server does not answer'))
   }
 }

@@ -70,22 +70,21 @@ export class Connections {
     return this.#retry('read', this.#timeout, async (timeout) => {
       const latest = performance.now() + timeout
       const connection = await this.#reserve(latest)
-      const run = async (text: string, timeout: number, inTransaction: boolean) => {
-        try {
-          await connection.query(text, [], timeout, undefined, inTransaction)
-        } catch (error) {
-          connection.close(new Error('the transaction failed'))
-          connection.isReserved = false
-          throw error
-        }
+      const end = async () => {
+        const commit = connection.query('COMMIT', [], this.#timeout, undefined, true)
+        await commit.catch(() => connection.close(new Error('the transaction failed')))
+        connection.isReserved = false
       }
-      await run(begin, Math.max(1, latest - performance.now()), false)
+      try {
+        await connection.query(begin, [], Math.max(1, latest - performance.now()))
+      } catch (error) {
+        await end()
+        throw error
+      }
       return {
-        query: (text, values = [], name) => connection.query(text, values, this.#timeout, name, true).catch(translate),
-        end: async () => {
-          await run('COMMIT', this.#timeout, true).catch(() => undefined)
-          connection.isReserved = false
-        },
+        query: (text, values = [], name, timeout = this.#timeout) =>
+          connection.query(text, values, timeout, name, true).catch(translate),
+        end,
       }
     })
   }
