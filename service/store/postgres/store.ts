@@ -1,3 +1,4 @@
+import { type Batched, Batcher } from '../batch.ts'
 import { BATCH_SIZE, Lists, MAX_SNAPSHOTS, SNAPSHOT_IDLE_TIMEOUT, type Snapshot } from '../lists.ts'
 import { Connections } from './connections.ts'
 import { prepareSchema } from './schema.ts'
@@ -13,6 +14,8 @@ export class PostgresStore implements Store {
   readonly #writes: Writes
   readonly #pages: Pages
   readonly #lists: Lists
+  /** One statement reads all tokens that are requested at the same time, by their digests. */
+  readonly #tokens: Batcher<Uint8Array, StoredToken | undefined>
   #requests = 0
 
   private constructor(connections: Connections, timeout: number) {
@@ -25,6 +28,8 @@ export class PostgresStore implements Store {
       openSnapshot: () => openSnapshot(connections),
       getRequests: () => this.#requests,
     })
+    const options = { max: BATCH_SIZE, eager: true, parallel: connections.parallelReads }
+    this.#tokens = new Batcher((batch) => this.#findTokens(batch), options)
   }
 
   /**
@@ -81,9 +86,8 @@ export class PostgresStore implements Store {
     await this.#connections.write(add, [...fromToken(token)])
   }
 
-  async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens WHERE digest = $1'
-    return (await this.#connections.read(read, [digest], 'token')).rows.map(toToken)[0]
+  findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
+    return this.#tokens.add(digest)
   }
 
   async listTokens(): Promise<StoredToken[]> {
@@ -107,13 +111,21 @@ export class PostgresStore implements Store {
     return { plants: Number(row?.['plants']), bytes: Number(row?.['bytes']) }
   }
 
+  async #findTokens(batch: readonly Batched<Uint8Array, StoredToken | undefined>[]): Promise<void> {
+    const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens WHERE digest = ANY ($1::bytea[])'
+    const { rows } = await this.#connections.read(read, [batch.map(({ item }) => item)], 'tokens')
+    const byDigest = new Map(rows.map(toToken).map((token) => [keyOf(token.digest), token]))
+    for (const { item, resolve } of batch) resolve(byDigest.get(keyOf(item)))
+  }
+
   async ping(): Promise<void> {
     await this.#connections.read('SELECT 1 FROM plants LIMIT 1')
   }
 
   figures(): Figures {
-    const { commits, writes, waiting } = this.#writes.figures
-    return { commits, writes, pool: { ...this.#connections.figures, waiting: waiting + this.#pages.waiting } }
+    const { commits, writes, waiting: waitingWrites } = this.#writes.figures
+    const waiting = waitingWrites + this.#pages.waiting + this.#tokens.waiting
+    return { commits, writes, pool: { ...this.#connections.figures, waiting } }
   }
 
   async isEmpty(): Promise<boolean> {
@@ -126,6 +138,8 @@ export class PostgresStore implements Store {
     await this.#connections.end()
   }
 }
+
+const keyOf = (digest: Uint8Array) => Buffer.from(digest).toString('latin1')
 
 /** Opens a snapshot: a transaction that sees the plants as they are at its first read. */
 async function openSnapshot(connections: Connections): Promise<Snapshot> {
