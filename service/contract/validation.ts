@@ -4,6 +4,7 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import type { DataValidateFunction, SchemaValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { Schema } from './compiled.ts'
+import { compileNumber, describeNumber, type NumberRule } from './numbers.ts'
 import { parseJson } from '../http/json.ts'
 
 /** Validates a member of an object, and may change it. @returns the fault, in words that begin with the member's name */
@@ -97,85 +98,4 @@ function mostSpecific(errors: readonly ErrorObject[]): ErrorObject | undefined {
 /** Whether a value is a JSON object. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-type Numeric = number | bigint
-
-/** What a schema says of numbers. The bounds are digits, which can hold an int64. */
-export interface NumberRule {
-  /** All types of the schema, with int64 and int32 as types. */
-  readonly types?: readonly string[]
-  readonly bounds: Readonly<Record<string, string>>
-}
-
-/** The integer types, each with its least and its greatest value. */
-const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]>> = {
-  int64: [-(2n ** 63n), 2n ** 63n - 1n],
-  int32: [-(2n ** 31n), 2n ** 31n - 1n],
-  // RFC 8259, section 6: all parsers of JSON agree on these integers.
-  integer: [1n - 2n ** 53n, 2n ** 53n - 1n],
-}
-
-/** The bounds of numbers, in words and as a check. JavaScript compares a `bigint` with a `number` exactly. */
-export const BOUNDS: Readonly<
-  Record<string, readonly [words: string, isRight: (data: Numeric, bound: Numeric) => boolean]>
-> = {
-  minimum: ['>=', (data, bound) => data >= bound],
-  maximum: ['<=', (data, bound) => data <= bound],
-  exclusiveMinimum: ['>', (data, bound) => data > bound],
-  exclusiveMaximum: ['<', (data, bound) => data < bound],
-  multipleOf: ['a multiple of', (data, divisor) => isMultiple(String(data), String(divisor))],
-}
-
-/**
- * Compiles the keyword `number`. It replaces Ajv's keywords for numbers, and `type` where a number is allowed: they do not
- * support `bigint`, and say that 19.99 is not a multiple of 0.01.
- * @param isRequest whether an int64 becomes a `bigint`
- */
-function compileNumber({ types, bounds }: NumberRule, isRequest: boolean): DataValidateFunction {
-  const checks = Object.entries(bounds).map(([key, digits]) => {
-    const bound = /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits)
-    return (data: Numeric) => BOUNDS[key]?.[1](data, bound)
-  })
-  return (data: unknown, context) => {
-    if (types?.some((type) => isOfType(data, type)) === false) return false
-    if (!isNumber(data)) return true
-    if (isRequest && context && types?.includes('int64') === true && Number.isInteger(data))
-      Reflect.set(context.parentData, context.parentDataProperty, BigInt(data))
-    return checks.every((check) => check(data))
-  }
-}
-
-function isNumber(data: unknown): data is Numeric {
-  return typeof data === 'number' || typeof data === 'bigint'
-}
-
-function isOfType(data: unknown, type: string): boolean {
-  const range = RANGES[type]
-  if (!isNumber(data)) return type === (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
-  if (range === undefined) return type === 'number' && typeof data === 'number' && Number.isFinite(data)
-  return (typeof data === 'bigint' || Number.isInteger(data)) && data >= range[0] && data <= range[1]
-}
-
-/** Describes in words which numbers a schema allows. */
-function describeNumber({ types = ['number'], bounds }: NumberRule): string {
-  const nouns = types.map((type) => (RANGES[type] ? 'an integer' : type === 'number' ? 'a number' : type))
-  const [least, greatest] = types.flatMap((type) => RANGES[type] ?? [])
-  const { minimum: from = least, maximum: to = greatest, ...others } = bounds
-  const isRange = from !== undefined && to !== undefined
-  const limits = Object.entries(isRange ? others : bounds).map(([key, digits]) => `, ${BOUNDS[key]?.[0]} ${digits}`)
-  return [nouns.join(' or '), ...(isRange ? [` from ${from} to ${to}`] : []), ...limits].join('')
-}
-
-/** Whether a number is an exact multiple of another one. Both are decimal digits. */
-function isMultiple(value: string, of: string): boolean {
-  const [a, b] = [decimal(value), decimal(of)]
-  const scale = Math.max(a.scale, b.scale)
-  return (a.digits * 10n ** BigInt(scale - a.scale)) % (b.digits * 10n ** BigInt(scale - b.scale)) === 0n
-}
-
-function decimal(text: string): { digits: bigint; scale: number } {
-  const [mantissa = '', exponent = '0'] = text.split('e')
-  const [whole = '', fraction = ''] = mantissa.split('.')
-  return { digits: BigInt(whole + fraction), scale: fraction.length - Number(exponent) }
 }

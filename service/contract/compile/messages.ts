@@ -5,7 +5,8 @@ import { writeError } from '../errors.ts'
 import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
 import { derefEntries } from './references.ts'
-import type { Context, Use } from './schemas.ts'
+import type { Use } from './keywords.ts'
+import type { Context } from './schemas.ts'
 import { allMembers, allowedTypes, allParts, isFile, maxJsonBytes, maxLength, partWith, textType } from './shapes.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */

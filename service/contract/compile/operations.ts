@@ -4,7 +4,8 @@ import { readSecurityScheme } from '../security.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries } from './references.ts'
 import { readBody, readErrors, readResponse } from './messages.ts'
-import { type Context, DIALECT_REFUSAL } from './schemas.ts'
+import { DIALECT_REFUSAL } from './keywords.ts'
+import type { Context } from './schemas.ts'
 import { partWith, textType } from './shapes.ts'
 
 /** What is not served: the keyword, the values to refuse, and the fault with what to write instead. */

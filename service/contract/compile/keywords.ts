@@ -1,0 +1,106 @@
+// The keywords of JSON Schema: how each is compiled, and what is wrong with its value.
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import type { Schema } from '../compiled.ts'
+import { declaredTypes, entriesAt, type Part, valuesAt } from './shapes.ts'
+import { BOUNDS, type NumberRule } from '../numbers.ts'
+import { exactJson } from '../../http/json.ts'
+
+/** What a schema validates: a request, an alternative in a request (below `anyOf` and others), a form, or a response. */
+export type Use = 'request' | 'choice' | 'form' | 'response'
+
+/** Keywords with one schema, with a list of schemas, and with schemas by name. */
+const SCHEMA = /^(items|contains|additionalProperties|unevaluated(Items|Properties)|propertyNames|not|if|then|else)$/
+const SCHEMA_LIST = /^(allOf|anyOf|oneOf|prefixItems)$/
+const SCHEMA_MAP = /^(patternProperties|dependentSchemas)$/
+/** Keywords with schemas that a valid value need not fit. */
+export const CHOICES = /^(anyOf|oneOf|not|if|then|else)$/
+/** Keywords whose schemas are about the same value: one schema may have `required`, another one `properties`. */
+export const SAME_VALUE = /^(allOf|anyOf|oneOf|dependentSchemas|not|if|then|else)$/
+const COPIED = /^((min|max)(Length|Items|Contains|Properties)|pattern|uniqueItems|dependentRequired)$/
+const NOT_SERVED = /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/
+const NUMBER_FORMAT = /^(int32|int64|float|double)$/
+
+/**
+ * Compiles the value of a keyword. @param convert compiles a schema in it
+ * @returns undefined if the keyword validates nothing, or if `numberRule` has it
+ */
+export function compileKeyword(key: string, schema: Part, convert: (schema: unknown) => Schema): unknown {
+  const value = schema[key]
+  if (SCHEMA.test(key)) return convert(value)
+  if (SCHEMA_LIST.test(key)) return valuesAt(schema, key).map(convert)
+  if (SCHEMA_MAP.test(key)) return Object.fromEntries(entriesAt(schema, key).map(([name, one]) => [name, convert(one)]))
+  if (key === 'enum') return valuesAt(schema, key).map(exactJson)
+  if (key === 'const') return [exactJson(value)]
+  const isCopied =
+    COPIED.test(key) ||
+    (key === 'type' && !declaredTypes(schema).some(isNumeric)) ||
+    (key === 'format' && !NUMBER_FORMAT.test(String(value))) ||
+    (key === 'description' && ('pattern' in schema || 'not' in schema))
+  return isCopied ? value : undefined
+}
+
+/** What a schema says of numbers, as one keyword. */
+export function numberRule(schema: Part): { number: NumberRule } | undefined {
+  const keys = Object.keys(BOUNDS).filter((key) => key in schema)
+  const bounds = Object.fromEntries(keys.map((key) => [key, String(schema[key])]))
+  const declared = declaredTypes(schema)
+  if (!declared.some(isNumeric)) return keys.length === 0 ? undefined : { number: { bounds } }
+  const types = declared.map((type) => (type === 'integer' && schema['format'] === 'int32' ? 'int32' : type))
+  return { number: { types, bounds } }
+}
+
+const isNumeric = (type: string) => /^(int64|integer|number)$/.test(type)
+
+/** What is wrong with a keyword of a schema; undefined if it is served. */
+export function keywordFault(key: string, schema: Part, use: Use): string | undefined {
+  if (NOT_SERVED.test(key)) return `${key} is not served: refer with $ref: '#/components/schemas/...'`
+  return FAULTS[key]?.(schema[key], schema, use)
+}
+
+/** Matches every dialect of JSON Schema but that of OpenAPI 3.1. With what to write instead. */
+export const DIALECT_REFUSAL = [
+  /^(?!https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$)/,
+  'only JSON Schema 2020-12 is served: leave this out',
+] as const
+const FILE_FAULT = 'a file of a form is "type: string, format: binary", and no more is served'
+
+/** By keyword: a function that returns what is wrong with its value. */
+const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) => string | undefined>> = {
+  $schema: (dialect) => (DIALECT_REFUSAL[0].test(String(dialect)) ? DIALECT_REFUSAL[1] : undefined),
+  format: (format, schema, use) => formatFault(String(format), declaredTypes(schema).some(isNumeric), use),
+  contentMediaType: (_, { contentEncoding }, use) =>
+    use === 'form' && contentEncoding === undefined ? FILE_FAULT : undefined,
+  pattern: (pattern) =>
+    isPattern(pattern) ? undefined : 'the pattern is not a regular expression of ECMAScript, with the flag u',
+  properties: (members) => (Object.hasOwn(members ?? {}, '__proto__') ? 'a member __proto__ is not served' : undefined),
+  enum: bigIntFault,
+  const: bigIntFault,
+  default: bigIntFault,
+}
+
+function formatFault(format: string, isNumber: boolean, use: Use): string | undefined {
+  if (NUMBER_FORMAT.test(format))
+    return isNumber ? undefined : `the format ${format} needs "type: integer" or "type: number"`
+  if (isNumber || !(format in fullFormats))
+    return `the format ${format} is not served here: leave it out, or write a pattern`
+  if (format !== 'binary') return undefined
+  return use === 'form' ? FILE_FAULT : 'bytes within JSON are not served: write contentEncoding: base64'
+}
+
+function isPattern(pattern: unknown): boolean {
+  try {
+    return new RegExp(String(pattern), 'u') instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+/** Only an int64 is compared exactly. */
+function bigIntFault(value: unknown, schema: Part): string | undefined {
+  const isExact = declaredTypes(schema).includes('int64') || !hasBigInt(value)
+  return isExact ? undefined : 'a number beyond 2^53 needs "type: integer, format: int64" beside it'
+}
+
+function hasBigInt(value: unknown): boolean {
+  return typeof value === 'bigint' || (typeof value === 'object' && Object.values(value ?? {}).some(hasBigInt))
+}
