@@ -4,7 +4,7 @@ import type { Schema } from '../compiled.ts'
 import { CHOICES, compileKeyword, keywordFault, numberRule, SAME_VALUE, type Use } from './keywords.ts'
 import { resolveReference } from './references.ts'
 import { allMembers, allParts, isFile, type Part, partWith, valuesAt } from './shapes.ts'
-import { isObject, Validators } from '../validation.ts'
+import { isObject, type Validate, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
 /** Reports a fault of an object in the document, or of its member `key`. The text says what to write instead. */
@@ -60,8 +60,12 @@ export class Schemas {
   /** Refuses each value that does not fit its schema. The schemas must be complete, and without faults. */
   checkValues(): void {
     const validators = new Validators(this.all, true)
+    const known = new Map<string, Validate>() // many errors have the same schema
     for (const { value, schema, node, key, fault } of this.#values) {
-      const found = validators.compile(key, schema)({ [key]: value })
+      const id = JSON.stringify([key, schema])
+      let validate = known.get(id)
+      if (validate === undefined) known.set(id, (validate = validators.compile(key, schema)))
+      const found = validate({ [key]: value })
       if (found !== undefined) this.#refuse(node, fault ?? found, key)
     }
   }
