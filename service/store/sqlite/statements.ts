@@ -16,7 +16,6 @@ export function prepareStatements(db: DatabaseSync) {
     listTokens: db.prepare('SELECT * FROM tokens ORDER BY created, id'),
     deleteToken: db.prepare('DELETE FROM tokens WHERE id = ?'),
     first: db.prepare('SELECT 1 FROM plants UNION ALL SELECT 1 FROM tokens LIMIT 1'),
-    checkpoint: db.prepare('PRAGMA wal_checkpoint'),
   } satisfies Record<string, StatementSync>
 }
 

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
 import { BATCH_SIZE, Lists } from '../lists.ts'
@@ -9,14 +8,13 @@ import { type OpenFile, openSqlite } from './file.ts'
 import { PageCache } from './page-cache.ts'
 import { openSnapshot, pageMeasurer, pageReader, type Run } from './pages.ts'
 import { prepareStatements, type Statements } from './statements.ts'
+import { WriteAheadLog } from './wal.ts'
 import type { Entry, Figures, Limits, Monitor, Page, Plant, Store, StoredToken } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
 const CHECKPOINT_INTERVAL = 500
-/** Bytes of the log: above the first, a new snapshot waits for the open ones; above the second, they are closed. */
-const MAX_LOG_BYTES = 64 << 20
-const MAX_LOG_BYTES_WITH_SNAPSHOTS = 256 << 20
+const BATCHES = { max: Infinity, eager: true }
 
 /** Runs one statement that writes. @returns whether it changed a row */
 type Write = () => boolean
@@ -30,8 +28,13 @@ export class SqliteStore implements Store {
   readonly #lists: Lists
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
   // that arrives by itself does not wait for the end of the turn.
-  readonly #batcher = new Batcher<Write, boolean>((batch) => this.#commit(batch), { max: Infinity, eager: true })
-  readonly #wal: string
+  readonly #batcher = new Batcher<Write, boolean>((batch) => this.#commit(batch), BATCHES)
+  // The reads of one turn run one after the other: each then costs half of what it costs between other work.
+  readonly #reads = new Batcher<undefined, undefined>(
+    (all) => all.forEach(({ resolve }) => resolve(undefined)),
+    BATCHES,
+  )
+  readonly #wal: WriteAheadLog
   readonly #endCheck: (() => Promise<void>) | undefined
   readonly #onFailure: Monitor['onFailure'] | undefined
   /** Why the store can't be used any more. */
@@ -42,8 +45,7 @@ export class SqliteStore implements Store {
   #version = 0
   #commits = 0
   #writes = 0
-  /** How many of these writes came before the last checkpoint. */
-  #checkpointed = 0
+  #writesSinceCheckpoint = 0
 
   /**
    * @param exclusive whether to lock the file for this process
@@ -55,7 +57,6 @@ export class SqliteStore implements Store {
     const path = String(db.location())
     this.#db = db
     this.#sql = prepareStatements(db)
-    this.#wal = `${path}-wal`
     this.#onFailure = monitor?.onFailure
     if (monitor !== undefined) {
       // In production a new file usually means that a volume is missing.
@@ -63,14 +64,15 @@ export class SqliteStore implements Store {
       this.#endCheck = startCheck(path, monitor.log, (faults) => this.#checked(faults, monitor.log))
     }
     const run: Run = (sql) => this.#run(sql)
+    this.#wal = new WriteAheadLog(path, db, run)
     this.#lists = new Lists({
       page: pageReader(db, run),
       measure: pageMeasurer(db, run),
       openSnapshot: async () => {
-        if (this.#logBytes() > MAX_LOG_BYTES) this.#checkpoint()
+        if (this.#wal.isLong) this.#wal.checkpoint(this.#lists)
         return openSnapshot(path, run)
       },
-      mustWait: () => this.#logBytes() > MAX_LOG_BYTES,
+      mustWait: () => this.#wal.isLong,
       getRequests: () => this.#requests,
     })
   }
@@ -103,7 +105,7 @@ export class SqliteStore implements Store {
 
   async list(owner: string, after?: bigint, limit?: number): Promise<Page> {
     this.#requests += 1
-    const read = () => this.#lists.list(owner, after, limit)
+    const read = () => this.#reads.add(undefined).then(() => this.#lists.list(owner, after, limit))
     return this.#run(() => this.#cache.get(this.#version, `${owner} ${after} ${limit}`, read))
   }
 
@@ -117,6 +119,7 @@ export class SqliteStore implements Store {
   }
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
+    await this.#reads.add(undefined)
     const row = this.#run(() => this.#sql.findToken.get(digest))
     return row && toToken(row)
   }
@@ -136,7 +139,7 @@ export class SqliteStore implements Store {
   }
 
   figures(): Figures {
-    return { commits: this.#commits, writes: this.#writes, walBytes: this.#logBytes(), isSound: this.#isSound }
+    return { commits: this.#commits, writes: this.#writes, walBytes: this.#wal.bytes, isSound: this.#isSound }
   }
 
   async isEmpty(): Promise<boolean> {
@@ -145,7 +148,7 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await this.#endCheck?.()
-    await this.#batcher.idle()
+    await Promise.all([this.#batcher.idle(), this.#reads.idle()])
     for (const each of [this.#db, this.#file.lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
   }
 
@@ -205,28 +208,13 @@ export class SqliteStore implements Store {
     for (const resolve of written) resolve()
     this.#commits += 1
     this.#writes += batch.length
-    if (this.#writes - this.#checkpointed >= CHECKPOINT_INTERVAL) this.#checkpoint()
+    this.#writesSinceCheckpoint += batch.length
+    if (this.#writesSinceCheckpoint < CHECKPOINT_INTERVAL) return
+    this.#writesSinceCheckpoint = 0
+    this.#wal.checkpoint(this.#lists)
   }
 
   #isInTransaction(): boolean {
     return this.#db.isOpen && this.#db.isTransaction
-  }
-
-  // SQLite's automatic checkpoints hide I/O errors.
-  #checkpoint(): void {
-    this.#checkpointed = this.#writes
-    if (this.#logBytes() > MAX_LOG_BYTES_WITH_SNAPSHOTS) void this.#lists.endSnapshots()
-    try {
-      const { log, checkpointed } = this.#run(() => this.#sql.checkpoint.get()) ?? {}
-      // If a reader in another process still uses the log, it is truncated later.
-      if (log !== checkpointed || this.#lists.snapshots > 0 || this.#logBytes() <= MAX_LOG_BYTES) return
-      this.#run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error // StoreUnavailable: the next checkpoint tries again
-    }
-  }
-
-  #logBytes(): number {
-    return statSync(this.#wal, { throwIfNoEntry: false })?.size ?? 0
   }
 }
