@@ -10,7 +10,7 @@ import { addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
-import { answerOtherMethods, checkPath, checkProtocol, checkQuery, sendContinue } from './http/protocol.ts'
+import { answerOtherMethods, checkPath, checkProtocol, checkQuery } from './http/protocol.ts'
 import { Counter } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
 import { makeServer } from './http/server.ts'
@@ -74,7 +74,7 @@ export async function buildApp({ config, store, log, ...options }: Parts): Promi
     onRequest: [
       requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
       checkQuery, // 400
-      ...(body ? [checkBody(body), sendContinue] : []), // 415 and 413 before the client sends the body
+      ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
     ],
   })
 

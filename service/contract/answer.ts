@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Compiled, Operation } from './compiled.ts'
 import { bodyKind } from './bodies.ts'
 import { findStatus } from './errors.ts'
-import type { Validators } from './validation.ts'
+import { describeFault, type Validators } from './validation.ts'
 import { exactJson, JsonText } from '../http/json.ts'
 
 /** The answer of an operation. */
@@ -76,11 +76,11 @@ interface Form {
 
 /** Makes the function that checks and writes a body. @param mustCopy whether the check may remove members */
 function writer(id: string | null, isText: boolean, mustCopy: boolean, validators: Validators): Write {
-  const validate = id === null ? () => undefined : validators.compile('body', { $ref: id })
+  const validate = id === null ? undefined : validators.compile('body', { $ref: id })
   return (body) => {
     if (body === undefined) return { fault: 'it is missing' }
     const holder = { body: mustCopy ? structuredClone(body) : body }
-    const fault = validate(holder)
+    const fault = validate?.(holder) === false ? describeFault(validate) : undefined
     if (!isText) return { fault, text: exactJson(holder.body) }
     return typeof holder.body === 'string' ? { fault, text: holder.body } : { fault: fault ?? 'it is not a text' }
   }

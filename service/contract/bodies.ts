@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Body, Media, Operation } from './compiled.ts'
 import { readText } from './parameters.ts'
-import type { Validators } from './validation.ts'
+import { describeFault, type Validators } from './validation.ts'
 import { parseJson, STRICT_UTF8 } from '../http/json.ts'
 import { countHeader } from '../http/protocol.ts'
 import { HttpError } from '../errors.ts'
@@ -67,10 +67,13 @@ function readOn({ raw }: FastifyRequest, _reply: unknown, done: () => void): voi
   done()
 }
 
-/** Refuses a body if the operation does not accept its media type or its length. An `onRequest` hook. */
+/**
+ * Refuses a body if the operation does not accept its media type or its length. Else sends 100 Continue, if the client
+ * waits for it (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation.
+ */
 export function checkBody({ required, content }: Body): onRequestHookHandler {
   const types = Object.entries(content)
-  return ({ raw }, _reply, done) => {
+  return ({ raw }, reply, done) => {
     const { headers } = raw
     const { 'content-type': type, 'content-encoding': encoding = 'identity', 'content-length': digits = 0 } = headers
     const length = Number(digits)
@@ -85,6 +88,7 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
       throw new HttpError(415, `The Content-Type of the body must be ${Object.keys(content).join(' or ')}, in UTF-8`)
     if (encoding.toLowerCase() !== 'identity') throw new HttpError(415, 'The body must not have a Content-Encoding')
     if (length > media.limit) throw TOO_LONG
+    if (headers.expect !== undefined && raw.httpVersion === '1.1') reply.raw.writeContinue()
     done()
   }
 }
@@ -111,8 +115,7 @@ function mediaReader(kind: unknown, media: Media, validators: Validators): (requ
   const validate = media.schema === null ? undefined : validators.compile('body', { $ref: media.schema })
   const check = (body: unknown): unknown => {
     const holder = { body }
-    const fault = validate?.(holder)
-    if (fault !== undefined) throw new HttpError(400, fault)
+    if (validate?.(holder) === false) throw new HttpError(400, describeFault(validate))
     return holder.body
   }
   return kind === 'form' ? async (request) => check(await readForm(request, media)) : ({ body }) => check(body)

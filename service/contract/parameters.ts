@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from './compiled.ts'
-import type { Validators } from './validation.ts'
+import { describeFault, type Validators } from './validation.ts'
 import { countHeader } from '../http/protocol.ts'
 import { HttpError } from '../errors.ts'
 
@@ -52,8 +52,7 @@ export function parametersReader(
     for (const each of sent) {
       if (Object.hasOwn(part, each.sent)) values[each.name] = read(each, Reflect.get(part, each.sent), request.raw)
     }
-    const fault = validate({ [where]: values })
-    if (fault !== undefined) throw new HttpError(400, fault)
+    if (!validate({ [where]: values })) throw new HttpError(400, describeFault(validate))
     return values
   }
 }

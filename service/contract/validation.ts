@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { str } from 'ajv'
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
-import type { DataValidateFunction, SchemaValidateFunction } from 'ajv/dist/types/index.js'
+import type { DataValidateFunction, SchemaValidateFunction, ValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import type { Schema } from './compiled.ts'
 import { compileNumber, describeNumber, type NumberRule } from './numbers.ts'
 import { parseJson } from '../http/json.ts'
 
-/** Validates a member of an object, and may change it. @returns the fault, in words that begin with the member's name */
-export type Validate = (holder: object) => string | undefined
+/** Validates a member of an object, and may change it. {@link describeFault} says what was wrong with the last one. */
+export type Validate = ValidateFunction
 
 /**
  * Compiles the schemas of a contract, in JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. In a
@@ -46,8 +46,7 @@ export class Validators {
 
   /** Compiles a schema. @param name of the member to validate */
   compile(name: string, schema: Schema): Validate {
-    const validate = this.#ajv.compile({ type: 'object', properties: { [name]: schema } })
-    return (holder) => (validate(holder) ? undefined : describeFault(validate.errors ?? []))
+    return this.#ajv.compile({ type: 'object', properties: { [name]: schema } })
   }
 }
 
@@ -74,8 +73,9 @@ function removeMembers(names: readonly string[], data: unknown): boolean {
 
 const parse = (text: string) => parseJson(Buffer.from(text))
 
-function describeFault(errors: readonly ErrorObject[]): string {
-  const { instancePath = '', keyword, message = 'is invalid', params, parentSchema } = mostSpecific(errors) ?? {}
+/** Describes why the last value was not valid, in words that begin with the name of the member. */
+export function describeFault({ errors }: Validate): string {
+  const { instancePath = '', keyword, message = 'is invalid', params, parentSchema } = mostSpecific(errors ?? []) ?? {}
   const extra: unknown = params?.['additionalProperty'] ?? params?.['unevaluatedProperty']
   const meaning: unknown = parentSchema?.['description']
   // Ajv's message for these two does not help a person; the description in the schema does.

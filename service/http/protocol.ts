@@ -92,12 +92,6 @@ export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: 
   done()
 }
 
-/** Sends 100 Continue if the client waits for it (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation. */
-export function sendContinue({ raw }: FastifyRequest, reply: FastifyReply, done: () => void): void {
-  if (raw.headers.expect !== undefined && raw.httpVersion === '1.1') reply.raw.writeContinue()
-  done()
-}
-
 /**
  * Answers the methods that a path does not have: OPTIONS with 204, any other with 405, both with `Allow` (RFC 9110,
  * sections 9.3.7 and 15.5.6). Call it before routes are added.

@@ -4,7 +4,7 @@ import type { Schema } from '../compiled.ts'
 import { CHOICES, compileKeyword, keywordFault, numberRule, SAME_VALUE, type Use } from './keywords.ts'
 import { resolveReference } from './references.ts'
 import { allMembers, allParts, isFile, type Part, partWith, valuesAt } from './shapes.ts'
-import { isObject, type Validate, Validators } from '../validation.ts'
+import { describeFault, isObject, type Validate, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
 /** Reports a fault of an object in the document, or of its member `key`. The text says what to write instead. */
@@ -65,8 +65,7 @@ export class Schemas {
       const id = JSON.stringify([key, schema])
       let validate = known.get(id)
       if (validate === undefined) known.set(id, (validate = validators.compile(key, schema)))
-      const found = validate({ [key]: value })
-      if (found !== undefined) this.#refuse(node, fault ?? found, key)
+      if (!validate({ [key]: value })) this.#refuse(node, fault ?? describeFault(validate), key)
     }
   }
 
