@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { shapes } from '../support/framing.ts'
 import { build } from '../support/helper.ts'
+import { eventually } from '../support/project.ts'
 
 const { log, raw, token } = await build(t)
 
@@ -13,11 +14,11 @@ for (const [name, [bytes, ...statuses]] of Object.entries(shapes(await token('fr
       answers.map(({ status }) => status),
       statuses,
     )
+    const logged = () => log.filter(({ msg }) => msg === 'request').map(({ status }) => status)
+    const expected = statuses.filter((status) => status !== 100)
+    await eventually(() => logged().length >= expected.length)
     await delay(10) // for what would be served without an answer
     // One answer is one line: what is no request for the client is none for the operator.
-    t.strictSame(
-      log.filter(({ msg }) => msg === 'request').map(({ status }) => status),
-      statuses.filter((status) => status !== 100),
-    )
+    t.strictSame(logged(), expected)
   })
 }

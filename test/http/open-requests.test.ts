@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { build } from '../support/helper.ts'
+import { eventually } from '../support/project.ts'
 
 const { call, log, port, raw, token } = await build(t)
 const secret = await token('eve')
@@ -11,9 +12,9 @@ const get = `GET /plants HTTP/1.1\r\n${bearer}\r\n`
 const chunked = `POST /plants HTTP/1.1\r\n${bearer}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
 const lines = () => log.filter(({ msg }) => msg === 'request')
 
-/** Waits for lines of the log that are written when a connection has closed. */
+/** Waits for lines of the log. They are written at the end of the turn in which a response has closed. */
 async function logged(count: number): Promise<Record<string, unknown>[]> {
-  for (let left = 200; lines().length < count && left > 0; left -= 1) await delay(10)
+  await eventually(() => lines().length >= count)
   return lines()
 }
 
@@ -68,6 +69,7 @@ t.test('the client of the line is whom a trusted gateway names, and no text that
   const clientOf = async (trusted: string, forwarded: string) => {
     const { call, log } = await build(t, { TRUST_PROXY: trusted })
     await call({ path: '/nowhere', headers: { 'X-Forwarded-For': forwarded } })
+    await eventually(() => log.some(({ msg }) => msg === 'request'))
     return log.find(({ msg }) => msg === 'request')?.['client']
   }
   t.equal(await clientOf('none', '192.0.2.7'), '127.0.0.1')

@@ -160,9 +160,10 @@ t.test('the trace id of a request is in its line of the log', async (t) => {
   await call({ path: '/plants', headers: { traceparent: `00-${TRACE}-${PARENT}-00` } })
   await call({ path: '/plants' })
   await call({ path: '/plants', headers: { traceparent: 'x' } })
-  const lines = log.filter(({ msg }) => msg === 'request')
+  const logged = () => log.filter(({ msg }) => msg === 'request')
+  await eventually(() => logged().length === 3)
   t.strictSame(
-    lines.map(({ trace_id }) => trace_id),
+    logged().map(({ trace_id }) => trace_id),
     [TRACE, undefined, undefined],
   )
 })
