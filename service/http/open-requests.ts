@@ -54,8 +54,11 @@ export interface Refused {
 export class OpenRequests {
   readonly #log: FastifyBaseLogger
   readonly #isLogged: boolean
-  readonly #open = new Set<OpenRequest>()
-  readonly #latest = new WeakMap<Socket, OpenRequest>()
+  /**
+   * The latest request of each connection. A set of the open requests would often grow and shrink: V8 then chains its old
+   * tables, and all requests in them survive until the next full garbage collection.
+   */
+  readonly #latest = new Map<Socket, OpenRequest>()
   /** Logs and measures the requests that have ended in this turn of the event loop. */
   readonly #unlogged: (() => void)[] = []
   #isDraining = false
@@ -68,8 +71,9 @@ export class OpenRequests {
 
   add(request: IncomingMessage, response: ServerResponse): void {
     const open: OpenRequest = { request, response, start: performance.now() }
-    this.#open.add(open)
-    this.#latest.set(request.socket, open)
+    const { socket } = request
+    if (!this.#latest.has(socket)) socket.once('close', () => this.#latest.delete(socket))
+    this.#latest.set(socket, open)
     if (this.#isDraining) response.shouldKeepAlive = false
     if (this.#isLogged) ACTIVE.inc()
     response.on('close', () => this.#end(open))
@@ -83,13 +87,14 @@ export class OpenRequests {
   /** Makes each response from now on the last one of its connection (RFC 9112, section 9.6). */
   drain(): void {
     this.#isDraining = true
-    for (const { response } of this.#open) response.shouldKeepAlive = false
+    for (const { response } of this.#latest.values()) response.shouldKeepAlive = false
   }
 
   /** Breaks off responses that clients read too slowly. Call it at intervals. @param timeout in milliseconds */
   cutSlow(timeout: number): void {
     const now = performance.now()
-    for (const open of this.#open) {
+    for (const open of this.#latest.values()) {
+      if (open.response.closed) continue
       if (open.response.headersSent) open.answering ??= now
       if (now - (open.answering ?? now) < timeout) continue
       const err = new Error('the client did not take the answer in time')
@@ -106,7 +111,6 @@ export class OpenRequests {
   }
 
   #end(open: OpenRequest): void {
-    this.#open.delete(open)
     if (!this.#isLogged) return
     const { fastify, request, response } = open
     const seconds = (performance.now() - open.start) / 1000

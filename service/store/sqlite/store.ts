@@ -30,10 +30,7 @@ export class SqliteStore implements Store {
   // that arrives by itself does not wait for the end of the turn.
   readonly #batcher = new Batcher<Write, boolean>((batch) => this.#commit(batch), BATCHES)
   // The reads of one turn run one after the other: each then costs half of what it costs between other work.
-  readonly #reads = new Batcher<undefined, undefined>(
-    (all) => all.forEach(({ resolve }) => resolve(undefined)),
-    BATCHES,
-  )
+  readonly #reads = new Batcher<undefined, undefined>((all) => all.map(({ resolve }) => resolve(undefined)), BATCHES)
   readonly #wal: WriteAheadLog
   readonly #endCheck: (() => Promise<void>) | undefined
   readonly #onFailure: Monitor['onFailure'] | undefined
@@ -105,7 +102,8 @@ export class SqliteStore implements Store {
 
   async list(owner: string, after?: bigint, limit?: number): Promise<Page> {
     this.#requests += 1
-    const read = () => this.#reads.add(undefined).then(() => this.#lists.list(owner, after, limit))
+    await this.#reads.add(undefined)
+    const read = () => this.#lists.list(owner, after, limit)
     return this.#run(() => this.#cache.get(this.#version, `${owner} ${after} ${limit}`, read))
   }
 
