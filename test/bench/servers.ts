@@ -56,7 +56,9 @@ export async function serviceOn(name: string, url: string, folder: string, sizes
   }
   const issued = new Map<string, string>()
   const issue = async (caller: string) => issued.set(caller, await issueToken(store, caller))
-  await Promise.all([...CALLERS, ...manyCallers(sizes)].map(issue))
+  const callers = [...CALLERS, ...manyCallers(sizes)]
+  // In parts: a store refuses a write that has waited too long.
+  while (callers.length > 0) await Promise.all(callers.splice(0, 1000).map(issue))
   await store.close()
   if (url.startsWith('postgres:')) await query(url, 'VACUUM ANALYZE')
   const tokens = writeTokens(`${folder}/service-${name}.tokens`, issued)
