@@ -145,4 +145,6 @@ async function closeServer(app: FastifyInstance): Promise<void> {
   // A connection may become idle while the server closes. Fastify would wait for its client to leave.
   setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
   await app.close()
+  // The last connection closes in the next turn of the event loop, and its request is logged in the one after.
+  for (let turns = 0; turns < 3; turns++) await nextTurn()
 }

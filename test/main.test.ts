@@ -79,6 +79,20 @@ t.test('SIGTERM lets the requests in flight finish, closes the store and exits 0
   t.strictSame(await has(file), ['1'])
 })
 
+t.test('a request that its client gives up at the end of the process is logged', async (t) => {
+  const { token, DATABASE_URL } = await prepare(t)
+  const { child, ended, until, port } = await startService(t, { DATABASE_URL, REQUEST_TIMEOUT: '60' })
+  const socket = await half(t, port, token)
+  child.kill('SIGTERM')
+  await until(/"stopping"/)
+  socket.destroy()
+  const lines = linesOf((await ended).stdout)
+  t.match(
+    lines.filter(({ msg }) => msg === 'request'),
+    [{ method: 'POST', aborted: true }],
+  )
+})
+
 t.test('a second signal ends the process at once', async (t) => {
   const { token, DATABASE_URL } = await prepare(t)
   const waits = { REQUEST_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '600' }
