@@ -1,4 +1,5 @@
 // Request bodies: checks their media type and length, parses them and validates them.
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Body, Media, Operation } from './compiled.ts'
@@ -49,16 +50,23 @@ export async function addBodyParsers(app: FastifyInstance, operations: readonly 
     } else if (kind === 'bytes') app.addContentTypeParser(type, (_request, payload, done) => done(null, payload))
     else {
       const parse = kind === 'json' ? parseJsonBody : parseText
-      app.addContentTypeParser(type, { parseAs: 'buffer' }, (request: FastifyRequest, bytes: Buffer, done) => {
-        // Fastify knows only the greatest limit of the operation.
+      app.addContentTypeParser(type, async (request: FastifyRequest, payload: IncomingMessage) => {
         const { limit = 0 } = request.routeOptions.config.content?.[type] ?? {}
-        if (bytes.length > limit) throw TOO_LONG
-        done(null, parse(bytes))
+        return parse(await readBytes(payload, limit))
       })
     }
   }
   const kinds = [...types].map(bodyKind)
   if (kinds.includes('form') || kinds.includes('bytes')) app.addHook('onResponse', readOn)
+}
+
+/** Reads the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */
+async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffer> {
+  // Most bodies are here in the next tick, because they arrive with their header. The events of a stream would cost more.
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  const isHere = payload.readableLength === Number(payload.headers['content-length'])
+  if (!isHere) return Buffer.concat(await Array.fromAsync(limitBytes(payload, limit)))
+  return (payload.read() as Buffer | null) ?? Buffer.alloc(0)
 }
 
 /** Node does so by itself only if nothing of a body was read. Else the next request of the connection would wait. */
@@ -121,14 +129,18 @@ function mediaReader(kind: unknown, media: Media, validators: Validators): (requ
   return kind === 'form' ? async (request) => check(await readForm(request, media)) : ({ body }) => check(body)
 }
 
-/** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit */
+/** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */
 async function* limitBytes(payload: Readable, limit: number): AsyncGenerator<Buffer> {
   let size = 0
-  // To destroy the stream would close the connection before the answer.
-  for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > limit) throw TOO_LONG
-    yield chunk
+  try {
+    // To destroy the stream would close the connection before the answer.
+    for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > limit) throw TOO_LONG
+      yield chunk
+    }
+  } catch (error) {
+    throw error instanceof HttpError ? error : new HttpError(400, 'The body was broken off')
   }
 }
 

@@ -59,7 +59,6 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
     return {
       method,
       url: path.replaceAll(':', '::').replaceAll(/{([^}]+)}/g, (_, name: string) => `:${routerName(name)}`),
-      ...(body !== null && { bodyLimit: Math.max(...Object.values(body.content).map(({ limit }) => limit)) }),
       config: { writeError: errorWriter(operation), ...(body && { content: body.content }) },
       ...hooks(operation),
       handler: async (request, reply) => {

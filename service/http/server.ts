@@ -38,7 +38,6 @@ export function makeServer(options: Options): FastifyInstance {
   const app = Fastify({
     serverFactory: (route) => listenTo(createServer(serverOptions(config)), route),
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
-    bodyLimit: 16_384, // in bytes; the routes of the contract set their own
     // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request line.
     routerOptions: { maxParamLength: maxHeaderSize },
     // By default, Fastify loads Ajv for two dialects that no route uses.
