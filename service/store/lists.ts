@@ -4,8 +4,10 @@ import { type Page, type Plant } from './store.ts'
 import { Turns } from './turns.ts'
 import { StoreUnavailable } from '../errors.ts'
 
-/** The plants of one batch. A list up to MAX_AT_ONCE is not read in batches, but with one query. */
+/** The most plants of one batch. A list up to MAX_AT_ONCE is not read in batches, but with one query. */
 export const BATCH_SIZE = 500
+/** Characters of a batch, about. Other requests wait while it is read and written. */
+const BATCH_LENGTH = 65_536
 const MAX_AT_ONCE: Size = { plants: 10_000, bytes: 1_000_000 }
 /** Longer lists are read from snapshots. The most snapshots that may be open: in total, and for one owner. */
 export const MAX_SNAPSHOTS = 16
@@ -116,18 +118,19 @@ export class Lists {
       const last = limit === Infinity ? undefined : await findLast(turns, snapshot, owner, after, limit)
       if (last !== undefined) end.last = last
       let plants = new JsonText<Plant[]>('[]')
-      for (let from = after, left = limit; ;) {
+      for (let from = after, left = limit, size = 1; ;) {
         idle = setTimeout(() => void list.end(), SNAPSHOT_IDLE_TIMEOUT).unref()
         yield plants
         clearTimeout(idle)
         if (left <= 0) return
         const page = await turns.run(async () => {
           if (!this.#open.has(list)) throw new StoreUnavailable('the list was read too slowly')
-          return snapshot.page(owner, from, Math.min(left, BATCH_SIZE))
+          return snapshot.page(owner, from, Math.min(left, size))
         })
         plants = page.plants
         from = page.last
-        left = from === undefined ? 0 : left - BATCH_SIZE
+        left = from === undefined ? 0 : left - size
+        size = Math.ceil(Math.min(BATCH_SIZE, (size * BATCH_LENGTH) / plants.text.length))
       }
     } finally {
       clearTimeout(idle)

@@ -191,6 +191,13 @@ async function suite(t: Test, open: (typeof KINDS)[string]): Promise<void> {
     })
   }
 
+  t.test('the batches of a long list are short, also if its plants are long', async (t) => {
+    const lengths: number[] = []
+    for await (const { text } of batchesOf(await store.list('many'))) lengths.push(text.length)
+    t.ok(Math.max(...lengths) < 80_000, `the longest of ${lengths.length} has ${Math.max(...lengths)} characters`)
+    t.ok(lengths.length < 30, 'they are not too short')
+  })
+
   t.test('long lists that nobody reads to the end release their snapshots', async (t) => {
     for (let round = 0; round < 40; round++) {
       const iterator = batchesOf(await store.list('many'))[Symbol.asyncIterator]()
