@@ -34,7 +34,7 @@ const SIZES: Sizes = {
   small: 10_000,
   large: quick ? 100_000 : 1_000_000,
   creator: 0,
-  deleter: 40_000 * (2 + REPETITIONS),
+  deleter: 80_000 * (2 + REPETITIONS), // more than a server deletes in a second
   many: quick ? 10_000 : 100_000,
 }
 
