@@ -64,7 +64,8 @@ export async function addBodyParsers(app: FastifyInstance, operations: readonly 
 async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffer> {
   // Most bodies are here in the next tick, because they arrive with their header. The events of a stream would cost more.
   await new Promise<void>((resolve) => process.nextTick(resolve))
-  const isHere = payload.readableLength === Number(payload.headers['content-length'])
+  const length = payload.readableLength
+  const isHere = length <= limit && length === Number(payload.headers['content-length'])
   if (!isHere) return Buffer.concat(await Array.fromAsync(limitBytes(payload, limit)))
   return (payload.read() as Buffer | null) ?? Buffer.alloc(0)
 }
@@ -140,7 +141,8 @@ async function* limitBytes(payload: Readable, limit: number): AsyncGenerator<Buf
       yield chunk
     }
   } catch (error) {
-    throw error instanceof HttpError ? error : new HttpError(400, 'The body was broken off')
+    if (error === payload.errored) throw new HttpError(400, 'The body was broken off')
+    throw error
   }
 }
 

@@ -6,8 +6,10 @@ import { StoreUnavailable } from '../errors.ts'
 
 /** The most plants of one batch. A list up to MAX_AT_ONCE is not read in batches, but with one query. */
 export const BATCH_SIZE = 500
-/** Characters of a batch, about. Other requests wait while it is read and written. */
+/** Characters of a batch, about: the batch before tells how long plants are. Others wait while it is read and written. */
 const BATCH_LENGTH = 65_536
+/** How much longer than the one before a batch may be, in plants. */
+const BATCH_GROWTH = 4
 const MAX_AT_ONCE: Size = { plants: 10_000, bytes: 1_000_000 }
 /** Longer lists are read from snapshots. The most snapshots that may be open: in total, and for one owner. */
 export const MAX_SNAPSHOTS = 16
@@ -118,7 +120,7 @@ export class Lists {
       const last = limit === Infinity ? undefined : await findLast(turns, snapshot, owner, after, limit)
       if (last !== undefined) end.last = last
       let plants = new JsonText<Plant[]>('[]')
-      for (let from = after, left = limit, size = 1; ;) {
+      for (let from = after, left = limit, size = BATCH_GROWTH; ;) {
         idle = setTimeout(() => void list.end(), SNAPSHOT_IDLE_TIMEOUT).unref()
         yield plants
         clearTimeout(idle)
@@ -130,7 +132,8 @@ export class Lists {
         plants = page.plants
         from = page.last
         left = from === undefined ? 0 : left - size
-        size = Math.ceil(Math.min(BATCH_SIZE, (size * BATCH_LENGTH) / plants.text.length))
+        const fitting = (size * BATCH_LENGTH) / plants.text.length
+        size = Math.ceil(Math.min(BATCH_SIZE, size * BATCH_GROWTH, fitting))
       }
     } finally {
       clearTimeout(idle)

@@ -213,6 +213,23 @@ t.test('the request behind a body that is not read to its end is answered', asyn
   }
 })
 
+t.test('an operation without a body refuses one, however it arrives', async (t) => {
+  const operation = (id: string, body = '') =>
+    `    post: { operationId: ${id}, ${body}responses: { '200': { description: Done, content: { application/json: {} } } } }`
+  const content = 'requestBody: { content: { application/json: { x-body-limit: 1000 } } }, '
+  const app = await boot(t, { yaml: `paths:\n  /x:\n${operation('run')}\n  /y:\n${operation('other', content)}\n` })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  for (const pause of [0, 50]) {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.write(
+      `POST /x HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n${pause ? '' : '{}'}`,
+    )
+    if (pause > 0) setTimeout(() => socket.write('{}'), pause)
+    t.match(await text(socket), /^HTTP\/1\.1 413 /, pause ? 'later' : 'with its header')
+  }
+})
+
 t.test('a stream of the web may be a body', async (t) => {
   const app = await boot(t, {
     yaml: `      responses: { '200': { description: Done, content: { image/png: {} } } }`,

@@ -17,7 +17,7 @@ const collect = runInNewContext('gc') as (options: { type: 'minor' }) => void
 
 t.test('ended requests are gone at the next collection of young objects', async (t) => {
   const { port, token } = await build(t)
-  const agent = new http.Agent({ keepAlive: true })
+  const agent = new http.Agent({ keepAlive: true, maxSockets: AT_ONCE })
   t.teardown(() => agent.destroy())
   const headers = { Authorization: `Bearer ${await token('joe')}` }
   const ask = async () => {
