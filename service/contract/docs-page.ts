@@ -64,7 +64,12 @@ export function docsPage() {
       target.checked ? save(system) : sessionStorage.removeItem(key)
     const box = { type: 'checkbox', defaultChecked: sessionStorage.getItem(key) !== null, onChange }
     const label = createElement('label', null, createElement('input', box), ' Keep the token when this tab reloads')
-    return createElement('div', { className: 'authorize-bar' }, label, createElement(Button, props))
+    return createElement(
+      'section',
+      { className: 'authorize-bar', 'aria-label': 'Access' },
+      label,
+      createElement(Button, props),
+    )
   }
 
   // With one server there is nothing to choose. Its address is shown only if it is absolute.
@@ -76,7 +81,9 @@ export function docsPage() {
       const server = servers.first()
       const variable = (_: string, name: string) => String(server.getIn(['variables', name, 'default']))
       const url = server.getIn(['url'])?.replaceAll(/\{(.+?)\}/g, variable) ?? ''
-      return /^https?:/.test(url) ? React.createElement('span', null, `Requests go to ${url}`) : null
+      return /^https?:/.test(url)
+        ? React.createElement('section', { 'aria-label': 'Server' }, `Requests go to ${url}`)
+        : null
     }
 
   return {

@@ -12,9 +12,13 @@ const CSP =
 const CSS = `
   .swagger-ui .topbar { display: none }
   .swagger-ui .scheme-container { padding: 16px 0 }
+  .dark-mode .swagger-ui :is(.authorize-bar label, .header-col, .examples-select__section-label) { color: #e4e6e6 }
   .swagger-ui .authorize-bar { display: flex; flex-wrap: wrap; align-items: center; gap: 10px 20px; margin-left: auto }
   @media (max-width: 640px) { .swagger-ui .responses-table > * > tr > td { display: block; width: auto } }
 `
+
+/** Without it, a phone lays the page out for a desktop. Swagger UI has no setting for it. */
+const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">'
 
 /** Redirects to the page. Their targets are relative, so that they work behind a path prefix. */
 const REDIRECTS = { '/': 'docs/', '/docs': 'docs/', '/docs/static/index.html': '../' }
@@ -43,7 +47,7 @@ export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, conf
       const { connection: _connection, ...pageHeaders } = answer.headers
       reply.code(answer.statusCode).headers(pageHeaders)
       if (answer.statusCode === 200 && pageHeaders.etag === undefined)
-        return sendWithEtag(request, reply, answer.rawPayload)
+        return sendWithEtag(request, reply, answer.payload.replace('<head>', `$&${VIEWPORT}`))
       if (pageHeaders.etag !== undefined) reply.header('cache-control', 'public, max-age=3600')
       // Fastify would set a Content-Type for an empty buffer, which a 304 must not have.
       return reply.send(answer.rawPayload.length > 0 ? answer.rawPayload : undefined)
@@ -52,7 +56,7 @@ export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, conf
 }
 
 /** Sends a body with an `ETag`; 304 if the browser has it already (RFC 9110, section 13.1.2). */
-async function sendWithEtag({ headers }: FastifyRequest, reply: FastifyReply, body: Buffer): Promise<FastifyReply> {
+async function sendWithEtag({ headers }: FastifyRequest, reply: FastifyReply, body: Buffer | string) {
   const etag = `"${hash('sha256', body, 'base64url')}"`
   reply.headers({ etag, 'cache-control': 'no-cache' })
   if (headers['if-none-match']?.includes(etag) !== true) return reply.send(body)

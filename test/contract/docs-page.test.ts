@@ -2,6 +2,7 @@ import http from 'node:http'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../service/config.ts'
 import { serveDocs } from '../../service/contract/docs.ts'
+import { OF_SWAGGER_UI, violationsOf } from '../support/accessibility.ts'
 import { browser, execute, open } from '../support/browser.ts'
 import { operations } from '../support/contract.ts'
 import { build } from '../support/helper.ts'
@@ -100,6 +101,37 @@ t.test('with BASE_URL, the page says where requests go', async (t) => {
   const { port } = await build(t, { BASE_URL: 'https://api.example/garden' })
   const { page } = await open(t, chromium, `http://${HOST}:${port}/docs/`)
   t.equal(await page.textContent('.schemes-server-container'), 'Requests go to https://api.example/garden')
+})
+
+t.test('everybody can read the page, on a desktop and on a phone, light and dark', async (t) => {
+  const { port } = await build(t, { BASE_URL: 'https://api.example/garden' })
+  const devices = {
+    desktop: { viewport: { width: 1280, height: 800 } },
+    phone: { viewport: { width: 390, height: 844 }, isMobile: true },
+  }
+  const listed = Object.entries(OF_SWAGGER_UI).flatMap(([rule, elements]) => elements.map((each) => `${rule} ${each}`))
+  const found = new Set<string>()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [device, { viewport, ...options }] of Object.entries(devices)) {
+      const url = `http://${HOST}:${port}/docs/`
+      const { page } = await open(t, chromium, url, { colorScheme, viewport, ...options })
+      await page.locator('.btn.authorize').waitFor()
+      t.equal(await page.locator('html.dark-mode').count(), colorScheme === 'dark' ? 1 : 0)
+      for (const operation of await page.locator('.opblock-summary-control').all()) await operation.click()
+      await page.locator('.try-out__btn').first().click()
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, device)
+      const violations = await violationsOf(page, 'html')
+      await page.click('.btn.authorize')
+      violations.push(...(await violationsOf(page, '.dialog-ux')))
+      for (const each of violations) found.add(each)
+      t.strictSame(
+        violations.filter((each) => !listed.includes(each)),
+        [],
+        `${device}, ${colorScheme}`,
+      )
+    }
+  }
+  for (const each of listed) t.ok(found.has(each), `${each} is listed, but not found`)
 })
 
 t.test('an int64 is exact where the page shows, sends and receives it', async (t) => {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import type { Test } from 'tap'
 import { assertDocumented } from './documented.ts'
 
@@ -20,8 +20,13 @@ export async function browser(t: Test, host: string): Promise<Browser> {
 }
 
 /** Opens a page. @returns also its faults: what its console reports, and its requests to other hosts */
-export async function open(t: Test, chromium: Browser, url: string): Promise<{ page: Page; faults: string[] }> {
-  const page = await chromium.newPage()
+export async function open(
+  t: Test,
+  chromium: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<{ page: Page; faults: string[] }> {
+  const page = await chromium.newPage(options)
   t.teardown(() => page.close())
   const faults: string[] = []
   page.on('console', (message) => {
