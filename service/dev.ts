@@ -1,11 +1,12 @@
 // `npm run dev`: runs the service for development. The first process watches the code, and after each change it restarts
 // the second process, which is the service. That one watches the contract, and serves each change without a restart,
-// because this is faster.
+// because this is faster. The first process also prints what `npm run check` would say of the contract and the types.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, watch } from 'node:fs'
-import { copyFile, mkdir } from 'node:fs/promises'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { enableCompileCache } from 'node:module'
+import { constants, setPriority } from 'node:os'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Parts } from './app.ts'
@@ -17,8 +18,16 @@ const USAGE = 'usage: dev   runs the service, which follows its contract and its
 const SERVICE = 'service'
 const GENERATE = fileURLToPath(import.meta.resolve('./generate.ts'))
 const LINT = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
+const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
 const CACHE = fileURLToPath(import.meta.resolve('../.dev/cache'))
 const LAST_GOOD = fileURLToPath(import.meta.resolve('../.dev/openapi.yaml'))
+const TYPES = fileURLToPath(import.meta.resolve('../.dev/tsconfig.json'))
+/** The types of the service only, checked anew only where they have changed. */
+const TYPES_OF_SERVICE = {
+  extends: '../tsconfig.json',
+  compilerOptions: { incremental: true, tsBuildInfoFile: 'types.json', pretty: false },
+  include: ['../service'],
+}
 /** Milliseconds to wait for further changes: editors write a file in several steps. */
 const DEBOUNCE_TIMEOUT = 50
 
@@ -30,11 +39,14 @@ if (process.argv[2] === SERVICE) {
 } else {
   await runCommand(USAGE, async (words) => {
     readWords(words, [], {})
+    await mkdir(dirname(TYPES), { recursive: true })
+    await writeFile(TYPES, JSON.stringify(TYPES_OF_SERVICE))
     serveCode()
   })
 }
 
 function serveCode(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()) // ends the checks, too
   let service: ChildProcess | undefined
   const start = async () => {
     if (service?.kill('SIGKILL') === true) await once(service, 'exit') // a regular stop would take longer
@@ -42,13 +54,40 @@ function serveCode(): void {
   }
   // Generated types have no effect at run time.
   watchFiles(import.meta.dirname, (file) => file.endsWith('.ts') && !file.endsWith('.gen.ts'), start, start())
+  // The service generates the types at its start and at each change of the contract, unless it refuses the contract.
+  const checks = [
+    checker('openapi.yaml', LINT, 'lint', 'openapi.yaml', '--format=stylish'),
+    checker('types', TSC, '-p', TYPES),
+  ]
+  const check = async () => checks.forEach((each) => each())
+  watchFiles(import.meta.dirname, (file) => file.endsWith('.gen.ts'), check, Promise.resolve())
+}
+
+/**
+ * Runs a program that checks something, and prints what it finds, unless it has found the same before.
+ * @param name of what is checked
+ * @param words the program, and its arguments
+ * @returns begins a check; one that still runs is given up
+ */
+function checker(name: string, ...words: string[]): () => void {
+  let running: ChildProcess | undefined
+  let said = ''
+  process.once('exit', () => running?.kill())
+  return () => {
+    running?.kill()
+    running = execFile(process.execPath, words, (fault, found) => {
+      if (fault?.killed === true || found === said) return
+      console.error(found || `${name}: nothing is left to fix`)
+      said = found
+    })
+    setPriority(Number(running.pid), constants.priority.PRIORITY_LOW) // a reload goes first
+  }
 }
 
 /** Serves the contract, and reloads it after changes. A broken one is not served: the last good one stays. */
 async function serveContract(parts: Parts): Promise<Running> {
   const { buildApp, CONTRACT } = await import('./app.ts')
   const { listen } = await import('./http/server.ts')
-  await mkdir(dirname(LAST_GOOD), { recursive: true })
   const running: Running = {}
   let generating: ChildProcess | undefined
 
@@ -56,10 +95,6 @@ async function serveContract(parts: Parts): Promise<Running> {
   const serve = async (contract: string): Promise<boolean> => {
     const next = await buildApp({ ...parts, contract, draft: true }).catch((error: unknown) => {
       parts.log.error(reasonOf(error))
-      // The linter prints the place of a fault in OpenAPI. It does not know what else the service refuses.
-      execFile(process.execPath, [LINT, 'lint', contract, '--format=stylish'], (fault, stdout) => {
-        if (fault !== null) console.error(stdout)
-      })
     })
     if (next === undefined) return false
     running.app?.server.closeAllConnections()

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createToken } from './auth/access-tokens.ts'
-import type { Config } from './config.ts'
+import { type Config, variables } from './config.ts'
 import type { Store } from './store/store.ts'
 
 /**
@@ -11,13 +11,16 @@ import type { Store } from './store/store.ts'
  */
 export async function printWelcome({ DATABASE_URL, DOCS }: Config, store: Store, address: string): Promise<void> {
   const at = 'file' in DATABASE_URL ? resolve(DATABASE_URL.file) : `PostgreSQL, ${withoutUser(DATABASE_URL.url)}`
+  // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
+  const url = 'file' in DATABASE_URL ? `sqlite:${DATABASE_URL.file}` : ''
+  const setting = ['', variables.DATABASE_URL[0]].includes(url) ? '' : `DATABASE_URL='${url}' `
   // Only the first plants are counted: to count all of them may take long.
   const some = await store.entries()
   const isMore = some.length > 0 && (await store.entries(some.at(-1))).length > 0
   print(`
   Data    ${at} (plants: ${some.length}${isMore ? ' or more' : ''})
   Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
-  Token   npm run token -- issue <name>
+  Token   ${setting}npm run token -- issue <name>
 `)
 }
 

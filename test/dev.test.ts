@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build } from './support/helper.ts'
@@ -48,8 +48,12 @@ t.test(
     const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
     const faults: [from: string, to: string, report: RegExp][] = [
       ['title: Plant Store', 'title: Plant: Store', new RegExp(`openapi\\.yaml:${lineOf('title:')}: bad indentation`)],
-      ['type: array,', 'type: arry,', new RegExp(`${lineOf('type: array')}:\\d+ .*\`type\` can be one of`)],
-      ['description: The plants.', 'descripton: x', new RegExp(`${lineOf('The plants.')}:\\d+ .*\`descripton\``)],
+      ['type: array,', 'type: arry,', new RegExp(`openapi\\.yaml:${lineOf('type: array')}: .*\`type\` can be one of`)],
+      [
+        'description: The plants.',
+        'descripton: x',
+        new RegExp(`openapi\\.yaml:${lineOf('The plants.')}: .*\`descripton\``),
+      ],
       ['in: query', 'in: cookie', new RegExp(`openapi\\.yaml:${lineOf('in: query')}: a parameter in a cookie`)],
     ]
     for (const [from, to, report] of faults) {
@@ -71,6 +75,42 @@ t.test(
     t.notMatch(printed.stdout + printed.stderr, /is valid/, 'the linter says nothing where it finds nothing')
   },
 )
+
+t.test('a violated example, a missing 400 and a type that does not fit are said, each once', async (t) => {
+  const { folder, get, printed, until } = await dev(t)
+  const file = `${folder}/openapi.yaml`
+  const good = readFileSync(file, 'utf8')
+  const faults: [from: string, to: string, report: RegExp][] = [
+    ['value: { name: Aloe vera }', 'value: { name: 7 }', /^ +\d+:\d+ +error .*Example value .* must be string/gm],
+    ["        '400': { $ref: '#/components/responses/InvalidQuery' }\n", '', /^ +\d+:\d+ +error .*declare '400'/gm],
+    ['name: limit', 'name: most', /^service\/plant-service\.ts\(\d+,\d+\): error .*'limit'/gm],
+  ]
+  const said = () => faults.map(([, , report]) => printed.stderr.match(report)?.length ?? 0)
+  const repaired = () => printed.stderr.match(/^(openapi\.yaml|types): nothing is left to fix$/gm) ?? []
+  const isReady = async (isSo: () => boolean) => eventually(isSo, () => printed.stderr, 120_000)
+
+  writeFileSync(
+    file,
+    faults.reduce((text, [from, to]) => text.replace(from, to), good),
+  )
+  await until('/openapi.yaml', /name: most/)
+  await isReady(() => !said().includes(0))
+  t.match((await get('/openapi.yaml'))[1], 'name: most', 'it is served nevertheless')
+  // The service starts again, and nothing that has been said is said again.
+  writeFileSync(file, good)
+  await isReady(() => repaired().length === 2)
+  t.strictSame(said(), [1, 1, 1], printed.stderr)
+  t.strictSame([...repaired()].sort(), ['openapi.yaml: nothing is left to fix', 'types: nothing is left to fix'])
+})
+
+t.test('development has a database file of its own, if DATABASE_URL is not set', async (t) => {
+  const { folder } = await dev(t, {})
+  t.ok(existsSync(`${folder}/data/dev.db`))
+  t.notOk(existsSync(`${folder}/data/plants.db`))
+  const other = await dev(t)
+  t.ok(existsSync(`${other.folder}/plants.db`))
+  t.notOk(existsSync(`${other.folder}/data`))
+})
 
 t.test('broken code is reported, and the service runs again when it is fixed', async (t) => {
   const { folder, printed, until } = await dev(t)
@@ -100,10 +140,10 @@ t.test('a port that is in use is reported in one line', async (t) => {
 })
 
 /** Runs `npm run dev` in a copy of the project. */
-async function dev(t: Test) {
+async function dev(t: Test, database?: Record<string, string>) {
   const folder = copyProject(t)
   const port = await freePort()
-  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${folder}/plants.db` }
+  const environment = { PORT: String(port), ...(database ?? { DATABASE_URL: `sqlite:${folder}/plants.db` }) }
   const { child, ended, printed } = await start(t, [...NPM, 'run', 'dev'], environment, folder)
   t.teardown(() => {
     child.kill()

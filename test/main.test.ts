@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { networkInterfaces } from 'node:os'
+import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { assertDocumented } from './support/documented.ts'
@@ -273,11 +274,12 @@ for (const [HOST, shown] of Object.entries(hosts)) {
   })
 }
 
+/** Stands for a terminal; test/system/terminal.test.ts has a real one. */
+const TERMINAL = 'data:text/javascript,process.stdout.isTTY = true'
+
 t.test('on a terminal each start prints where data, docs and tokens are, and readable log lines', async (t) => {
   const { file, DATABASE_URL } = await prepare(t)
-  // test/system/terminal.test.ts has a real terminal.
-  const terminal = 'data:text/javascript,process.stdout.isTTY = true'
-  const command = [process.execPath, '--import', terminal, 'service/main.ts']
+  const command = [process.execPath, '--import', TERMINAL, 'service/main.ts']
   for (const [plants, known, DOCS, page] of [
     [0, '0', 'on', '/docs/'],
     [1, '1', 'off', '/openapi.yaml'],
@@ -293,13 +295,19 @@ t.test('on a terminal each start prints where data, docs and tokens are, and rea
     await eventually(() => printed.stderr.endsWith('issue <name>\n'))
     t.equal(
       printed.stderr,
-      `\n  Data    ${file} (plants: ${known})\n  Docs    ${address}${page}\n  Token   npm run token -- issue <name>\n`,
+      `\n  Data    ${file} (plants: ${known})\n  Docs    ${address}${page}\n  Token   DATABASE_URL='${DATABASE_URL}' npm run token -- issue <name>\n`,
     )
     child.kill('SIGINT')
     const { code, stdout } = await ended
     t.equal(code, 0)
     t.notMatch(stdout, /^\{/m)
   }
+})
+
+t.test('the command for a token needs no DATABASE_URL where the service has none', async (t) => {
+  const command = [process.execPath, '--import', TERMINAL, resolve('service/main.ts')]
+  const { printed } = await start(t, command, { PORT: '0' }, t.testdir())
+  await eventually(() => printed.stderr.includes('\n  Token   npm run token -- issue <name>\n'))
 })
 
 t.test('a second start prints the address of the running service', async (t) => {
