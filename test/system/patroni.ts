@@ -2,17 +2,13 @@
 // Patroni takes from the environment, are all that differs.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, chownSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Test } from 'tap'
+import { asNobody, giveToNobody } from '../support/nobody.ts'
 import { start } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { need } from './programs.ts'
-
-// PostgreSQL refuses to be root: then it is nobody.
-const NOBODY = 65_534
-const asNobody = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
-const isRoot = process.getuid?.() === 0
 
 const PASSWORD = 'secret'
 
@@ -82,7 +78,7 @@ export async function startCluster(t: Test): Promise<Cluster> {
     proxy = proxy.replace(`${name}:5432 check port 8008`, `127.0.0.1:${port} check port ${api}`)
     const home = `${folder}/${name}`
     mkdirSync(home)
-    if (isRoot) for (const each of [folder, home]) chownSync(each, NOBODY, NOBODY)
+    for (const each of [folder, home]) giveToNobody(each)
     const environment = {
       PATRONI_NAME: name,
       PATRONI_RESTAPI_LISTEN: `127.0.0.1:${api}`,
@@ -161,8 +157,7 @@ function makeNode(launch: Launch, { name, api, data, environment }: Place): Node
       return () => send('SIGKILL', children)
     },
     start: async () => {
-      const command = [...(isRoot ? asNobody : []), 'patroni', 'deploy/patroni/patroni.yml']
-      patroni = await launch(command, environment)
+      patroni = await launch(asNobody(['patroni', 'deploy/patroni/patroni.yml']), environment)
     },
     ask: async (path, change) => {
       const headers = { Authorization: `Basic ${btoa(`patroni:${PASSWORD}`)}` }
