@@ -11,8 +11,11 @@ import { Validators } from './validation.ts'
 import './skip-document-check.ts'
 import { StartupError, HttpError } from '../errors.ts'
 
-/** A service with a method for each operation, and no other methods. */
-export type Exactly<Methods> = Service & { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
+/**
+ * A service without other methods than those of the operations. That it has all of them, its class says (`implements
+ * Service`), so that tsc names the class where one is missing.
+ */
+export type Exactly<Methods> = { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
 
 /** Makes the hooks of an operation, in order. */
 export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest'>

@@ -34,16 +34,16 @@ declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, 
 declare const hooks: OperationHooks
 declare const service: PlantService
 `
+  const others = names.map((id) => (id === 'deletePayout' ? '' : `  ${id} = service.${id}\n`)).join('')
   const add = 'export const routes = (service: Of) => addRoutes(...parameters, service, hooks)\n'
   const folder = t.testdir({
     'tsconfig.json': JSON.stringify({ extends: '../../../tsconfig.json', include: ['*.ts'] }),
-    'right.ts': `${head}export const routes = addRoutes(...parameters, service, hooks)\n`,
-    'missing.ts': `${head}type Of = Omit<PlantService, 'deletePayout'>\n${add}`,
+    'right.ts': `${head}export const whole: Service = service
+export const routes = addRoutes(...parameters, service, hooks)\n`,
+    'missing.ts': `${head}class Of implements Service {\n${others}}\n${add}`,
     'extra.ts': `${head}interface Of extends PlantService { listPayout(): Promise<void> }\n${add}`,
     'misspelled.ts': `${head}export class Of implements Service {
-  createPayout = service.createPayout
-  getPayout = service.getPayout
-  async deletePayot(_: Request<'deletePayout'>): Promise<Result<'deletePayout'>> { return { status: 204 } }
+${others}  async deletePayot(_: Request<'deletePayout'>): Promise<Result<'deletePayout'>> { return { status: 204 } }
 }\n`,
     'unguarded.ts': `${head}export const routes = addRoutes(...parameters, service)\nexport { hooks }\n`,
     'status.ts': `${head}export const result: Result<'deletePayout'> = { status: 418 }\n`,
@@ -72,6 +72,8 @@ declare const service: PlantService
   })) {
     t.match(errorsOf(file), name, file)
   }
+  t.match(errorsOf('missing'), /^\S+ error TS\d+: Class 'Of' incorrectly implements/, 'the class is named first')
+  t.notMatch(errorsOf('missing'), /\n\S+ error /, 'and nothing else')
 })
 
 t.test('an operation without a method is answered 501 in a draft, with the names of both', async (t) => {

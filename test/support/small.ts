@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest, type InjectOptions 
 import type { Test } from 'tap'
 import type { Answer } from '../../service/contract/answer.ts'
 import { type Contract, readContract } from '../../service/contract/contract.ts'
-import { addRoutes, type Exactly, type OperationHooks } from '../../service/contract/routes.ts'
+import { addRoutes, type OperationHooks } from '../../service/contract/routes.ts'
 import { checkBody } from '../../service/contract/bodies.ts'
 import { type MakeGuard, requireCaller, type Verdict } from '../../service/contract/security.ts'
 import { answerError } from '../../service/http/errors.ts'
@@ -80,7 +80,7 @@ function Small(): void {
 }
 
 /** Makes a service object. All its methods are the same function. */
-function serviceOf(names: readonly string[], run: Run): Exactly<object> {
+function serviceOf(names: readonly string[], run: Run): object {
   const methods = names.map((name) => [name, { value: run }] as const)
   return Object.create(Object.defineProperties({ constructor: Small }, Object.fromEntries(methods)))
 }
