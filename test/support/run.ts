@@ -1,10 +1,12 @@
 // `npm test -- <files and options of tap>`: runs the named tests, or all tests except test/system/. At the end it prints
-// what failed, how many checks ran, and how long they took.
+// what failed or did not run, how many checks ran, and how long they took.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { globSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { relative } from 'node:path'
 import { createInterface } from 'node:readline'
+import { parse } from 'yaml'
 
 /** The most lines to print for a failed check. */
 const MAX_LINES = 40
@@ -22,17 +24,18 @@ if (['.taprc', 'node_modules/.package-lock.json'].some(isNewer)) spawnSync('tap'
 if (isWhole) rmSync('.tap/answers', { force: true })
 
 const failed: string[] = []
-let files = 0
+const ran = new Set<string>()
 let checks = 0
 const command = ['--disable-coverage', '--reporter=tap', ...jobs, ...words]
 const tap = spawn('tap', command, { stdio: ['ignore', 'pipe', 'inherit'] })
 const ended = once(tap, 'exit')
 for await (const line of createInterface({ input: tap.stdout })) {
-  const [, not, file, time] = /^(not )?ok \d+ - (\S+\.test\.ts) # time=([\d.]+)ms/.exec(line) ?? []
+  const [, not, file, time, reason] = /^(not )?ok \d+ - (\S+\.test\.ts) # (?:time=([\d.]+)ms|SKIP(.*))/.exec(line) ?? []
   if (file !== undefined) {
-    files += 1
+    ran.add(file)
     if (not !== undefined) failed.push(file)
-    console.log(`${not === undefined ? 'ok    ' : 'FAILED'} ${file}, ${(Number(time) / 1000).toFixed(1)} s`)
+    const state = not !== undefined ? 'FAILED' : time === undefined ? 'skipped' : 'ok    '
+    console.log(`${state} ${file},${reason ?? ` ${(Number(time) / 1000).toFixed(1)} s`}`)
   } else if (/^ +(not )?ok \d+(?!.* # time=)/.test(line)) checks += 1
 }
 const [code] = await ended
@@ -40,9 +43,19 @@ const statuses = isWhole ? spawnSync(process.execPath, ['test/support/statuses.t
 for (const file of failed) console.log(`\n${file}\n${failuresIn(file)}`)
 const seconds = Math.round(performance.now() / 1000)
 const took = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-console.log(`\n${checks.toLocaleString('en')} checks in ${files} files, ${took}`)
+console.log(`\n${checks.toLocaleString('en')} checks in ${ran.size} files, ${took}`)
 if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`)
-process.exitCode = code === 0 && statuses === 0 ? 0 : 1
+const lost = filesToRun().filter((file) => !ran.has(file))
+if (lost.length > 0) console.log(`Not run: ${lost.join(', ')}`)
+process.exitCode = code === 0 && statuses === 0 && lost.length === 0 ? 0 : 1
+
+/** The files that this run was asked for: those that are named, or else all that .taprc includes. */
+function filesToRun(): string[] {
+  const named = words.filter((word) => !word.startsWith('-') && word.endsWith('.ts'))
+  if (named.length > 0) return named.map((file) => relative('.', file))
+  const { include }: { include: string[] } = parse(readFileSync('.taprc', 'utf8'))
+  return globSync(include)
+}
 
 /** The report of each failed check in a file, with the names of its tests. */
 function failuresIn(file: string): string {
