@@ -1,6 +1,6 @@
 // Upgrades the schema of the database DATABASE_URL, as a future version of the program may do.
 import { Connections, type Query } from '../../service/store/postgres/connections.ts'
-import { prepareSchema, VERSIONS } from '../../service/store/postgres/schema.ts'
+import { prepareSchema, type Version, VERSIONS } from '../../service/store/postgres/schema.ts'
 
 /** A future version of the schema. */
 export const NEXT = {
@@ -11,15 +11,15 @@ export const NEXT = {
   ],
 }
 
-/** Upgrades a schema. @returns the statements that were run, without queries */
-export async function upgrade(url: string): Promise<string[]> {
+/** Upgrades a schema to the last of some versions. @returns the statements that were run, without queries */
+export async function upgrade(url: string, versions: readonly Version[] = [...VERSIONS, NEXT]): Promise<string[]> {
   const connections = new Connections(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 2 }, 1)
   const run: string[] = []
   const query: Query = (text, values) => {
     if (!text.startsWith('SELECT')) run.push(text)
     return connections.write(text, values)
   }
-  await prepareSchema(query, [...VERSIONS, NEXT]).finally(() => connections.end())
+  await prepareSchema(query, versions).finally(() => connections.end())
   return run
 }
 

@@ -4,8 +4,9 @@ import t, { type Test } from 'tap'
 import { namesIn } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { run, start, startService } from '../../support/process.ts'
-import { upgrade } from '../../support/upgrade.ts'
+import { NEXT, upgrade } from '../../support/upgrade.ts'
 import { openStore } from '../../../service/store/open.ts'
+import { VERSIONS } from '../../../service/store/postgres/schema.ts'
 
 const server = await startPostgres(t)
 const MAIN = [process.execPath, 'service/main.ts']
@@ -19,7 +20,10 @@ async function use(url: string): Promise<void> {
 }
 
 const version = (url: string) => server.sql('SELECT version, oldest FROM plant_store', url)
-const CURRENT = [{ version: 2, oldest: 1 }]
+/** The number of the current version, and that of a version that does not exist yet. */
+const [KNOWN, FUTURE] = [VERSIONS.length, VERSIONS.length + 3]
+const CURRENT = [{ version: KNOWN, oldest: VERSIONS.at(-1)?.oldest }]
+const UPGRADED = [{ version: KNOWN + 1, oldest: NEXT.oldest }]
 
 /** Opens a transaction as the administrator, and does not end it. */
 async function transaction(t: Test, url: string, text: string): Promise<pg.Client> {
@@ -84,7 +88,7 @@ t.test('an upgrade of the schema waits for open transactions, and does not block
     (await upgraded).filter((text) => text.startsWith('UPDATE')),
     ['UPDATE plant_store SET version = version + 1, oldest = $1 WHERE version = $2'],
   )
-  t.strictSame(await version(url), [{ version: 3, oldest: 2 }])
+  t.strictSame(await version(url), UPGRADED)
 })
 
 t.test('ten processes upgrade the schema once, even if one of them is killed in the middle', async (t) => {
@@ -103,7 +107,7 @@ t.test('ten processes upgrade the schema once, even if one of them is killed in 
     statements.every((text) => /^(ALTER TABLE|UPDATE plant_store)/.test(text)),
     'nothing of the first version',
   )
-  t.strictSame(await version(url), [{ version: 3, oldest: 2 }])
+  t.strictSame(await version(url), UPGRADED)
   t.strictSame(
     await server.sql(`SELECT table_name FROM information_schema.columns WHERE column_name = 'note' ORDER BY 1`, url),
     [{ table_name: 'plants' }, { table_name: 'tokens' }],
@@ -118,10 +122,10 @@ t.test('a late process does not upgrade the schema again', async (t) => {
   const reader = await transaction(t, url, 'SELECT FROM plants')
   const late = upgrade(url)
   await waiting(url, 'ALTER TABLE')
-  await server.sql('UPDATE plant_store SET version = 5, oldest = 1', url)
+  await server.sql(`UPDATE plant_store SET version = ${FUTURE}, oldest = ${KNOWN}`, url)
   await reader.query('ROLLBACK')
   await late
-  t.strictSame(await version(url), [{ version: 5, oldest: 1 }])
+  t.strictSame(await version(url), [{ version: FUTURE, oldest: KNOWN }])
 })
 
 t.test('this version works on the schema of the next version, if that allows it', async (t) => {
@@ -131,7 +135,7 @@ t.test('this version works on the schema of the next version, if that allows it'
     `ALTER TABLE plants ADD COLUMN note TEXT; ALTER TABLE tokens ADD COLUMN more TEXT DEFAULT 'all'`,
     url,
   )
-  await server.sql('UPDATE plant_store SET version = 3, oldest = 2', url)
+  await server.sql(`UPDATE plant_store SET version = ${KNOWN + 1}, oldest = ${KNOWN}`, url)
   await use(url)
   const store = await openStore({ url })
   const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: ['a'] }
@@ -139,16 +143,17 @@ t.test('this version works on the schema of the next version, if that allows it'
   t.strictSame(await store.listTokens(), [token])
   t.equal((await namesIn(store, 'joe')).length, 2)
   await store.close()
-  t.match(await version(url), [{ version: 3, oldest: 2 }], 'the version is not changed')
+  t.match(await version(url), UPGRADED, 'the version is not changed')
 })
 
 t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
   const url = await server.createDatabase()
-  const before = await openStore({ url })
+  await upgrade(url, VERSIONS.slice(0, 1))
+  await server.sql(
+    `INSERT INTO tokens (id, digest, caller, created) VALUES ('a', '\\x${'00'.repeat(32)}', 'joe', 1)`,
+    url,
+  )
   const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: [] }
-  await before.addToken(token)
-  await before.close()
-  await server.sql('ALTER TABLE tokens DROP COLUMN scopes; UPDATE plant_store SET version = 1', url)
   await Promise.all(Array.from({ length: 10 }, () => use(url)))
   t.strictSame(await version(url), CURRENT)
   const store = await openStore({ url })
@@ -161,10 +166,10 @@ t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
 t.test('a newer schema that does not allow this version is refused, in one line', async (t) => {
   const url = await server.createDatabase()
   await use(url)
-  await server.sql('UPDATE plant_store SET version = 4, oldest = 3', url)
+  await server.sql(`UPDATE plant_store SET version = ${FUTURE}, oldest = ${KNOWN + 1}`, url)
   t.equal(
     await refusal(t, url),
-    `DATABASE_URL ${url.replace('admin@', '')}: its schema is version 4, and this program knows 2: it is too old`,
+    `DATABASE_URL ${url.replace('admin@', '')}: its schema is version ${FUTURE}, and this program knows ${KNOWN}: it is too old`,
   )
 })
 
