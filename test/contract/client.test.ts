@@ -27,7 +27,7 @@ t.test('what the contract does not have does not compile', async (t) => {
     // @ts-expect-error there is no such path
     () => mine.GET('/plant'),
     // @ts-expect-error the path has no such method
-    () => mine.PUT('/plants'),
+    () => mine.TRACE('/plants'),
     // @ts-expect-error no such parameter
     () => mine.GET('/plants', { params: { query: { limits: 1 } } }),
     // @ts-expect-error a parameter of another type

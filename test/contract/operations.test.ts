@@ -3,7 +3,7 @@ import { METHODS } from 'node:http'
 import fc from 'fast-check'
 import t from 'tap'
 import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
-import { type Operation, operations, paths } from '../support/contract.ts'
+import { allowOf, type Operation, operations, paths } from '../support/contract.ts'
 import { type Answer, build } from '../support/helper.ts'
 import { brief, stringify } from '../support/json.ts'
 import { isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
@@ -180,12 +180,11 @@ for (const operation of operations) {
 
 for (const path of paths) {
   t.test(`${path} answers OPTIONS with Allow, and each method that is not declared with 405 and Allow`, async (t) => {
-    const own = operations.filter((each) => each.path === path)
-    const methods = new Set(['OPTIONS', ...own.map(({ method }) => method)])
-    if (methods.has('GET')) methods.add('HEAD')
-    const allow = [...methods].sort().join(', ')
-    const url = own.map((each) => toCall(each, exampleOf(each)).path).at(0) ?? path
-    for (const method of METHODS.filter((each) => each === 'OPTIONS' || !(each === 'CONNECT' || methods.has(each)))) {
+    const allow = allowOf(path)
+    const own = ['CONNECT', ...allow.split(', ').filter((method) => method !== 'OPTIONS')]
+    const [some] = operations.filter((each) => each.path === path)
+    const url = some === undefined ? path : toCall(some, exampleOf(some)).path
+    for (const method of METHODS.filter((each) => !own.includes(each))) {
       const { status, headers } = await call({ method, path: url })
       t.equal(status, method === 'OPTIONS' ? 204 : 405, method)
       t.equal(headers['allow'], allow, `Allow for ${method}`)

@@ -5,6 +5,9 @@ import t, { type Test } from 'tap'
 import { parse, parseDocument, stringify } from 'yaml'
 import { fields, isObject } from '../support/schemas.ts'
 
+/** Reads a contract as the service does: with merge keys. */
+const read = (text: string): unknown => parse(text, { merge: true })
+
 interface Report {
   readonly changes: {
     readonly path: string
@@ -33,8 +36,8 @@ const REWRITTEN = [
 const NEVER_SENT = /\/responses\/4\d\d\/\$ref\/headers\/Allow$/
 
 t.test('what breaks callers of the released contract has a new major version and is in the changelog', async (t) => {
-  const before = parseDocument(released, { intAsBigInt: true })
-  const after = parseDocument(contract, { intAsBigInt: true })
+  const before = parseDocument(released, { intAsBigInt: true, merge: true })
+  const after = parseDocument(contract, { intAsBigInt: true, merge: true })
   for (const path of REWRITTEN) before.setIn(path, after.getIn(path))
   t.strictSame(faults(t, String(before), contract, readFileSync('CHANGELOG.md', 'utf8')), [])
 })
@@ -65,6 +68,8 @@ t.test('each breaking change is named, until the version and the changelog say s
       name,
       { found },
     )
+  const merged = broken.replace('version: 1.0.0', '<<: { version: 1.0.0 }')
+  t.strictSame(faults(t, released, merged, ''), found, 'a merge key changes nothing')
   const next = broken.replace('version: 1.0.0', 'version: 2.0.0')
   t.match(faults(t, released, next, '## 2.0.0\n- Some plants\n## 1.0.0\n- Breaking: none'), [
     /does not say what breaks/,
@@ -92,7 +97,7 @@ function* texts(): Generator<string> {
 /** Whether a text is valid, by the schema at a path of a contract. */
 function compileAt(document: string, path: readonly string[]): (text: string) => boolean {
   const pointer = path.map((key) => encodeURIComponent(key.replaceAll('/', '~1')))
-  const validate = new Ajv2020({ strict: false }).compile({ ...parse(document), $ref: `#/${pointer.join('/')}` })
+  const validate = new Ajv2020({ strict: false }).compile({ ...fields(read(document)), $ref: `#/${pointer.join('/')}` })
   return (text) => validate(text)
 }
 
@@ -116,7 +121,7 @@ function faults(t: Test, before: string, after: string, changelog: string): stri
 
 /** A contract with the headers of `x-every-response` in each response: Redocly does not know what that says. */
 function spelledOut(text: string): string {
-  const document = fields(parse(text))
+  const document = fields(read(text))
   const { headers } = fields(document['x-every-response'])
   const operations = Object.values(fields(document['paths'])).flatMap((item) => Object.values(fields(item)))
   for (const each of [document['components'], ...operations]) {
@@ -128,6 +133,5 @@ function spelledOut(text: string): string {
 }
 
 function versionOf(document: string): string {
-  const { info }: { info: { version: string } } = parse(document)
-  return info.version
+  return String(fields(fields(read(document))['info'])['version'])
 }

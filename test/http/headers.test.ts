@@ -16,7 +16,7 @@ t.test('every response has the standard headers and echoes X-Request-Id, whoever
     invalid: [400, call({ ...json, body: {} })],
     unauthorized: [401, call({ path: '/plants', headers })],
     'not found': [404, call({ path: '/nowhere', headers })],
-    'not allowed': [405, call({ method: 'PATCH', path: '/plants', headers })],
+    'not allowed': [405, call({ method: 'TRACE', path: '/plants', headers })],
     'too large': [413, call({ ...json, body: 'x'.repeat(16_385) })],
     'bad URL': [400, call({ path: '/plants/%zz', headers })],
     'no Host': [400, raw(1, `GET /plants HTTP/1.1\r\n${host.slice(9)}\r\n`).then(([answer]) => answer)],

@@ -2,6 +2,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { answerError } from '../../service/http/errors.ts'
 import { answerOtherMethods, checkPath } from '../../service/http/protocol.ts'
+import { allowOf } from '../support/contract.ts'
 import { build } from '../support/helper.ts'
 
 const { call, raw, token } = await build(t)
@@ -9,7 +10,7 @@ const { call, raw, token } = await build(t)
 t.test('405 comes before a byte of the body is read', async (t) => {
   const [answer] = await raw(
     1,
-    'PUT /plants HTTP/1.1\r\nHost: h\r\nContent-Type: x/y\r\nContent-Length: 9000000\r\n\r\n',
+    'TRACE /plants HTTP/1.1\r\nHost: h\r\nContent-Type: x/y\r\nContent-Length: 9000000\r\n\r\n',
   )
   t.equal(answer?.status, 405)
 })
@@ -81,7 +82,7 @@ t.test('a percent-encoded spelling is the same path', async (t) => {
   const demo = await token('demo')
   const [answer] = await raw(1, 'QUERY /%70lants HTTP/1.1\r\nHost: h\r\n\r\n')
   t.equal(answer?.status, 405)
-  t.equal(answer?.headers['allow'], 'GET, HEAD, OPTIONS, POST')
+  t.equal(answer?.headers['allow'], allowOf('/plants'))
   t.equal((await call({ method: 'DELETE', path: '/%70lants/%37', token: demo })).status, 404)
   t.equal((await call({ method: 'DELETE', path: '/plants/%2B7', token: demo })).status, 400)
   for (const path of ['/plants/%zz', '/plants/%ff', '/plants/%']) {

@@ -47,7 +47,7 @@ t.test('each request is one line with its id, caller, route, status and time', a
   await call({ path: '/plants?limit=1', token: secret, headers: { 'X-Request-Id': 'mine' } })
   await call({ method: 'DELETE', path: '/plants/77', token: secret, headers: { 'X-Request-Id': 'gone' } })
   await call({ path: '/plants', headers: { 'X-Request-Id': 'nobody' } })
-  await call({ method: 'PUT', path: '/plants', headers: { 'X-Request-Id': 'put' } })
+  await call({ method: 'TRACE', path: '/plants', headers: { 'X-Request-Id': 'trace' } })
   await raw(1, 'BROKEN\r\n\r\n')
   await raw(1, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\nX-Request-Id: tunnel\r\n\r\n')
   await raw(1, `${chunked.replace('Host', 'X-Request-Id: chunk\r\nHost')}ZZ\r\n`)
@@ -56,7 +56,7 @@ t.test('each request is one line with its id, caller, route, status and time', a
     { reqId: 'mine', client: '127.0.0.1', caller: 'eve', method: 'GET', route: '/plants', status: 200, ms: Number },
     { reqId: 'gone', caller: 'eve', method: 'DELETE', route: '/plants/:id', status: 404, ms: Number },
     { reqId: 'nobody', method: 'GET', route: '/plants', status: 401, ms: Number },
-    { reqId: 'put', method: 'PUT', status: 405, ms: Number },
+    { reqId: 'trace', method: 'TRACE', status: 405, ms: Number },
     { reqId: /^[0-9a-f-]{36}$/, status: 400 },
     { reqId: 'tunnel', status: 501 },
     { reqId: 'chunk', caller: 'eve', route: '/plants', status: 400 },

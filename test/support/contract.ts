@@ -52,9 +52,11 @@ export interface Operation {
   readonly responses: ReadonlyMap<string, Response>
 }
 
-const file: unknown = parse(readFileSync('openapi.yaml', 'utf8'), (_key, value: unknown) => value, {
-  intAsBigInt: true,
-})
+/** Parses a contract as the service does: with merge keys (https://yaml.org/type/merge.html), and exact integers. */
+export const parseContract = (text: string): unknown =>
+  parse(text, (_key, value: unknown) => value, { intAsBigInt: true, merge: true })
+
+const file = parseContract(readFileSync('openapi.yaml', 'utf8'))
 const document = fields(resolve(file))
 
 /** The operations of `openapi.yaml`, read without the code of the service. */
@@ -73,6 +75,12 @@ export const anyError = toResponse(Reflect.get(fields(fields(document['component
 
 /** The paths, with names in braces. */
 export const paths = [...new Set(operations.map(({ path }) => path))]
+
+/** The methods of a path, as `Allow` names them: those of the contract, OPTIONS, and HEAD where GET is. */
+export function allowOf(path: string): string {
+  const own = operations.filter((each) => each.path === path).map(({ method }) => method)
+  return [...own, 'OPTIONS', ...(own.includes('GET') ? ['HEAD'] : [])].sort().join(', ')
+}
 
 /** Whether a URL matches a path. */
 export function matches(path: string, url: string): boolean {

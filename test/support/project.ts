@@ -1,23 +1,10 @@
 import { randomInt } from 'node:crypto'
-import { cpSync, symlinkSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import net from 'node:net'
 import { resolve } from 'node:path'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
-
-const FILES = [
-  'package.json',
-  'tsconfig.json',
-  'redocly.yaml',
-  '.taprc',
-  'openapi.yaml',
-  'service',
-  'test',
-  'README.md',
-  'deploy',
-  'CHANGELOG.md',
-]
 
 /** npm without tap's hooks: nobody needs the coverage of a copy, and Node 26 crashes when it measures linters. */
 export const NPM = ['env', '-u', 'NODE_OPTIONS', 'npm']
@@ -27,7 +14,10 @@ export function copyProject(t: Test): string {
   // With this, tap removes the folder after the teardowns, which end the processes that write to it.
   t.teardown(() => undefined)
   const folder = t.testdir()
-  for (const file of FILES) cpSync(file, `${folder}/${file}`, { recursive: true })
+  const ignored = ['.git', ...readFileSync('.gitignore', 'utf8').split(/\/?\n/)]
+  for (const name of readdirSync('.').filter((each) => !ignored.includes(each))) {
+    cpSync(name, `${folder}/${name}`, { recursive: true, preserveTimestamps: true })
+  }
   symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
   return folder
 }
