@@ -14,7 +14,9 @@ import { answerOtherMethods, checkPath, checkProtocol, checkQuery } from './http
 import { Counter } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
 import { makeServer } from './http/server.ts'
-import { PlantService } from './plant-service.ts'
+import { product } from './product.ts'
+import { makeCollection } from './store/collection.ts'
+import { itemReader } from './contract/items.ts'
 import type { Store } from './store/store.ts'
 
 /** The contract of this service. */
@@ -79,7 +81,10 @@ export async function buildApp({ config, store, log, ...options }: Parts): Promi
   })
 
   try {
-    await addRoutes(app, contract, new PlantService(store), hooks, options.draft)
+    const collections = Object.entries(product.collections).map(([name, { schema }]) => {
+      return [name, makeCollection(store, name, itemReader(contract, schema))] as const
+    })
+    await addRoutes(app, contract, product.services(Object.fromEntries(collections)), hooks, options.draft)
     serveDocs(app, contract, config)
     addOtherMethods()
     await app.ready()

@@ -65,3 +65,9 @@ function unknown(word: string, known: readonly string[]): never {
   const near = known.find((each) => diff(each, word).filter(([change]) => change !== 0).length <= MAX_CHANGES)
   throw new Error(`${word} is unknown${near === undefined ? SEE_HELP : `; did you mean ${near}?`}`)
 }
+
+/** Describes counts in words: "2 plants and 1 tokens". */
+export function describeCounts(counts: Readonly<Record<string, number>>): string {
+  const words = Object.entries(counts).map(([name, count]) => `${count} ${name}`)
+  return new Intl.ListFormat('en').format(words)
+}

@@ -1,38 +1,50 @@
 // `npm run copy -- sqlite:<file>` copies everything from there to the store that DATABASE_URL names.
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { readWords, runCommand } from './command.ts'
+import { describeCounts, readWords, runCommand } from './command.ts'
 import { readConfig } from './config.ts'
 import type { Store } from './store/store.ts'
 import { openStore } from './store/open.ts'
+import { parseJson } from './http/json.ts'
+import { product } from './product.ts'
 
-const USAGE = `usage: copy sqlite:<file>   copies all plants and access tokens from there to the store of DATABASE_URL
+const USAGE = `usage: copy sqlite:<file>   copies everything from there to the store of DATABASE_URL
 
   No service may use the file. After an interruption it can be run again.`
 
 /**
- * Copies all access tokens and plants. It may be repeated: it does not change what the target has already.
- * @returns how many were copied
- * @throws {Error} if the target has another token or plant with the same id
+ * Copies all access tokens and the items of all collections. It may be repeated: it does not change what the target has.
+ * @returns how many were copied, by what they are
+ * @throws {Error} if the target has another token or item with the same id or key
  */
-export async function copyStore(from: Store, to: Store): Promise<{ tokens: number; plants: number }> {
+export async function copyStore(from: Store, to: Store): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {}
+  for (const [name, table] of from.tables) {
+    const target = to.tables.get(name)
+    if (target === undefined) throw new Error(`the target has no collection ${name}`)
+    counts[name] = 0
+    for (let entries = await table.entries(); entries.length > 0; entries = await table.entries(entries.at(-1))) {
+      const copied = await Promise.all(entries.map(({ owner, key, text }) => target.create(owner, key, text)))
+      for (const [at, { owner, key, text }] of entries.entries()) {
+        if (copied[at] !== text && !isSame(copied[at] ?? '', text))
+          throw new Error(`${name}: ${key} of "${owner}" differs`)
+      }
+      counts[name] += entries.length
+    }
+  }
   const tokens = await from.listTokens()
   for (const token of tokens) {
     const found = await to.findToken(token.digest)
     if (found === undefined) await to.addToken(token)
     else if (!isDeepStrictEqual(found, token)) throw new Error(`the token ${token.id} differs`)
   }
-  let plants = 0
-  for (let entries = await from.entries(); entries.length > 0; entries = await from.entries(entries.at(-1))) {
-    await Promise.all(
-      entries.map(async ({ owner, id, plant }) => {
-        const { name, tag } = await to.create(owner, id, plant)
-        if (name !== plant.name || tag !== plant.tag) throw new Error(`the plant ${id} of "${owner}" differs`)
-      }),
-    )
-    plants += entries.length
-  }
-  return { tokens: tokens.length, plants }
+  return { ...counts, tokens: tokens.length }
+}
+
+/** Whether two JSON texts have the same value. */
+function isSame(one: string, two: string): boolean {
+  const parse = (text: string) => parseJson(Buffer.from(text))
+  return isDeepStrictEqual(parse(one), parse(two))
 }
 
 async function run(words: string[]): Promise<string> {
@@ -41,13 +53,13 @@ async function run(words: string[]): Promise<string> {
   if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
   if (!existsSync(file)) throw new Error(`there is no file ${file}`)
   const config = readConfig()
+  const { collections } = product
   const close = (store: Store) => store.close()
   await using opened = new AsyncDisposableStack()
   // Opened in the same way as by a service, so that no other process can write to it meanwhile.
-  const from = opened.adopt(await openStore({ file }), close)
-  const to = opened.adopt(await openStore(config.DATABASE_URL, true, config), close)
-  const { plants, tokens } = await copyStore(from, to)
-  return `${plants} plants and ${tokens} tokens are copied`
+  const from = opened.adopt(await openStore({ file }, collections), close)
+  const to = opened.adopt(await openStore(config.DATABASE_URL, collections, true, config), close)
+  return `${describeCounts(await copyStore(from, to))} are copied`
 }
 
 if (import.meta.main) await runCommand(USAGE, async (words) => console.log(await run(words)))

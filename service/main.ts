@@ -49,9 +49,10 @@ export async function runService(open: Open = openApp): Promise<void> {
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
   const traces = isTraced ? (await import('./ops/traces.ts')).startTraces() : undefined
   const { openStore } = await import('./store/open.ts')
+  const { product } = await import('./product.ts')
   // To open a store may take long: PostgreSQL may be away, or the schema needs an upgrade, which is safe to interrupt.
   const store = await Promise.race([
-    openStore(config.DATABASE_URL, true, config, { log, onFailure: endAfterFailure }),
+    openStore(config.DATABASE_URL, product.collections, true, config, { log, onFailure: endAfterFailure }),
     signalled.then(() => undefined),
   ])
   const running = store ? await open({ config, store, log, ...(traces && { plugin: traces.plugin }) }) : {}

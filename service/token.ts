@@ -2,6 +2,7 @@
 import { createToken } from './auth/access-tokens.ts'
 import { oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from './config.ts'
+import { product } from './product.ts'
 import { openStore } from './store/open.ts'
 import type { Store, StoredToken } from './store/store.ts'
 
@@ -68,7 +69,7 @@ function toLine({ id, caller, created, expires, scopes }: StoredToken): string {
 /** Opens the store for one action. The service may use it at the same time. */
 async function withStore<Result>(action: (store: Store) => Promise<Result>): Promise<Result> {
   const config = readConfig()
-  const store = await openStore(config.DATABASE_URL, false, config)
+  const store = await openStore(config.DATABASE_URL, product.collections, false, config)
   return action(store).finally(() => store.close())
 }
 

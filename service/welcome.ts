@@ -6,7 +6,7 @@ import { type Config, variables } from './config.ts'
 import type { Store } from './store/store.ts'
 
 /**
- * Says where the plants, the docs and the tokens are.
+ * Says where the data, the docs and the tokens are.
  * @param address where the service listens
  */
 export async function printWelcome({ DATABASE_URL, DOCS }: Config, store: Store, address: string): Promise<void> {
@@ -14,11 +14,14 @@ export async function printWelcome({ DATABASE_URL, DOCS }: Config, store: Store,
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
   const url = 'file' in DATABASE_URL ? `sqlite:${DATABASE_URL.file}` : ''
   const setting = ['', variables.DATABASE_URL[0]].includes(url) ? '' : `DATABASE_URL='${url}' `
-  // Only the first plants are counted: to count all of them may take long.
-  const some = await store.entries()
-  const isMore = some.length > 0 && (await store.entries(some.at(-1))).length > 0
+  // Only the first items are counted: to count all of them may take long.
+  const counts = [...store.tables].map(async ([name, table]) => {
+    const some = await table.entries()
+    const isMore = some.length > 0 && (await table.entries(some.at(-1))).length > 0
+    return `${name}: ${some.length}${isMore ? ' or more' : ''}`
+  })
   print(`
-  Data    ${at} (plants: ${some.length}${isMore ? ' or more' : ''})
+  Data    ${at} (${(await Promise.all(counts)).join(', ')})
   Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
   Token   ${setting}npm run token -- issue <name>
 `)

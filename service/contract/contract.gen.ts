@@ -620,5 +620,15 @@ export const COMPILED: Compiled = {
       "pattern": "^[^\\x00]*$",
       "description": "Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag."
     }
+  },
+  "int64s": {
+    "PlantId": true,
+    "NewPlant": {
+      "members": {
+        "id": {
+          "schema": "PlantId"
+        }
+      }
+    }
   }
 };

@@ -6,16 +6,9 @@ import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './errors.ts'
 import { parametersReader, routerName } from './parameters.ts'
-import type { Service } from './types.ts'
 import { Validators } from './validation.ts'
 import './skip-document-check.ts'
 import { StartupError, HttpError } from '../errors.ts'
-
-/**
- * A service without other methods than those of the operations. That it has all of them, its class says (`implements
- * Service`), so that tsc names the class where one is missing.
- */
-export type Exactly<Methods> = { readonly [_ in Exclude<keyof Methods, keyof Service>]: never }
 
 /** Makes the hooks of an operation, in order. */
 export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest'>
@@ -24,20 +17,21 @@ export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOption
 type Method = (request: object) => Promise<Answer>
 
 /**
- * Adds a route for each operation of the contract. The route runs the hooks, validates the request, calls the service's
- * method of the same name, and sends its answer.
+ * Adds a route for each operation of the contract. The route runs the hooks, validates the request, calls the method of
+ * the same name, and sends its answer.
+ * @param services the objects that have these methods
  * @param draft whether methods may be missing: their operations are answered 501
  * @throws {StartupError} naming each operation without a method, and each method without an operation
  */
-export async function addRoutes<Methods extends Exactly<Methods>>(
+export async function addRoutes(
   app: FastifyInstance,
   contract: Contract,
-  service: Methods,
+  services: readonly object[],
   hooks: OperationHooks,
   draft = false,
 ): Promise<void> {
   const { operations, schemas } = contract
-  const methods = listMethods(service)
+  const methods = listMethods(services)
   const ids = operations.map(({ id }) => id)
   const misfits = [
     ...[...methods.keys()]
@@ -53,7 +47,7 @@ export async function addRoutes<Methods extends Exactly<Methods>>(
   let responses: Validators | undefined
   const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
-    const run = methods.get(id) ?? answer501(id, service)
+    const run = methods.get(id) ?? answer501(id, services)
     const readPath = parametersReader(parameters, 'path', requests)
     const readQuery = parametersReader(parameters, 'query', requests)
     const readHeaders = parametersReader(parameters, 'header', requests)
@@ -93,13 +87,21 @@ function failWithoutRoute(id: string): never {
 }
 
 /** Takes the place of a method that is not written yet. */
-function answer501(id: string, { constructor }: object): Method {
-  return () =>
-    Promise.reject(new HttpError(501, `The operation ${id} needs a method ${id} in the class ${constructor.name}`))
+function answer501(id: string, services: readonly object[]): Method {
+  const classes = services.map(({ constructor }) => constructor.name).join(' or ')
+  return () => Promise.reject(new HttpError(501, `The operation ${id} needs a method ${id} in the class ${classes}`))
 }
 
-/** The public methods of a service by name. Private ones begin with `#`, and are not listed. */
-function listMethods(service: object): ReadonlyMap<string, Method> {
-  const { constructor: _constructor, ...descriptors } = Object.getOwnPropertyDescriptors(Object.getPrototypeOf(service))
-  return new Map(Object.entries(descriptors).map(([name, { value }]) => [name, (value as Method).bind(service)]))
+/** The public methods of services by name. Private ones begin with `#`, and are not listed. */
+function listMethods(services: readonly object[]): ReadonlyMap<string, Method> {
+  const methods = new Map<string, Method>()
+  for (const service of services) {
+    const all = Object.getOwnPropertyDescriptors(Object.getPrototypeOf(service))
+    for (const [name, { value }] of Object.entries(all)) {
+      if (name === 'constructor') continue
+      if (methods.has(name)) throw new StartupError(`two services have a method ${name}`)
+      methods.set(name, (value as Method).bind(service))
+    }
+  }
+  return methods
 }

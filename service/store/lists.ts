@@ -1,180 +1,91 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { JsonText } from '../http/json.ts'
-import { type Page, type Plant } from './store.ts'
-import { Turns } from './turns.ts'
 import { StoreUnavailable } from '../errors.ts'
+import { type Batched, Batcher } from './batch.ts'
+import type { Key, Rows, Step, Steps, Store, Table } from './store.ts'
 
-/** The most plants of one batch. A list up to MAX_AT_ONCE is not read in batches, but with one query. */
-export const BATCH_SIZE = 500
-/** Characters of a batch, about: the batch before tells how long plants are. Others wait while it is read and written. */
-const BATCH_LENGTH = 65_536
-/** How much longer than the one before a batch may be, in plants. */
-const BATCH_GROWTH = 4
-const MAX_AT_ONCE: Size = { plants: 10_000, bytes: 1_000_000 }
-/** Longer lists are read from snapshots. The most snapshots that may be open: in total, and for one owner. */
-export const MAX_SNAPSHOTS = 16
-const MAX_SNAPSHOTS_OF_OWNER = 8
-/** Milliseconds that a long list waits until others end. */
-const SNAPSHOT_WAIT_TIMEOUT = 2000
-/** Milliseconds after which a snapshot is closed if nobody reads its next batch. */
-export const SNAPSHOT_IDLE_TIMEOUT = 300_000
-/** How many plants one query skips to find the end of a long page. */
-const STEP = 5000
+/** Characters of a step, about: others wait while it is read and written. */
+export const STEP_LENGTH = 65_536
+/** The first step of each list takes no turn, so it is short. */
+const FIRST_STEP = { most: 64, length: 8192 }
+/** The most rows of a step. */
+const MAX_ROWS = 5000
 
-/** Reads at most `most` plants of an owner, after an id or from the first. The page has `last` if there are more. */
-export type ReadPage = (owner: string, after: bigint | undefined, most: number) => Promise<ShortPage>
-
-/** Counts the plants of an owner after an id, or from the first, up to `most`, and the bytes of their JSON. */
-export type Measure = (owner: string, after: bigint | undefined, most: number) => Promise<Size>
-
-/** A number of plants, and the bytes of their JSON. */
-export interface Size {
-  readonly plants: number
-  readonly bytes: number
+/** A list: its items as JSON, and the key after which the next page begins, if there are more. */
+export interface List {
+  readonly items: JsonText<never[]> | AsyncIterable<JsonText<never[]>>
+  readonly last?: Key
 }
 
-/** A page that is completely in memory. */
-export interface ShortPage extends Page {
-  readonly plants: JsonText<Plant[]>
-}
-
-/** Reads the plants as they were at one moment. */
-export interface Snapshot {
-  readonly page: ReadPage
-  /** The id of the plant `count` places after an id, or from the first; undefined if there are fewer. */
-  readonly offset: (owner: string, after: bigint | undefined, count: number) => Promise<bigint | undefined>
-  readonly close: () => Promise<void>
-}
-
-/** How an engine reads lists. */
-export interface Reads {
-  readonly page: ReadPage
-  readonly measure: Measure
-  readonly openSnapshot: () => Promise<Snapshot>
-  /** Whether a new snapshot must wait until the open ones are closed. If absent, it never waits. */
-  readonly mustWait?: () => boolean
-  /** How many requests of any kind have come. Long lists make way for them. */
-  readonly getRequests: () => number
-}
-
-/** A long list that is being read. */
-interface LongList {
-  readonly owner: string
-  /** Shared by all long lists of the owner. */
-  readonly turns: Turns
-  /** Absent while it is being opened. */
-  snapshot?: Snapshot
-  /** Closes the snapshot. May be called again. */
-  readonly end: () => Promise<void>
-}
-
-/** Implements `Store.list` for every engine. Reads long lists in batches, to bound their memory. */
-export class Lists {
-  readonly #reads: Reads
-  readonly #open = new Set<LongList>()
-
-  constructor(reads: Reads) {
-    this.#reads = reads
+/**
+ * Runs the steps of long lists, a few at a time. Their owners take turns, so nobody waits for the length of another's list.
+ * @param parallel how many steps may run at a time
+ */
+export function runSteps(parallel = 1): Steps {
+  type Waiting = { readonly owner: string; readonly ended: Promise<unknown> }
+  const begin = async ([first]: readonly Batched<Waiting, undefined>[]) => {
+    first?.resolve(undefined)
+    await first?.item.ended
   }
-
-  /** How many snapshots are open. */
-  get snapshots(): number {
-    return this.#withSnapshot().length
+  const batcher = new Batcher(begin, { max: 1, parallel, shareOf: ({ owner }) => owner })
+  return async (owner, latest, step) => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<undefined>()
+    await batcher.add({ owner, ended }, latest)
+    return step().finally(() => end(undefined))
   }
+}
 
-  async list(owner: string, after?: bigint, limit = Infinity): Promise<Page> {
-    const page = await this.#reads.page(owner, after, Math.min(limit, BATCH_SIZE))
-    if (page.last === undefined || limit <= BATCH_SIZE) return page
-    const most = Math.min(limit, MAX_AT_ONCE.plants)
-    const { plants: count, bytes } = await this.#reads.measure(owner, after, most + 1)
-    if (bytes <= MAX_AT_ONCE.bytes && (count <= most || limit === most)) {
-      const whole = await this.#reads.page(owner, after, most)
-      if (whole.last === undefined || limit === most) return whole
+/**
+ * Lists the rows of an owner by ascending key, after a key or from the first one. A list that is longer than one step is
+ * read while it is sent, and no read stays open between its steps.
+ * @param limit the most rows
+ */
+export async function readList(
+  { steps, timeout }: Pick<Store, 'steps' | 'timeout'>,
+  table: Pick<Table, 'read' | 'skip'>,
+  owner: string,
+  after: Key | undefined,
+  limit: number,
+): Promise<List> {
+  const latest = performance.now() + timeout
+  const begin = { owner, after }
+  const first = await table.read({ ...begin, ...FIRST_STEP, most: Math.min(limit, FIRST_STEP.most) }, latest)
+  if (!first.hasMore || first.count === limit) return toList(first)
+  // Read from the beginning again: a list that fits in one step shows one moment.
+  const whole = await steps(owner, latest, () => table.read({ ...begin, ...bounds(limit) }, latest))
+  if (!whole.hasMore || whole.count === limit) return toList(whole)
+  const end = limit === Infinity ? undefined : await findEnd()
+  return { items: rest(), ...(end !== undefined && { last: end }) }
+
+  /** Finds the last key of the page, if there are more rows after it. */
+  async function findEnd(): Promise<Key | undefined> {
+    let last = whole.last
+    for (let left = limit - whole.count; left > 0; left -= MAX_ROWS) {
+      const from = last
+      last = await steps(owner, latest, () => table.skip(owner, from, Math.min(left, MAX_ROWS), latest))
+      if (last === undefined) return undefined
     }
-    const end: { last?: bigint } = {}
-    const plants = this.#batches(owner, after, limit, end)
-    await plants.next()
-    return { plants, ...end }
+    return (await table.skip(owner, last, 1, latest)) === undefined ? undefined : last
   }
 
-  /** Closes all snapshots. Their readers get an error instead of the next batch. */
-  async endSnapshots(): Promise<void> {
-    await Promise.all(this.#withSnapshot().map((list) => list.end()))
-  }
-
-  #withSnapshot(): LongList[] {
-    return [...this.#open].filter(({ snapshot }) => snapshot !== undefined)
-  }
-
-  /**
-   * Reads the plants of a page in batches. The first batch is empty: when it arrives, the snapshot is open. The snapshot
-   * closes when the generator ends.
-   * @param end gets the id of the last plant, if there are more after it
-   */
-  async *#batches(owner: string, after: bigint | undefined, limit: number, end: { last?: bigint }) {
-    let idle: NodeJS.Timeout | undefined
-    const list = await this.#add(owner)
-    const { turns } = list
-    try {
-      const snapshot = (list.snapshot = await this.#reads.openSnapshot())
-      const last = limit === Infinity ? undefined : await findLast(turns, snapshot, owner, after, limit)
-      if (last !== undefined) end.last = last
-      let plants = new JsonText<Plant[]>('[]')
-      for (let from = after, left = limit, size = BATCH_GROWTH; ;) {
-        idle = setTimeout(() => void list.end(), SNAPSHOT_IDLE_TIMEOUT).unref()
-        yield plants
-        clearTimeout(idle)
-        if (left <= 0) return
-        const page = await turns.run(async () => {
-          if (!this.#open.has(list)) throw new StoreUnavailable('the list was read too slowly')
-          return snapshot.page(owner, from, Math.min(left, size))
-        })
-        plants = page.plants
-        from = page.last
-        left = from === undefined ? 0 : left - size
-        const fitting = (size * BATCH_LENGTH) / plants.text.length
-        size = Math.ceil(Math.min(BATCH_SIZE, size * BATCH_GROWTH, fitting))
-      }
-    } finally {
-      clearTimeout(idle)
-      await list.end()
+  async function* rest(): AsyncGenerator<JsonText<never[]>> {
+    let rows = whole
+    for (let left = limit - rows.count; ; left -= rows.count) {
+      if (left < 0) throw new StoreUnavailable('items were added to the page while it was read')
+      yield new JsonText(`[${rows.text}]`)
+      if (!rows.hasMore || rows.last === end || rows.last === undefined) return
+      const step: Step = { owner, after: rows.last, end, ...bounds(left + 1, rows) }
+      const soon = performance.now() + timeout
+      rows = await steps(owner, soon, () => table.read(step, soon))
     }
   }
-
-  /** Adds a long list when there is room for it. @throws {StoreUnavailable} after SNAPSHOT_WAIT_TIMEOUT */
-  async #add(owner: string): Promise<LongList> {
-    const latest = performance.now() + SNAPSHOT_WAIT_TIMEOUT
-    while (this.#mustWait(owner)) {
-      if (performance.now() > latest) throw new StoreUnavailable('too many long lists at once')
-      await delay(10)
-    }
-    const list: LongList = {
-      owner,
-      turns: this.#ofOwner(owner)[0]?.turns ?? new Turns(this.#reads.getRequests),
-      end: async () => {
-        if (this.#open.delete(list)) await list.snapshot?.close()
-      },
-    }
-    this.#open.add(list)
-    return list
-  }
-
-  #ofOwner(owner: string): LongList[] {
-    return [...this.#open].filter((list) => list.owner === owner)
-  }
-
-  #mustWait(owner: string): boolean {
-    if (this.#open.size >= MAX_SNAPSHOTS || this.#ofOwner(owner).length >= MAX_SNAPSHOTS_OF_OWNER) return true
-    return this.#open.size > 0 && this.#reads.mustWait?.() === true
-  }
 }
 
-/** Finds the id of the last plant of a page, if there are more after it. */
-async function findLast(turns: Turns, snapshot: Snapshot, owner: string, after: bigint | undefined, limit: number) {
-  let last = after
-  for (let left = limit; left > 0; left -= STEP) {
-    last = await turns.run(() => snapshot.offset(owner, last, Math.min(left, STEP)))
-    if (last === undefined) return undefined
-  }
-  return (await snapshot.offset(owner, last, 1)) === undefined ? undefined : last
+/** The bounds of a step of at most `limit` rows. @param before the rows of the step before: the next ones are about as long */
+function bounds(limit: number, before?: Rows): Pick<Step, 'most' | 'length'> {
+  const fitting = before ? Math.ceil((2 * STEP_LENGTH * before.count) / before.text.length) : MAX_ROWS
+  return { most: Math.min(limit, MAX_ROWS, fitting), length: STEP_LENGTH }
+}
+
+function toList({ text, last, hasMore }: Rows): List {
+  return { items: new JsonText(`[${text}]`), ...(hasMore && last !== undefined && { last }) }
 }

@@ -1,21 +1,28 @@
 import { type Config, readConfig } from '../config.ts'
-import type { Limits, Monitor, Store } from './store.ts'
+import { StartupError } from '../errors.ts'
+import type { Collections, Limits, Monitor, Store } from './store.ts'
+
+/** Names of collections: those of SQL that need no quotes, and none of a table that the store itself has. */
+const NAME = /^(?!(tokens|plant_store|sqlite_.*)$)[a-z][A-Za-z0-9_]{0,62}$/
 
 /**
- * Opens the store. Creates it if there is none, and upgrades its schema.
+ * Opens the store. Creates it, and the tables of its collections, if there are none, and upgrades its schema.
  * @param exclusive whether this process locks an embedded store; false for a command beside a running service
  * @throws {StartupError}
  */
 export async function openStore(
   database: Config['DATABASE_URL'],
+  collections: Collections,
   exclusive = true,
   limits: Limits = readConfig({}),
   monitor?: Monitor,
 ): Promise<Store> {
+  const wrong = Object.keys(collections).find((name) => !NAME.test(name))
+  if (wrong !== undefined) throw new StartupError(`the collection ${wrong} needs another name: letters, digits and _`)
   if ('file' in database) {
     const { SqliteStore } = await import('./sqlite/store.ts')
-    return new SqliteStore(database.file, exclusive, limits, monitor)
+    return new SqliteStore(database.file, collections, exclusive, limits, monitor)
   }
   const { PostgresStore } = await import('./postgres/store.ts')
-  return PostgresStore.open(database.url, limits)
+  return PostgresStore.open(database.url, collections, limits)
 }

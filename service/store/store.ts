@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import type { components } from '../contract/contract.ts'
 import type { JsonText } from '../http/json.ts'
 
 /** The settings that a store reads, besides `DATABASE_URL`. */
@@ -16,15 +15,107 @@ export interface Monitor {
   readonly onFailure: (message: string, error: unknown) => void
 }
 
-/** A plant without its id, as the contract describes it. */
-export type Plant = components['schemas']['Plant']
+/** A key: an int64, or a text of 1 to 1024 bytes in UTF-8 without NUL. */
+export type Key = bigint | string
+export type KeyType = 'int64' | 'text'
 
-/** Some plants of one owner, by ascending id. */
-export interface Page {
-  /** The plants as JSON; in batches if they are too many to hold in memory. */
-  readonly plants: JsonText<Plant[]> | AsyncIterable<JsonText<Plant[]>>
-  /** The id of the last plant of the page, if the owner has more after it. */
-  readonly last?: bigint
+/** The collections of a product by name, which is also the name of their table. */
+export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
+
+/**
+ * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for what
+ * callers share. No owner sees or changes what another one has.
+ *
+ * When the promise of a write is fulfilled, the write is on disk, and every later call sees it, on every replica. Every
+ * method may fail with StoreUnavailable (errors.ts): a failed write may be done or not, and can be repeated.
+ */
+export interface Collection<Item, K extends Key = bigint> {
+  /**
+   * Stores an item, unless the owner has one under this key.
+   * @returns the item that is stored under the key now
+   * @throws {HttpError} 400 for a key that can't be stored
+   */
+  create(owner: string, key: K, item: Item): Promise<Item>
+  /** The owner's item under this key; undefined if there is none. */
+  find(owner: string, key: K): Promise<Item | undefined>
+  /**
+   * Changes an item. No other change gets between: `change` gets the item that is stored. It may be called again if
+   * another process was faster, so it must do nothing else.
+   * @param change returns the new item; undefined leaves the item as it is
+   * @returns the item that is stored now; undefined if there is none
+   */
+  update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
+  /** Deletes the owner's item under this key. @returns whether there was one */
+  delete(owner: string, key: K): Promise<boolean>
+  /**
+   * Lists the owner's items by ascending key: an int64 by its value, a text by its bytes in UTF-8. A list of up to 64 KB
+   * shows one moment. A longer one is read in steps: what is there all the time is in it once, what was never there is not.
+   * @throws {HttpError} 400 for a cursor that `list` did not make
+   */
+  list(owner: string, page?: PageRequest): Promise<Page<Item>>
+}
+
+/** Which items a page has: at most `limit`, after a cursor. Absent: all, from the first one. */
+export interface PageRequest {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}
+
+/** Some items of one owner. */
+export interface Page<Item> {
+  /** The items as JSON; in parts if they are too long to hold in memory. */
+  readonly items: JsonText<Item[]> | AsyncIterable<JsonText<Item[]>>
+  /** The cursor of the next page, if the owner has more items. */
+  readonly next?: string
+}
+
+/** An item with its owner and its key. */
+export interface Entry {
+  readonly owner: string
+  readonly key: Key
+  /** The item as JSON. */
+  readonly text: string
+}
+
+/** A step of a list: it ends at the first bound that it reaches, but has at least one row. */
+export interface Step {
+  readonly owner: string
+  /** The key after which it begins; absent: from the first one. */
+  readonly after: Key | undefined
+  /** The most rows. */
+  readonly most: number
+  /** The length in bytes, or characters, after which no further row is read. */
+  readonly length: number
+  /** The key after which no further row is read. */
+  readonly end?: Key | undefined
+}
+
+/** What a step has read. */
+export interface Rows {
+  /** The items as JSON, with commas between. */
+  readonly text: string
+  readonly count: number
+  /** The key of the last row; absent if there is none. */
+  readonly last?: Key
+  /** Whether the owner has more rows after the last one. */
+  readonly hasMore: boolean
+}
+
+/** The table of a collection: what each engine implements, with items as JSON texts. */
+export interface Table {
+  readonly key: KeyType
+  /** @returns the text that is stored now */
+  create(owner: string, key: Key, text: string): Promise<string>
+  find(owner: string, key: Key): Promise<string | undefined>
+  /** @param change as in `Collection.update` */
+  update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined>
+  delete(owner: string, key: Key): Promise<boolean>
+  /** Reads a step in one moment. @param latest when it must be read, on the clock of `performance.now()` */
+  read(step: Step, latest: number): Promise<Rows>
+  /** The key of the row `count` places after a key, or from the first one; undefined if there are fewer. */
+  skip(owner: string, after: Key | undefined, count: number, latest: number): Promise<Key | undefined>
+  /** The next rows of all owners, by owner and key, after an entry or from the first one. Empty after the last one. */
+  entries(after?: Entry): Promise<Entry[]>
 }
 
 /** An access token. The token itself is not stored, only its digest. */
@@ -57,34 +148,14 @@ export interface Figures {
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number>>
 }
 
-/** A plant with its owner and its id, which identify it. */
-export interface Entry {
-  readonly owner: string
-  readonly id: bigint
-  readonly plant: Plant
-}
-
-/**
- * Stores plants and access tokens. When the promise of a write is fulfilled, the write is on disk and every later call
- * sees it. Every method may fail with StoreUnavailable (errors.ts). A failed write may be done or not; it can be repeated.
- */
+/** Stores the tables of the collections, and access tokens. Every method may fail with StoreUnavailable (errors.ts). */
 export interface Store {
-  /** Stores a plant, unless the owner has one with this id. @returns the plant that is now stored under this id */
-  create(owner: string, id: bigint, plant: Plant): Promise<Plant>
-  /** The owner's plant with this id; undefined if there is none. */
-  find(owner: string, id: bigint): Promise<Plant | undefined>
-  /** Replaces the owner's plant with this id. @returns whether there was one */
-  update(owner: string, id: bigint, plant: Plant): Promise<boolean>
-  /** Deletes the owner's plant with this id. @returns whether there was one */
-  delete(owner: string, id: bigint): Promise<boolean>
-  /**
-   * Lists the owner's plants by ascending id. The page shows one moment, even if it takes long to read.
-   * @param after the id after which the page begins; the first plant if absent
-   * @param limit the most plants of the page, from 1; all if absent
-   */
-  list(owner: string, after?: bigint, limit?: number): Promise<Page>
-  /** The next plants of all owners, by owner and id, after an entry or from the first. Empty after the last one. */
-  entries(after?: Entry): Promise<Entry[]>
+  /** By the names of the collections. */
+  readonly tables: ReadonlyMap<string, Table>
+  /** Milliseconds for an operation; Infinity if it never waits for another process. */
+  readonly timeout: number
+  /** Runs the steps of long lists, with {@link runSteps}. */
+  readonly steps: Steps
 
   /** Stores an access token. */
   addToken(token: StoredToken): Promise<void>
@@ -95,12 +166,15 @@ export interface Store {
   /** Deletes the access token with this id. @returns whether there was one */
   deleteToken(id: string): Promise<boolean>
 
-  /** Checks that the store can be read. */
+  /** Checks that each table can be read. */
   ping(): Promise<void>
   /** The current figures, without a query. */
   figures(): Figures
-  /** Whether the store has neither plants nor tokens. */
+  /** Whether the store has neither items nor tokens. */
   isEmpty(): Promise<boolean>
   /** Waits for the writes under way, then closes the store. May be called again. */
   close(): Promise<void>
 }
+
+/** Runs a step of a long list when it is the turn of its owner. @param latest when it must begin */
+export type Steps = <Value>(owner: string, latest: number, step: () => Promise<Value>) => Promise<Value>

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Compiled } from '../compiled.ts'
 import { findBaseUrl, readOpenApi } from './document.ts'
+import { findInt64s } from './int64s.ts'
 import { findLine } from './references.ts'
 import { readOperations } from './operations.ts'
 import { type Refuse, Schemas } from './schemas.ts'
@@ -28,5 +29,6 @@ export async function compile(file: string): Promise<Compiled> {
     baseUrl: findBaseUrl(text),
     operations,
     schemas: schemas.all,
+    int64s: findInt64s(root),
   }
 }

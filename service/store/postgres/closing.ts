@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { SNAPSHOT_IDLE_TIMEOUT } from '../lists.ts'
+const SNAPSHOT_IDLE_TIMEOUT = 0
 import { type Backend, type ConnectionOptions, SERVER_IDLE_TIMEOUT } from './session.ts'
 
 /** Multiples of `timeout` after which a connection that was given up is forgotten, if its server process is unknown. */

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
-import type { Row } from '../rows.ts'
+import type { Row } from '../tokens.ts'
 import { waitUntilGone } from './closing.ts'
 import { classify, NoConnection } from './errors.ts'
 import { type Backend, type ConnectionOptions, prepareSession, SERVER_IDLE_TIMEOUT } from './session.ts'

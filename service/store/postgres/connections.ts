@@ -38,7 +38,7 @@ export class Connections {
    * @param maxTransactions the most transactions at a time, in addition to `DATABASE_POOL_SIZE`
    * @throws {Error} if the URL is not valid
    */
-  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits, maxTransactions: number) {
+  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits, maxTransactions = 0) {
     const address = new URL(url)
     // `sslmode` must mean the same as in libpq.
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './connections.ts'
+import type { Collections } from '../store.ts'
+import type { Columns } from './table.ts'
 import { errorCode, isFinal } from './errors.ts'
 
 /** An upgrade of the schema by one version. */
@@ -14,17 +16,11 @@ export interface Version {
   readonly statements: readonly string[]
 }
 
-/** The versions of the schema, from 1. To change the schema, add a version. `$text` is a text type compared by bytes. */
+/** The versions of the table of tokens, from 1. To change it, add a version. `$text` is a text type compared by bytes. */
 export const VERSIONS: readonly Version[] = [
   {
     oldest: 1,
     statements: [
-      `CREATE TABLE IF NOT EXISTS plants (
-        owner $text NOT NULL,
-        id BIGINT NOT NULL,
-        plant TEXT NOT NULL, -- as JSON, the form that it is answered in; not JSONB, which changes it
-        PRIMARY KEY (owner, id)
-      )`,
       `CREATE TABLE IF NOT EXISTS tokens (
         id $text NOT NULL PRIMARY KEY,
         digest BYTEA NOT NULL UNIQUE,
@@ -56,13 +52,14 @@ const START_TIMEOUT = 10_000
 
 /**
  * Creates or upgrades the schema. Several processes may call this at the same time. Waits for a server that is starting.
+ * @returns the tables of the collections
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
  */
-export async function prepareSchema(query: Query, versions = VERSIONS): Promise<void> {
+export async function prepareSchema(query: Query, collections: Collections, versions = VERSIONS): Promise<Columns[]> {
   for (const begun = performance.now(); ;) {
     try {
-      if (!(await upgrade(query, versions))) return
+      if (!(await upgrade(query, versions))) return await createTables(query, collections)
     } catch (error) {
       const isTemporary = error instanceof StoreUnavailable && !isFinal(error)
       const timeout = RACES.has(errorCode(error)) ? UPGRADE_TIMEOUT : isTemporary ? START_TIMEOUT : 0
@@ -74,15 +71,13 @@ export async function prepareSchema(query: Query, versions = VERSIONS): Promise<
 
 /** Upgrades the schema by one version. @returns whether there was one to upgrade to */
 async function upgrade(query: Query, versions: readonly Version[]): Promise<boolean> {
-  const settings = `SELECT current_setting('server_encoding') AS encoding, version() AS version`
-  const { encoding, version } = (await query(settings)).rows[0] ?? {}
+  const { encoding } = (await query(`SELECT current_setting('server_encoding') AS encoding`)).rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   const current = await readVersion(query, versions.length)
   const next = versions[current ?? 0]
   if (next === undefined) return false
   if (current === undefined) for (const statement of VERSION_TABLE) await query(statement)
-  // CockroachDB always compares texts byte by byte, and refuses this collation.
-  const text = String(version).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
+  const text = await textType(query)
   for (const statement of next.statements) {
     await query(statement.replaceAll('$text', text), [], undefined, UPGRADE_TIMEOUT)
   }
@@ -90,6 +85,36 @@ async function upgrade(query: Query, versions: readonly Version[]): Promise<bool
   const count = 'UPDATE plant_store SET version = version + 1, oldest = $1 WHERE version = $2'
   await query(count, [next.oldest, current ?? 0])
   return true
+}
+
+/** The type of a text that is compared byte by byte. CockroachDB does so always, and refuses this collation. */
+async function textType(query: Query): Promise<string> {
+  const [row] = (await query('SELECT version() AS version')).rows
+  return String(row?.['version']).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
+}
+
+/** Creates the tables of collections that do not exist. @returns all, with the names of their columns */
+async function createTables(query: Query, collections: Collections): Promise<Columns[]> {
+  const names = Object.keys(collections)
+  const read = `SELECT table_name AS name, column_name AS column FROM information_schema.columns
+    WHERE table_schema = current_schema() AND table_name = ANY ($1::text[]) ORDER BY ordinal_position`
+  const byTable = Map.groupBy((await query(read, [names])).rows, (row) => row['name'])
+  const missing = names.filter((name) => !byTable.has(name))
+  const text = missing.length === 0 ? '' : await textType(query)
+  for (const name of missing) {
+    await query(`CREATE TABLE IF NOT EXISTS "${name}" (
+      owner ${text} NOT NULL,
+      key ${collections[name]?.key === 'text' ? text : 'BIGINT'} NOT NULL,
+      item TEXT NOT NULL, -- as JSON, the form that it is answered in; not JSONB, which changes it
+      PRIMARY KEY (owner, key)
+    )`)
+  }
+  return Object.entries(collections).map(([name, { key: type }]) => {
+    // The columns of a table that an earlier version made have other names, in the same order.
+    const [owner = 'owner', key = 'key', item = 'item'] =
+      byTable.get(name)?.map((row) => `"${String(row['column'])}"`) ?? []
+    return { name, type, columns: [owner, key, item] }
+  })
 }
 
 /** Reads the version of the schema; undefined if there is none. @throws {Error} if the program is too old for it */

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Row } from '../rows.ts'
+import type { Row } from '../tokens.ts'
 
 /** The server process of a connection. */
 export interface Backend {

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertOneName, lockPath, rememberFiles } from './lock.ts'
 import { SCHEMA, upgrade } from './schema.ts'
+import type { Collections } from '../store.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 // Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
@@ -31,7 +32,7 @@ export interface OpenFile {
  * @param exclusive whether to lock the file for this process; false for a command beside a running service
  * @throws {StartupError}
  */
-export function openSqlite(file: string, exclusive: boolean, schema = SCHEMA): OpenFile {
+export function openSqlite(file: string, collections: Collections, exclusive: boolean, schema = SCHEMA): OpenFile {
   let lock: DatabaseSync | undefined
   let db: DatabaseSync | undefined
   try {
@@ -47,7 +48,7 @@ export function openSqlite(file: string, exclusive: boolean, schema = SCHEMA): O
     const path = String(db.location()) // without symbolic links
     assertOneName(path)
     if (exclusive) lock = acquireLock(path)
-    const isNew = prepare(db, exclusive, schema) === 0
+    const isNew = prepare(db, exclusive, (db) => upgrade(db, collections, schema)) === 0
     return { db, lock, isNew, isInPlace: rememberFiles([path, lockPath(path)]) }
   } catch (error) {
     db?.close()
@@ -94,9 +95,9 @@ function rewriteLog(log: string): void {
 }
 
 /** @returns the version of the schema before */
-function prepare(db: DatabaseSync, exclusive: boolean, schema: readonly string[]): number {
+function prepare(db: DatabaseSync, exclusive: boolean, upgrade: (db: DatabaseSync) => number): number {
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
-  const version = upgrade(db, schema)
+  const version = upgrade(db)
   // The transaction keeps other processes from writing to the log.
   if (exclusive) rewriteLog(`${db.location()}-wal`)
   db.exec('COMMIT; PRAGMA journal_mode = WAL')

@@ -1,14 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Collections } from '../store.ts'
+import { createTable } from './table.ts'
 
-/** Each entry upgrades the schema by one version. `user_version` of a file tells how many were applied to it. */
+/** Each entry upgrades the table of tokens by one version. `user_version` of a file tells how many were applied to it. */
 export const SCHEMA: readonly string[] = [
-  `CREATE TABLE plants (
-     owner TEXT NOT NULL,
-     id INTEGER NOT NULL,
-     plant TEXT NOT NULL, -- as JSON, the form that it is answered in
-     PRIMARY KEY (owner, id)
-   ) WITHOUT ROWID, STRICT;
-   CREATE TABLE tokens (
+  `CREATE TABLE tokens (
      id TEXT NOT NULL PRIMARY KEY,
      digest BLOB NOT NULL UNIQUE,
      caller TEXT NOT NULL,
@@ -22,14 +18,15 @@ export const SCHEMA: readonly string[] = [
 const APPLICATION_ID = 0x706c6e74
 
 /**
- * Upgrades the schema to the newest version, in the transaction that is open.
+ * Upgrades the schema to the newest version, and creates the tables of collections, in the transaction that is open.
  * @returns the version before; 0 for an empty file
  * @throws {Error} as {@link readVersion} does
  */
-export function upgrade(db: DatabaseSync, schema = SCHEMA): number {
+export function upgrade(db: DatabaseSync, collections: Collections, schema = SCHEMA): number {
   const version = readVersion(db, schema)
   const mark = `PRAGMA user_version = ${schema.length}; PRAGMA application_id = ${APPLICATION_ID}`
   if (version < schema.length) db.exec([...schema.slice(version), mark].join(';'))
+  for (const [name, { key }] of Object.entries(collections)) createTable(db, name, key)
   return version
 }
 

@@ -1,34 +1,30 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
-import { BATCH_SIZE, Lists } from '../lists.ts'
-import { fromToken, toEntry, toPlant, toToken } from '../rows.ts'
+import { runSteps } from '../lists.ts'
+import { fromToken, toToken } from '../tokens.ts'
 import { startCheck } from './check.ts'
 import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
-import { PageCache } from './page-cache.ts'
-import { openSnapshot, pageMeasurer, pageReader, type Run } from './pages.ts'
-import { prepareStatements, type Statements } from './statements.ts'
+import { openTable } from './table.ts'
 import { WriteAheadLog } from './wal.ts'
-import type { Entry, Figures, Limits, Monitor, Page, Plant, Store, StoredToken } from '../store.ts'
+import type { Collections, Figures, Limits, Monitor, Store, StoredToken, Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
 const CHECKPOINT_INTERVAL = 500
 const BATCHES = { max: Infinity, eager: true }
 
-/** Runs one statement that writes. @returns whether it changed a row */
-type Write = () => boolean
-
 /** The embedded store, on SQLite. Only one service may use it. */
 export class SqliteStore implements Store {
+  readonly tables: ReadonlyMap<string, Table>
+  readonly timeout = Infinity
+  readonly steps = runSteps()
   readonly #file: OpenFile
   readonly #db: DatabaseSync
-  readonly #sql: Statements
-  readonly #cache = new PageCache()
-  readonly #lists: Lists
+  readonly #sql: ReturnType<typeof prepareStatements>
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
   // that arrives by itself does not wait for the end of the turn.
-  readonly #batcher = new Batcher<Write, boolean>((batch) => this.#commit(batch), BATCHES)
+  readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), BATCHES)
   // The reads of one turn run one after the other: each then costs half of what it costs between other work.
   readonly #reads = new Batcher<undefined, undefined>((all) => all.map(({ resolve }) => resolve(undefined)), BATCHES)
   readonly #wal: WriteAheadLog
@@ -37,9 +33,6 @@ export class SqliteStore implements Store {
   /** Why the store can't be used any more. */
   #failure: unknown
   #isSound: boolean | undefined
-  #requests = 0
-  /** Increases before each commit, whether it succeeds or not. */
-  #version = 0
   #commits = 0
   #writes = 0
   #writesSinceCheckpoint = 0
@@ -48,72 +41,30 @@ export class SqliteStore implements Store {
    * @param exclusive whether to lock the file for this process
    * @throws {StartupError}
    */
-  constructor(file: string, exclusive: boolean, { NODE_ENV }: Limits, monitor?: Monitor) {
-    this.#file = openSqlite(file, exclusive)
+  constructor(file: string, collections: Collections, exclusive: boolean, { NODE_ENV }: Limits, monitor?: Monitor) {
+    this.#file = openSqlite(file, collections, exclusive)
     const { db } = this.#file
     const path = String(db.location())
     this.#db = db
-    this.#sql = prepareStatements(db)
     this.#onFailure = monitor?.onFailure
+    const access = {
+      db,
+      run: this.#run.bind(this),
+      write: this.#write.bind(this),
+      turn: () => this.#reads.add(undefined),
+    }
+    this.tables = new Map(Object.entries(collections).map(([name, { key }]) => [name, openTable(access, name, key)]))
+    this.#sql = prepareStatements(db, [...this.tables.keys()])
     if (monitor !== undefined) {
       // In production a new file usually means that a volume is missing.
       if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
       this.#endCheck = startCheck(path, monitor.log, (faults) => this.#checked(faults, monitor.log))
     }
-    const run: Run = (sql) => this.#run(sql)
-    this.#wal = new WriteAheadLog(path, db, run)
-    this.#lists = new Lists({
-      page: pageReader(db, run),
-      measure: pageMeasurer(db, run),
-      openSnapshot: async () => {
-        if (this.#wal.isLong) this.#wal.checkpoint(this.#lists)
-        return openSnapshot(path, run)
-      },
-      mustWait: () => this.#wal.isLong,
-      getRequests: () => this.#requests,
-    })
-  }
-
-  async create(owner: string, id: bigint, plant: Plant): Promise<Plant> {
-    const text = JSON.stringify(plant)
-    let stored = plant
-    await this.#write(() => {
-      const isNew = this.#sql.create.run(owner, id, text).changes === 1n
-      if (!isNew) stored = toPlant(this.#sql.find.get(owner, id))
-      return isNew
-    })
-    return stored
-  }
-
-  async find(owner: string, id: bigint): Promise<Plant | undefined> {
-    this.#requests += 1
-    const row = this.#run(() => this.#sql.find.get(owner, id))
-    return row && toPlant(row)
-  }
-
-  update(owner: string, id: bigint, plant: Plant): Promise<boolean> {
-    const text = JSON.stringify(plant)
-    return this.#write(() => this.#sql.update.run(text, owner, id).changes === 1n)
-  }
-
-  delete(owner: string, id: bigint): Promise<boolean> {
-    return this.#write(() => this.#sql.delete.run(owner, id).changes === 1n)
-  }
-
-  async list(owner: string, after?: bigint, limit?: number): Promise<Page> {
-    this.#requests += 1
-    await this.#reads.add(undefined)
-    const read = () => this.#lists.list(owner, after, limit)
-    return this.#run(() => this.#cache.get(this.#version, `${owner} ${after} ${limit}`, read))
-  }
-
-  async entries(after?: Entry): Promise<Entry[]> {
-    const { owner, id } = after ?? { owner: '', id: -Infinity }
-    return this.#run(() => this.#sql.entries.all(owner, id, BATCH_SIZE)).map(toEntry)
+    this.#wal = new WriteAheadLog(path, db, access.run)
   }
 
   async addToken(token: StoredToken): Promise<void> {
-    await this.#write(() => this.#sql.addToken.run(...fromToken(token)).changes === 1n)
+    await this.#write(() => this.#sql.addToken.run(...fromToken(token)))
   }
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
@@ -133,7 +84,7 @@ export class SqliteStore implements Store {
   async ping(): Promise<void> {
     const isInPlace = this.#file.isInPlace()
     if (!isInPlace) throw this.#fail('the file was removed or replaced', new Error(`not at ${this.#db.location()}`))
-    this.#run(() => this.#db.exec('SELECT 1 FROM plants LIMIT 1'))
+    for (const table of this.#sql.first) this.#run(() => table.get())
   }
 
   figures(): Figures {
@@ -141,7 +92,7 @@ export class SqliteStore implements Store {
   }
 
   async isEmpty(): Promise<boolean> {
-    return this.#run(() => this.#sql.first.get()) === undefined
+    return this.#run(() => this.#sql.first.every((table) => table.get() === undefined))
   }
 
   async close(): Promise<void> {
@@ -176,13 +127,14 @@ export class SqliteStore implements Store {
     return new StoreUnavailable(message, { cause: error })
   }
 
-  #write(write: Write): Promise<boolean> {
-    this.#requests += 1
-    return this.#batcher.add(write)
+  /** @returns what `write` returned, when it is on disk */
+  async #write<Value>(write: () => Value): Promise<Value> {
+    const { promise, resolve } = Promise.withResolvers<Value>()
+    await this.#batcher.add(() => resolve(write()))
+    return promise
   }
 
-  #commit(batch: readonly Batched<Write, boolean>[]): void {
-    this.#version += 1
+  #commit(batch: readonly Batched<() => void, undefined>[]): void {
     // A statement without a transaction commits by itself, and costs less.
     const isOne = batch.length === 1
     const written: (() => void)[] = []
@@ -190,8 +142,8 @@ export class SqliteStore implements Store {
       if (!isOne) this.#run(() => this.#db.exec('BEGIN IMMEDIATE'))
       for (const { item, resolve, reject } of batch) {
         try {
-          const value = this.#run(item)
-          written.push(() => resolve(value))
+          this.#run(item)
+          written.push(() => resolve(undefined))
         } catch (error) {
           // SQLite undoes only this statement. The others continue, unless the fault ended the transaction.
           if (!this.#isInTransaction()) throw error
@@ -209,10 +161,20 @@ export class SqliteStore implements Store {
     this.#writesSinceCheckpoint += batch.length
     if (this.#writesSinceCheckpoint < CHECKPOINT_INTERVAL) return
     this.#writesSinceCheckpoint = 0
-    this.#wal.checkpoint(this.#lists)
+    this.#wal.checkpoint()
   }
 
   #isInTransaction(): boolean {
     return this.#db.isOpen && this.#db.isTransaction
+  }
+}
+
+function prepareStatements(db: DatabaseSync, tables: readonly string[]) {
+  return {
+    addToken: db.prepare('INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES (?, ?, ?, ?, ?, ?)'),
+    findToken: db.prepare('SELECT * FROM tokens WHERE digest = ?'),
+    listTokens: db.prepare('SELECT * FROM tokens ORDER BY created, id'),
+    deleteToken: db.prepare('DELETE FROM tokens WHERE id = ?'),
+    first: ['tokens', ...tables].map((name) => db.prepare(`SELECT 1 FROM "${name}" LIMIT 1`)),
   }
 }

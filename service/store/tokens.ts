@@ -1,15 +1,7 @@
-import type { Entry, Plant, StoredToken } from './store.ts'
+import type { StoredToken } from './store.ts'
 
 /** A row of a database, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
-
-/** The plant of a row that has the column `plant`. It is stored as the JSON that callers get. */
-export const toPlant = (row: Row | undefined) => JSON.parse(String(row?.['plant'])) as Plant // as the store wrote it
-
-/** The id of a row that has the column `id`. */
-export const toId = ({ id }: Row) => BigInt(String(id))
-
-export const toEntry = (row: Row): Entry => ({ owner: String(row['owner']), id: toId(row), plant: toPlant(row) })
 
 /** The columns of an access token. Times are in milliseconds since 1970; spaces separate the scopes. */
 export function fromToken({ id, caller, created, expires, digest, scopes }: StoredToken) {

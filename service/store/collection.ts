@@ -1,0 +1,93 @@
+import { HttpError } from '../errors.ts'
+import { exactJson } from '../http/json.ts'
+import { readList } from './lists.ts'
+import type { Collection, Key, KeyType, Page, PageRequest, Store, Table } from './store.ts'
+
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+/** PostgreSQL has no index entries of more than 2704 bytes, and an entry holds the owner, too. */
+const MAX_KEY_BYTES = 1024
+
+/**
+ * Makes the collection that is kept in a table.
+ * @param name of the collection
+ * @param parse reads an item that the collection has written, with each int64 as a `bigint`
+ * @throws {Error} if the store has no such collection
+ */
+export function makeCollection<Item, K extends Key = bigint>(
+  store: Store,
+  name: string,
+  parse: (text: string) => Item,
+): Collection<Item, K> {
+  const table = store.tables.get(name)
+  if (table === undefined) throw new Error(`the store has no collection ${name}`)
+  return new StoredCollection<Item, K>(store, table, parse)
+}
+
+class StoredCollection<Item, K extends Key> implements Collection<Item, K> {
+  readonly #store: Store
+  readonly #table: Table
+  readonly #parse: (text: string) => Item
+
+  constructor(store: Store, table: Table, parse: (text: string) => Item) {
+    this.#store = store
+    this.#table = table
+    this.#parse = parse
+  }
+
+  async create(owner: string, key: K, item: Item): Promise<Item> {
+    if (!isStorable(key)) throw new HttpError(400, `A key has 1 to ${MAX_KEY_BYTES} bytes, and no NUL`)
+    const text = exactJson(item)
+    const stored = await this.#table.create(owner, key, text)
+    return stored === text ? item : this.#parse(stored)
+  }
+
+  async find(owner: string, key: K): Promise<Item | undefined> {
+    return this.#read(isStorable(key) ? await this.#table.find(owner, key) : undefined)
+  }
+
+  async update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined> {
+    if (!isStorable(key)) return undefined
+    const changed = (text: string) => {
+      const item = change(this.#parse(text))
+      return item === undefined ? undefined : exactJson(item)
+    }
+    return this.#read(await this.#table.update(owner, key, changed))
+  }
+
+  async delete(owner: string, key: K): Promise<boolean> {
+    return isStorable(key) && this.#table.delete(owner, key)
+  }
+
+  async list(owner: string, { limit = Infinity, cursor }: PageRequest = {}): Promise<Page<Item>> {
+    const after = cursor === undefined ? undefined : fromCursor(this.#table.key, cursor)
+    const { items, last } = await readList(this.#store, this.#table, owner, after, limit)
+    return last === undefined ? { items } : { items, next: toCursor(last) }
+  }
+
+  #read(text: string | undefined): Item | undefined {
+    return text === undefined ? undefined : this.#parse(text)
+  }
+}
+
+function isStorable(key: Key): boolean {
+  if (typeof key === 'bigint') return key >= INT64_MIN && key <= INT64_MAX
+  const isShort = key !== '' && Buffer.byteLength(key) <= MAX_KEY_BYTES
+  return isShort && !key.includes('\0') && key.isWellFormed()
+}
+
+/** A cursor is the key after which a page begins, in base64url (RFC 4648, section 5): 8 bytes of an int64, or UTF-8. */
+function toCursor(key: Key): string {
+  const bytes = typeof key === 'string' ? Buffer.from(key) : Buffer.alloc(8)
+  if (typeof key === 'bigint') bytes.writeBigInt64BE(key)
+  return bytes.toString('base64url')
+}
+
+function fromCursor(type: KeyType, cursor: string): Key {
+  const bytes = Buffer.from(cursor, 'base64url')
+  const key = type === 'text' ? bytes.toString() : bytes.length === 8 ? bytes.readBigInt64BE() : ''
+  // What `toCursor` would write differently, it has not written.
+  if (!isStorable(key) || toCursor(key) !== cursor)
+    throw new HttpError(400, 'query/cursor is none that a page has given')
+  return key
+}

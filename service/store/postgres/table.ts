@@ -1,0 +1,173 @@
+import { STEP_LENGTH } from '../lists.ts'
+import { type Batched, Batcher } from '../batch.ts'
+import type { Row } from '../tokens.ts'
+import type { Entry, Key, KeyType, Rows, Step, Table } from '../store.ts'
+import type { Query } from './connections.ts'
+import { Updates } from './updates.ts'
+import { Writes } from './writes.ts'
+
+/** How a table uses the connections of the store. */
+export interface Access {
+  readonly read: Query
+  readonly write: Query
+  /** How many reads may run at a time. */
+  readonly parallel: number
+  /** Milliseconds for an operation. */
+  readonly timeout: number
+  /** Called after each commit, with its number of writes. */
+  readonly onCommit: (writes: number) => void
+}
+
+/** A table of a collection: its columns in the order owner, key and item. */
+export interface Columns {
+  readonly name: string
+  readonly type: KeyType
+  readonly columns: readonly [owner: string, key: string, item: string]
+}
+
+/** Bytes that one statement may return, and the part of one owner. */
+const MAX_LENGTH = 16 * STEP_LENGTH
+const MAX_OWNER_LENGTH = 4 * STEP_LENGTH
+/** Bytes of a row, about. */
+const ROW_LENGTH = 1024
+const ENTRIES = 500
+const INT64_MIN = -(2n ** 63n)
+const INT64_MAX = 2n ** 63n - 1n
+
+/** The table of a collection on PostgreSQL. */
+export class PostgresTable implements Table {
+  readonly key: KeyType
+  readonly #access: Access
+  readonly #sql: ReturnType<typeof statements>
+  readonly #columns: Columns
+  readonly #writes: Writes
+  readonly #updates: Updates
+  readonly #steps: Batcher<Step, Rows>
+
+  constructor(access: Access, columns: Columns) {
+    this.key = columns.type
+    this.#access = access
+    this.#columns = columns
+    this.#sql = statements(columns)
+    this.#writes = new Writes(access, columns)
+    this.#updates = new Updates(access, columns)
+    this.#steps = new Batcher((batch) => this.#read(batch), {
+      max: MAX_LENGTH,
+      weigh: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
+      shareOf: ({ owner }) => owner,
+      maxShare: MAX_OWNER_LENGTH,
+      parallel: access.parallel,
+      timeout: access.timeout,
+    })
+  }
+
+  async create(owner: string, key: Key, text: string): Promise<string> {
+    return (await this.#writes.add('create', owner, key, text)) ?? text
+  }
+
+  async delete(owner: string, key: Key): Promise<boolean> {
+    return (await this.#writes.add('delete', owner, key, '')) !== undefined
+  }
+
+  update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined> {
+    return this.#updates.add({ owner, key, change })
+  }
+
+  async find(owner: string, key: Key): Promise<string | undefined> {
+    const { rows } = await this.#access.read(this.#sql.find, [owner, key], this.#name('find'))
+    return rows[0] && String(rows[0]['item'])
+  }
+
+  read(step: Step, latest: number): Promise<Rows> {
+    return this.#steps.add(step, latest)
+  }
+
+  async skip(owner: string, after: Key | undefined, count: number, latest: number): Promise<Key | undefined> {
+    const values = [owner, this.#from(after), count - 1]
+    const { rows } = await this.#access.read(this.#sql.skip, values, this.#name('skip'), latest - performance.now())
+    return rows[0] && this.#toKey(rows[0]['key'])
+  }
+
+  async entries(after?: Entry): Promise<Entry[]> {
+    const { rows } = await this.#access.read(this.#sql.entries, [after?.owner ?? '', this.#from(after?.key)])
+    return rows.map(({ owner, key, item }) => ({ owner: String(owner), key: this.#toKey(key), text: String(item) }))
+  }
+
+  /** How many operations wait for a statement to be sent. */
+  get waiting(): number {
+    return this.#writes.waiting + this.#updates.waiting + this.#steps.waiting
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([this.#writes.idle(), this.#updates.idle()])
+  }
+
+  /** One statement reads all steps that are requested at the same time, and each step once. */
+  async #read(batch: readonly Batched<Step, Rows>[]): Promise<void> {
+    const valuesOf = ({ owner, after, most, length, end }: Step) => [
+      owner,
+      this.#from(after),
+      most,
+      length,
+      end ?? null,
+    ]
+    const asked = batch.map((each) => ({ ...each, values: valuesOf(each.item) }))
+    // The text is unambiguous: a key may contain a NUL of no other text.
+    const steps = [...Map.groupBy(asked, ({ values }) => values.join('\0')).values()]
+    const all = steps.map(([step]) => step?.values ?? [])
+    const time = Math.min(...batch.map(({ end }) => end)) - performance.now()
+    const columns = [0, 1, 2, 3, 4].map((column) => all.map((values) => values[column]))
+    const { rows } = await (all.length === 1
+      ? this.#access.read(this.#sql.step, all[0], this.#name('step'), time)
+      : this.#access.read(this.#sql.steps, columns, this.#name('steps'), time))
+    for (const { n = 1, ...row } of rows) {
+      const read = this.#toRows(row)
+      for (const { resolve } of steps[Number(n) - 1] ?? []) resolve(read)
+    }
+  }
+
+  /** Names a prepared statement. */
+  #name(use: string): string {
+    return `${this.#columns.name}_${use}`
+  }
+
+  /** The bound of the first row: for an int64 the row itself, because no int64 is less than all. */
+  #from(after: Key | undefined): Key | null {
+    if (after === undefined) return this.key === 'text' ? '' : INT64_MIN
+    return typeof after === 'string' ? after : after === INT64_MAX ? null : after + 1n
+  }
+
+  #toKey(value: unknown): Key {
+    return this.key === 'text' ? String(value) : BigInt(String(value))
+  }
+
+  #toRows({ text, count, last, more }: Row): Rows {
+    const rows = { text: typeof text === 'string' ? text : '', count: Number(count), hasMore: more === true }
+    return rows.count === 0 ? rows : { ...rows, last: this.#toKey(last) }
+  }
+}
+
+function statements({ name, type, columns: [owner, key, item] }: Columns) {
+  const sqlType = type === 'text' ? 'text' : 'int8'
+  const from = type === 'text' ? '>' : '>='
+  const stepOf = (of: string, after: string, most: string, length: string, end: string) =>
+    `SELECT string_agg(item, ',' ORDER BY key) AS text, count(*) AS count, max(key) AS last,
+      EXISTS (SELECT FROM "${name}" WHERE ${owner} = ${of} AND ${key} > max(taken.key)) AS more
+    FROM (
+      SELECT key, item, sum(octet_length(item)) OVER (ORDER BY key) - octet_length(item) AS before
+      FROM (SELECT ${key} AS key, ${item} AS item FROM "${name}" WHERE ${owner} = ${of} AND ${key} ${from} ${after}
+        ORDER BY ${key} LIMIT ${most}) AS found
+    ) AS taken
+    WHERE before < ${length} AND (${end} IS NULL OR key <= ${end})`
+  return {
+    find: `SELECT ${item} AS item FROM "${name}" WHERE ${owner} = $1 AND ${key} = $2`,
+    skip: `SELECT ${key} AS key FROM "${name}" WHERE ${owner} = $1 AND ${key} ${from} $2 ORDER BY ${key} LIMIT 1 OFFSET $3`,
+    entries: `SELECT ${owner} AS owner, ${key} AS key, ${item} AS item FROM "${name}"
+      WHERE (${owner}, ${key}) ${from} ($1, $2) ORDER BY ${owner}, ${key} LIMIT ${ENTRIES}`,
+    step: stepOf('$1', '$2', '$3', '$4', `$5::${sqlType}`),
+    steps: `SELECT n, step.* FROM
+      unnest($1::text[], $2::${sqlType}[], $3::int8[], $4::int8[], $5::${sqlType}[])
+        WITH ORDINALITY AS asked (of, after, most, length, until, n)
+      CROSS JOIN LATERAL (${stepOf('of', 'after', 'most', 'length', 'until')}) AS step`,
+  }
+}

@@ -1,0 +1,51 @@
+// Opens stores for tests, with two collections: plants by int64, and notes by text.
+import { makeCollection } from '../../service/store/collection.ts'
+import { openStore } from '../../service/store/open.ts'
+import type { Collection, Store } from '../../service/store/store.ts'
+import type { components } from '../../service/contract/contract.ts'
+import { parseJson } from '../../service/http/json.ts'
+
+export type Plant = components['schemas']['Plant']
+
+/** An item of the second collection. Its count is an int64. */
+export interface Note {
+  readonly text: string
+  readonly count: bigint
+}
+
+export const COLLECTIONS = { plants: { key: 'int64' }, notes: { key: 'text' } } as const
+
+/** A store with its collections. What it does itself, it does with plants. */
+export interface TestStore extends Collection<Plant> {
+  readonly store: Store
+  readonly notes: Collection<Note, string>
+  readonly close: () => Promise<void>
+}
+
+type Rest = Parameters<typeof openStore> extends [unknown, unknown, ...infer Others] ? Others : never
+
+/** Opens a store as the service does. Takes what `openStore` takes, but the collections. */
+export async function openTestStore(database: Parameters<typeof openStore>[0], ...rest: Rest): Promise<TestStore> {
+  return collectionsOf(await openStore(database, COLLECTIONS, ...rest))
+}
+
+/** The collections of an open store. */
+export function collectionsOf(store: Store): TestStore {
+  const plants = makeCollection<Plant>(store, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
+  const notes = makeCollection<Note, string>(store, 'notes', toNote)
+  return {
+    store,
+    notes,
+    close: () => store.close(),
+    create: (...words) => plants.create(...words),
+    find: (...words) => plants.find(...words),
+    update: (...words) => plants.update(...words),
+    delete: (...words) => plants.delete(...words),
+    list: (...words) => plants.list(...words),
+  }
+}
+
+function toNote(text: string): Note {
+  const { count, ...note } = parseJson(Buffer.from(text)) as { text: string; count: number | bigint } // as it was written
+  return { ...note, count: BigInt(count) }
+}
