@@ -1,9 +1,9 @@
-import type { components, Request, Result, Service } from './contract/contract.ts'
+import type { components, Request, Result } from './contract/contract.ts'
 import type { Collection } from './store/store.ts'
 import { refusal } from './contract/answer.ts'
 
 /** The operations of the contract, a method for each operationId. */
-export class PlantService implements Service {
+export class PlantService {
   readonly #plants: Collection<components['schemas']['Plant']>
 
   constructor(plants: Collection<components['schemas']['Plant']>) {
@@ -18,8 +18,7 @@ export class PlantService implements Service {
 
   async getPayout({ caller, query: { limit, cursor } }: Request<'getPayout'>): Promise<Result<'getPayout'>> {
     const { items, next } = await this.#plants.list(caller, { limit, cursor })
-    if (next === undefined) return { status: 200, body: items }
-    return { status: 200, body: items, headers: { Link: `<?limit=${limit}&cursor=${next}>; rel="next"` } }
+    return { status: 200, body: items, headers: { Link: next && `<?limit=${limit}&cursor=${next}>; rel="next"` } }
   }
 
   async deletePayout({ caller, path: { id } }: Request<'deletePayout'>): Promise<Result<'deletePayout'>> {

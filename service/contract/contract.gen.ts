@@ -242,9 +242,20 @@ export interface components {
             };
         };
     };
-    parameters: never;
+    parameters: {
+        /** @description The most items to return, in plain decimal digits. Without it, all are returned. */
+        Limit: number;
+        /** @description Where the page begins. Take it from the `Link` of the previous page; its content has no meaning for callers. */
+        Cursor: string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /**
+         * @description The next page (RFC 8288), relative to the request. Absent when there are no more items.
+         * @example <?limit=20&cursor=AAAAAAAAAAc>; rel="next"
+         */
+        Link: string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -252,10 +263,10 @@ export interface operations {
     getPayout: {
         parameters: {
             query?: {
-                /** @description The maximum number of plants to return, in plain decimal digits. Without it, all are returned. */
-                limit?: number;
+                /** @description The most items to return, in plain decimal digits. Without it, all are returned. */
+                limit?: components["parameters"]["Limit"];
                 /** @description Where the page begins. Take it from the `Link` of the previous page; its content has no meaning for callers. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: never;
             path?: never;
@@ -267,7 +278,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description The next page (RFC 8288), relative to the request. Absent when there are no more plants.
+                     * @description The next page (RFC 8288), relative to the request. Absent when there are no more items.
                      * @example <?limit=20&cursor=AAAAAAAAAAc>; rel="next"
                      */
                     Link?: string;
@@ -347,7 +358,7 @@ export interface operations {
 export const COMPILED: Compiled = {
   "title": "Plant Store",
   "sources": {
-    "openapi.yaml": "3b0bcf6388f3ff5e443b74b85dd96e348fb867512d3a379954fdba406caa6d70"
+    "openapi.yaml": "a1cc90a582899e50d7ebf9d8cbec1cab97fc778807d9cd4c95d19977107e9de6"
   },
   "bundle": null,
   "baseUrl": [

@@ -84,7 +84,9 @@ type ToNumber<Digits> = Digits extends `${infer Value extends number}` ? Value :
 
 type Headers<Response> = Response extends { headers: infer All } ? HeaderPart<Named<All>> : unknown
 type Named<All> = { readonly [Name in keyof All as string extends Name ? never : Name]: All[Name] }
-type HeaderPart<All> = object extends All ? { readonly headers?: All } : { readonly headers: All }
+type HeaderPart<All> = object extends All ? { readonly headers?: Optional<All> } : { readonly headers: Optional<All> }
+/** An optional header may be undefined, too. */
+type Optional<All> = { [Name in keyof All]: object extends Pick<All, Name> ? All[Name] | undefined : All[Name] }
 
 /** The body, with its media type: the method must name it if the contract has several. */
 type Body<Response> = Response extends { content: infer Content extends object }

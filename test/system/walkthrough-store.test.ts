@@ -1,16 +1,14 @@
-// The section "Add an operation that needs the store" of service/README.md, done as it says; and an operation without store.
+// The section "Add a resource" of service/README.md, done as it says; and an operation without store.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { run } from '../support/process.ts'
 import { copyProject, NPM } from '../support/project.ts'
 
-const [section = ''] = /^## Add an operation that needs the store$[^]*?(?=^## )/m.exec(
-  readFileSync('service/README.md', 'utf8'),
-) ?? ['']
+const [section = ''] = /^## Add a resource$[^]*?(?=^## )/m.exec(readFileSync('service/README.md', 'utf8')) ?? ['']
 const blocks = [...section.matchAll(/^ {3}```\w*\n([^]*?)^ {3}```$/gm)].map(([, text = '']) =>
   text.replaceAll(/^ {3}/gm, ''),
 )
-const [promise = '', statement = '', sqlite = '', postgres = '', test = '', yaml = '', method = ''] = blocks
+const [paths = '', schema = '', bodies = '', response = '', product = '', service = ''] = blocks
 
 /** Needs no token and no store. */
 const OPEN = `  /about:
@@ -33,38 +31,33 @@ const ABOUT = `  async about(): Promise<Result<'about'>> {
 
 t.setTimeout(400_000)
 /** Who has followed it in the project itself can't do so again. */
-const skip =
-  readFileSync('openapi.yaml', 'utf8').includes('operationId: searchPlants') && 'openapi.yaml has searchPlants'
+const skip = readFileSync('openapi.yaml', 'utf8').includes('operationId: listGardens') && 'openapi.yaml has listGardens'
 
 t.test(
-  'an operation that needs the store, and one that needs neither store nor token, pass all tests',
+  'a second resource, and an operation that needs neither store nor token, pass the tests of the contract',
   { skip },
   async (t) => {
     const folder = copyProject(t)
-    const insert = (file: string, before: RegExp, ...texts: string[]) => {
+    const edit = (file: string, place: RegExp, replace: (found: string) => string) => {
       const text = readFileSync(`${folder}/${file}`, 'utf8')
-      t.match(text, before, file)
-      writeFileSync(
-        `${folder}/${file}`,
-        text.replace(before, (found) => `${texts.join('\n')}\n${found}`),
-      )
+      t.match(text, place, file)
+      writeFileSync(`${folder}/${file}`, text.replace(place, replace))
     }
-    insert('service/store/store.ts', /^ {2}\/\*\* .*\n {2}update\(/m, promise.trimEnd())
-    insert('service/store/sqlite/statements.ts', /^ {4}update:/m, statement.trimEnd())
-    insert('service/store/sqlite/store.ts', /^ {2}update\(/m, sqlite)
-    insert('service/store/postgres/store.ts', /^ {2}async update\(/m, postgres)
-    insert('test/store/store.test.ts', /^ {2}t\.test\('/m, test)
-    insert('openapi.yaml', /^ {2}\/plants\/\{id\}:/m, yaml, OPEN)
-    insert('service/plant-service.ts', /^}/m, '', method, ABOUT.trimEnd())
+    edit('openapi.yaml', /^ {2}\/plants\/\{id\}:/m, (found) => paths + OPEN + found)
+    edit('openapi.yaml', /^ {2}schemas:\n/m, (found) => found + schema)
+    edit('openapi.yaml', /^components:\n/m, (found) => found + bodies)
+    edit('openapi.yaml', /^ {2}responses:\n/m, (found) => found + response)
+    edit('service/product.ts', /^ {2}collections: .*\n {2}services: .*\n/m, () => product)
+    edit('service/product.ts', /{ PlantService }/, () => '{ GardenService, PlantService }')
+    edit('service/plant-service.ts', /^}/m, (found) => ABOUT + found + '\n' + service)
+    edit('service/plant-service.ts', /^/, () => "import { isDeepStrictEqual } from 'node:util'\n")
     const npm = async (...words: string[]) => {
       const { code, stdout, stderr } = await run([...NPM, ...words], {}, folder)
       t.equal(code === 0 ? '' : `${code}\n${stdout}${stderr}`, '', words.join(' '))
     }
     await npm('run', 'generate')
     await npm('exec', '--', 'tsc')
-    const tests = ['contract/behaviour', 'contract/examples', 'contract/operations', 'store/store'].map(
-      (each) => `test/${each}.test.ts`,
-    )
+    const tests = ['behaviour', 'examples', 'operations'].map((each) => `test/contract/${each}.test.ts`)
     await npm('exec', '--', 'tap', '--disable-coverage', '--reporter=tap', ...tests)
   },
 )
