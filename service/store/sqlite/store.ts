@@ -24,7 +24,7 @@ export class SqliteStore implements Store {
   readonly #sql: ReturnType<typeof prepareStatements>
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
   // that arrives by itself does not wait for the end of the turn.
-  readonly #batcher = new Batcher<() => void, undefined>((batch) => this.#commit(batch), BATCHES)
+  readonly #batcher = new Batcher<() => unknown, unknown>((batch) => this.#commit(batch), BATCHES)
   // The reads of one turn run one after the other: each then costs half of what it costs between other work.
   readonly #reads = new Batcher<undefined, undefined>((all) => all.map(({ resolve }) => resolve(undefined)), BATCHES)
   readonly #wal: WriteAheadLog
@@ -128,13 +128,11 @@ export class SqliteStore implements Store {
   }
 
   /** @returns what `write` returned, when it is on disk */
-  async #write<Value>(write: () => Value): Promise<Value> {
-    const { promise, resolve } = Promise.withResolvers<Value>()
-    await this.#batcher.add(() => resolve(write()))
-    return promise
+  #write<Value>(write: () => Value): Promise<Value> {
+    return this.#batcher.add(write) as Promise<Value> // as #commit resolves it
   }
 
-  #commit(batch: readonly Batched<() => void, undefined>[]): void {
+  #commit(batch: readonly Batched<() => unknown, unknown>[]): void {
     // A statement without a transaction commits by itself, and costs less.
     const isOne = batch.length === 1
     const written: (() => void)[] = []
@@ -142,8 +140,8 @@ export class SqliteStore implements Store {
       if (!isOne) this.#run(() => this.#db.exec('BEGIN IMMEDIATE'))
       for (const { item, resolve, reject } of batch) {
         try {
-          this.#run(item)
-          written.push(() => resolve(undefined))
+          const value = this.#run(item)
+          written.push(() => resolve(value))
         } catch (error) {
           // SQLite undoes only this statement. The others continue, unless the fault ended the transaction.
           if (!this.#isInTransaction()) throw error
