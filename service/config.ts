@@ -18,7 +18,7 @@ export const variables = {
   PORT: ['3000', integer(0, 65_535), 'The port to listen on; `0` takes a free one'],
   ADMIN_PORT: ['3001', integer(0, 65_535), 'The port for operators: probes and metrics; another one than `PORT`'],
   DATABASE_URL: ['sqlite:data/plants.db', databaseUrl(), 'Where the plants are kept'],
-  DATABASE_POOL_SIZE: ['5', integer(1, 1000), 'Connections to PostgreSQL; up to 16 more while long lists are read'],
+  DATABASE_POOL_SIZE: ['5', integer(1, 1000), 'Connections to PostgreSQL'],
   DATABASE_TIMEOUT: [
     '3',
     seconds(0.1),
