@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { call } from './support/helper.ts'
 import { namesIn } from './support/pages.ts'
 import { run, startService } from './support/process.ts'
-import { openStore } from '../service/store/open.ts'
+import { openTestStore } from './support/stores.ts'
 import { issueToken } from './support/tokens.ts'
 
 const PRODUCTION = { NODE_ENV: 'production' }
@@ -16,7 +16,7 @@ async function prepare(t: Test, count = 1000) {
   const folder = t.testdir()
   const file = `${folder}/plants.db`
   const DATABASE_URL = `sqlite:${file}`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await Promise.all(Array.from({ length: count }, (_, id) => store.create('joe', BigInt(id), { name: `old ${id}` })))
   await store.close()
@@ -25,7 +25,7 @@ async function prepare(t: Test, count = 1000) {
 }
 
 async function namesOf(file: string): Promise<string[]> {
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   return await namesIn(store, 'joe').finally(() => store.close())
 }
 
@@ -151,7 +151,7 @@ t.test(
         const db = new DatabaseSync(faulty)
         db.enableDefensive(false)
         db.exec(`PRAGMA writable_schema = ON;
-        UPDATE sqlite_schema SET sql = replace(sql, 'plant TEXT', 'plant INTEGER') WHERE name = 'plants'`)
+        UPDATE sqlite_schema SET sql = replace(sql, 'item TEXT', 'item INTEGER') WHERE name = 'plants'`)
         db.close()
       },
       'another database': () => {

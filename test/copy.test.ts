@@ -5,35 +5,42 @@ import { copyStore } from '../service/copy.ts'
 import { type Entry, type Store } from '../service/store/store.ts'
 import { startPostgres } from './support/postgres.ts'
 import { run, start } from './support/process.ts'
-import { openStore } from '../service/store/open.ts'
+import { openTestStore } from './support/stores.ts'
 import { issueToken } from './support/tokens.ts'
 
 const server = await startPostgres(t)
 const COPY = [process.execPath, 'service/copy.ts']
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 
-async function entriesOf(store: Store): Promise<Entry[]> {
-  const all: Entry[] = []
-  for (let some = await store.entries(); some.length > 0; some = await store.entries(some.at(-1))) all.push(...some)
+/** All items of a store, by their collections. */
+async function entriesOf({ tables }: Store): Promise<Record<string, Entry[]>> {
+  const all: Record<string, Entry[]> = {}
+  for (const [name, table] of tables) {
+    const found: Entry[] = (all[name] = [])
+    for (let some = await table.entries(); some.length > 0; some = await table.entries(some.at(-1))) found.push(...some)
+  }
   return all
 }
 
-/** Makes a file with plants of many owners, and an empty database. */
+/** Makes a file with items of many owners, and an empty database. */
 async function prepare(t: Test, count: number) {
   const file = `${t.testdir()}/plants.db`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   const owners = ['', 'joe', 'Joe', 'jöe', '植', '\u{10FFFF}']
   const texts = ['a', '👩‍🌾🏽\u0001"\\', '\u212B Å', '\u{10FFFF}\uFFFF', 'x'.repeat(255)]
   const of = <Item>(items: readonly Item[], index: number) => items.slice(index % items.length)[0]
-  const ids = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n]
-  await Promise.all(
-    range(count).map((index) =>
-      store.create(of(owners, index) ?? '', ids[Math.floor(index / owners.length)] ?? BigInt(index), {
-        name: of(texts, index) ?? '',
-        ...(index % 2 === 0 && { tag: of(texts, index + 1) ?? '' }),
-      }),
-    ),
-  )
+  const int64s = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n]
+  const create = (index: number) => {
+    const owner = of(owners, index) ?? ''
+    const text = of(texts, index) ?? ''
+    const place = Math.floor(index / owners.length)
+    const tag = index % 2 === 0 ? { tag: of(texts, index + 1) ?? '' } : {}
+    return [
+      store.create(owner, int64s[place] ?? BigInt(index), { name: text, ...tag }),
+      store.notes.create(owner, `${of(texts, place)}${index}`, { text, count: of(int64s, index) ?? 0n }),
+    ]
+  }
+  await Promise.all(range(count).flatMap(create))
   for (const caller of ['joe', 'ann']) await issueToken(store, caller)
   await issueToken(store, 'short', 1000)
   await issueToken(store, 'ever', Infinity)
@@ -44,19 +51,39 @@ async function prepare(t: Test, count: number) {
 
 const copy = (file: string, url: string) => run([...COPY, `sqlite:${file}`], { DATABASE_URL: url })
 
-async function holds(t: Test, url: string, kept: { entries: unknown; tokens: unknown }): Promise<void> {
-  const store = await openStore({ url })
-  t.strictSame(await entriesOf(store), kept.entries)
-  t.strictSame(await store.listTokens(), kept.tokens)
+/** What a store has, by name: of plants only what the command copies. */
+async function heldBy(url: string) {
+  const store = await openTestStore({ url })
+  const held = { entries: await entriesOf(store), tokens: await store.listTokens() }
   await store.close()
+  return held
 }
 
-t.test('plants and tokens are copied exactly, and a second copy changes nothing', async (t) => {
+t.test(
+  'the items of all collections and the tokens are copied exactly, and a second copy changes nothing',
+  async (t) => {
+    const { file, url, kept } = await prepare(t, 1300)
+    t.strictSame(
+      Object.entries(kept.entries).map(([name, { length }]) => [name, length]),
+      [
+        ['plants', 1300],
+        ['notes', 1300],
+      ],
+    )
+    for (let round = 0; round < 2; round++) {
+      const [from, to] = [await openTestStore({ file }), await openTestStore({ url })]
+      t.strictSame(await copyStore(from, to), { plants: 1300, notes: 1300, tokens: 4 })
+      await Promise.all([from.close(), to.close()])
+      t.strictSame(await heldBy(url), kept)
+    }
+  },
+)
+
+t.test('the command copies the collections of the product', async (t) => {
   const { file, url, kept } = await prepare(t, 1300)
-  t.equal(kept.entries.length, 1300)
   const done = { code: 0, signal: null, stdout: '1300 plants and 4 tokens are copied\n', stderr: '' }
-  for (let round = 0; round < 2; round++) t.strictSame(await copy(file, url), done)
-  await holds(t, url, kept)
+  t.strictSame(await copy(file, url), done)
+  t.strictSame(await heldBy(url), { ...kept, entries: { ...kept.entries, notes: [] } })
 })
 
 t.test('a copy that was interrupted can be run again', async (t) => {
@@ -72,17 +99,17 @@ t.test('a copy that was interrupted can be run again', async (t) => {
   const before = await copied()
   t.ok(before > 0 && before < 20_000, `after ${before}`)
   t.equal((await copy(file, url)).code, 0)
-  await holds(t, url, kept)
+  t.strictSame(await heldBy(url), { ...kept, entries: { ...kept.entries, notes: [] } })
 })
 
 t.test('a plant that differs in the target is named, and not changed', async (t) => {
   const { file, url } = await prepare(t, 100)
-  const store = await openStore({ url })
+  const store = await openTestStore({ url })
   await store.create('joe', 2n ** 63n - 1n, { name: 'another' })
   t.match(await copy(file, url), {
     code: 1,
     stdout: '',
-    stderr: 'the plant 9223372036854775807 of "joe" differs\n',
+    stderr: 'plants: 9223372036854775807 of "joe" differs\n',
   })
   t.strictSame(await store.find('joe', 2n ** 63n - 1n), { name: 'another' })
   await store.delete('joe', 2n ** 63n - 1n)
@@ -94,7 +121,7 @@ t.test('a plant that differs in the target is named, and not changed', async (t)
 
 t.test('a token that differs is named', async (t) => {
   const { file, url } = await prepare(t, 1)
-  const [from, to] = [await openStore({ file }), await openStore({ url })]
+  const [from, to] = [await openTestStore({ file }), await openTestStore({ url })]
   const [token] = await from.listTokens()
   if (token === undefined) throw new Error('no token')
   await to.addToken({ ...token, caller: 'other' })
@@ -104,7 +131,7 @@ t.test('a token that differs is named', async (t) => {
 
 t.test('a file that is in use or does not exist is refused, and not created', async (t) => {
   const { file, url } = await prepare(t, 1)
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   t.match((await copy(file, url)).stderr, /another process is using it\n$/)
   await store.close()
   t.match(await copy(`${file}2`, url), { code: 1, stderr: `there is no file ${file}2\n` })

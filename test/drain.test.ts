@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { eventually, freePort, NPM } from './support/project.ts'
 import { start, startService } from './support/process.ts'
-import { openStore } from '../service/store/open.ts'
+import { openTestStore } from './support/stores.ts'
 import { issueToken } from './support/tokens.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
@@ -69,7 +69,7 @@ t.test(
 
 t.test('a request that began before SIGTERM is also the last request of its connection', async (t) => {
   const environment = { ...database(t), DRAIN_DELAY: '1' }
-  const store = await openStore({ file: environment.DATABASE_URL.slice(7) })
+  const store = await openTestStore({ file: environment.DATABASE_URL.slice(7) })
   const token = await issueToken(store, 'joe')
   await store.close()
   const { child, ended, until, port, adminPort } = await startService(t, environment)
@@ -125,7 +125,7 @@ t.test('a second signal ends the drain at once', async (t) => {
 
 t.test('Ctrl-C on `npm start`, which sends the signal twice, lets the requests in flight finish', async (t) => {
   const environment = database(t)
-  const store = await openStore({ file: environment.DATABASE_URL.slice(7) })
+  const store = await openTestStore({ file: environment.DATABASE_URL.slice(7) })
   const token = await issueToken(store, 'joe')
   await store.close()
   for (let time = 0; time < 5; time++) {

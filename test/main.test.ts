@@ -12,7 +12,7 @@ import { killAgainAndAgain } from './support/kills.ts'
 import { namesIn } from './support/pages.ts'
 import { run, start, startService } from './support/process.ts'
 import { eventually, NPM } from './support/project.ts'
-import { openStore } from '../service/store/open.ts'
+import { openTestStore } from './support/stores.ts'
 import { issueToken } from './support/tokens.ts'
 
 const MAIN = [process.execPath, 'service/main.ts']
@@ -21,7 +21,7 @@ const PRODUCTION = { NODE_ENV: 'production' }
 /** Makes a store with a token for "joe". */
 async function prepare(t: Test) {
   const file = `${t.testdir()}/plants.db`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await store.close()
   return { token, file, DATABASE_URL: `sqlite:${file}` }
@@ -36,7 +36,7 @@ function linesOf(stdout: string): { level: number; msg: string; signal?: string 
 }
 
 const has = async (file: string): Promise<string[]> => {
-  const store = await openStore({ file }, false)
+  const store = await openTestStore({ file }, false)
   return await namesIn(store, 'joe').finally(() => store.close())
 }
 
@@ -286,7 +286,7 @@ t.test('on a terminal each start prints where data, docs and tokens are, and rea
     [500, '500', 'on', '/docs/'],
     [501, '500 or more', 'on', '/docs/'],
   ] as const) {
-    const store = await openStore({ file })
+    const store = await openTestStore({ file })
     await Promise.all(Array.from({ length: plants }, (_, id) => store.create('joe', BigInt(id), { name: 'a' })))
     await store.close()
     const { child, ended, printed, until } = await start(t, command, { DATABASE_URL, PORT: '0', DOCS })

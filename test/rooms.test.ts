@@ -20,6 +20,8 @@ const LAYERS = [
 const AT_THE_TOP: Readonly<Record<string, string>> = {
   'app.ts': 'app',
   'plant-service.ts': 'product',
+  'product.ts': 'product',
+  'define-product.ts': 'product',
   'config.ts': 'config',
   'errors.ts': 'errors',
 }

@@ -15,7 +15,7 @@ export interface Compiled {
   readonly int64s: Readonly<Record<string, Int64s>>
 }
 
-/** True: the value itself is an int64. Otherwise the places in its members, in all others, and those of a schema. */
+/** True: the value itself is an int64. Otherwise the places in its members, in all other ones, and those of a schema. */
 export type Int64s =
   | true
   | {

@@ -8,11 +8,8 @@ import { parseJson } from '../http/json.ts'
  * @param schema the name of their schema in `components/schemas`
  */
 export function itemReader({ int64s }: Pick<Compiled, 'int64s'>, schema: string): (text: string) => unknown {
-  const found = int64s[schema]
-  // Without an int64, JSON.parse is exact: no other integer is greater than 2^53.
-  const read = (text: string): unknown =>
-    found === undefined ? JSON.parse(text) : convert(parseJson(Buffer.from(text)), [found])
-  return read
+  const found = int64s[schema] ?? {}
+  return (text) => convert(parseJson(Buffer.from(text)), [found])
 
   /** @param all what the schemas of the value say */
   function convert(value: unknown, all: readonly Int64s[]): unknown {
@@ -20,7 +17,11 @@ export function itemReader({ int64s }: Pick<Compiled, 'int64s'>, schema: string)
     if (places.length === 0) return value
     if (Number.isInteger(value)) return places.includes(true) ? BigInt(Number(value)) : value
     const inner = (name: string) =>
-      places.flatMap((place) => (place === true ? [] : (place.members?.[name] ?? place.others ?? [])))
+      places.flatMap((place) => {
+        if (place === true) return []
+        const { members = {}, others = [] } = place
+        return (Object.hasOwn(members, name) ? members[name] : others) ?? []
+      })
     if (Array.isArray(value)) return value.map((each: unknown, at) => convert(each, inner(String(at))))
     if (!isObject(value)) return value
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, convert(each, inner(name))]))

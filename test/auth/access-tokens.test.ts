@@ -4,13 +4,13 @@ import { mock } from 'node:test'
 import { queryObjects } from 'node:v8'
 import t, { type Test } from 'tap'
 import { TOKEN_TTL, accessTokenChecker } from '../../service/auth/guard.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import type { Store } from '../../service/store/store.ts'
 import { eventually } from '../support/project.ts'
 import { issueToken } from '../support/tokens.ts'
 
 const folder = t.testdir()
-const store = await openStore({ file: `${folder}/plants.db` })
+const store = await openTestStore({ file: `${folder}/plants.db` })
 t.teardown(() => store.close())
 
 /** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */

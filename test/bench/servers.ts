@@ -5,7 +5,7 @@ import pg from 'pg'
 import { readConfig } from '../../service/config.ts'
 import type { Server as Postgres } from '../support/postgres.ts'
 import { batchesOf, CALLERS, manyCallers, plantOf, type Sizes, type Tokens } from './data.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
 
 /** A server that can be started: its program, and its database with the plants to begin with. */
@@ -50,7 +50,7 @@ export function bareFastify(folder: string, sizes: Sizes): Server {
 export async function serviceOn(name: string, url: string, folder: string, sizes: Sizes): Promise<Server> {
   // A power cut would cost the bench alone: it need not wait for the disk here.
   const fast = url.startsWith('postgres:') ? `${url}?options=-c%20synchronous_commit=off` : url
-  const store = await openStore(readConfig({ DATABASE_URL: fast }).DATABASE_URL)
+  const store = await openTestStore(readConfig({ DATABASE_URL: fast }).DATABASE_URL)
   for (const batch of batchesOf(sizes, 1000)) {
     await Promise.all(batch.map(({ owner, id }) => store.create(owner, BigInt(id), plantOf(id))))
   }

@@ -74,10 +74,8 @@ t.test('lists that their clients give up, pipelined ones too, are ended', async 
   other.close()
 })
 
-t.test('of too many long lists at once some are refused, to one caller first, until others have ended', async (t) => {
-  await Promise.all(Array.from({ length: 600 }, (_, id) => store.create('other', BigInt(id), { name: 'x' })))
-  const other = await token('other')
-  const sockets = Array.from({ length: 20 }, () => net.connect(port, '127.0.0.1'))
+t.test('however many long lists are open and not read, no list is refused', async (t) => {
+  const sockets = Array.from({ length: 40 }, () => net.connect(port, '127.0.0.1'))
   const beginnings = await Promise.all(
     sockets.map(async (socket) => {
       socket.write(bytes)
@@ -86,17 +84,14 @@ t.test('of too many long lists at once some are refused, to one caller first, un
       return chunk.toString('latin1', 9, 12)
     }),
   )
-  t.strictSame(beginnings.toSorted(), [...Array<string>(8).fill('200'), ...Array<string>(12).fill('503')])
-  t.equal((await call({ path: '/plants', token: other })).status, 200, 'another caller')
+  t.strictSame(beginnings, Array<string>(40).fill('200'))
+  for (const each of [await token('other'), secret]) t.equal((await call({ path: '/plants', token: each })).status, 200)
   for (const socket of sockets) socket.destroy()
-  const again = () => call({ path: '/plants', token: secret })
-  for (let left = 100; (await again()).status === 503 && left > 0; left -= 1) await delay(20)
-  t.equal((await again()).status, 200)
 })
 
 t.test('a failure midway breaks the connection, and is logged', async (t) => {
   const other = new DatabaseSync(file)
-  other.exec(`UPDATE plants SET plant = '{' WHERE owner = 'many' AND id = 15000`)
+  other.exec(`UPDATE plants SET item = '{' WHERE owner = 'many' AND key = 15000`)
   other.close()
   log.length = 0
   const request = http.get({
@@ -120,7 +115,7 @@ t.test('a failure midway breaks the connection, and is logged', async (t) => {
 
 t.test('a failure before the first byte is answered with 500', async (t) => {
   const other = new DatabaseSync(file)
-  other.exec(`UPDATE plants SET plant = '{}' WHERE owner = 'many' AND id = 0`)
+  other.exec(`UPDATE plants SET item = '{}' WHERE owner = 'many' AND key = 0`)
   other.close()
   for (const path of ['/plants', '/plants?limit=1000']) {
     const { status, headers, json } = await call({ path, token: secret, failing: true })

@@ -25,27 +25,57 @@ t.test('the boot is refused, by name, if the service does not fit the contract',
   await boot(t, { yaml, methods: names })
 })
 
-t.test('tsc refuses, by name, a service that does not fit the contract, or has no guards', async (t) => {
+t.test('two services may have the methods together, but not the same one', async (t) => {
+  const app = await boot(t, {
+    yaml: `paths:
+  /a: { get: { operationId: getA, responses: { '200': { description: Done, content: { application/json: {} } } } } }
+  /b: { get: { operationId: getB, responses: { '200': { description: Done, content: { application/json: {} } } } } }`,
+    methods: [['getA'], ['getB']],
+    run: async (request) => ({ status: 200, body: Object.keys(request).length }),
+  })
+  for (const path of ['/a', '/b']) t.equal((await app.inject(path)).statusCode, 200)
+  const [first = '', ...others] = names
+  const message = `two services have a method ${first}`
+  await t.rejects(boot(t, { yaml, methods: [[first], [first, ...others]] }), { name: 'StartupError', message })
+})
+
+t.test('tsc refuses, by name, services that do not fit the contract, or have no guards', async (t) => {
   const head = `import { addRoutes } from '../../../service/contract/routes.ts'
 import type { OperationHooks } from '../../../service/contract/routes.ts'
+import { defineProduct } from '../../../service/define-product.ts'
 import { PlantService } from '../../../service/plant-service.ts'
 import type { Request, Result, Service } from '../../../service/contract/contract.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
 declare const hooks: OperationHooks
 declare const service: PlantService
+const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
 `
   const others = names.map((id) => (id === 'deletePayout' ? '' : `  ${id} = service.${id}\n`)).join('')
-  const add = 'export const routes = (service: Of) => addRoutes(...parameters, service, hooks)\n'
+  const define = (services: string) =>
+    `export const product = defineProduct({ collections, services: () => ${services} })\n`
+  const given = (schema: string, key: string) => `export const product = defineProduct({
+  collections: { plants: { schema: '${schema}', key: '${key}' } },
+  services: ({ plants }) => [new PlantService(plants)],
+})\n`
   const folder = t.testdir({
     'tsconfig.json': JSON.stringify({ extends: '../../../tsconfig.json', include: ['*.ts'] }),
-    'right.ts': `${head}export const whole: Service = service
-export const routes = addRoutes(...parameters, service, hooks)\n`,
-    'missing.ts': `${head}class Of implements Service {\n${others}}\n${add}`,
-    'extra.ts': `${head}interface Of extends PlantService { listPayout(): Promise<void> }\n${add}`,
+    'right.ts': `${head}${given('Plant', 'int64')}export const routes = addRoutes(...parameters, [service], hooks)\n`,
+    'two.ts': `${head}declare const one: Pick<PlantService, 'deletePayout'>
+declare const other: Omit<PlantService, 'deletePayout'>
+${define('[one, other]')}`,
+    'missing.ts': `${head}declare const of: Omit<PlantService, 'deletePayout'>\n${define('[of]')}`,
+    'missing2.ts': `${head}declare const one: Pick<PlantService, 'createPayout'>
+declare const other: Omit<PlantService, 'createPayout' | 'deletePayout'>
+${define('[one, other]')}`,
+    'extra.ts': `${head}interface Of extends PlantService { listPayout(): Promise<void> }
+declare const of: Of\n${define('[of]')}`,
+    'extra2.ts': `${head}declare const other: { listPayout(): Promise<void> }\n${define('[service, other]')}`,
     'misspelled.ts': `${head}export class Of implements Service {
 ${others}  async deletePayot(_: Request<'deletePayout'>): Promise<Result<'deletePayout'>> { return { status: 204 } }
 }\n`,
-    'unguarded.ts': `${head}export const routes = addRoutes(...parameters, service)\nexport { hooks }\n`,
+    'schema.ts': `${head}${given('Garden', 'int64')}`,
+    'key.ts': `${head}${given('Plant', 'text')}`,
+    'unguarded.ts': `${head}export const routes = addRoutes(...parameters, [service])\nexport { hooks }\n`,
     'status.ts': `${head}export const result: Result<'deletePayout'> = { status: 418 }\n`,
     'number.ts': `${head}export const id: number = (null as unknown as Request<'deletePayout'>).path.id\n`,
   })
@@ -61,10 +91,14 @@ ${others}  async deletePayot(_: Request<'deletePayout'>): Promise<Result<'delete
       .split(/\n(?=\S)/)
       .filter((error) => error.includes(`/${file}.ts(`))
       .join('\n')
-  t.equal(errorsOf('right'), '')
+  for (const file of ['right', 'two']) t.equal(errorsOf(file), '')
   for (const [file, name] of Object.entries({
     missing: 'deletePayout',
+    missing2: 'deletePayout',
     extra: 'listPayout',
+    extra2: 'listPayout',
+    schema: '"Garden"',
+    key: "'string' is not assignable to type 'bigint'",
     misspelled: 'deletePayout',
     unguarded: 'Expected 4-5 arguments',
     status: '418',
@@ -72,7 +106,7 @@ ${others}  async deletePayot(_: Request<'deletePayout'>): Promise<Result<'delete
   })) {
     t.match(errorsOf(file), name, file)
   }
-  t.match(errorsOf('missing'), /^\S+ error TS\d+: Class 'Of' incorrectly implements/, 'the class is named first')
+  t.match(errorsOf('missing'), /Property 'deletePayout' is missing in type/, 'the class is named')
   t.notMatch(errorsOf('missing'), /\n\S+ error /, 'and nothing else')
 })
 

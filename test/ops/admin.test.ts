@@ -12,13 +12,13 @@ import { build, call } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { run, startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
 
 /** The service on a file that has tokens. */
 async function serve(t: Test) {
   const DATABASE_URL = `sqlite:${t.testdir()}/plants.db`
-  const store = await openStore({ file: DATABASE_URL.slice(7) })
+  const store = await openTestStore({ file: DATABASE_URL.slice(7) })
   const token = await issueToken(store, 'joe')
   const expired = await issueToken(store, 'joe', -1)
   await store.close()
@@ -257,7 +257,7 @@ t.test('a database that does not answer', async (t) => {
   await eventually(async () => (countsOf(await textOf(ADMIN_PORT))['GET /plants '] ?? 0) === 1)
   const text = await textOf(ADMIN_PORT)
   t.equal(valueOf(text, 'http_server_active_requests'), valueOf(before, 'http_server_active_requests'))
-  t.match(text, /^plants_store_pool_size 21$/m)
+  t.match(text, /^plants_store_pool_size 5$/m)
   t.match(text, /^plants_store_pool_used [1-9]/m)
 
   await eventually(async () => (await ready()) === 503)

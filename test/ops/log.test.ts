@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readable } from '../../service/ops/readable.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { issueToken } from '../support/tokens.ts'
 import { unreadPipe } from '../support/unread.ts'
@@ -19,7 +19,7 @@ const ENVIRONMENT = { PATH: process.env['PATH'], NODE_ENV: 'production', DRAIN_D
 async function serve(t: Test, environment: Record<string, string> = {}) {
   const folder = t.testdir()
   const file = `${folder}/plants.db`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await store.close()
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())]

@@ -91,19 +91,78 @@ t.test('several batches run at the same time, if `parallel` allows it', async (t
   t.strictSame(begun, [['a'], ['b'], ['c']])
 })
 
-t.test('items with the same key go into different batches, in their order, and do not delay other items', async (t) => {
-  const { begun, ends, batches } = batcher({ max: 2, getKey: ([key = '']) => key })
-  for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) void batches.add(item)
-  for (let round = 0; round < 4; round++) {
+/** Ends the batches one after the other. @returns all that began */
+async function runAll({ begun, ends }: Pick<ReturnType<typeof batcher>, 'begun' | 'ends'>): Promise<string[][]> {
+  for (let ended = 0; ended < begun.length || ended === 0; ended++) {
     await nextTurn()
-    ends[round]?.resolve(undefined)
+    ends[ended]?.resolve(undefined)
+    await nextTurn()
     await nextTurn()
   }
-  t.strictSame(begun, [
-    ['a1', 'b1'],
-    ['a2', 'b2'],
-    ['a3', 'c1'],
-  ])
+  return begun
+}
+
+const weighed = { weigh: (item: string) => Number(/\d+/.exec(item)?.[0]), shareOf: ([share = '']: string) => share }
+
+t.test('a batch has the weight that it may have, but at least one item', async (t) => {
+  const { batches, ...batch } = batcher({ ...weighed, shareOf: () => '', max: 10 })
+  for (const item of ['a6', 'b4', 'c1', 'd30', 'e9', 'f2']) void batches.add(item)
+  t.strictSame(await runAll(batch), [['a6', 'b4'], ['c1'], ['d30'], ['e9'], ['f2']])
+})
+
+t.test('a share has no more of a batch than it may have, keeps its order, and does not delay others', async (t) => {
+  const { batches, ...batch } = batcher({ ...weighed, max: 12, maxShare: 4 })
+  for (const item of ['a2', 'a3', 'a1', 'a9', 'b4', 'b1', 'c1']) void batches.add(item)
+  t.strictSame(await runAll(batch), [['a2', 'b4', 'c1'], ['a3', 'a1', 'b1'], ['a9']])
+})
+
+t.test('shares take turns: who came first does not come first again', async (t) => {
+  const { batches, ...batch } = batcher({ ...weighed, max: 1, maxShare: 1 })
+  for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) void batches.add(item)
+  const begun = runAll(batch)
+  await nextTurn()
+  void batches.add('d1') // after the first batch began
+  t.strictSame((await begun).flat(), ['a1', 'b1', 'c1', 'a2', 'd1', 'b2', 'a3'])
+})
+
+t.test('an item of a share of its own goes into the next batch, behind the same share', async (t) => {
+  const { batches, ...batch } = batcher({ shareOf: ([share = '']: string) => share, max: 2, maxShare: 1 })
+  for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) void batches.add(item)
+  const begun = await runAll(batch)
+  t.strictSame(
+    begun.flat().filter((item) => item.startsWith('a')),
+    ['a1', 'a2', 'a3'],
+  )
+  for (const each of begun) t.equal(new Set(each.map(([share]) => share)).size, each.length, each.join())
+})
+
+t.test('items that have waited for nearly all of their time are refused, and the others are not', async (t) => {
+  const { begun, ends, batches } = batcher({ timeout: 1000, max: 2 })
+  const first = batches.add('a')
+  await nextTurn()
+  const now = performance.now()
+  const refused = { name: 'StoreUnavailable', message: 'too many requests wait' }
+  const late = t.rejects(batches.add('late', now), refused)
+  const nearly = t.rejects(batches.add('nearly', now + 100), refused)
+  const others = [batches.add('b', now + 60_000), batches.add('c')]
+  ends[0]?.resolve(undefined)
+  await Promise.all([first, late, nearly])
+  await nextTurn()
+  t.strictSame(begun, [['a'], ['b', 'c']], 'they take no place in the batch')
+  ends[1]?.resolve(undefined)
+  await Promise.all([...others, batches.idle()])
+  t.equal(batches.waiting, 0)
+})
+
+t.test('a batcher whose items are all refused goes on', async (t) => {
+  const { begun, ends, batches } = batcher({ timeout: 1000 })
+  const refused = Array.from({ length: 3 }, () => t.rejects(batches.add('x', performance.now())))
+  await Promise.all([...refused, batches.idle()])
+  const answer = batches.add('a')
+  await nextTurn()
+  ends[0]?.resolve(undefined)
+  t.equal(await answer, 'a is done')
+  t.strictSame(begun, [['a']])
 })
 
 t.test('a failed batch rejects its items that are not settled, and the next batch begins', async (t) => {

@@ -8,13 +8,12 @@ import type { Test } from 'tap'
 import { buildApp } from '../../service/app.ts'
 import { readConfig } from '../../service/config.ts'
 import { fields } from './fields.ts'
-import { type Store } from '../../service/store/store.ts'
 import { createPlantClient, type PlantClient } from './client.ts'
 import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
 import { readResponses } from './responses.ts'
 import './results.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore, type TestStore } from './stores.ts'
 import { issueToken } from './tokens.ts'
 
 export interface Call {
@@ -42,7 +41,7 @@ export interface Answer {
 /** A running service with its own port and a temporary database. */
 export interface Service {
   readonly app: FastifyInstance
-  readonly store: Store
+  readonly store: TestStore
   readonly port: number
   /** The lines of its log. */
   readonly log: Record<string, unknown>[]
@@ -59,7 +58,7 @@ export interface Service {
 /** Starts the service on a temporary database. Both close when the test ends. */
 export async function build(t: Test, environment: Record<string, string> = {}): Promise<Service> {
   const config = readConfig({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
-  const store = await openStore(config.DATABASE_URL, true, config)
+  const store = await openTestStore(config.DATABASE_URL, true, config)
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
   const app = await buildApp({ config, store, log: pino({ level: config.LOG_LEVEL }, lines) })

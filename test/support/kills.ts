@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { call } from './helper.ts'
 import { inspect, Ledger, work } from './ledger.ts'
 import { start, startService } from './process.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from './stores.ts'
 import { issueToken } from './tokens.ts'
 
 /**
@@ -13,7 +13,7 @@ import { issueToken } from './tokens.ts'
  */
 export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger> {
   const file = `${t.testdir()}/plants.db`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await store.close()
   const environment = { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', LOG_LEVEL: 'info' }

@@ -80,10 +80,10 @@ export async function work(
 export function inspect(file: string, owner: string): { plants: Map<number, string>; faults: unknown[] } {
   const db = new DatabaseSync(file)
   try {
-    const rows = db.prepare('SELECT id, plant FROM plants WHERE owner = ?').all(owner)
-    const plants = rows.map(({ id, plant }) => {
-      const { tag }: { tag?: string } = JSON.parse(String(plant))
-      return [Number(id), tag ?? ''] as const
+    const rows = db.prepare('SELECT key, item FROM plants WHERE owner = ?').all(owner)
+    const plants = rows.map(({ key, item }) => {
+      const { tag }: { tag?: string } = JSON.parse(String(item))
+      return [Number(key), tag ?? ''] as const
     })
     const found = db.prepare('PRAGMA integrity_check').all()
     const faults = found.map(({ integrity_check }) => integrity_check).filter((each) => each !== 'ok')

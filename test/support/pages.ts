@@ -1,30 +1,38 @@
 import { JsonText } from '../../service/http/json.ts'
-import type { Page, Plant, Store } from '../../service/store/store.ts'
+import type { Page } from '../../service/store/store.ts'
+import { parse } from './json.ts'
+import type { Plant, TestStore } from './stores.ts'
 
-/** The batches of a page. @throws {TypeError} if the page is not in batches */
-export function batchesOf({ plants }: Page): AsyncIterable<JsonText<Plant[]>> {
-  if (plants instanceof JsonText) throw new TypeError('the list is not in batches')
-  return plants
+/** The parts of a page. @throws {TypeError} if the page is one text */
+export function partsOf<Item>({ items }: Page<Item>): AsyncIterable<JsonText<Item[]>> {
+  if (items instanceof JsonText) throw new TypeError('the list is not in parts')
+  return items
 }
 
-/** The values of a JSON text. */
+/** The text of a page. @throws {TypeError} if the page is in parts */
+export function textOf<Item>({ items }: Page<Item>): JsonText<Item[]> {
+  if (!(items instanceof JsonText)) throw new TypeError('the list is in parts')
+  return items
+}
+
+/** The values of a JSON text. A great int64 is a `bigint`. */
 export function parsed<Value>({ text }: JsonText<Value>): Value {
-  return JSON.parse(text) as Value // as the type of the text says
+  return parse(text) as Value // as the type of the text says
 }
 
-/** Reads a page, with its plants as values. */
-export async function read(page: Page | Promise<Page>): Promise<{ plants: Plant[]; last?: bigint }> {
-  const { plants, ...rest } = await page
-  const batches = plants instanceof JsonText ? [plants] : await Array.fromAsync(plants)
-  return { plants: batches.flatMap(parsed), ...rest }
+/** Reads a page, with its items as values. */
+export async function read<Item>(page: Page<Item> | Promise<Page<Item>>): Promise<{ items: Item[]; next?: string }> {
+  const { items, ...rest } = await page
+  const parts = items instanceof JsonText ? [items] : await Array.fromAsync(items)
+  return { items: parts.flatMap(parsed), ...rest }
 }
 
 /** The names of the plants of a page. */
-export async function namesOf(page: Page | Promise<Page>): Promise<string[]> {
-  return (await read(page)).plants.map(({ name }) => name)
+export async function namesOf(page: Page<Plant> | Promise<Page<Plant>>): Promise<string[]> {
+  return (await read(page)).items.map(({ name }) => name)
 }
 
 /** The names of all plants of an owner. */
-export function namesIn(store: Store, owner: string): Promise<string[]> {
+export function namesIn(store: TestStore, owner: string): Promise<string[]> {
   return namesOf(store.list(owner))
 }

@@ -1,8 +1,7 @@
 import { copyFileSync, mkdirSync, statSync } from 'node:fs'
 import type { Test } from 'tap'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore, type TestStore } from './stores.ts'
 import { saveBackup } from '../../service/store/sqlite/backup.ts'
-import type { Store } from '../../service/store/store.ts'
 import { namesIn } from './pages.ts'
 import { issueToken } from './tokens.ts'
 
@@ -13,15 +12,15 @@ const COUNTS = { old: 300, new: 10 } as const
 const nameOf = (what: string, id: number) => `${what} ${id} `.padEnd(200, 'x')
 
 /** Opens a new store with plants. The second half of them is only in the log. */
-async function fill(file: string, what: keyof typeof COUNTS): Promise<Store> {
-  const before = await openStore({ file })
+async function fill(file: string, what: keyof typeof COUNTS): Promise<TestStore> {
+  const before = await openTestStore({ file })
   await issueToken(before, 'joe')
   const ids = Array.from({ length: COUNTS[what] }, (_, id) => id)
   const half = ids.length / 2
-  const create = (store: Store, id: number) => store.create('joe', BigInt(id), { name: nameOf(what, id) })
+  const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: nameOf(what, id) })
   await Promise.all(ids.slice(0, half).map((id) => create(before, id)))
   await before.close()
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   await Promise.all(ids.slice(half).map((id) => create(store, id)))
   return store
 }
@@ -50,7 +49,7 @@ export async function prepareReplacement(t: Test): Promise<Replacement> {
 
 /** Opens a file as the service does, and says which of the two stores it has. @throws {Error} unless it is complete */
 export async function storeIn(file: string): Promise<'old' | 'new'> {
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   try {
     const names = await namesIn(store, 'joe')
     const what = names.length === COUNTS.new ? 'new' : 'old'

@@ -44,8 +44,8 @@ export function contract(yaml: string): string {
 }
 
 interface Booted extends Omit<Served, 'asks'> {
-  /** The names of the methods. By default there is one for each operation. */
-  readonly methods?: readonly string[]
+  /** The names of the methods, or those of several services. By default there is one for each operation. */
+  readonly methods?: readonly string[] | readonly (readonly string[])[]
   readonly isDraft?: boolean
   readonly onError?: (error: Error) => void
   /** Changes the server before it is ready. */
@@ -69,7 +69,15 @@ export async function boot(
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [requireCaller(security, makeGuard), ...(body ? [checkBody(body)] : [])],
   })
-  await addRoutes(app, read, serviceOf(methods ?? read.operations.map(({ id }) => id), run), hooks, isDraft)
+  const names = methods ?? read.operations.map(({ id }) => id)
+  const services = names.some(Array.isArray) ? names : [names]
+  await addRoutes(
+    app,
+    read,
+    services.map((each) => serviceOf([each].flat(2), run)),
+    hooks,
+    isDraft,
+  )
   prepare?.(app, read)
   await app.ready()
   return app

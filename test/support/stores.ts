@@ -15,11 +15,9 @@ export interface Note {
 
 export const COLLECTIONS = { plants: { key: 'int64' }, notes: { key: 'text' } } as const
 
-/** A store with its collections. What it does itself, it does with plants. */
-export interface TestStore extends Collection<Plant> {
-  readonly store: Store
+/** A store with its two collections. It is itself the collection of plants. */
+export interface TestStore extends Store, Collection<Plant> {
   readonly notes: Collection<Note, string>
-  readonly close: () => Promise<void>
 }
 
 type Rest = Parameters<typeof openStore> extends [unknown, unknown, ...infer Others] ? Others : never
@@ -29,20 +27,17 @@ export async function openTestStore(database: Parameters<typeof openStore>[0], .
   return collectionsOf(await openStore(database, COLLECTIONS, ...rest))
 }
 
-/** The collections of an open store. */
+/** Adds the methods of its collections to an open store. */
 export function collectionsOf(store: Store): TestStore {
   const plants = makeCollection<Plant>(store, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
-  const notes = makeCollection<Note, string>(store, 'notes', toNote)
-  return {
-    store,
-    notes,
-    close: () => store.close(),
-    create: (...words) => plants.create(...words),
-    find: (...words) => plants.find(...words),
-    update: (...words) => plants.update(...words),
-    delete: (...words) => plants.delete(...words),
-    list: (...words) => plants.list(...words),
-  }
+  return Object.assign(store, {
+    notes: makeCollection<Note, string>(store, 'notes', toNote),
+    create: plants.create.bind(plants),
+    find: plants.find.bind(plants),
+    update: plants.update.bind(plants),
+    delete: plants.delete.bind(plants),
+    list: plants.list.bind(plants),
+  })
 }
 
 function toNote(text: string): Note {

@@ -1,6 +1,7 @@
 // Upgrades the schema of the database DATABASE_URL, as a future version of the program may do.
 import { Connections, type Query } from '../../service/store/postgres/connections.ts'
 import { prepareSchema, type Version, VERSIONS } from '../../service/store/postgres/schema.ts'
+import { COLLECTIONS } from './stores.ts'
 
 /** A future version of the schema. */
 export const NEXT = {
@@ -19,7 +20,7 @@ export async function upgrade(url: string, versions: readonly Version[] = [...VE
     if (!text.startsWith('SELECT')) run.push(text)
     return connections.write(text, values)
   }
-  await prepareSchema(query, versions).finally(() => connections.end())
+  await prepareSchema(query, COLLECTIONS, versions).finally(() => connections.end())
   return run
 }
 

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { expectedSession, type Ids, INT64, SAFE } from '../support/generated-clients.ts'
 import { startService } from '../support/process.ts'
 import { issueToken } from '../support/tokens.ts'
@@ -41,7 +41,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
 }
 
 const file = `${t.testdir()}/plants.db`
-const store = await openStore({ file })
+const store = await openTestStore({ file })
 const tokens = new Map<string, string>()
 for (const name of Object.keys(CLIENTS)) tokens.set(name, await issueToken(store, name))
 await store.close()

@@ -9,7 +9,7 @@ import { inspect, Ledger, work } from '../support/ledger.ts'
 import { start, startService } from '../support/process.ts'
 import { eventually } from '../support/project.ts'
 import { need } from './programs.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
 
 need('strace')
@@ -70,7 +70,7 @@ async function runWith(t: Test, inject: string, writes: number): Promise<Run> {
     .slice(0, -1)
     .map((line) => JSON.parse(line))
   const fatal = lines.filter(({ level }) => level === 60).map(({ msg }) => msg)
-  await (await openStore({ file: `${folder}/plants.db` })).close()
+  await (await openTestStore({ file: `${folder}/plants.db` })).close()
   const { plants, faults } = inspect(`${folder}/plants.db`, 'demo')
   const violations = [...faults.map(String), ...ledger.violations(plants)]
   const { statuses, acknowledged } = ledger
@@ -125,7 +125,7 @@ for (const [calls, error, ends, step, times = 1] of kinds.filter(([calls]) => !i
 t.test('after an I/O error nothing is served and nothing is ready any more, and the next start goes on', async (t) => {
   const folder = t.testdir()
   const DATABASE_URL = `sqlite:${folder}/plants.db`
-  const store = await openStore({ file: `${folder}/plants.db` })
+  const store = await openTestStore({ file: `${folder}/plants.db` })
   const token = await issueToken(store, 'joe')
   await store.close()
   const command = failing(folder, 'fsync,fdatasync:error=EIO:when=8+')
@@ -153,7 +153,7 @@ t.test('a file that is mounted alone is refused, and its folder is not', async (
   mkdirSync(`${folder}/data`)
   mkdirSync(`${folder}/a container`)
   const file = `${folder}/data/plants.db`
-  await (await openStore({ file })).close()
+  await (await openTestStore({ file })).close()
   const isRoot = process.getuid?.() === 0
   const alone = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
   const mounted = `${folder}/a container/plants.db`
@@ -211,7 +211,7 @@ t.test('on a disk that is full writes are refused, reads go on, and with room ag
   cpSync(inside, `${folder}/left`, { recursive: true })
   child.kill('SIGKILL')
   await ended
-  await (await openStore({ file: `${folder}/left/plants.db` })).close()
+  await (await openTestStore({ file: `${folder}/left/plants.db` })).close()
   const { plants, faults } = inspect(`${folder}/left/plants.db`, 'demo')
   t.strictSame([...faults, ...ledger.violations(plants)], [])
   t.comment({ acknowledged: ledger.acknowledged, refused: ledger.statuses.get(503) })

@@ -11,7 +11,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { issueToken } from '../support/tokens.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { startHaproxy, startNginx } from './gateways.ts'
 
 const HOST = 'plants.example'
@@ -140,7 +140,7 @@ t.test('while PostgreSQL is away HAProxy passes requests on, for the replicas to
   const DATABASE_URL = await server.createDatabase()
   const environment = { DATABASE_URL, NODE_ENV: 'production', DATABASE_TIMEOUT: '1' }
   const replicas = await Promise.all([0, 1].map(() => startService(t, environment)))
-  const store = await openStore({ url: DATABASE_URL })
+  const store = await openTestStore({ url: DATABASE_URL })
   const headers = { Authorization: `Bearer ${await issueToken(store, 'joe')}` }
   await store.close()
   const gateway = await startHaproxy(t, replicas)

@@ -7,7 +7,7 @@ import { alertTests } from '../support/alerts.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
 import { need } from './programs.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
 
 need('promtool', 'prometheus')
@@ -20,7 +20,7 @@ function promtool(words: readonly string[], input = '') {
 
 /** The metrics of a service that has had requests of all kinds. */
 async function metricsOf(t: Test, database: { file: string } | { url: string }): Promise<string> {
-  const store = await openStore(database)
+  const store = await openTestStore(database)
   const token = await issueToken(store, 'joe')
   await store.close()
   const DATABASE_URL = 'file' in database ? `sqlite:${database.file}` : database.url

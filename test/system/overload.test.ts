@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { run, startService } from '../support/process.ts'
 import type { Outcome } from './flood.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
 
 t.setTimeout(180_000)
@@ -12,7 +12,7 @@ const PLANTS = 20_000
 const CONNECTIONS = 4500
 
 const file = `${t.testdir()}/plants.db`
-const store = await openStore({ file })
+const store = await openTestStore({ file })
 const token = await issueToken(store, 'flood')
 await Promise.all(Array.from({ length: PLANTS }, (_, id) => store.create('flood', BigInt(id), { name: `plant ${id}` })))
 await store.close()

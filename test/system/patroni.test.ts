@@ -4,7 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { fields } from '../support/fields.ts'
 import { type Operation, violations } from '../support/history-check.ts'
 import { observe, runHistory } from '../support/history.ts'
@@ -65,7 +65,7 @@ async function crash(role: 'leader' | 'standby', what: 'patroni' | 'all'): Promi
 for (const [name, { happen, isReplaced }] of Object.entries(faults)) {
   t.test(`${name} loses no acknowledged write, and no list is old`, async (t) => {
     t.comment(`SEED=${SEED}`)
-    const store = await openStore({ url })
+    const store = await openTestStore({ url })
     const names = ['one', 'two', 'three', 'four'].map((each) => `${each} of ${name.replaceAll(/\W/g, '')}`.slice(0, 64))
     const callers = await Promise.all(names.map(async (name) => ({ name, token: await issueToken(store, name) })))
     await store.close()

@@ -10,7 +10,7 @@ import { startService } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
 import { need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { accessTokenChecker } from '../../service/auth/guard.ts'
 
 need('strace')
@@ -139,7 +139,7 @@ async function violationsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, t
     if (!path.endsWith('-shm')) writeFileSync(folder + path.slice(dirname(path).length), bytes)
   const file = `${folder}/plants.db`
   try {
-    const store = await openStore({ file })
+    const store = await openTestStore({ file })
     const isKnown =
       token === undefined || isDeepStrictEqual(await accessTokenChecker(store)(token), { caller: 'demo', scopes: [] })
     await store.close()

@@ -1,7 +1,7 @@
 // Rolling restarts under load, behind each gateway of deploy/, on a machine that is busy, with stalls of two seconds.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { run, start, startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
@@ -27,7 +27,7 @@ for (const [name, startGateway] of Object.entries(gateways)) {
   t.test(`of ${REQUESTS} requests none fails while both replicas behind ${name} are restarted`, async (t) => {
     const server = await startPostgres(t)
     const url = await server.createDatabase()
-    const store = await openStore({ url })
+    const store = await openTestStore({ url })
     const tokens = await Promise.all(Array.from({ length: CLIENTS }, (_, index) => issueToken(store, `client${index}`)))
     await store.close()
     const launch = (port: number, adminPort: number) =>

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { start, startService } from '../support/process.ts'
 import { need } from './programs.ts'
-import { openStore } from '../../service/store/open.ts'
+import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
 
 need('slowhttptest')
@@ -16,7 +16,7 @@ const SECONDS = 20
 const PLANTS = { slow: 10_000, other: 600 }
 
 const file = `${t.testdir()}/plants.db`
-const store = await openStore({ file })
+const store = await openTestStore({ file })
 const slow = await issueToken(store, 'slow')
 const other = await issueToken(store, 'other')
 for (const [caller, length] of Object.entries(PLANTS)) {

@@ -6,7 +6,11 @@ import { resolveReference } from './references.ts'
 import { declaredTypes, entriesAt, valuesAt } from './shapes.ts'
 
 const SAME_VALUE = ['allOf', 'anyOf', 'oneOf', 'dependentSchemas']
-const OTHERS = ['items', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'contains']
+/** The keyword for members by name or place, and those for the members that it does not name. */
+const MEMBERS = [
+  ['properties', 'additionalProperties', 'unevaluatedProperties'],
+  ['prefixItems', 'items', 'unevaluatedItems'],
+] as const
 
 /** The places of int64 in each schema of `components/schemas` that has some, by its name. */
 export function findInt64s({ components }: Oas3_1Definition): Readonly<Record<string, Int64s>> {
@@ -23,16 +27,20 @@ export function findInt64s({ components }: Oas3_1Definition): Readonly<Record<st
   /** @param outer the schemas around it: a schema that refers to one of them by another way than its name is not followed */
   function placesIn(schema: unknown, outer: readonly unknown[]): Int64s | undefined {
     if (!isObject(schema) || outer.includes(schema)) return undefined
-    if (declaredTypes(schema).includes('int64')) return true
     const inner = (one: unknown) => placesIn(one, [...outer, schema])
-    const byName = (key: string) => entriesAt(schema, key).flatMap(([name, one]) => toEntry(name, inner(one)))
-    const members = [...byName('properties'), ...byName('prefixItems')]
-    const others = [...OTHERS.map((key) => schema[key]), ...valuesAt(schema, 'patternProperties')]
+    const named = MEMBERS.flatMap(([key, ...keysOfOthers]) => {
+      const others = keysOfOthers.map((each) => inner(schema[each])).find((each) => each !== undefined)
+      const places = entriesAt(schema, key).flatMap(([name, one]) => toEntry(name, inner(one) ?? (others && {})))
+      const members = places.length > 0 && { members: Object.fromEntries(places) }
+      return members || others ? [{ ...members, ...(others && { others }) }] : []
+    })
+    const others = [schema['contains'], ...valuesAt(schema, 'patternProperties')]
     const same = [...SAME_VALUE.flatMap((key) => valuesAt(schema, key)), schema['then'], schema['else']]
     const target = resolveReference(schema)
     const name = names.get(target)
     const parts: Int64s[] = [
-      ...(members.length > 0 ? [{ members: Object.fromEntries(members) }] : []),
+      ...(declaredTypes(schema).includes('int64') ? [true as const] : []),
+      ...named,
       ...others.flatMap((each) => inner(each) ?? []).map((each) => ({ others: each })),
       ...(name === undefined ? [inner(target) ?? []].flat() : name in found ? [{ schema: name }] : []),
       ...same.flatMap((each) => inner(each) ?? []),

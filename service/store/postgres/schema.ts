@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './connections.ts'
 import type { Collections } from '../store.ts'
-import type { Columns } from './table.ts'
+import type { Columns } from './access.ts'
 import { errorCode, isFinal } from './errors.ts'
 
 /** An upgrade of the schema by one version. */

@@ -2,28 +2,9 @@ import { STEP_LENGTH } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
 import type { Row } from '../tokens.ts'
 import type { Entry, Key, KeyType, Rows, Step, Table } from '../store.ts'
-import type { Query } from './connections.ts'
+import type { Access, Columns } from './access.ts'
 import { Updates } from './updates.ts'
 import { Writes } from './writes.ts'
-
-/** How a table uses the connections of the store. */
-export interface Access {
-  readonly read: Query
-  readonly write: Query
-  /** How many reads may run at a time. */
-  readonly parallel: number
-  /** Milliseconds for an operation. */
-  readonly timeout: number
-  /** Called after each commit, with its number of writes. */
-  readonly onCommit: (writes: number) => void
-}
-
-/** A table of a collection: its columns in the order owner, key and item. */
-export interface Columns {
-  readonly name: string
-  readonly type: KeyType
-  readonly columns: readonly [owner: string, key: string, item: string]
-}
 
 /** Bytes that one statement may return, and the part of one owner. */
 const MAX_LENGTH = 16 * STEP_LENGTH

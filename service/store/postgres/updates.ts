@@ -1,7 +1,7 @@
 import { type Batched, Batcher } from '../batch.ts'
 import type { Key } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
-import type { Access, Columns } from './table.ts'
+import type { Access, Columns } from './access.ts'
 import { MAX_WRITES } from './writes.ts'
 
 /** A change that waits for its commit. */

@@ -1,7 +1,7 @@
 import { type Batched, Batcher } from '../batch.ts'
 import type { Key } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
-import type { Access, Columns } from './table.ts'
+import type { Access, Columns } from './access.ts'
 
 /** The most writes of a commit, and the characters that count as one of them. */
 export const MAX_WRITES = 500

@@ -3,9 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../service/errors.ts'
-import { openStore } from '../../../service/store/open.ts'
-import type { Store } from '../../../service/store/store.ts'
-import { batchesOf, namesIn } from '../../support/pages.ts'
+import { openTestStore, type TestStore } from '../../support/stores.ts'
+import { partsOf, namesIn } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { startRelay } from '../../support/replicas.ts'
 
@@ -43,7 +42,7 @@ async function open(t: Test, role: 'admin' | 'guest' = 'admin', limits = LIMITS)
   // As behind a pooler, the guest can't set up its sessions and does not know their processes.
   await sql('GRANT CREATE ON SCHEMA public TO guest; REVOKE SELECT ON pg_stat_activity FROM PUBLIC')
   const relay = await startRelay(t, role === 'admin' ? url : url.replace('admin@', 'guest:secret@'))
-  const store = await openStore({ url: relay.url }, true, limits)
+  const store = await openTestStore({ url: relay.url }, true, limits)
   t.teardown(() => Promise.all([store.close(), administrator.end()]))
   let most = 0
   /** The most connections that the server had in any count so far, without the administrator's. */
@@ -62,7 +61,7 @@ async function open(t: Test, role: 'admin' | 'guest' = 'admin', limits = LIMITS)
 }
 
 /** Calls all methods of a store at the same time. Fails on any error but StoreUnavailable. @returns whether each succeeded */
-async function use(t: Test, store: Store, id: number): Promise<boolean[]> {
+async function use(t: Test, store: TestStore, id: number): Promise<boolean[]> {
   const results = await Promise.allSettled([
     store.create('joe', BigInt(id), name(id)),
     store.delete('joe', BigInt(id + 1)),
@@ -76,7 +75,7 @@ async function use(t: Test, store: Store, id: number): Promise<boolean[]> {
   })
 }
 
-const works = async (t: Test, store: Store) => !(await use(t, store, 1)).includes(false)
+const works = async (t: Test, store: TestStore) => !(await use(t, store, 1)).includes(false)
 
 for (const role of ['admin', 'guest'] as const) {
   const kind = role === 'admin' ? '' : ', whose sessions it can not set up'
@@ -212,7 +211,7 @@ t.test('long lists that were given up hold no more connections than allowed, and
     )
   }
   /** Begins a list. @returns an iterator for its other batches */
-  const begin = async (owner: string) => batchesOf(await store.list(owner))[Symbol.asyncIterator]()
+  const begin = async (owner: string) => partsOf(await store.list(owner))[Symbol.asyncIterator]()
   for (const round of range(2)) {
     relay.lose('nothing')
     let lists: AsyncIterator<unknown>[] = []

@@ -2,7 +2,7 @@
 // LONG=1 grows it to 1,000,000 plants.
 import t, { type Test } from 'tap'
 import { Connections } from '../../../service/store/postgres/connections.ts'
-import { openStore } from '../../../service/store/open.ts'
+import { openTestStore } from '../../support/stores.ts'
 import { namesIn, namesOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { eventually } from '../../support/project.ts'
@@ -23,7 +23,7 @@ async function open(t: Test, pool = 2, role = '') {
   const relay = await startRelay(t, role === '' ? url : url.replace('admin@', `${role}:secret@`), (bytes) =>
     sent.push(bytes),
   )
-  const store = await openStore({ url: relay.url }, true, { DATABASE_POOL_SIZE: pool, DATABASE_TIMEOUT: 3 })
+  const store = await openTestStore({ url: relay.url }, true, { DATABASE_POOL_SIZE: pool, DATABASE_TIMEOUT: 3 })
   t.teardown(() => store.close())
   await server.sql('VACUUM ANALYZE', url)
   /** How often a text was sent to the server. */
@@ -32,6 +32,8 @@ async function open(t: Test, pool = 2, role = '') {
 }
 
 const name = (text: string | number) => ({ name: String(text) })
+/** The cursor after the key 1. */
+const CURSOR = 'AAAAAAAAAAE'
 
 t.test('plans that were made while the table was empty read no more than they must when it has grown', async (t) => {
   const { url, store } = await open(t)
@@ -40,11 +42,15 @@ t.test('plans that were made while the table was empty read no more than they mu
     await store.create('joe', id, name(1))
     await store.create('joe', id, name(2))
     await Promise.all([store.create('joe', id + 1n, name(1)), store.create('ann', id, name(1))])
-    await store.update('joe', id, name(3))
+    await store.update('joe', id, () => name(3))
     t.strictSame(await store.find('joe', id), name(3))
-    await store.list('joe', undefined, 20)
-    await Promise.all([store.list('joe', undefined, 20), store.list('joe', 7n, 20), store.list('ann')])
-    await store.entries({ owner: 'zoe', id: 1n, plant: name(1) })
+    await store.list('joe', { limit: 20 })
+    await Promise.all([
+      store.list('joe', { limit: 20 }),
+      store.list('joe', { limit: 20, cursor: CURSOR }),
+      store.list('ann'),
+    ])
+    await store.tables.get('plants')?.entries({ owner: 'zoe', key: 1n, text: '' })
     await store.delete('joe', id)
     await Promise.all([store.delete('joe', id + 1n), store.delete('ann', id)])
     await store.findToken(Buffer.alloc(32))
@@ -89,10 +95,10 @@ t.test('requests for the same page that arrive together read it once, and others
   await Promise.all(['joe', 'joe 2', 'ann'].map((owner) => store.create(owner, 1n, name(owner))))
   await store.create('joe', 2n, name('second'))
   const lists = await Promise.all([
-    ...Array.from({ length: 3 }, () => namesOf(store.list('joe', undefined, 1))),
-    namesOf(store.list('joe', 1n, 1)),
-    namesOf(store.list('joe 2', undefined, 1)),
-    namesOf(store.list('ann', undefined, 1)),
+    ...Array.from({ length: 3 }, () => namesOf(store.list('joe', { limit: 1 }))),
+    namesOf(store.list('joe', { limit: 1, cursor: CURSOR })),
+    namesOf(store.list('joe 2', { limit: 1 })),
+    namesOf(store.list('ann', { limit: 1 })),
   ])
   t.strictSame(lists, [['joe'], ['joe'], ['joe'], ['second'], ['joe 2'], ['ann']])
   t.equal(count('{"joe","joe","joe 2","ann"}'), 1)
@@ -125,10 +131,10 @@ t.test('a statement is parsed once for each connection, but each time behind a p
     const { store, count } = await open(t, 2, role)
     for (let id = 0n; id < 5n; id++) {
       await store.create('joe', id, name(`plant ${id}`))
-      await store.list('joe', undefined, 20)
+      await store.list('joe', { limit: 20 })
       t.ok(await store.delete('joe', id))
     }
-    for (const text of ['INSERT INTO plants', 'SELECT string_agg', 'DELETE FROM plants'])
+    for (const text of ['INSERT INTO "plants"', 'SELECT string_agg', 'DELETE FROM "plants"'])
       t.equal(count(text), times, text)
   }
 })
@@ -137,11 +143,11 @@ t.test('a statement whose plan can not be used any more is parsed again', async 
   const { url, store, count } = await open(t)
   await store.create('joe', 1n, name('a'))
   t.strictSame(await store.find('joe', 1n), name('a'))
-  await server.sql('ALTER TABLE plants ALTER COLUMN plant TYPE VARCHAR', url)
+  await server.sql('ALTER TABLE plants ALTER COLUMN item TYPE VARCHAR', url)
   t.strictSame(await store.find('joe', 1n), name('a'))
   t.strictSame(await store.create('joe', 1n, name('b')), name('a'))
   t.strictSame(await namesIn(store, 'joe'), ['a'])
-  t.equal(count('SELECT plant FROM plants WHERE'), 2)
+  t.equal(count('SELECT item AS item FROM "plants" WHERE'), 2)
 })
 
 t.test('plans that can not be used any more on all connections fail no request', async (t) => {
@@ -150,7 +156,7 @@ t.test('plans that can not be used any more on all connections fail no request',
   const find = () => Promise.all(Array.from({ length: 8 }, () => store.find('joe', 1n)))
   for (let round = 0; round < 20; round++) {
     await find()
-    await server.sql(`ALTER TABLE plants ALTER COLUMN plant TYPE ${round % 2 === 0 ? 'VARCHAR' : 'TEXT'}`, url)
+    await server.sql(`ALTER TABLE plants ALTER COLUMN item TYPE ${round % 2 === 0 ? 'VARCHAR' : 'TEXT'}`, url)
     t.ok((await find()).every((plant) => plant?.name === 'a'))
   }
 })

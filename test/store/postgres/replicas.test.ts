@@ -8,7 +8,7 @@ import { type Caller, observe, runHistory } from '../../support/history.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { run } from '../../support/process.ts'
 import { runFaults, startRelay, startReplicas } from '../../support/replicas.ts'
-import { openStore } from '../../../service/store/open.ts'
+import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
 
 const isLong = process.env['LONG'] !== undefined
@@ -21,7 +21,7 @@ t.setTimeout(isLong ? 3_600_000 : 120_000)
 
 const server = await startPostgres(t)
 const url = await server.createDatabase()
-const store = await openStore({ url })
+const store = await openTestStore({ url })
 t.teardown(() => store.close())
 const relay = await startRelay(t, url)
 const replicas = await startReplicas(t, 3, relay.url)

@@ -5,7 +5,7 @@ import { namesIn } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { run, start, startService } from '../../support/process.ts'
 import { NEXT, upgrade } from '../../support/upgrade.ts'
-import { openStore } from '../../../service/store/open.ts'
+import { openTestStore } from '../../support/stores.ts'
 import { VERSIONS } from '../../../service/store/postgres/schema.ts'
 
 const server = await startPostgres(t)
@@ -14,7 +14,7 @@ const TOKEN_LIST = [process.execPath, 'service/token.ts', 'list']
 
 /** Opens a store, stores a plant and closes it. */
 async function use(url: string): Promise<void> {
-  const store = await openStore({ url })
+  const store = await openTestStore({ url })
   const id = BigInt(Math.floor(Math.random() * 1e9))
   await store.create('joe', id, { name: 'x' }).finally(() => store.close())
 }
@@ -137,7 +137,7 @@ t.test('this version works on the schema of the next version, if that allows it'
   )
   await server.sql(`UPDATE plant_store SET version = ${KNOWN + 1}, oldest = ${KNOWN}`, url)
   await use(url)
-  const store = await openStore({ url })
+  const store = await openTestStore({ url })
   const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: ['a'] }
   await store.addToken(token)
   t.strictSame(await store.listTokens(), [token])
@@ -156,7 +156,7 @@ t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
   const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: [] }
   await Promise.all(Array.from({ length: 10 }, () => use(url)))
   t.strictSame(await version(url), CURRENT)
-  const store = await openStore({ url })
+  const store = await openTestStore({ url })
   t.strictSame(await store.listTokens(), [token])
   await store.addToken({ ...token, id: 'b', digest: new Uint8Array(32).fill(1), scopes: ['read'] })
   t.strictSame((await store.findToken(new Uint8Array(32).fill(1)))?.scopes, ['read'])
@@ -173,12 +173,15 @@ t.test('a newer schema that does not allow this version is refused, in one line'
   )
 })
 
-t.test('owners and token ids are compared byte by byte, in any language of the database', async (t) => {
+t.test('owners, keys and token ids are compared byte by byte, in any language of the database', async (t) => {
   const url = await server.createDatabase()
   await use(url)
-  const text = `SELECT column_name FROM information_schema.columns WHERE collation_name = 'C' AND table_schema = 'public'
-    ORDER BY column_name`
-  t.strictSame(await server.sql(text, url), [{ column_name: 'id' }, { column_name: 'owner' }])
+  const text = `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+    WHERE collation_name = 'C' AND table_schema = 'public' ORDER BY name`
+  t.strictSame(
+    (await server.sql(text, url)).map(({ name }) => name),
+    ['notes.key', 'notes.owner', 'plants.owner', 'tokens.id'],
+  )
 })
 
 t.test('a database that can not store all texts is refused', async (t) => {

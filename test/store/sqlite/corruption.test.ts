@@ -1,9 +1,9 @@
 // The real process does not serve a damaged database file.
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { startCheck } from '../../../service/store/sqlite/check.ts'
-import { openStore } from '../../../service/store/open.ts'
+import { openTestStore } from '../../support/stores.ts'
 import { call } from '../../support/helper.ts'
 import { startService } from '../../support/process.ts'
 import { eventually } from '../../support/project.ts'
@@ -16,7 +16,7 @@ const LEAF = 10
 /** A file with plants of some owners, and a token of "joe". */
 async function prepare(t: Test) {
   const file = `${t.testdir()}/plants.db`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   const create = (owner: string, id: number) =>
     store.create(owner, BigInt(id), { name: `${owner}'s plant ${id}`, tag: '🌱'.repeat(255) })
@@ -63,23 +63,6 @@ for (const signal of [undefined, 'SIGTERM'] as const) {
     t.equal(fatal.length, 1)
   })
 }
-
-t.test('a running service ends when it finds that the file is not a database any more', async (t) => {
-  const { file, token, DATABASE_URL } = await prepare(t)
-  const { port, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
-  t.equal((await call(port, { path: '/plants?limit=1', token })).status, 200)
-  const descriptor = openSync(file, 'r+')
-  writeSync(descriptor, Buffer.alloc(100, 7))
-  closeSync(descriptor)
-  // A long list opens a connection, which reads the first page. Open connections have it in their cache.
-  t.equal((await call(port, { path: '/plants', token })).status, 503)
-  const { code, stdout } = await ended
-  t.equal(code, 1)
-  t.match(
-    lines(stdout).filter(({ level }) => level === 60),
-    [{ msg: 'the database is corrupt', err: { errcode: 26 } }],
-  )
-})
 
 t.test(
   'the check in the background finds damage that no request has met: the service is not ready, and says why',

@@ -5,23 +5,23 @@ import { symlinkSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../service/config.ts'
-import { openStore } from '../../../service/store/open.ts'
+import { COLLECTIONS, openTestStore, type TestStore } from '../../support/stores.ts'
 import { openSqlite } from '../../../service/store/sqlite/file.ts'
 import { SCHEMA } from '../../../service/store/sqlite/schema.ts'
-import type { Monitor, Store } from '../../../service/store/store.ts'
+import type { Monitor } from '../../../service/store/store.ts'
 import { namesIn } from '../../support/pages.ts'
 import { run } from '../../support/process.ts'
 
-const OPEN = JSON.stringify(import.meta.resolve('../../../service/store/open.ts'))
+const OPEN = JSON.stringify(import.meta.resolve('../../support/stores.ts'))
 
-async function open(t: Test): Promise<{ store: Store; file: string }> {
+async function open(t: Test): Promise<{ store: TestStore; file: string }> {
   const file = `${t.testdir()}/plants.db`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   t.teardown(() => store.close())
   return { store, file }
 }
 
-const create = (store: Store, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
+const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
 
 /** Makes a monitor that records its calls. */
 function monitor() {
@@ -33,7 +33,7 @@ function monitor() {
 
 t.test('each commit is synced, in WAL mode, for the service and for commands', async (t) => {
   for (const exclusive of [true, false]) {
-    const { db, lock } = openSqlite(`${t.testdirName}.db`, exclusive)
+    const { db, lock } = openSqlite(`${t.testdirName}.db`, COLLECTIONS, exclusive)
     const settings = ['journal_mode', 'synchronous', 'wal_autocheckpoint', 'busy_timeout']
     const values = settings.map((name) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
     // The service waits only a short time, because requests wait with it, and makes the checkpoints itself.
@@ -51,9 +51,9 @@ t.test('one process can lock a file, by any path to it, and commands can open it
   symlinkSync('.', `${t.testdirName}/folder`)
   for (const path of [file, ...links]) {
     const refused = { name: 'StartupError', message: `DATABASE_URL sqlite:${path}: another process is using it` }
-    await t.rejects(openStore({ file: path }), refused)
+    await t.rejects(openTestStore({ file: path }), refused)
   }
-  const visitor = await openStore({ file }, false)
+  const visitor = await openTestStore({ file }, false)
   await visitor.addToken({ id: 'a', caller: 'joe', created: new Date(), digest: new Uint8Array(32), scopes: [] })
   await visitor.close()
   t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
@@ -66,7 +66,7 @@ t.test('a file with another name is refused by each of its names', async (t) => 
   linkSync(file, link)
   for (const path of [file, link]) {
     for (const exclusive of [true, false]) {
-      await t.rejects(openStore({ file: path }, exclusive), {
+      await t.rejects(openTestStore({ file: path }, exclusive), {
         name: 'StartupError',
         message: `DATABASE_URL sqlite:${path}: the file has another name, by a mount or a hard link: mount the folder, not the file`,
       })
@@ -76,7 +76,7 @@ t.test('a file with another name is refused by each of its names', async (t) => 
   await store.close()
   store.close = async () => undefined
   rmSync(link)
-  await (await openStore({ file })).close()
+  await (await openTestStore({ file })).close()
 })
 
 const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
@@ -115,7 +115,7 @@ for (const [what, displace] of Object.entries(displacements)) {
   t.test(`the store fails when ${what}`, async (t) => {
     const file = `${t.testdir()}/plants.db`
     const { told, ...watching } = monitor()
-    const store = await openStore({ file }, true, readConfig({}), watching)
+    const store = await openTestStore({ file }, true, readConfig({}), watching)
     t.teardown(() => store.close())
     told.length = 0
     await store.ping()
@@ -137,7 +137,7 @@ t.test('in production, a start that creates a file logs its path', async (t) => 
   ] as const) {
     for (const expected of [[[level, { file }, 'new database']], []]) {
       const { told, ...watching } = monitor()
-      await (await openStore({ file }, true, readConfig({ NODE_ENV }), watching)).close()
+      await (await openTestStore({ file }, true, readConfig({ NODE_ENV }), watching)).close()
       t.strictSame(told, expected)
     }
     rmSync(file)
@@ -150,20 +150,20 @@ t.test('close unlocks the file, and a left lock file does not lock it', async (t
   await store.close()
   store.close = async () => undefined
   t.ok(existsSync(`${file}.lock`))
-  const again = await openStore({ file })
+  const again = await openTestStore({ file })
   t.strictSame(await namesIn(again, 'joe'), ['plant 1'])
   await again.close()
 })
 
 t.test('the folder of the file is created, but not its parents', async (t) => {
   const folder = t.testdir()
-  await (await openStore({ file: `${folder}/new/plants.db` })).close()
+  await (await openTestStore({ file: `${folder}/new/plants.db` })).close()
   for (const file of [`${folder}/no/such/plants.db`, '/proc/none/none/plants.db', `${folder}/new/plants.db/x`]) {
-    await t.rejects(openStore({ file }), { name: 'StartupError', message: `DATABASE_URL sqlite:${file}: ` })
+    await t.rejects(openTestStore({ file }), { name: 'StartupError', message: `DATABASE_URL sqlite:${file}: ` })
   }
   t.notOk(existsSync(`${folder}/no`))
   mkdirSync(`${folder}/a folder`)
-  await t.rejects(openStore({ file: `${folder}/a folder` }), { name: 'StartupError' })
+  await t.rejects(openTestStore({ file: `${folder}/a folder` }), { name: 'StartupError' })
 })
 
 t.test('a new folder is synced before its file, and the log that a crash left is synced again', async (t) => {
@@ -171,7 +171,7 @@ t.test('a new folder is synced before its file, and the log that a crash left is
   const file = `${folder}/data/plants.db`
   /** Opens the store and runs some code. @returns the calls to files and databases, in order */
   const watched = async (what: string) => {
-    const script = `const { openStore } = await import(${OPEN}); const store = await openStore({ file: ${JSON.stringify(file)} }); ${what}`
+    const script = `const { openTestStore } = await import(${OPEN}); const store = await openTestStore({ file: ${JSON.stringify(file)} }); ${what}`
     const node = [process.execPath, '--import', './test/support/file-calls.ts', '--input-type=module', '-e', script]
     const CALLS = `${folder}/calls`
     rmSync(CALLS, { force: true })
@@ -195,7 +195,7 @@ t.test('a path that begins with "file:" is not read as a URI', async (t) => {
   const here = process.cwd()
   process.chdir(t.testdir())
   t.teardown(() => process.chdir(here))
-  await (await openStore({ file: 'file:a.db?mode=memory' })).close()
+  await (await openTestStore({ file: 'file:a.db?mode=memory' })).close()
   t.ok(existsSync('file:a.db?mode=memory'))
 })
 
@@ -210,13 +210,13 @@ const foreign: [what: string, make: string, message: RegExp][] = [
 for (const [what, make, message] of foreign) {
   t.test(`a database ${what} is refused, and not changed`, async (t) => {
     const file = `${t.testdir()}/plants.db`
-    await (await openStore({ file })).close()
+    await (await openTestStore({ file })).close()
     const db = new DatabaseSync(file)
     db.exec(make)
     db.close()
     const bytes = readFileSync(file)
     for (const exclusive of [true, false])
-      await t.rejects(openStore({ file }, exclusive), { name: 'StartupError', message })
+      await t.rejects(openTestStore({ file }, exclusive), { name: 'StartupError', message })
     t.ok(bytes.equals(readFileSync(file)))
   })
 }
@@ -234,7 +234,7 @@ t.test('a database that another program has created is refused, and not changed'
     const bytes = readFileSync(file)
     t.teardown(() => ['', '.lock'].forEach((end) => rmSync(file + end, { force: true })))
     await t.rejects(
-      openStore({ file }),
+      openTestStore({ file }),
       { name: 'StartupError', message: /it is a database of another program$/ },
       name,
     )
@@ -245,7 +245,7 @@ t.test('a database that another program has created is refused, and not changed'
 t.test('a file that is not a database is refused, and not changed', async (t) => {
   const file = `${t.testdir()}/plants.db`
   writeFileSync(file, 'name,tag\n'.repeat(1000))
-  await t.rejects(openStore({ file }), { name: 'StartupError', message: /file is not a database$/ })
+  await t.rejects(openTestStore({ file }), { name: 'StartupError', message: /file is not a database$/ })
   t.equal(readFileSync(file, 'utf8'), 'name,tag\n'.repeat(1000))
 })
 
@@ -259,8 +259,8 @@ t.test('a version of SQLite that can corrupt a file is refused before it opens o
   ] as const) {
     const script = `
       Object.defineProperty(process.versions, 'sqlite', { value: '${version}' })
-      const { openStore } = await import(${OPEN})
-      await openStore({ file: process.env.FILE }).then((store) => store.close(), (error) => console.log(error.message))`
+      const { openTestStore } = await import(${OPEN})
+      await openTestStore({ file: process.env.FILE }).then((store) => store.close(), (error) => console.log(error.message))`
     const { stdout } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
     t.match(stdout.trim(), answer, version)
     if (stdout !== '') t.notOk(existsSync(file))

@@ -1,13 +1,13 @@
 // The operating system refuses the embedded store write permission or disk space.
 import t from 'tap'
 import { issueToken } from '../../support/tokens.ts'
-import { openStore } from '../../../service/store/open.ts'
-import type { Plant } from '../../../service/store/store.ts'
+import { openTestStore } from '../../support/stores.ts'
+import type { Plant } from '../../support/stores.ts'
 import { call } from '../../support/helper.ts'
 import { namesIn } from '../../support/pages.ts'
 import { run, startService } from '../../support/process.ts'
 
-const OPEN = JSON.stringify(import.meta.resolve('../../../service/store/open.ts'))
+const OPEN = JSON.stringify(import.meta.resolve('../../support/stores.ts'))
 /** Root may write everything, unless it has lost this right. */
 const restricted = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override'] : []
 
@@ -15,19 +15,19 @@ t.test('a start fails if a file or the folder is not writable, and names it', as
   const folder = t.testdir()
   const script = `
     import { chmodSync } from 'node:fs'
-    const { openStore } = await import(${OPEN})
+    const { openTestStore } = await import(${OPEN})
     const folder = process.env.FOLDER
     const file = folder + '/plants.db'
-    const store = await openStore({ file })
+    const store = await openTestStore({ file })
     await store.create('joe', 1n, { name: 'Rose' })
     process.stdout.write('[')
     for (const path of [file, file + '-wal', file + '.lock']) {
       chmodSync(path, 0o444)
-      const message = await openStore({ file }, false).then(() => 'opened', (error) => error.message)
+      const message = await openTestStore({ file }, false).then(() => 'opened', (error) => error.message)
       console.log(JSON.stringify([path, message]) + ',')
       chmodSync(path, 0o644)
     }
-    await openStore({ file: '/proc/plants.db' }).catch((error) => console.log(JSON.stringify(['/proc', error.message]) + ']'))
+    await openTestStore({ file: '/proc/plants.db' }).catch((error) => console.log(JSON.stringify(['/proc', error.message]) + ']'))
     process.kill(process.pid, 'SIGKILL')`
   const command = [...restricted, process.execPath, '--input-type=module', '-e', script]
   const { stdout, stderr } = await run(command, { FOLDER: folder })
@@ -47,15 +47,17 @@ t.test('on a full disk writes are refused, acknowledged writes stay, and reads g
       this.exec('PRAGMA max_page_count = 100')
       return prepare.call(this, sql)
     }
-    const { openStore } = await import(${OPEN})
-    const store = await openStore({ file: process.env.FILE })
+    const { openTestStore } = await import(${OPEN})
+    const store = await openTestStore({ file: process.env.FILE })
     const answers = []
     for (let id = 0; id < 50; id++) {
       const name = String(id).padStart(20000, 'x')
       answers.push(await store.create('joe', BigInt(id), { name }).then(() => 1, (error) => error.name))
     }
-    const { plants } = await store.list('joe')
-    console.log(JSON.stringify({ answers, stored: JSON.parse(plants.text).map(({ name }) => Number(name.replace(/^x+/, ''))) }))
+    const { items } = await store.list('joe')
+    const parts = 'text' in items ? [items] : await Array.fromAsync(items)
+    const plants = parts.flatMap(({ text }) => JSON.parse(text))
+    console.log(JSON.stringify({ answers, stored: plants.map(({ name }) => Number(name.replace(/^x+/, ''))) }))
     process.kill(process.pid, 'SIGKILL')`
   const { stdout, stderr, signal } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
   t.equal(signal, 'SIGKILL', stderr)
@@ -67,7 +69,7 @@ t.test('on a full disk writes are refused, acknowledged writes stay, and reads g
       .map(Number)
       .filter((id) => answers[id] === 1),
   )
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   t.teardown(() => store.close())
   t.strictSame((await namesIn(store, 'joe')).length, stored.length, 'also after a crash')
   t.ok(await store.create('joe', 1000n, { name: 'Rose' }), 'it works again when there is room')
@@ -75,7 +77,7 @@ t.test('on a full disk writes are refused, acknowledged writes stay, and reads g
 
 t.test('when the log can not grow (EFBIG), a failed commit is 503, and the service goes on', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await store.close()
   const environment = { DATABASE_URL: `sqlite:${file}`, NODE_COMPILE_CACHE: '', NODE_V8_COVERAGE: '' }

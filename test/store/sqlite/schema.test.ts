@@ -2,20 +2,20 @@
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { openStore } from '../../../service/store/open.ts'
+import { COLLECTIONS, openTestStore } from '../../support/stores.ts'
 import { openSqlite } from '../../../service/store/sqlite/file.ts'
 import { SCHEMA } from '../../../service/store/sqlite/schema.ts'
 import { run } from '../../support/process.ts'
 
 const NEXT = [
   ...SCHEMA,
-  "ALTER TABLE plants ADD COLUMN colour TEXT; UPDATE plants SET colour = 'green'",
-  'CREATE TABLE gardens (colour TEXT) STRICT; INSERT INTO gardens SELECT colour FROM plants',
+  "ALTER TABLE tokens ADD COLUMN colour TEXT; UPDATE tokens SET colour = 'green'",
+  'CREATE TABLE gardens (colour TEXT) STRICT; INSERT INTO gardens SELECT colour FROM tokens',
 ]
 
 /** Opens a file as a program with these versions would, runs a query, and closes the file. */
-function upgrade(file: string, schema: readonly string[], look = 'SELECT id FROM plants'): unknown[] {
-  const { db, lock } = openSqlite(file, true, schema)
+function upgrade(file: string, schema: readonly string[], look = 'SELECT key FROM plants'): unknown[] {
+  const { db, lock } = openSqlite(file, COLLECTIONS, true, schema)
   try {
     return db
       .prepare(look)
@@ -27,12 +27,13 @@ function upgrade(file: string, schema: readonly string[], look = 'SELECT id FROM
   }
 }
 
-/** Makes a file of the current version, with one plant. */
+/** Makes a file of the current version, with one plant and one token. */
 function prepare(t: Test): string {
   const file = `${t.testdir()}/plants.db`
   upgrade(file, SCHEMA)
   const db = new DatabaseSync(file)
-  db.exec(`INSERT INTO plants (owner, id, plant) VALUES ('joe', 7, '{"name":"Rose"}')`)
+  db.exec(`INSERT INTO plants (owner, key, item) VALUES ('joe', 7, '{"name":"Rose"}')`)
+  db.exec("INSERT INTO tokens (id, digest, caller, created) VALUES ('a', zeroblob(32), 'joe', 1)")
   db.close()
   return file
 }
@@ -48,7 +49,7 @@ const version = (file: string) => {
 const program = (schema: readonly string[]) => `
   const { openSqlite } = await import(${JSON.stringify(import.meta.resolve('../../../service/store/sqlite/file.ts'))})
   try {
-    openSqlite(process.env.FILE, process.env.EXCLUSIVE === 'true', ${JSON.stringify(schema)})
+    openSqlite(process.env.FILE, ${JSON.stringify(COLLECTIONS)}, process.env.EXCLUSIVE === 'true', ${JSON.stringify(schema)})
     console.log('opened')
   } catch (error) {
     console.log(error.message)
@@ -72,11 +73,11 @@ t.test('a file of any version is upgraded to the newest, and keeps its data', as
 
 t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const { db, lock } = openSqlite(file, true, SCHEMA.slice(0, 1))
+  const { db, lock } = openSqlite(file, COLLECTIONS, true, SCHEMA.slice(0, 1))
   db.exec("INSERT INTO tokens (id, digest, caller, created) VALUES ('a', zeroblob(32), 'joe', 1)")
   db.close()
   lock?.close()
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   t.teardown(() => store.close())
   const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: [] }
   t.strictSame(await store.listTokens(), [token])

@@ -1,16 +1,13 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { JsonText } from '../../../service/http/json.ts'
-import { type Store } from '../../../service/store/store.ts'
-import { batchesOf, read } from '../../support/pages.ts'
-import { openStore } from '../../../service/store/open.ts'
+import { partsOf, read } from '../../support/pages.ts'
+import { openTestStore, type TestStore } from '../../support/stores.ts'
 import { StoreUnavailable } from '../../../service/errors.ts'
 
-async function open(t: Test): Promise<{ store: Store; file: string }> {
+async function open(t: Test): Promise<{ store: TestStore; file: string }> {
   const file = `${t.testdir()}/plants.db`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   t.teardown(() => store.close())
   return { store, file }
 }
@@ -27,7 +24,7 @@ function commitsIn(file: string): number {
   return commits
 }
 
-const create = (store: Store, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
+const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
 
 t.test('writes that arrive together share one commit', async (t) => {
   const { store, file } = await open(t)
@@ -60,58 +57,19 @@ t.test(
     other.exec('BEGIN IMMEDIATE')
     const results = await Promise.allSettled([create(store, 2), create(store, 3), store.delete('joe', 1n)])
     for (const each of results) t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
-    t.strictSame(await read(store.list('joe')), { plants: [{ name: 'plant 1' }] })
+    t.strictSame(await read(store.list('joe')), { items: [{ name: 'plant 1' }] })
     other.exec('ROLLBACK')
     await create(store, 4)
-    t.strictSame(await read(store.list('joe')), { plants: [{ name: 'plant 1' }, { name: 'plant 4' }] })
+    t.strictSame(await read(store.list('joe')), { items: [{ name: 'plant 1' }, { name: 'plant 4' }] })
   },
 )
 
-t.test('a cached list that has become too long is streamed', async (t) => {
-  const { store } = await open(t)
-  await Promise.all(Array.from({ length: 600 }, (_, id) => create(store, id)))
-  t.ok((await store.list('joe')).plants instanceof JsonText)
-  const tag = '🌱'.repeat(255)
-  await Promise.all(Array.from({ length: 1000 }, (_, id) => store.create('joe', BigInt(1000 + id), { name: 'x', tag })))
-  t.equal((await Array.fromAsync(batchesOf(await store.list('joe')))).length, 11)
-})
-
 t.test('a closed store has no open file, also after a long list', async (t) => {
   const { store, file } = await open(t)
-  const tag = '🌱'.repeat(255) // too many bytes to read without batches
+  const tag = '🌱'.repeat(255) // too long for one step
   await Promise.all(Array.from({ length: 1100 }, (_, id) => store.create('joe', BigInt(id), { name: 'x', tag })))
-  await Array.fromAsync(batchesOf(await store.list('joe', undefined, 1090)))
+  await Array.fromAsync(partsOf(await store.list('joe', { limit: 1090 })))
   await store.close()
   // SQLite removes the log when the last connection is closed.
   t.notOk(existsSync(`${file}-wal`))
-})
-
-t.test('a long list fails if the file is gone', async (t) => {
-  const { store, file } = await open(t)
-  const tag = '🌱'.repeat(255) // too many bytes to read without batches
-  await Promise.all(Array.from({ length: 1000 }, (_, id) => store.create('joe', BigInt(id), { name: 'x', tag })))
-  rmSync(file)
-  for (let times = 0; times < 20; times++) await t.rejects(store.list('joe'), { name: 'StoreUnavailable' })
-})
-
-t.test('the long lists of one owner get at most one batch together in each turn of the event loop', async (t) => {
-  const { store } = await open(t)
-  const tag = '🌱'.repeat(255)
-  await Promise.all(Array.from({ length: 1600 }, (_, id) => store.create('joe', BigInt(id), { name: 'x', tag })))
-  const lists = await Promise.all(Array.from({ length: 8 }, () => store.list('joe')))
-  let [batches, isOver] = [0, false]
-  const reading = lists.map(async (list) => {
-    for await (const { text } of batchesOf(list)) batches += Math.sign(text.length)
-  })
-  const read = Promise.all(reading).finally(() => {
-    isOver = true
-  })
-  let most = 0
-  while (!isOver) {
-    const before = batches
-    await nextTurn()
-    most = Math.max(most, batches - before)
-  }
-  await read
-  t.strictSame({ batches, most }, { batches: 128, most: 1 })
 })

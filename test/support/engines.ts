@@ -1,0 +1,90 @@
+// Opens stores of each engine for tests, and says how a test fills their collections.
+import type { Test } from 'tap'
+import type { Collection, Key, Page } from '../../service/store/store.ts'
+import { read } from './pages.ts'
+import { startPostgres } from './postgres.ts'
+import { type Note, openTestStore, type Plant, type TestStore } from './stores.ts'
+
+/** A new store. `reopen` opens it again; on PostgreSQL also while it is open. */
+export interface Opened {
+  readonly store: TestStore
+  readonly reopen: () => Promise<TestStore>
+}
+
+/** An engine. */
+export interface Engine {
+  readonly name: string
+  /** Whether several processes may open a store at the same time. */
+  readonly isShared: boolean
+  /** Opens a new store. */
+  readonly open: (t: Test) => Promise<Opened>
+}
+
+/** The engines; PostgreSQL runs until the test ends. */
+export async function startEngines(t: Test): Promise<Engine[]> {
+  const postgres = await startPostgres(t)
+  const opened = async (database: Parameters<typeof openTestStore>[0]): Promise<Opened> => {
+    return { store: await openTestStore(database), reopen: () => openTestStore(database) }
+  }
+  return [
+    { name: 'sqlite', isShared: false, open: (t) => opened({ file: `${t.testdir()}/plants.db` }) },
+    { name: 'postgres', isShared: true, open: async () => opened({ url: await postgres.createDatabase() }) },
+  ]
+}
+
+/** A collection, with the keys and items that a test puts into it. */
+export interface Kind<Item, K extends Key> {
+  readonly name: 'plants' | 'notes'
+  readonly of: (store: TestStore) => Collection<Item, K>
+  /** The key at a place. Keys ascend as their places do. */
+  readonly key: (place: number) => K
+  /** An item with a text. A note also has a count that a `number` can't hold. */
+  readonly item: (text: string) => Item
+  readonly textOf: (item: Item) => string
+}
+
+export const PLANTS: Kind<Plant, bigint> = {
+  name: 'plants',
+  of: (store) => store,
+  key: BigInt,
+  item: (name) => ({ name }),
+  textOf: ({ name }) => name,
+}
+
+export const NOTES: Kind<Note, string> = {
+  name: 'notes',
+  of: ({ notes }) => notes,
+  key: (place) => `é${String(place).padStart(7, '0')}`,
+  item: (text) => ({ text, count: 2n ** 53n + 1n }),
+  textOf: ({ text }) => text,
+}
+
+/** Fills a collection with items whose texts begin with their places, and reads them. */
+export function filling<Item, K extends Key>({ of, key, item, textOf }: Kind<Item, K>, store: TestStore) {
+  const items = of(store)
+  const placeOf = (item: Item) => Number.parseInt(textOf(item))
+  return {
+    items,
+    placeOf,
+    /** @param more what the texts have besides */
+    create: (owner: string, places: readonly number[], more = '') =>
+      Promise.all(places.map((place) => items.create(owner, key(place), item(`${place} ${more}`)))),
+    /** The places of the items of a page. */
+    placesOf: async (page: Page<Item> | Promise<Page<Item>>) => (await read(page)).items.map(placeOf),
+  }
+}
+
+/** Runs tests for each collection of each engine. */
+export async function forEachCollection(
+  t: Test,
+  test: <Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: Engine) => Promise<void>,
+): Promise<void> {
+  for (const engine of await startEngines(t)) {
+    t.test(`plants, by int64, on ${engine.name}`, (t) => test(t, PLANTS, engine))
+    t.test(`notes, by text, on ${engine.name}`, (t) => test(t, NOTES, engine))
+  }
+}
+
+export function range(length: number): number[] {
+  return Array.from({ length }, (_, index) => index)
+}
