@@ -16,7 +16,7 @@ export interface ServerParts {
 const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
 const MALFORMED = new HttpError(400, 'The request is malformed')
-/** By the codes of https://nodejs.org/api/http.html#event-clienterror */
+/** By the codes of https://nodejs.org/api/http.html#event-clienterror. */
 const PARSER_ERRORS = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', new HttpError(408, 'The request took too long to arrive')],
   ['HPE_HEADER_OVERFLOW', new HttpError(431, 'The header fields are too large')],
@@ -29,44 +29,41 @@ export function refuseTooBusy(request: IncomingMessage, response: ServerResponse
   response.writeHead(TOO_BUSY.statusCode, headers).end(body)
 }
 
+/** What is known of the bytes that are refused. */
+type Known = Pick<IncomingMessage, 'headers'> & Pick<Refused, 'code' | 'method'>
+
 /** Refuses bytes that the HTTP parser rejects, and closes the connection. */
-export function refuseBytes(error: Error & { readonly code?: string }, socket: Socket, server: ServerParts): void {
+export function refuseBytes({ code }: Error & { readonly code?: string }, socket: Socket, server: ServerParts): void {
+  refuse(socket, PARSER_ERRORS.get(code ?? '') ?? MALFORMED, { headers: {}, code }, server)
+}
+
+/** Refuses CONNECT, and closes the connection. */
+export function refuseConnect({ headers, method, socket }: IncomingMessage, server: ServerParts): void {
+  // Node has removed its own listeners, which the response before this one may still need.
+  socket.on('error', () => undefined).on('timeout', () => socket.destroy())
+  socket.on('drain', () => server.openRequests.latest(socket)?.response.emit('drain'))
+  refuse(socket, NO_TUNNEL, { headers, method }, server)
+}
+
+function refuse(socket: Socket, error: HttpError, known: Known, server: ServerParts): void {
   const latest = server.openRequests.latest(socket)
   const isOpen = latest?.response.closed === false
   const isInBody = latest?.request.complete === false
   if (isOpen && (!isInBody || latest.response.headersSent)) {
     // Wait for the earlier response to end: the client must not mistake the refusal for that response.
-    latest.response.once('close', () => refuseBytes(error, socket, server))
+    latest.response.once('close', () => refuse(socket, error, known, server))
     return
   }
-  const { code } = error
-  const refusal = PARSER_ERRORS.get(code ?? '') ?? MALFORMED
+  const { headers, ...about } = known
   if (isOpen && socket.writable) {
-    latest.status = refusal.statusCode
-    write(socket, refusal, latest.fastify?.request.id ?? server.requestId(latest.request))
-  } else if (!isInBody && socket.writable) refuse(socket, refusal, server, { headers: {} }, { code })
-  socket.destroy()
-}
-
-/** Refuses CONNECT, and closes the connection. */
-export function refuseConnect(request: IncomingMessage, server: ServerParts): void {
-  const { method, socket } = request
-  socket.on('error', () => undefined) // Node has removed its own listener.
-  const isOpen = server.openRequests.latest(socket)?.response.closed === false
-  if (!isOpen) refuse(socket, NO_TUNNEL, server, request, { method })
-  socket.destroy()
-}
-
-function refuse(
-  socket: Socket,
-  error: HttpError,
-  server: ServerParts,
-  request: Pick<IncomingMessage, 'headers'>,
-  about: Pick<Refused, 'code' | 'method'>,
-): void {
-  const id = server.requestId(request)
-  write(socket, error, id)
-  server.openRequests.countRefused({ id, status: error.statusCode, ...about })
+    latest.status = error.statusCode
+    write(socket, error, latest.fastify?.request.id ?? server.requestId(latest.request))
+  } else if (!isInBody && socket.writable) {
+    const id = server.requestId({ headers })
+    write(socket, error, id)
+    server.openRequests.countRefused({ id, status: error.statusCode, ...about })
+  }
+  socket.destroySoon()
 }
 
 /** Writes a whole HTTP/1.1 response, the last one of its connection. */

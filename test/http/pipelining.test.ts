@@ -1,4 +1,6 @@
 import net from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -99,4 +101,27 @@ t.test('what a client pipelines behind Expect is answered', async (t) => {
   t.strictSame(await statuses(4, post + json + list + list), [100, 200, 200, 200])
   t.strictSame(await statuses(4, list + post + json + list), [200, 100, 200, 200])
   t.strictSame(await statuses(2, post.replace('Bearer ', 'Bearer x') + json + list), [401], 'or closed')
+})
+
+t.test('a CONNECT behind the last response of a connection is not answered', async (t) => {
+  const { release, seen, socket, state } = await serve(t)
+  socket.write('GET /0 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n')
+  await eventually(() => seen() === 1)
+  release()
+  await eventually(() => socket.closed)
+  t.match(state.text, /^HTTP\/1\.1 200 [^]*\r\n\r\nx$/)
+})
+
+t.test('a long response with CONNECT behind it is sent whole, however slowly its client reads', async (t) => {
+  const app = makeServer({ config: readConfig({}), log: pino({ level: 'silent' }), maxConnections: 100 })
+  const size = 20_000_000
+  app.get('/', async () => Readable.from(Array.from({ length: size / 10_000 }, () => Buffer.alloc(10_000, 'x'))))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => app.close())
+  const socket = net.connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n')
+  const received = await text(socket)
+  t.ok(received.length > size)
+  t.match(received.slice(-1000), /x\r\n0\r\n\r\nHTTP\/1\.1 501 [^]*"CONNECT is not implemented"}$/)
 })
