@@ -97,7 +97,7 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
       throw new HttpError(415, `The Content-Type of the body must be ${Object.keys(content).join(' or ')}, in UTF-8`)
     if (encoding.toLowerCase() !== 'identity') throw new HttpError(415, 'The body must not have a Content-Encoding')
     if (length > media.limit) throw TOO_LONG
-    if (headers.expect !== undefined && raw.httpVersion === '1.1') reply.raw.writeContinue()
+    if (headers.expect !== undefined && raw.httpVersion === '1.1' && !isEmpty) reply.raw.writeContinue()
     done()
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreUnavailable } from '../errors.ts'
+import { STATUS_CODES } from './node.ts'
 import { standardHeaders } from './protocol.ts'
 
 declare module 'fastify' {
@@ -33,10 +34,9 @@ function toHttpError(error: Error & { readonly statusCode?: number }): HttpError
   if (error instanceof StoreUnavailable) {
     return new HttpError(503, 'The store is not available, try again later', { 'retry-after': '1' })
   }
-  const { statusCode = 500, message } = error
-  return statusCode >= 400 && statusCode < 500
-    ? new HttpError(statusCode, message)
-    : new HttpError(500, 'Internal Server Error')
+  const { statusCode = 500 } = error
+  const status = statusCode >= 400 && statusCode < 500 ? statusCode : 500
+  return new HttpError(status, STATUS_CODES[status] ?? '') // the message of a library may quote the request
 }
 
 /** The usual body of an error: the contract's schema `Error`. */

@@ -60,15 +60,25 @@ const isChunked = (coding: string) => coding.toLowerCase() === 'chunked'
 const isContinue = (expect: string) => expect.toLowerCase() === '100-continue'
 
 /** Whether the connection must close after this request, because it is not clear where the next request begins. */
-export function endsConnection({ headers, httpVersion }: IncomingMessage): boolean {
+export function endsConnection({ headers, httpVersion, httpVersionMajor }: IncomingMessage): boolean {
   const { expect, upgrade, 'transfer-encoding': coding } = headers
-  const isFramed = coding === undefined || (isChunked(coding) && httpVersion !== '1.0')
+  const isFramed = httpVersionMajor === 1 && (coding === undefined || (isChunked(coding) && httpVersion !== '1.0'))
   return !isFramed || upgrade !== undefined || (expect !== undefined && !isContinue(expect))
 }
 
-/** Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, section 10.1.1). An `onRequest` hook. */
+export const BAD_VERSION = new HttpError(505, 'The versions of HTTP are 1.0 and 1.1')
+export const BAD_TARGET = new HttpError(
+  400,
+  'The request target must be a path in UTF-8 with percent-encoding, without a fragment, and without user information',
+)
+
+/**
+ * Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, sections 2.5, 4.2.4 and 10.1.1). An
+ * `onRequest` hook.
+ */
 export function checkProtocol({ raw, url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
   const { host, expect, 'transfer-encoding': coding } = raw.headers
+  if (raw.httpVersionMajor !== 1) throw BAD_VERSION
   if (raw.rawHeaders.length > 2 * MAX_HEADERS) {
     throw new HttpError(431, `The request has more than ${MAX_HEADERS} header fields`)
   }
@@ -76,7 +86,7 @@ export function checkProtocol({ raw, url }: FastifyRequest, _reply: FastifyReply
   if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0') || !HOST.test(host ?? '')) {
     throw new HttpError(400, 'The request needs one valid Host header')
   }
-  if (url.includes('#')) throw new HttpError(400, 'The request target must not have a fragment')
+  if (/#|^\w+:\/\/[^/?]*@/.test(url)) throw BAD_TARGET
   if (coding !== undefined && !isChunked(coding)) throw new HttpError(501, 'The only transfer coding is chunked')
   if (expect !== undefined && !isContinue(expect)) throw new HttpError(417, 'The only expectation is 100-continue')
   done()
@@ -121,15 +131,25 @@ function answerOtherMethod({ method, routeOptions }: FastifyRequest, reply: Fast
   reply.code(204).headers(headers).send()
 }
 
-/** Refuses a path that no route has, before its body is read. An `onRequest` hook. */
+/** A segment `.` or `..`: clients and gateways may remove it, and the segment before it (RFC 3986, section 5.2.4). */
+const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i
+
+/**
+ * Refuses a path that no route has, before its body is read. Answers `OPTIONS *`, which asks about the whole server (RFC
+ * 9110, section 9.3.7). An `onRequest` hook.
+ */
 export function checkPath(
-  { is404, params, raw, routeOptions }: FastifyRequest,
-  _reply: FastifyReply,
+  { is404, method, params, routeOptions, url }: FastifyRequest,
+  reply: FastifyReply,
   done: () => void,
 ): void {
-  // @fastify/cors adds a route for OPTIONS of every path. The router treats `OPTIONS *` as `/`, and `/things/` as
-  // `/things/{id}` with an empty parameter.
-  const isUnknown = is404 || routeOptions.url === '*' || raw.url === '*' || Object.values(params ?? {}).includes('')
-  if (isUnknown) throw NO_SUCH_PATH
+  if (url === '*' && method === 'OPTIONS') {
+    reply.code(204).send()
+    return
+  }
+  // @fastify/cors adds a route for OPTIONS of every path. The router treats `*` as `/`, and `/things/` as `/things/{id}`
+  // with an empty parameter.
+  const isUnknown = is404 || routeOptions.url === '*' || url === '*' || Object.values(params ?? {}).includes('')
+  if (isUnknown || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
   done()
 }

@@ -5,6 +5,7 @@ import { HttpError } from '../errors.ts'
 import { plainError } from './errors.ts'
 import { STATUS_CODES } from './node.ts'
 import type { OpenRequests, Refused } from './open-requests.ts'
+import { BAD_VERSION } from './protocol.ts'
 
 /** The parts of a server that a refusal needs. */
 export interface ServerParts {
@@ -16,8 +17,9 @@ export interface ServerParts {
 const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
 const MALFORMED = new HttpError(400, 'The request is malformed')
-/** By the codes of https://nodejs.org/api/http.html#event-clienterror. */
+/** By the codes of https://nodejs.org/api/http.html#event-clienterror, or by the reason, where a code has several. */
 const PARSER_ERRORS = new Map([
+  ['Invalid HTTP version', BAD_VERSION],
   ['ERR_HTTP_REQUEST_TIMEOUT', new HttpError(408, 'The request took too long to arrive')],
   ['HPE_HEADER_OVERFLOW', new HttpError(431, 'The header fields are too large')],
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', new HttpError(413, 'The chunk extensions are too large')],
@@ -29,12 +31,16 @@ export function refuseTooBusy(request: IncomingMessage, response: ServerResponse
   response.writeHead(TOO_BUSY.statusCode, headers).end(body)
 }
 
+type ParserError = Error & { readonly code?: string; readonly reason?: string }
+
 /** What is known of the bytes that are refused. */
 type Known = Pick<IncomingMessage, 'headers'> & Pick<Refused, 'code' | 'method'>
 
 /** Refuses bytes that the HTTP parser rejects, and closes the connection. */
-export function refuseBytes({ code }: Error & { readonly code?: string }, socket: Socket, server: ServerParts): void {
-  refuse(socket, PARSER_ERRORS.get(code ?? '') ?? MALFORMED, { headers: {}, code }, server)
+export function refuseBytes(error: ParserError, socket: Socket, server: ServerParts): void {
+  const { code = '', reason = '' } = error
+  const refusal = PARSER_ERRORS.get(reason) ?? PARSER_ERRORS.get(code) ?? MALFORMED
+  refuse(socket, refusal, { headers: {}, code: error.code }, server)
 }
 
 /** Refuses CONNECT, and closes the connection. */

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { Admission } from './admission.ts'
 import { answerError } from './errors.ts'
-import { endsConnection, NO_SUCH_PATH, requestIds } from './protocol.ts'
+import { BAD_TARGET, endsConnection, NO_SUCH_PATH, requestIds } from './protocol.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, startRequest } from './open-requests.ts'
 import { waitForPrevious } from './pipelining.ts'
@@ -48,9 +48,9 @@ export function makeServer(options: Options): FastifyInstance {
     // A logger for each request would cost more than its one line, which has the request id anyway.
     childLoggerFactory: (logger) => logger,
     genReqId: requestId,
-    frameworkErrors: (error, request, reply) => {
+    frameworkErrors: (_error, request, reply) => {
       startRequest(request, reply)
-      answerError(error, request, reply)
+      answerError(BAD_TARGET, request, reply)
     },
     clientErrorHandler: (error, socket) => admission.admit(() => refuseBytes(error, socket, refusing)),
   })

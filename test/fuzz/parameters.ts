@@ -93,6 +93,7 @@ function changed(choices: Choices, text: string): string {
 export function expectedStatus({ method, url }: Asked): number {
   let decoded: string[][]
   const [path = '', ...queries] = url.split('?')
+  if (/\/(\.|%2e){1,2}$/i.test(path)) return 404
   try {
     decodeURIComponent(url)
     decoded = queries

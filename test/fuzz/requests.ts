@@ -94,7 +94,7 @@ export function requestsOf(choices: Choices, target: Target): Buffer {
 }
 
 /** The statuses that there are: where the contract says "default" it would take any other. */
-const STATUSES = new Set([100, 200, 204, 400, 401, 404, 405, 408, 409, 413, 415, 417, 431, 501])
+const STATUSES = new Set([100, 200, 204, 400, 401, 404, 405, 408, 409, 413, 415, 417, 431, 501, 505])
 
 /** What an answer may be the answer to: which one it is, the service alone knows. */
 const CANDIDATES = [

@@ -1,5 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
+import Fastify from 'fastify'
 import t from 'tap'
+import { answerError } from '../../service/http/errors.ts'
 import { build } from '../support/helper.ts'
 
 t.test(
@@ -23,6 +25,17 @@ t.test(
     }
     other.close()
     t.equal((await create(2)).status, 200, 'it works again')
+  },
+)
+
+t.test(
+  'a refusal that a library throws has its status, and not its message, which may quote the request',
+  async (t) => {
+    const app = Fastify()
+    t.teardown(() => app.close())
+    app.setErrorHandler(answerError)
+    app.get('/', () => Promise.reject(Object.assign(new Error('secret'), { statusCode: 413 })))
+    t.strictSame((await app.inject('/')).json(), { error: 413, message: 'Payload Too Large' })
   },
 )
 

@@ -19,8 +19,13 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   'an empty Host': [`GET /plants HTTP/1.1\r\nHost:\r\n${bearer.slice(9)}\r\n`, 200, 'kept'],
   'HTTP/1.0 without Host': [`GET /plants HTTP/1.0\r\n${bearer.slice(9)}\r\n`, 200, 'closed'],
   'HTTP/1.0 with keep-alive': [`GET /plants HTTP/1.0\r\nConnection: keep-alive\r\n${bearer}\r\n`, 200, 'kept'],
-  'HTTP/0.9': [`GET /plants\r\n\r\n`, 400, 'closed'],
-  'HTTP/1.2': [get.replace('1.1', '1.2') + '\r\n', 400, 'closed'],
+  'HTTP/0.9': [`GET /plants\r\n\r\n`, 505, 'closed'],
+  'HTTP/0.9, by name': [get.replace('1.1', '0.9') + '\r\n', 505, 'closed'],
+  'HTTP/1.2': [get.replace('1.1', '1.2') + '\r\n', 505, 'closed'],
+  'HTTP/2.0': [get.replace('1.1', '2.0') + '\r\n', 505, 'closed'],
+  'HTTP/2.0 with keep-alive': [get.replace('1.1', '2.0') + 'Connection: keep-alive\r\n\r\n', 505, 'closed'],
+  'HTTP/3.0': [get.replace('1.1', '3.0') + '\r\n', 505, 'closed'],
+  'a version of one digit': [get.replace('1.1', '1') + '\r\n', 400, 'closed'],
   'HTTP/2 preface': [`PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`, 400, 'closed'],
   TLS: [Buffer.from('16030100a5010000a10303', 'hex'), 400, 'closed'],
   'absolute form, of a request that is otherwise invalid': [
@@ -46,6 +51,12 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   'an absolute form of another host and port': [`GET http://other:99/plants HTTP/1.1\r\n${bearer}\r\n`, 200, 'kept'],
   'an absolute form of https': [`GET https://other/plants HTTP/1.1\r\n${bearer}\r\n`, 200, 'kept'],
   'an absolute form of another scheme': [`GET ftp://other/plants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'user information in an absolute form': [`GET http://u@h/plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
+  'user information with a password': [`GET http://u:p@h HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
+  'an at sign in a path': [`GET /nowhere/http://u@h/ HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'an absolute form without a host': [`GET http:///plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
+  'OPTIONS of the server': [`OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n`, 204, 'kept'],
+  'GET of the server': [`GET * HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'two Authorizations': [`${get}Authorization: Bearer x\r\n\r\n`, 401, 'kept'],
   'two X-Request-Ids': [`${get}X-Request-Id: a\r\nX-Request-Id: b\r\n\r\n`, 200, 'kept'],
   TRACE: [`TRACE /plants HTTP/1.1\r\n${bearer}\r\n`, 405, 'kept'],
@@ -61,6 +72,12 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   '%2F in an id': [`DELETE /plants/7%2F HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   '%2E%2E before plants': [`GET /%2E%2E/plants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'dots before plants': [`GET /../plants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'two dots in the place of an id': [`DELETE /plants/.. HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'encoded dots in the place of an id': [`DELETE /plants/.%2e?x HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'a dot before a path': [`GET /./plants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'dots in the path of an absolute form': [`DELETE http://h/plants/%2E HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'three dots in the place of an id': [`DELETE /plants/... HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
+  'dots in a query': [`GET /plants?x=/../y HTTP/1.1\r\n${bearer}\r\n`, 200, 'kept'],
   '%3F in the place of a question mark': [`GET /plants%3Flimit=1 HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'a backslash in the place of a slash': [`GET \\\\plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
   '%00 in a path': [`GET /plants%00 HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
@@ -111,12 +128,21 @@ t.test('with Expect: 100-continue, the body is asked for, and only if it is want
   t.strictSame(await statuses(head.replace(/Bearer .*/, 'Bearer wrong')), [401], '401 without 100, closed')
   t.strictSame(await statuses(head.replace('application/json', 'text/plain')), [415])
   t.strictSame(await statuses(head.replace('Length: 21', 'Length: 16385')), [413], 'a length that is refused')
+  t.strictSame(await statuses(head.replace('Length: 21', 'Length: 0'), `${get}\r\n`), [400], 'there is none')
   const upgrade = head.replace('Expect', 'Connection: upgrade\r\nUpgrade: websocket\r\nExpect')
   t.strictSame(
     (await raw(3, upgrade, json, `${get}\r\n`)).map(({ status }) => status),
     [100, 200],
     'closed after an Upgrade, too',
   )
+})
+
+t.test('no refusal of a target repeats it', async (t) => {
+  for (const target of ['/sec%ret', 'http://h/secret#x', 'http:///secret', 'http://secret@h/', 'http://h:secret/']) {
+    const [answer] = await raw(1, `GET ${target} HTTP/1.1\r\n${bearer}\r\n`)
+    t.equal(answer?.status, 400, target)
+    t.notMatch(answer?.text, /sec/, target)
+  }
 })
 
 t.test('a CONNECT that is reset ends neither the process nor the service', async (t) => {

@@ -138,7 +138,7 @@ function checked(
 }
 
 async function raw(port: number, count: number, parts: (string | Buffer | number)[]): Promise<Answer[]> {
-  const requests = [...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/1\.[01]\r\n/g)]
+  const requests = [...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/\d\.\d\r\n/g)]
   let received = Buffer.alloc(0)
   const socket = net.connect(port, '127.0.0.1')
   const over = new Promise<void>((resolve, reject) => {
