@@ -28,3 +28,6 @@ export class HttpError extends Error {
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
+
+/** The store refuses a call because there are too many, or because its reader is too slow. The store itself is sound. */
+export class StoreBusy extends StoreUnavailable {}

@@ -20,8 +20,11 @@ const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
  */
 export function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
   let nextFetch = -Infinity
+  let warned: unknown
   const warn = (err: unknown) => {
-    if (err !== TOO_SOON) app.log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
+    if (err === TOO_SOON || err === warned) return // every request that waited for a fetch gets its error
+    warned = err
+    app.log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
   }
   const keys = createRemoteJWKSet(new URL(url), {
     cacheMaxAge: KEYS_TTL,

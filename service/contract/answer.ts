@@ -4,6 +4,7 @@ import type { Compiled, Operation } from './compiled.ts'
 import { bodyKind } from './bodies.ts'
 import { findStatus } from './errors.ts'
 import { describeFault, type Validators } from './validation.ts'
+import { reportFault } from '../http/errors.ts'
 import { exactJson, JsonText } from '../http/json.ts'
 
 /** The answer of an operation. */
@@ -89,7 +90,8 @@ function writer(id: string | null, isText: boolean, mustCopy: boolean, validator
 type Pieces = AsyncIterable<unknown>
 
 /** Streams a body. Waits for the first piece: an error before it can still be answered. */
-async function startStream({ id, log, method }: FastifyRequest, body: Pieces, write: (pieces: Pieces) => Pieces) {
+async function startStream(request: FastifyRequest, body: Pieces, write: (pieces: Pieces) => Pieces) {
+  const { id, log, method } = request
   const iterator = body[Symbol.asyncIterator]()
   // Each call of a stream of Node would give another iterator.
   const pieces = write({ [Symbol.asyncIterator]: () => iterator })
@@ -100,7 +102,7 @@ async function startStream({ id, log, method }: FastifyRequest, body: Pieces, wr
   const end = async () => (body instanceof Readable ? body.destroy() : iterator.return?.())
   stream.once('close', () => void end().catch((err: unknown) => log.error({ reqId: id, err }, 'body not ended')))
   // Fastify then closes the connection, so that no client takes a partial body for a whole one.
-  stream.once('error', (err) => log.error({ reqId: id, err }, 'response broken off'))
+  stream.once('error', (err) => reportFault(err, request, 'response broken off'))
   return stream
 }
 

@@ -28,6 +28,7 @@ export class Admission {
   #begun = 0
   #isTurnScheduled = false
   #unloggedRefusals = 0
+  #reason: string | undefined
 
   /** @param onRefused called for each refusal */
   constructor(log: FastifyBaseLogger, onRefused: () => void) {
@@ -47,13 +48,15 @@ export class Admission {
     } else this.#refuse(refuse)
   }
 
-  /** Counts a refusal. */
-  countRefusal(): void {
+  /** Counts a refusal. @param reason for the log, if there is more to say than that there are too many requests */
+  countRefusal(reason?: string): void {
     this.#onRefused()
+    this.#reason ??= reason
     if (this.#unloggedRefusals++ > 0) return
     setTimeout(() => {
-      this.#log.warn({ msg: 'too busy', refused: this.#unloggedRefusals })
+      this.#log.warn({ msg: 'too busy', refused: this.#unloggedRefusals, reason: this.#reason })
       this.#unloggedRefusals = 0
+      this.#reason = undefined
     }, LOG_INTERVAL).unref()
   }
 

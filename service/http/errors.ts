@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError, StoreUnavailable } from '../errors.ts'
+import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
 import { STATUS_CODES } from './node.ts'
 import { standardHeaders } from './protocol.ts'
 
@@ -14,12 +14,12 @@ declare module 'fastify' {
 }
 
 const JSON_TYPE = 'application/json'
+export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
 
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */
 export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
-  if (statusCode >= 500 && !(error instanceof HttpError))
-    request.log.error({ reqId: request.id, err: error }, 'request failed')
+  if (statusCode >= 500 && !(error instanceof HttpError)) reportFault(error, request, 'request failed')
   const form = request.routeOptions.config.writeError?.(statusCode, message)
   const { type, body } = form ?? { type: JSON_TYPE, body: errorBody(statusCode, message) }
   reply.code(statusCode).headers(headers)
@@ -29,8 +29,15 @@ export function answerError(error: Error, request: FastifyRequest, reply: Fastif
   return reply.type(type).serializer(serializer).send(body)
 }
 
+/** Logs the fault that ended a request. A request that was one too many is no fault: it is counted. */
+export function reportFault(err: Error, { id, log, raw, server }: FastifyRequest, message: string): void {
+  if (err instanceof StoreBusy) server.openRequests.shed(raw.socket, err.message)
+  else log.error({ reqId: id, err }, message)
+}
+
 function toHttpError(error: Error & { readonly statusCode?: number }): HttpError {
   if (error instanceof HttpError) return error
+  if (error instanceof StoreBusy) return TOO_BUSY
   if (error instanceof StoreUnavailable) {
     return new HttpError(503, 'The store is not available, try again later', { 'retry-after': '1' })
   }

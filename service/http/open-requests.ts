@@ -18,7 +18,7 @@ declare module 'fastify' {
 const DURATION = new Histogram({
   name: 'http_server_request_duration_seconds',
   help: 'Requests that have ended',
-  labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
+  labelNames: ['http_request_method', 'http_route', 'http_response_status_code', 'error_type'],
   // The buckets of OpenTelemetry's `http.server.request.duration`, and two below them.
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
 })
@@ -37,6 +37,8 @@ export interface OpenRequest {
   fastify?: { readonly request: FastifyRequest; readonly client: string | undefined }
   /** The status of an answer that was written directly to the socket. */
   status?: number
+  /** Whether the request was one too many. */
+  isShed?: boolean
   /** When `cutSlow` first saw that the response had begun. */
   answering?: number
 }
@@ -54,6 +56,7 @@ export interface Refused {
 export class OpenRequests {
   readonly #log: FastifyBaseLogger
   readonly #isLogged: boolean
+  readonly #onShed: (reason: string) => void
   /**
    * The latest request of each connection. A set of the open requests would often grow and shrink: V8 then chains its old
    * tables, and all requests in them survive until the next full garbage collection.
@@ -63,10 +66,14 @@ export class OpenRequests {
   readonly #unlogged: (() => void)[] = []
   #isDraining = false
 
-  /** @param isLogged whether requests are logged and measured */
-  constructor(log: FastifyBaseLogger, isLogged: boolean) {
+  /**
+   * @param isLogged whether requests are logged and measured
+   * @param onShed called for each request that the store refuses because there are too many
+   */
+  constructor(log: FastifyBaseLogger, isLogged: boolean, onShed: (reason: string) => void) {
     this.#log = log
     this.#isLogged = isLogged
+    this.#onShed = onShed
   }
 
   add(request: IncomingMessage, response: ServerResponse): void {
@@ -97,10 +104,17 @@ export class OpenRequests {
       if (open.response.closed) continue
       if (open.response.headersSent) open.answering ??= now
       if (now - (open.answering ?? now) < timeout) continue
-      const err = new Error('the client did not take the answer in time')
-      this.#log.error({ reqId: open.fastify?.request.id, err }, 'response broken off')
+      const reason = 'the client did not take the answer in time'
+      this.#log.warn({ reqId: open.fastify?.request.id, reason }, 'response broken off')
       open.response.destroy()
     }
+  }
+
+  /** Marks and counts the request of a connection: it was one too many. */
+  shed(socket: Socket, reason: string): void {
+    const open = this.#latest.get(socket)
+    if (open !== undefined) open.isShed = true
+    this.#onShed(reason)
   }
 
   /** Logs and measures a refusal that has no open request. */
@@ -121,7 +135,7 @@ export class OpenRequests {
     const line = fastify && logLine(open, fastify, route, status, seconds)
     const log = () => {
       ACTIVE.dec()
-      observe(request.method, route ?? OTHER, isAnswered ? status : '', seconds)
+      observe(request.method, route ?? OTHER, isAnswered ? status : '', seconds, open.isShed)
       if (line !== undefined) this.#log.info(line)
     }
     // One after the other, lines cost half of what each costs between requests.
@@ -158,10 +172,10 @@ export function routeTemplate({ routeOptions: { config, url } }: FastifyRequest)
 }
 
 /** @param status empty if the client left before it was answered */
-function observe(method = OTHER, route: string, status: number | '', seconds: number): void {
+function observe(method = OTHER, route: string, status: number | '', seconds: number, isShed = false): void {
   const knownMethod = METHODS.has(method) ? method : OTHER
   const labels = { http_request_method: knownMethod, http_route: route, http_response_status_code: status }
-  DURATION.observe(labels, seconds)
+  DURATION.observe(isShed ? { ...labels, error_type: 'too_busy' } : labels, seconds)
 }
 
 /** Sets the headers of every response, and adds Fastify's request to the open request. The first `onRequest` hook. */

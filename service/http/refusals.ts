@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { HttpError } from '../errors.ts'
-import { plainError } from './errors.ts'
+import { plainError, TOO_BUSY } from './errors.ts'
 import { STATUS_CODES } from './node.ts'
 import type { OpenRequests, Refused } from './open-requests.ts'
 import { BAD_VERSION } from './protocol.ts'
@@ -14,7 +14,6 @@ export interface ServerParts {
   readonly requestId: (request: Pick<IncomingMessage, 'headers'>) => string
 }
 
-const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
 const MALFORMED = new HttpError(400, 'The request is malformed')
 /** By the codes of https://nodejs.org/api/http.html#event-clienterror, or by the reason, where a code has several. */
@@ -27,6 +26,8 @@ const PARSER_ERRORS = new Map([
 
 /** Refuses a request that has waited too long. */
 export function refuseTooBusy(request: IncomingMessage, response: ServerResponse, server: ServerParts): void {
+  const open = server.openRequests.latest(request.socket)
+  if (open !== undefined) open.isShed = true
   const { headers, body } = plainError(TOO_BUSY, server.requestId(request))
   response.writeHead(TOO_BUSY.statusCode, headers).end(body)
 }

@@ -30,10 +30,10 @@ interface Options {
 /** Makes an HTTP server with its limits, errors and request ids. Each port of the service is one. */
 export function makeServer(options: Options): FastifyInstance {
   const { config, log, maxConnections, secret = /(?!)/, logsRequests = false, onTooBusy = () => undefined } = options
-  const openRequests = new OpenRequests(log, logsRequests)
+  const admission = new Admission(log, onTooBusy)
+  const openRequests = new OpenRequests(log, logsRequests, (reason) => admission.countRefusal(reason))
   const requestId = requestIds(secret)
   const refusing = { openRequests, requestId }
-  const admission = new Admission(log, onTooBusy)
 
   const app = Fastify({
     serverFactory: (route) => listenTo(createServer(serverOptions(config)), route),

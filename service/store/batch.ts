@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../errors.ts'
+import { StoreBusy } from '../errors.ts'
 
 /** An item of a batch, with the functions that settle its caller's promise. */
 export interface Batched<Item, Value> {
@@ -57,7 +57,7 @@ export class Batcher<Item, Value> {
    * Adds an item to a batch.
    * @param end when it must be settled; after `timeout` if absent
    * @returns the value that `run` resolves it with
-   * @throws {StoreUnavailable} if its batch does not begin in time
+   * @throws {StoreBusy} if its batch does not begin in time
    */
   add(item: Item, end?: number): Promise<Value> {
     const { shareOf, eager, timeout } = this.#options
@@ -125,7 +125,7 @@ export class Batcher<Item, Value> {
       let shareWeight = 0
       let count = 0
       for (const each of items) {
-        if (each.end < latest) each.reject(new StoreUnavailable('too many requests wait'))
+        if (each.end < latest) each.reject(new StoreBusy('too many requests wait'))
         else {
           const own = weigh(each.item)
           if (batch.length > 0 && (weight + own > max || (shareWeight > 0 && shareWeight + own > maxShare))) break

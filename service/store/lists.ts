@@ -1,5 +1,5 @@
 import { JsonText } from '../http/json.ts'
-import { StoreUnavailable } from '../errors.ts'
+import { StoreBusy } from '../errors.ts'
 import { type Batched, Batcher } from './batch.ts'
 import type { Key, Rows, Step, Steps, Store, Table } from './store.ts'
 
@@ -70,7 +70,7 @@ export async function readList(
   async function* rest(): AsyncGenerator<JsonText<never[]>> {
     let rows = whole
     for (let left = limit - rows.count; ; left -= rows.count) {
-      if (left < 0) throw new StoreUnavailable('items were added to the page while it was read')
+      if (left < 0) throw new StoreBusy('items were added to the page while it was read')
       yield new JsonText(`[${rows.text}]`)
       if (!rows.hasMore || rows.last === end || rows.last === undefined) return
       const step: Step = { owner, after: rows.last, end, ...bounds(left + 1, rows) }

@@ -6,8 +6,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
+import { StoreBusy } from '../../service/errors.ts'
+import { JsonText } from '../../service/http/json.ts'
+import { OpenRequests } from '../../service/http/open-requests.ts'
 import { build } from '../support/helper.ts'
 import { eventually } from '../support/project.ts'
+import { boot } from '../support/small.ts'
 
 const COUNT = 20_000
 const { call, log, port, store, token } = await build(t)
@@ -111,6 +115,24 @@ t.test('a failure midway breaks the connection, and is logged', async (t) => {
     { msg: 'response broken off', err: { stack: String } },
     { msg: 'request', aborted: true },
   ])
+})
+
+t.test('a list that is broken off because it was read too slowly is counted, and is no error', async (t) => {
+  const reasons: string[] = []
+  const app = await boot(t, {
+    yaml: '',
+    run: async () => ({
+      status: 200,
+      body: (async function* () {
+        yield new JsonText('[1]')
+        throw new StoreBusy('the list was read too slowly')
+      })(),
+    }),
+    prepare: (app) => app.decorate('openRequests', new OpenRequests(app.log, false, (reason) => reasons.push(reason))),
+  })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  await t.rejects((await fetch(`${origin}/x`)).text())
+  t.strictSame(reasons, ['the list was read too slowly'])
 })
 
 t.test('a failure before the first byte is answered with 500', async (t) => {

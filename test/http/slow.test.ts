@@ -90,7 +90,7 @@ t.test('a client that takes answers in one piece too slowly is cut, too', async 
   socket.destroy()
   t.match(
     log.find(({ msg }) => msg === 'response broken off'),
-    { err: { message: 'the client did not take the answer in time' } },
+    { level: 40, reason: 'the client did not take the answer in time' },
   )
   t.ok(isCut())
 })
@@ -106,7 +106,7 @@ t.test('a client that takes its answer too slowly is cut, though it takes some a
   clearInterval(reader)
   socket.destroy()
   t.match(log, [
-    { msg: 'response broken off', err: { message: 'the client did not take the answer in time' } },
+    { level: 40, msg: 'response broken off', reason: 'the client did not take the answer in time' },
     { msg: 'request', caller: 'slow', aborted: true },
   ])
 })

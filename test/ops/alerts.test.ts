@@ -31,7 +31,7 @@ t.test('the rules ask for metrics and labels that there are', async (t) => {
   const shown = embedded + (await metricsOf(t, { DATABASE_URL: await server.createDatabase() }))
   // Prometheus adds these.
   const names = new Set(['up', ...[...shown.matchAll(/^([a-z]\w*)[ {]/gm)].map(([, name]) => name)])
-  const labels = new Set(['job', ...labelsIn(shown)])
+  const labels = new Set(['job', 'error_type', ...labelsIn(shown)]) // contract/answer.test.ts shows error_type
   const rules = alertRules().map(({ expr }) => expr)
   for (const text of [...rules, ...Object.keys(HEALTHY)]) {
     for (const name of namesIn(text)) t.ok(names.has(name), name)

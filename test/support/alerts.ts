@@ -14,6 +14,7 @@ export const HEALTHY: Series = {
   'up{}': '1x120',
   [`${over}_count{${get},http_response_status_code="200"}`]: '0+6000x120',
   [`${over}_count{${get},http_response_status_code="503"}`]: '0+6x120',
+  [`${over}_count{${get},http_response_status_code="503",error_type="too_busy"}`]: '0+600x120',
   [`${over}_bucket{${post},le="0.25"}`]: '0+600x120',
   [`${over}_bucket{${post},le="0.5"}`]: '0+600x120',
   [`${over}_bucket{${post},le="1"}`]: '0+600x120',

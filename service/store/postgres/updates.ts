@@ -1,6 +1,6 @@
 import { type Batched, Batcher } from '../batch.ts'
 import type { Key } from '../store.ts'
-import { StoreUnavailable } from '../../errors.ts'
+import { StoreBusy } from '../../errors.ts'
 import type { Access, Columns } from './access.ts'
 import { MAX_WRITES } from './writes.ts'
 
@@ -54,7 +54,7 @@ export class Updates {
     const end = Math.min(...batch.map((each) => each.end))
     while (left.length > 0) {
       const time = end - performance.now()
-      if (time <= 0) throw new StoreUnavailable('others change the same items')
+      if (time <= 0) throw new StoreBusy('others change the same items')
       const stored = await this.#texts(this.#access.read(this.#sql.read, columnsOf(left), undefined, time))
       const changes = left.flatMap((item) => applied(item, stored.get(idOf(item))))
       if (changes.length === 0) return
