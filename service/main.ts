@@ -11,6 +11,9 @@ import { StartupError } from './errors.ts'
 /** Milliseconds in which a second signal is ignored: the terminal sends it to all processes, and npm sends it again. */
 const REPEAT_TIMEOUT = 500
 
+/** Milliseconds in which the requests that have already arrived are read, at the end of a drain. */
+const LAST_ARRIVALS_TIMEOUT = 250
+
 /** The app that serves requests. `npm run dev` replaces it after each change of the contract. */
 export interface Running {
   app?: FastifyInstance | undefined
@@ -136,10 +139,12 @@ async function drain(app: FastifyInstance, seconds: number): Promise<void> {
   await delay(seconds * 1000)
   // A delay of its own: after SIGSTOP and SIGCONT, the first one is over at once.
   await delay(50)
-  // Node accepts one connection in each turn of the event loop, and reads its request in the next one.
+  // Node accepts one connection in each turn of the event loop, and reads its request in the next one. Clients that write
+  // all the time leave no quiet turn.
+  const latest = performance.now() + LAST_ARRIVALS_TIMEOUT
   let quietTurns = 0
   app.server.on('connection', () => (quietTurns = 0))
-  while (quietTurns++ < 3) await nextTurn()
+  while (quietTurns++ < 3 && performance.now() < latest) await nextTurn()
 }
 
 async function closeServer(app: FastifyInstance): Promise<void> {

@@ -173,3 +173,17 @@ t.test('a service that waits for its database is live, not ready, and ends soon 
   t.ok(performance.now() - begin < 1000)
   t.notMatch(stdout, /listening/)
 })
+
+t.test('clients that go on writing do not delay the end', async (t) => {
+  const environment = { ...database(t), DRAIN_DELAY: '0', SHUTDOWN_TIMEOUT: '1' }
+  const store = await openStore({ file: environment.DATABASE_URL.slice(7) })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  const { child, ended, port, until } = await startService(t, environment)
+  const writers = await start(t, [process.execPath, 'test/support/writers.ts', String(port), token], {})
+  await writers.until(/writing/)
+  child.kill('SIGTERM')
+  await until(/"stopping"/)
+  // Two seconds are promised. Without a bound the service would serve as long as the clients write.
+  t.match(await Promise.race([ended, delay(30_000, 'it goes on', { ref: false })]), { code: 0, stderr: '' })
+})
