@@ -14,12 +14,24 @@ export function findStatus(responses: object, status: number): string | undefine
   return [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((each) => Object.hasOwn(responses, each))
 }
 
-/** Makes the function that writes the errors of an operation. It returns undefined if the usual format fits. */
+/**
+ * Makes the function that writes the errors of an operation. A status that the contract does not describe has the form of
+ * another error. The function returns undefined if the usual format fits.
+ */
 export function errorWriter({ errors }: Operation) {
+  const other = Object.values(errors).find((each) => each !== null)
   return (status: number, message: string): { type?: string; body?: object | string } | undefined => {
-    const error = errors[findStatus(errors, status) ?? '']
+    const key = findStatus(errors, status)
+    const error = key === undefined ? other : errors[key]
     if (error === undefined) return undefined
     if (error === null) return {}
-    return { type: error.type, body: error.form === null ? message : writeError(error.form, status, message) }
+    const { type, form } = error
+    if (form !== null) return { type, body: writeError(form, status, message) }
+    return { type: `${type}; charset=utf-8`, body: /html|xml/.test(type) ? escapeMarkup(message) : message }
   }
+}
+
+/** A message may have names from the request. */
+function escapeMarkup(message: string): string {
+  return message.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`)
 }
