@@ -36,7 +36,6 @@ export function bodyKind(type: string): BodyKind | { readonly instead: string } 
   return type.startsWith('text/') ? 'text' : 'bytes'
 }
 
-const MAX_PARTS = 1000
 const TOO_LONG = new HttpError(413, 'The body is too long')
 
 /** Adds a parser for each media type of the contract. The parser of forms is loaded only if it is needed. */
@@ -158,7 +157,7 @@ async function readForm(request: FastifyRequest, { fields = {}, limit }: Media):
     else form[name] = value
   }
   const isPartAFile = (_?: string, type?: string, file?: string) => file !== undefined || type === 'application/json'
-  const limits = { fileSize: limit, fieldSize: limit, parts: MAX_PARTS }
+  const limits = { fileSize: limit, fieldSize: limit }
   try {
     for await (const part of request.parts({ limits, isPartAFile })) {
       const type = fields[part.fieldname]?.type ?? 'string'

@@ -193,6 +193,55 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
   }
 })
 
+t.test('an object that a method answers with stays as it is, whatever is left out of the answer', async (t) => {
+  const user = { name: 'a', address: { city: 'b', door: 'c' }, password: 'd' }
+  const schema = `type: object
+        properties:
+          name: { type: string }
+          address: { type: object, properties: { city: { type: string }, door: { type: string, writeOnly: true } } }
+          password: { type: string, writeOnly: true }`
+  const app = await boot(t, {
+    yaml: `      responses: { '200': { description: Done, content: { application/json: { schema: { $ref: '#/components/schemas/User' } } } } }
+components:
+  schemas:
+    User:
+        ${schema}`,
+    run: async () => ({ status: 200, body: user }),
+  })
+  for (let time = 0; time < 2; time++) t.equal((await app.inject('/x')).body, '{"name":"a","address":{"city":"b"}}')
+  t.strictSame(user, { name: 'a', address: { city: 'b', door: 'c' }, password: 'd' })
+})
+
+t.test('a text names its charset, and JSON and bytes have none', async (t) => {
+  for (const [type, body, expected] of [
+    ['text/plain', 'é', 'text/plain; charset=utf-8'],
+    ['text/csv', 'é', 'text/csv; charset=utf-8'],
+    ['application/json', 'é', 'application/json'],
+    ['image/png', new Uint8Array(1), 'image/png'],
+  ] as const) {
+    const app = await boot(t, {
+      yaml: `      responses: { '200': { description: Done, content: { ${type}: {} } } }`,
+      run: async () => ({ status: 200, body }),
+    })
+    t.equal((await app.inject('/x')).headers['content-type'], expected)
+  }
+})
+
+t.test('a form has up to 1000 parts', async (t) => {
+  const app = await boot(t, {
+    yaml: `      requestBody: { content: { multipart/form-data: { x-body-limit: 1000000, schema: { type: object, properties: { a: { type: array, items: { type: string } } } } } } }`,
+    run: async ({ body }) => ({ status: 200, body: Object.values(body ?? {}).flat().length }),
+  })
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+  const send = async (count: number) => {
+    const payload = `${'--b\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n'.repeat(count)}--b--\r\n`
+    const { statusCode, body } = await app.inject({ method: 'POST', url: '/x', headers, payload })
+    return [statusCode, body]
+  }
+  t.strictSame(await send(1000), [200, '1000'])
+  t.strictSame(await send(1001), [413, '{"error":413,"message":"The body is too long"}'])
+})
+
 t.test('bytes of a body arrive as they are sent, and the method may answer before they end', async (t) => {
   const app = await boot(t, {
     yaml: `      requestBody: { required: true, content: { application/octet-stream: { x-body-limit: 1000000 } } }`,
