@@ -57,6 +57,7 @@ export async function buildApp({ config, store, log, ...options }: Parts): Promi
     logsRequests: true,
     onTooBusy,
   })
+  app.decorate('contract', contract)
   if (options.plugin) await app.register(options.plugin)
 
   const checkAccessToken = accessTokenChecker(store)

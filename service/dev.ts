@@ -100,7 +100,7 @@ async function serveContract(parts: Parts): Promise<Running> {
     running.app?.server.closeAllConnections()
     await running.app?.close()
     running.app = next
-    await listen(next, parts.config.HOST, parts.config.PORT, 'PORT')
+    await listen(next, parts.config.HOST, parts.config.PORT, 'PORT', next.contract.prefix)
     return true
   }
   const update = async (): Promise<boolean> => {

@@ -62,8 +62,10 @@ export async function runService(open: Open = openApp): Promise<void> {
   if (store && running.app) {
     const { clientAddress, printDemoToken, printWelcome } = await import('./welcome.ts')
     const address = clientAddress(running.app.listeningOrigin)
-    if (isTerminal) await printWelcome(config, store, address)
-    if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL) await printDemoToken(store, address)
+    const { contract } = running.app
+    if (isTerminal) await printWelcome(config, store, address, contract)
+    if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL)
+      await printDemoToken(store, address, contract)
     admin.serving(store)
   }
   flushCompileCache() // Node would do it at the end of the process, but a kill may come first.
@@ -105,7 +107,7 @@ async function openApp(parts: Parts): Promise<Running> {
   const { buildApp } = await import('./app.ts')
   const { listen } = await import('./http/server.ts')
   const app = await buildApp(parts)
-  await listen(app, parts.config.HOST, parts.config.PORT, 'PORT')
+  await listen(app, parts.config.HOST, parts.config.PORT, 'PORT', app.contract.prefix)
   return { app }
 }
 

@@ -3,13 +3,19 @@ import { writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createToken } from './auth/access-tokens.ts'
 import { type Config, variables } from './config.ts'
+import type { Contract } from './contract/contract.ts'
 import type { Store } from './store/store.ts'
 
 /**
- * Says where the data, the docs and the tokens are.
+ * Says where the data, the docs and the tokens are, and the operations, if their path is not the root.
  * @param address where the service listens
  */
-export async function printWelcome({ DATABASE_URL, DOCS }: Config, store: Store, address: string): Promise<void> {
+export async function printWelcome(
+  { DATABASE_URL, DOCS }: Config,
+  store: Store,
+  address: string,
+  { prefix }: Contract,
+): Promise<void> {
   const at = 'file' in DATABASE_URL ? resolve(DATABASE_URL.file) : `PostgreSQL, ${withoutUser(DATABASE_URL.url)}`
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
   const url = 'file' in DATABASE_URL ? `sqlite:${DATABASE_URL.file}` : ''
@@ -22,18 +28,32 @@ export async function printWelcome({ DATABASE_URL, DOCS }: Config, store: Store,
   })
   print(`
   Data    ${at} (${(await Promise.all(counts)).join(', ')})
-  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
+${prefix === '' ? '' : `  API     ${address}${prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
   Token   ${setting}npm run token -- issue <name>
 `)
 }
 
-/** Issues a token for the caller `demo` if the store is empty, and prints a command with it. */
-export async function printDemoToken(store: Store, address: string): Promise<void> {
-  if (!(await store.isEmpty())) return
+/** Issues a token for the caller `demo` if the store is empty, and prints a command with it: a request of the contract. */
+export async function printDemoToken(store: Store, address: string, contract: Contract): Promise<void> {
+  const command = easiestCommand(contract, address)
+  if (command === undefined || !(await store.isEmpty())) return
   const { token, stored } = createToken('demo')
   await store.addToken(stored)
-  print(`\nA token for the caller "demo". Try:\n\n  curl -H 'Authorization: Bearer `, token, `' ${address}/plants\n\n`)
+  print(`\nA token for the caller "demo". Try:\n\n  ${command.before}`, token, `${command.after}\n\n`)
   token.fill(0) // so that no core dump holds it
+}
+
+/** The command for the operation that needs a token and the least else; undefined if none needs a token without scopes. */
+function easiestCommand({ operations }: Contract, address: string): { before: string; after: string } | undefined {
+  const commands = operations.flatMap(({ method, path, parameters, security }) => {
+    const [{ scheme } = {}] = security.find((each) => each.length === 1 && each[0]?.scopes.length === 0) ?? []
+    if (scheme === undefined || security.some((each) => each.length === 0)) return []
+    const before = `curl -H '${scheme.type === 'bearer' ? 'Authorization: Bearer ' : `${scheme.header}: `}`
+    const after = `'${method === 'GET' ? '' : ` -X ${method}`} ${address}${path}`
+    const cost = Number(method !== 'GET') * 10 + parameters.filter(({ required }) => required).length
+    return [{ before, after, cost }]
+  })
+  return commands.toSorted((one, two) => one.cost - two.cost)[0]
 }
 
 /** @param origin such as `http://0.0.0.0:3000` @returns an address that a client can call */

@@ -176,7 +176,7 @@ t.test('a service that waits for its database is live, not ready, and ends soon 
 
 t.test('clients that go on writing do not delay the end', async (t) => {
   const environment = { ...database(t), DRAIN_DELAY: '0', SHUTDOWN_TIMEOUT: '1' }
-  const store = await openStore({ file: environment.DATABASE_URL.slice(7) })
+  const store = await openTestStore({ file: environment.DATABASE_URL.slice(7) })
   const token = await issueToken(store, 'joe')
   await store.close()
   const { child, ended, port, until } = await startService(t, environment)

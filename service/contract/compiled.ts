@@ -8,6 +8,8 @@ export interface Compiled {
   readonly bundle: string | null
   /** The position of the default of the server variable `base_url` in the served document. */
   readonly baseUrl: readonly [from: number, to: number] | null
+  /** The path of the servers, such as `/v1`; empty if they have none. */
+  readonly prefix: string
   readonly operations: readonly Operation[]
   /** By id. Operations, and `$ref` in schemas, refer to these ids. */
   readonly schemas: Readonly<Record<string, Schema>>
@@ -32,7 +34,7 @@ export interface Operation {
   readonly id: string
   /** In capital letters. */
   readonly method: string
-  /** Begins with the path of the servers. The names of parameters are in braces. */
+  /** Begins with `prefix`. The names of parameters are in braces. */
   readonly path: string
   /** The alternatives: a request must satisfy one of them. Empty: no credentials are needed. */
   readonly security: readonly (readonly Requirement[])[]

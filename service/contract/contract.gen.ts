@@ -365,6 +365,7 @@ export const COMPILED: Compiled = {
     789,
     790
   ],
+  "prefix": "",
   "operations": [
     {
       "id": "getPayout",

@@ -7,6 +7,13 @@ import { reasonOf, StartupError } from '../errors.ts'
 
 export type { components, OperationId, Request, Result, Service } from './types.ts'
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The contract that this server serves. */
+    readonly contract: Contract
+  }
+}
+
 /** A compiled contract, with the document to serve. */
 export interface Contract extends Compiled {
   readonly file: string

@@ -120,12 +120,19 @@ function milliseconds(seconds: number): number {
 /**
  * Listens on one address. Fastify would make a second server for a host name with several addresses.
  * @param portName the variable of the port, for the message
+ * @param path under which the server serves, for the log
  * @throws {StartupError} naming the host and the port
  */
-export async function listen(app: FastifyInstance, host: string, port: number, portName: string): Promise<void> {
+export async function listen(
+  app: FastifyInstance,
+  host: string,
+  port: number,
+  portName: string,
+  path = '',
+): Promise<void> {
   try {
     const { address } = await lookup(host, { order: 'ipv4first' })
-    await app.listen({ host: address, port })
+    await app.listen({ host: address, port, listenTextResolver: (origin) => `Server listening at ${origin}${path}` })
   } catch (error) {
     throw new StartupError(`HOST ${host}, ${portName} ${port}: ${reasonOf(error)}`, { cause: error })
   }

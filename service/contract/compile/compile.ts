@@ -4,7 +4,7 @@ import type { Compiled } from '../compiled.ts'
 import { findBaseUrl, readOpenApi } from './document.ts'
 import { findInt64s } from './int64s.ts'
 import { findLine } from './references.ts'
-import { readOperations } from './operations.ts'
+import { readOperations, readPrefix } from './operations.ts'
 import { type Refuse, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'
 
@@ -18,7 +18,8 @@ export async function compile(file: string): Promise<Compiled> {
   const faults = new Set<string>()
   const refuse: Refuse = (node, fault, key) => void faults.add(`${findLine(node, key)}: ${fault}`)
   const schemas = new Schemas(refuse)
-  const operations = readOperations({ root, schemas, refuse })
+  const prefix = readPrefix({ root, schemas, refuse })
+  const operations = readOperations({ root, schemas, refuse }, prefix)
   if (faults.size === 0) schemas.checkValues()
   if (faults.size > 0) throw new StartupError([...faults].join('\n'))
   const text = await bundle()
@@ -27,6 +28,7 @@ export async function compile(file: string): Promise<Compiled> {
     sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
     bundle: sources.length > 1 ? text : null,
     baseUrl: findBaseUrl(text),
+    prefix,
     operations,
     schemas: schemas.all,
     int64s: findInt64s(root),

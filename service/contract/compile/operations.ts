@@ -34,11 +34,10 @@ const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 /** OpenAPI ignores these headers as parameters, and describes them by other means (3.1.0, section 4.8.12.2). */
 const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
 
-/** The operations of a contract, in its order. */
-export function readOperations(context: Context): Operation[] {
+/** The operations of a contract, in its order. @param prefix the path of the servers */
+export function readOperations(context: Context, prefix: string): Operation[] {
   const { root, refuse } = context
   refuseAll(context, root, [['jsonSchemaDialect', ...DIALECT_REFUSAL]])
-  const prefix = readPrefix(context)
   const ids = new Set<string>()
   const paths = Object.entries(root.paths ?? {}).filter(([path]) => !path.startsWith('x-'))
   return paths.flatMap(([path, written]) => {
@@ -70,7 +69,7 @@ function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void 
 }
 
 /** The path of the servers, which must be the same for all. A prefix of a gateway is in the variable `base_url`. */
-function readPrefix({ root: { servers = [] }, refuse }: Context): string {
+export function readPrefix({ root: { servers = [] }, refuse }: Context): string {
   const paths = servers.map(({ url }) =>
     url.replace(/^({[^}]+}|[a-z][a-z\d+.-]*:\/\/[^/]*|\.(?=\/|$))/i, '').replace(/\/$/, ''),
   )
