@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { build, type Call, type Service } from '../support/helper.ts'
+import { range } from '../support/engines.ts'
 import { startPostgres } from '../support/postgres.ts'
 
 const postgres = await startPostgres(t)
@@ -108,29 +109,58 @@ const request: fc.Arbitrary<Call> = fc
     if (kind === 6) return { path: '/plants' }
     if (kind === 7) return { path: `/plants?limit=2&cursor=${cursorOf(id)}` }
     if (kind === 8) return { method: 'POST', path: '/plants', body: { id, name: '' } }
-    return { path: '/plants?limit=1' }
+    return { path: `/plants?limit=${id > 0 ? 500 : 1}` }
   })
 
-async function otherCallers({ call, token }: Service): Promise<void> {
+/** What a caller has at first, above the ids of the requests: how many plants, and characters of 6 bytes in each text. */
+const FILLS = {
+  nothing: [0, 0],
+  '500 plants of 3 KB': [500, 240],
+  '10,000 short plants': [10_000, 0],
+} as const
+type Fill = keyof typeof FILLS
+
+async function otherCallers({ call, token, store }: Service): Promise<void> {
   let callers = 0
-  const newCaller = () => token(`caller${(callers += 1)}`)
+  const newCaller = async (fill: Fill = 'nothing') => {
+    const name = `caller${(callers += 1)}`
+    const [count, length] = FILLS[fill]
+    const long = '\u0001'.repeat(length)
+    const plant = (id: number) => ({ name: `${id} ${long}`, tag: long })
+    for (let first = 0; first < count; first += 500) {
+      await Promise.all(range(500).map((n) => store.create(name, BigInt(first + n + 10), plant(first + n))))
+    }
+    return token(name)
+  }
+  // Callers with the same plants: the first one asks for them while the third one does, the second one by itself.
+  const callersOf = async (fill: Fill) => Promise.all([newCaller(fill), newCaller(fill), newCaller(fill)])
+  const large = await callersOf('500 plants of 3 KB')
+  const many = await callersOf('10,000 short plants')
   const ask = async (token: string, request: Call) => {
     const { status, headers, text } = await call({ ...request, token })
     return { status, text, headers: { ...headers, date: '', 'x-request-id': '' } }
   }
   const steps = fc.array(fc.record({ ofA: fc.boolean(), request }), { maxLength: 30 })
-  const property = fc.asyncProperty(steps, async (steps) => {
-    const [alone, a, b] = await Promise.all([newCaller(), newCaller(), newCaller()])
+  const check = async (steps: readonly { ofA: boolean; request: Call }[], [alone, a]: readonly string[], b: string) => {
     const ofB: Promise<unknown>[] = []
     for (const { ofA, request } of steps) {
       // The requests of B go on at the same time.
       if (!ofA) ofB.push(ask(b, request))
       else {
-        const [answer, expected] = [await ask(a, request), await ask(alone, request)]
+        const [answer, expected] = [await ask(a ?? '', request), await ask(alone ?? '', request)]
         assert.deepEqual(answer, expected)
       }
     }
     await Promise.all(ofB)
-  })
-  await fc.assert(property, { numRuns: 100, includeErrorInReport: true })
+  }
+  const rounds = [
+    { numRuns: 60, of: () => callersOf('nothing'), others: [newCaller, async () => large[2], async () => many[2]] },
+    { numRuns: 6, of: async () => large, others: [async () => many[2], async () => large[2]] },
+    { numRuns: 6, of: async () => many, others: [async () => large[2], async () => many[2]] },
+  ]
+  for (const { numRuns, of, others } of rounds) {
+    const other = fc.constantFrom(...others)
+    const property = fc.asyncProperty(steps, other, async (steps, other) => check(steps, await of(), await other()))
+    await fc.assert(property, { numRuns, includeErrorInReport: true })
+  }
 }
