@@ -85,7 +85,7 @@ t.test('a contract that cannot be read is refused with file, line and reason', a
 t.test('all faults are told at once, each with its line', async (t) => {
   const file = written(
     t,
-    ['in: query\n          description: Where', 'in: cookie\n          description: Where'],
+    ['in: query\n      description: Where', 'in: cookie\n      description: Where'],
     ['format: int32, minimum', 'format: int31, minimum'],
   )
   await t.rejects(readContract(file), {

@@ -8,7 +8,7 @@ t.test('the types are those of the contract, with int64 as bigint', async (t) =>
   const types = await generateTypes('openapi.yaml')
   t.equal(readFileSync('service/contract/contract.gen.ts', 'utf8'), types)
   t.match(types, 'PlantId: bigint;')
-  t.match(types, /limit\?: number;/)
+  t.match(types, /Limit: number;/)
 })
 
 t.test('a fault is told with its file and line', async (t) => {

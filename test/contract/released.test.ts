@@ -23,10 +23,19 @@ const released = readFileSync('test/released/openapi.yaml', 'utf8')
  * Schemas of texts that are written otherwise than in the released contract and accept the same texts. Redocly reads
  * neither `allOf` nor patterns and would report each as breaking. The list is empty again after the next release.
  */
-const REWRITTEN = [
-  ['components', 'schemas', 'Name'],
-  ['components', 'schemas', 'Tag'],
-  ['paths', '/plants', 'get', 'parameters', '1', 'schema'],
+const REWRITTEN: readonly [before: string[], after: string[]][] = [
+  [
+    ['components', 'schemas', 'Name'],
+    ['components', 'schemas', 'Name'],
+  ],
+  [
+    ['components', 'schemas', 'Tag'],
+    ['components', 'schemas', 'Tag'],
+  ],
+  [
+    ['paths', '/plants', 'get', 'parameters', '1', 'schema'],
+    ['components', 'parameters', 'Cursor', 'schema'],
+  ],
 ]
 
 /**
@@ -38,7 +47,7 @@ const NEVER_SENT = /\/responses\/4\d\d\/\$ref\/headers\/Allow$/
 t.test('what breaks callers of the released contract has a new major version and is in the changelog', async (t) => {
   const before = parseDocument(released, { intAsBigInt: true, merge: true })
   const after = parseDocument(contract, { intAsBigInt: true, merge: true })
-  for (const path of REWRITTEN) before.setIn(path, after.getIn(path))
+  for (const [from, to] of REWRITTEN) before.setIn(from, after.getIn(to))
   t.strictSame(faults(t, String(before), contract, readFileSync('CHANGELOG.md', 'utf8')), [])
 })
 
@@ -46,10 +55,10 @@ t.test('what breaks callers of the released contract has a new major version and
 const UNASSIGNED = /[\uFEFE\uFF00]/
 
 t.test('a schema that is written otherwise accepts the same texts', async (t) => {
-  for (const path of REWRITTEN) {
-    const [before, after] = [compileAt(released, path), compileAt(contract, path)]
+  for (const [from, to] of REWRITTEN) {
+    const [before, after] = [compileAt(released, from), compileAt(contract, to)]
     const differing = [...texts()].filter((text) => before(text) !== after(text) && !UNASSIGNED.test(text))
-    t.strictSame(differing.slice(0, 10), [], path.join('/'))
+    t.strictSame(differing.slice(0, 10), [], to.join('/'))
   }
 })
 
