@@ -98,7 +98,14 @@ async function withoutInternalErrors<Answers extends Answer | Answer[]>(
 }
 
 /** Sends a request to a port. The test fails if the contract does not document the answer. */
-export async function call(
+export async function call(port: number, what: Call): Promise<Answer> {
+  const answer = await request(port, what)
+  assertDocumented(what.method ?? 'GET', what.path, answer)
+  return answer
+}
+
+/** Sends a request to a port, of any contract. */
+export async function request(
   port: number,
   { method = 'GET', path, token, headers = {}, body, agent }: Call,
 ): Promise<Answer> {
@@ -120,21 +127,12 @@ export async function call(
     })
     request.on('response', resolve).on('error', reject).end(bytes)
   })
-  const text = (await buffer(response)).toString()
-  return checked(method, path, response.statusCode ?? 0, response.headers, text)
+  return toAnswer(response.statusCode ?? 0, response.headers, (await buffer(response)).toString())
 }
 
-function checked(
-  method: string,
-  path: string,
-  status: number,
-  headers: http.IncomingHttpHeaders,
-  text: string,
-): Answer {
+function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: string): Answer {
   const json = headers['content-type']?.startsWith('application/json') && text !== '' ? parse(text) : undefined
-  const answer = { status, headers, text, json }
-  assertDocumented(method, path, answer)
-  return answer
+  return { status, headers, text, json }
 }
 
 async function raw(port: number, count: number, parts: (string | Buffer | number)[]): Promise<Answer[]> {
@@ -157,6 +155,8 @@ async function raw(port: number, count: number, parts: (string | Buffer | number
   let index = 0
   return readResponses(received).map(({ status, headers, text }) => {
     const [, method = '', path = ''] = requests[status === 100 ? index : index++] ?? []
-    return checked(method, path, status, headers, text)
+    const answer = toAnswer(status, headers, text)
+    assertDocumented(method, path, answer)
+    return answer
   })
 }
