@@ -7,6 +7,8 @@ const write = (kind: Write['kind'], start: number, end: number, more: Partial<Wr
   return { kind, owner: 'joe', id: 7, start, end, outcome: 'done', ...name, ...more }
 }
 const create = (start: number, end: number, more?: Partial<Write>) => write('create', start, end, more)
+const update = (start: number, end: number, name?: string, more?: Partial<Write>) =>
+  write('update', start, end, { ...(name !== undefined && { name }), ...more })
 const remove = (start: number, end: number, more?: Partial<Write>) => write('delete', start, end, more)
 const list = (start: number, end: number, ...names: string[]): List => {
   return { kind: 'list', owner: 'joe', start, end, plants: new Map(names.map((name) => [7, name])) }
@@ -34,6 +36,19 @@ const WRONG: Record<string, Operation[]> = {
   'a plant is listed that nobody created': [list(0, 1, 'a')],
   'a plant is listed before its create starts': [list(0, 1, 'a'), create(2, 3)],
   'a plant has another name': [create(0, 1), list(2, 3, 'b')],
+  'an update that was answered is lost': [create(0, 1), update(2, 3, 'a+'), list(4, 5, 'a')],
+  'one of two updates is lost': [create(0, 1), update(2, 5, 'a+'), update(3, 4, 'a+'), list(6, 7, 'a+')],
+  'an update is done twice': [create(0, 1), update(2, 3, 'a+'), list(4, 5, 'a++')],
+  'an unknown update is undone': [
+    create(0, 1),
+    update(2, Infinity, undefined, unknown),
+    list(3, 4, 'a+'),
+    list(5, 6, 'a'),
+  ],
+  'an update brings a plant back': [create(0, 1), remove(2, 3), update(2, 3, 'a+'), list(4, 5, 'a+')],
+  'an update finds no plant, although there is one': [create(0, 1), update(2, 3, undefined, refused)],
+  'an update finds a plant that is deleted': [create(0, 1), remove(2, 3), update(4, 5, 'a+')],
+  'an update sees another plant than the one that is stored': [create(0, 1), update(2, 3, 'b+')],
   "another's delete takes a plant": [create(0, 1), remove(2, 3, { owner: 'ann' })],
 }
 
@@ -59,6 +74,27 @@ const RIGHT: Record<string, Operation[]> = {
     create(2, 9),
     remove(3, 4),
     list(5, 6, 'a'),
+  ],
+  'updates are done at the same time': [
+    create(0, 1),
+    update(2, 5, 'a++'),
+    update(2, 5, 'a+'),
+    list(3, 4, 'a+'),
+    list(6, 7, 'a++'),
+  ],
+  'an update beside a delete finds the plant or not': [
+    create(0, 1),
+    remove(2, 5),
+    update(2, 5, 'a+'),
+    update(2, 5, undefined, refused),
+    list(6, 7),
+  ],
+  'a create that is repeated after an update is refused': [create(0, 1), update(2, 3, 'a+'), create(4, 5, refused)],
+  'an unknown update comes late, or never': [
+    create(0, 1),
+    update(2, Infinity, undefined, unknown),
+    list(3, 4, 'a'),
+    list(5, 6, 'a+'),
   ],
   'an unknown create comes late': [create(0, Infinity, unknown), list(1, 2), remove(3, 4, refused), list(5, 6, 'a')],
   'an unknown create never comes': [create(0, Infinity, unknown), list(1, 2), list(8, 9)],

@@ -9,17 +9,17 @@ interface Timed {
   readonly end: number
 }
 
-/** A create or a delete of a plant. */
+/** A create, an update or a delete of an item. An update adds a `+` to its name. */
 export interface Write extends Timed {
-  readonly kind: 'create' | 'delete'
+  readonly kind: 'create' | 'update' | 'delete'
   readonly id: number
-  /** The name of a plant to create. Creates with the same name are one request that is repeated. */
+  /** The name of an item to create, or the one that an update answered. Creates with the same name are one request. */
   readonly name?: string
-  /** `refused`: another plant has the id, or there is nothing to delete. `unknown`: it may be done at any time. */
+  /** `refused`: another item has the id, or there is none to update or delete. `unknown`: it may be done at any time. */
   readonly outcome: 'done' | 'refused' | 'unknown'
 }
 
-/** The answer to a list: the names of all plants, by id. */
+/** The answer to a list: the names of all items, by id. */
 export interface List extends Timed {
   readonly kind: 'list'
   readonly plants: ReadonlyMap<number, string>
@@ -126,16 +126,18 @@ function fits(operation: Operation, id: number, state: State): boolean {
   const { kind, name, outcome } = operation
   if (outcome === 'unknown') return true
   if (kind === 'delete') return (state !== undefined) === (outcome === 'done')
+  if (kind === 'update') return outcome === 'done' ? state !== undefined && `${state}+` === name : state === undefined
   return (state === undefined || state === name) === (outcome === 'done')
 }
 
 function after(operation: Operation, state: State): State {
   if (operation.kind === 'list') return state
+  if (operation.kind === 'update') return state && `${state}+`
   return operation.kind === 'delete' ? undefined : (state ?? operation.name)
 }
 
 function describe(operation: Operation, id: number): string {
   const what = operation.kind === 'list' ? `lists ${operation.plants.get(id) ?? 'nothing'}` : operation.outcome
-  const name = operation.kind === 'create' ? ` ${operation.name}` : ''
+  const name = operation.kind === 'list' ? '' : ` ${operation.name ?? ''}`
   return `${operation.start.toFixed(1)} to ${operation.end.toFixed(1)}: ${operation.kind}${name}: ${what}`
 }

@@ -1,8 +1,9 @@
-// Clients that create, delete and list the same plants at the same time, on several replicas.
+// Clients that create, change, delete and list the same plants and notes at the same time, on several replicas.
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
-import { type Answer, call, type Call } from './helper.ts'
-import type { Operation } from './history-check.ts'
+import { type Answer, type Call, request as send } from './helper.ts'
+import type { Operation, Write } from './history-check.ts'
+import { FIRST_COUNT } from './second-product.ts'
 
 /** Where a service listens. The port changes when the service restarts. */
 export interface Address {
@@ -23,12 +24,32 @@ const CLIENT_TIMEOUT = 300
 /** Milliseconds in which each request must be answered or lose its connection. All faults are shorter. */
 const ANSWER_TIMEOUT = 15_000
 
+type Collection = 'plants' | 'notes'
+
+/** A request. A repeated create has the same name. */
+type Request =
+  | { readonly kind: 'list'; readonly collection: Collection }
+  | { readonly kind: 'create'; readonly collection: Collection; readonly id: number; readonly name: string }
+  | { readonly kind: 'update' | 'delete'; readonly collection: Collection; readonly id: number }
+
 /** The number of next ids that the clients of a caller choose from. So they use each id several times. */
 const ID_RANGE = 12
 
 const choice = fc.noBias(
   fc.record({
-    what: fc.constantFrom('create', 'create', 'create', 'repeat', 'delete', 'delete', 'delete', 'list'),
+    what: fc.constantFrom(
+      'create',
+      'create',
+      'create',
+      'repeat',
+      'update',
+      'update',
+      'delete',
+      'delete',
+      'delete',
+      'list',
+    ),
+    collection: fc.constantFrom('plants', 'notes'),
     where: fc.nat(999),
     near: fc.nat(ID_RANGE - 1),
   }),
@@ -50,22 +71,30 @@ export async function runHistory(
 ): Promise<{ operations: Operation[]; statuses: Map<number, number> }> {
   const operations: Operation[] = []
   const statuses = new Map<number, number>()
-  const positions = new Map(callers.map(({ name }) => [name, 0]))
+  const positions = new Map<string, number>()
 
   const client = async (number: number) => {
     const caller = callers[number % callers.length]
     if (caller === undefined) throw new TypeError('there are no callers')
     const choices = fc.sample(choice, { seed: seed + number, numRuns: 1000 })
     const sent: Promise<void>[] = []
-    let created = { id: 0, name: '0 of nobody' }
+    let created: Request = { kind: 'create', collection: 'plants', id: 0, name: '0 of nobody' }
     for (let count = 0; !over.aborted; count++) {
-      const { what, where, near } = choices[count % choices.length] ?? { what: 'list', where: 0, near: 0 }
-      const position = (positions.get(caller.name) ?? 0) + 1
-      positions.set(caller.name, position)
+      const next = choices[count % choices.length]
+      if (next === undefined) throw new TypeError('there are no choices')
+      const { what, collection, where, near } = next
+      const owner = ownerOf(caller.name, collection)
+      const position = (positions.get(owner) ?? 0) + 1
+      positions.set(owner, position)
       const id = Math.floor(position / 4) + near
-      if (what === 'create') created = { id, name: `${id} of ${number} in ${count}` }
+      if (what === 'create') created = { kind: what, collection, id, name: `${id} of ${number} in ${count}` }
       const replica = replicas[where % replicas.length] ?? { port: 0 }
-      const request = what === 'create' || what === 'repeat' ? created : what === 'delete' ? id : undefined
+      const request: Request =
+        what === 'create' || what === 'repeat'
+          ? created
+          : what === 'list'
+            ? { kind: what, collection }
+            : { kind: what, collection, id }
       const answered = observe(replica, caller, request).then(async ({ operation, status }) => {
         if (operation !== undefined) operations.push(operation)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
@@ -82,37 +111,64 @@ export async function runHistory(
 }
 
 /**
- * Makes one request.
- * @param request the plant to create, the id of the plant to delete, or nothing to list all plants
+ * Makes one request. The collections of a caller are checked separately, as if they had two owners.
  * @returns the operation, unless its answer says nothing; and the status, 0 if the connection was lost
  */
 export async function observe(
   { port }: Address,
-  { name: owner, token }: Caller,
-  request?: { readonly id: number; readonly name: string } | number,
+  { name, token }: Caller,
+  request: Request,
 ): Promise<{ operation: Operation | undefined; status: number }> {
+  const owner = ownerOf(name, request.collection)
   const start = performance.now()
-  if (request === undefined) {
-    const { status, json } = await send(port, { path: '/plants', token })
-    const end = performance.now()
-    return {
-      status,
-      operation: status === 200 ? { kind: 'list', owner, start, end, plants: plantsOf(json) } : undefined,
-    }
+  const { status, json } = await ask(port, { ...toCall(request), token })
+  const end = performance.now()
+  if (request.kind === 'list') {
+    const operation = { kind: request.kind, owner, start, end, plants: status === 200 ? itemsOf(json) : new Map() }
+    return { status, operation: status === 200 ? operation : undefined }
   }
-  const { status } = await (typeof request === 'number'
-    ? send(port, { method: 'DELETE', path: `/plants/${request}`, token })
-    : send(port, { method: 'POST', path: '/plants', token, body: request }))
-  const plant =
-    typeof request === 'number' ? { kind: 'delete' as const, id: request } : { kind: 'create' as const, ...request }
+  const { collection: _collection, ...write } = request
   const outcome = status === 200 || status === 204 ? 'done' : status === 404 || status === 409 ? 'refused' : 'unknown'
-  const end = outcome === 'unknown' ? Infinity : performance.now()
-  return { status, operation: { ...plant, owner, start, end, outcome } }
+  const seen = write.kind === 'update' && outcome === 'done' ? { name: nameOf(json) } : {}
+  const operation: Write = { ...write, ...seen, owner, start, end: outcome === 'unknown' ? Infinity : end, outcome }
+  return { status, operation }
 }
 
-/** The plants of a list by id. Their names begin with their ids. */
-function plantsOf(json: unknown): Map<number, string> {
-  const names = (json as readonly { readonly name: string }[]).map(({ name }) => name) // the contract was checked
+/** The owner of a collection in a history. */
+export function ownerOf(caller: string, collection: Collection): string {
+  return `${caller}, ${collection}`
+}
+
+/** The key of a note: keys ascend as ids do, from -100,000. */
+export function toKey(id: number): string {
+  return `é${String(id + 100_000).padStart(7, '0')}`
+}
+
+function toCall(request: Request): Call {
+  const path = `/${request.collection}`
+  if (request.kind === 'list') return { path }
+  if (request.kind === 'create') {
+    const { id, name } = request
+    return {
+      method: 'POST',
+      path,
+      body: request.collection === 'plants' ? { id, name } : { key: toKey(id), text: name },
+    }
+  }
+  const item = `${path}/${request.collection === 'plants' ? request.id : encodeURIComponent(toKey(request.id))}`
+  if (request.kind === 'delete') return { method: 'DELETE', path: item }
+  return { method: 'PUT', path: item, headers: { 'Content-Length': '0' } }
+}
+
+/** The name of an item. A note's count tells how often it was changed, which a plant's name has itself. */
+function nameOf(item: unknown): string {
+  const { name, text, count = FIRST_COUNT } = item as { name?: string; text?: string; count?: bigint } // as the contract says
+  return name ?? `${text}${'+'.repeat(Number(count - FIRST_COUNT))}`
+}
+
+/** The names of the items of a list by id. They begin with their ids. */
+function itemsOf(json: unknown): Map<number, string> {
+  const names = (json as readonly unknown[]).map(nameOf) // the contract was checked
   const ids = names.map((name) => Number.parseInt(name))
   const disorder = ids.findIndex((id, index) => index > 0 && id <= (ids[index - 1] ?? id))
   if (disorder > 0) throw new Error(`the list has ${names[disorder]} after ${names[disorder - 1]}`)
@@ -123,12 +179,12 @@ const EXPECTED = new Set([200, 204, 404, 409, 503])
 const LOST = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE'])
 
 /** Makes a request. Its connection may be lost. */
-async function send(port: number, request: Call): Promise<Pick<Answer, 'status' | 'json'>> {
+async function ask(port: number, request: Call): Promise<Pick<Answer, 'status' | 'json'>> {
   const tooLong = new AbortController()
   const where = `${request.method ?? 'GET'} ${request.path}`
   try {
     const answer = await Promise.race([
-      call(port, request),
+      send(port, request),
       delay(ANSWER_TIMEOUT, undefined, { signal: tooLong.signal }).then(() => {
         throw new Error(`${where} was not answered within ${ANSWER_TIMEOUT} ms`)
       }),

@@ -86,9 +86,11 @@ for (const [name, { happen, isReplaced }] of Object.entries(faults)) {
 
     for (const replica of replicas) {
       for (const caller of callers) {
-        const { operation, status } = await observe(replica, caller)
-        t.equal(status, 200)
-        if (operation !== undefined) operations.push(operation)
+        for (const collection of ['plants', 'notes'] as const) {
+          const { operation, status } = await observe(replica, caller, { kind: 'list', collection })
+          t.equal(status, 200)
+          if (operation !== undefined) operations.push(operation)
+        }
       }
     }
     t.comment({ ...Object.fromEntries(statuses), secondsWithoutWrites: longestPause(operations) })
