@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { call } from './helper.ts'
+import { request } from './helper.ts'
 import { inspect, Ledger, work } from './ledger.ts'
 import { start, startService } from './process.ts'
+import { copyAsSecondProduct } from './second-product.ts'
 import { openTestStore } from './stores.ts'
 import { issueToken } from './tokens.ts'
 
@@ -12,20 +13,22 @@ import { issueToken } from './tokens.ts'
  * @returns the answers that the clients got
  */
 export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger> {
-  const file = `${t.testdir()}/plants.db`
+  const folder = copyAsSecondProduct(t)
+  const file = `${folder}/plants.db`
   const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await store.close()
   const environment = { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', LOG_LEVEL: 'info' }
-  const ledger = new Ledger()
+  const ledger = new Ledger(undefined, true)
+  const main = [process.execPath, `${folder}/service/main.ts`]
   for (let kill = 0; kill < kills; kill++) {
     if (kill % 5 === 4) {
-      const { child } = await start(t, [process.execPath, 'service/main.ts'], { PORT: '0', ...environment })
+      const { child } = await start(t, main, { PORT: '0', ...environment })
       await delay(Math.random() * 600)
       child.kill('SIGKILL')
       await once(child, 'exit')
     } else {
-      const { child, ended, port } = await startService(t, environment)
+      const { child, ended, port } = await startService(t, environment, main)
       const writes = ledger.acknowledged + Math.random() * 200
       const isOver = () => {
         if (ledger.acknowledged > writes) child.kill('SIGKILL')
@@ -33,15 +36,16 @@ export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger>
       }
       await Promise.all([ended, work(port, token, ledger, isOver, 32)])
     }
-    const { plants, faults } = inspect(file, 'joe')
-    const violations = [...faults, ...ledger.violations(plants)]
+    const { items, faults } = inspect(file, 'joe')
+    const violations = [...faults, ...ledger.violations(items)]
     if (violations.length > 0) t.fail(`after kill ${kill}: ${violations.join(', ')}`)
   }
-  const { port } = await startService(t, environment)
-  const { json } = await call(port, { path: '/plants', token })
+  const { port } = await startService(t, environment, main)
+  const answers = await Promise.all(['/plants', '/notes'].map((path) => request(port, { path, token })))
+  const listed = answers.flatMap(({ json }) => json as readonly { readonly tag?: string; readonly text?: string }[]) // as the contract says
   t.strictSame(
-    (json as readonly { readonly tag: string }[]).map(({ tag }) => tag).sort(), // the contract was checked
-    [...inspect(file, 'joe').plants.values()].sort(),
+    listed.map(({ tag, text }) => tag ?? text).sort(),
+    [...inspect(file, 'joe').items.values()].map((tag) => tag.replace(/\+$/, '')).sort(),
   )
   return ledger
 }

@@ -1,43 +1,58 @@
-// Clients that create plants and delete half of them. A ledger records their answers and compares them with a database.
+// Clients that create items, change some and delete half of them. A ledger records their answers and compares them with a
+// database. An item is a plant, or, in the second product, a note.
 import { Agent } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
-import { call } from './helper.ts'
+import { type Call, request } from './helper.ts'
+import { fromKey, toKey } from './history.ts'
+import { fields } from './fields.ts'
+import { parse } from './json.ts'
+import { FIRST_COUNT } from './second-product.ts'
 
-/** Records the requests of one caller's clients, and the answers. Each plant is created once, and deleted at most once. */
+/** Records the requests of one caller's clients, and the answers. Each item is created, changed and deleted at most once. */
 export class Ledger {
-  /** The length of a plant's tag. Some tags do not fit into one page of the database. */
+  /** The length of an item's tag. Some tags do not fit into one page of the database. */
   readonly tagLength: (id: number) => number
-  /** The tags of all plants for which a create was sent, by id. */
+  /** Whether the service is the second product. */
+  readonly isSecond: boolean
+  /** The tags of all items for which a create was sent, by id. */
   readonly sent = new Map<number, string>()
-  /** Plants with a create that was answered 200; with a delete that was sent; with a delete that was answered 204. */
+  /** Items with a create that was answered 200; with a change or delete that was sent; with one that was answered. */
   readonly stored = new Set<number>()
+  readonly changeSent = new Set<number>()
+  readonly changed = new Set<number>()
   readonly deleteSent = new Set<number>()
   readonly deleted = new Set<number>()
   /** How often each status was answered. */
   readonly statuses = new Map<number, number>()
 
-  constructor(tagLength = (id: number) => (id * 37) % 240) {
+  constructor(tagLength = (id: number) => (id * 37) % 240, isSecond = false) {
     this.tagLength = tagLength
+    this.isSecond = isSecond
   }
 
   /** How many writes were acknowledged. */
   get acknowledged(): number {
-    return this.stored.size + this.deleted.size
+    return this.stored.size + this.changed.size + this.deleted.size
   }
 
-  /** Says what a store has lost, undone or changed. @param plants the tags of its plants by id */
-  violations(plants: ReadonlyMap<number, string>): string[] {
+  /** Says what a store has lost, undone or changed. @param items the tags of its items by id; `+` stands for a change */
+  violations(items: ReadonlyMap<number, string>): string[] {
+    const isSent = (id: number, tag: string) =>
+      this.sent.get(id) === tag || (this.changeSent.has(id) && `${this.sent.get(id)}+` === tag)
+    const isUndone = (id: number) => items.get(id)?.endsWith('+') === false
     return [
-      ...[...this.stored].filter((id) => !this.deleteSent.has(id) && !plants.has(id)).map((id) => `lost: ${id}`),
-      ...[...this.deleted].filter((id) => plants.has(id)).map((id) => `delete undone: ${id}`),
-      ...[...plants].filter(([id, tag]) => this.sent.get(id) !== tag).map(([id]) => `changed: ${id}`),
+      ...[...this.stored].filter((id) => !this.deleteSent.has(id) && !items.has(id)).map((id) => `lost: ${id}`),
+      ...[...this.changed].filter(isUndone).map((id) => `change lost: ${id}`),
+      ...[...this.deleted].filter((id) => items.has(id)).map((id) => `delete undone: ${id}`),
+      ...[...items].filter(([id, tag]) => !isSent(id, tag)).map(([id]) => `changed: ${id}`),
     ]
   }
 }
 
 /**
- * Lets clients create plants, and delete each second one, until `isOver` or until the service is gone. The request id is
- * `create-` or `delete-` and the id of the plant.
+ * Lets clients create items, and delete each second one, until `isOver` or until the service is gone. The request id is
+ * `create-`, `change-` or `delete-` and the id of the item. Of the second product each third item is a note, and each third
+ * one is changed.
  * @param isOver asked before each request
  */
 export async function work(
@@ -48,15 +63,24 @@ export async function work(
   clients = 8,
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true })
-  const send = async (what: 'create' | 'delete', id: number): Promise<number> => {
-    const tag = ledger.sent.get(id)
-    const headers = { 'X-Request-Id': `${what}-${id}` }
-    const { status } = await (what === 'create'
-      ? call(port, { method: 'POST', path: '/plants', token, headers, agent, body: { id, name: 'plant', tag } })
-      : call(port, { method: 'DELETE', path: `/plants/${id}`, token, headers, agent }))
+  const send = async (what: 'create' | 'change' | 'delete', id: number): Promise<number> => {
+    const length = what === 'change' ? { 'Content-Length': '0' } : {}
+    const headers = { 'X-Request-Id': `${what}-${id}`, ...length }
+    const { status } = await request(port, { ...toCall(what, id), token, headers, agent })
     ledger.statuses.set(status, (ledger.statuses.get(status) ?? 0) + 1)
     if (![200, 204, 503].includes(status)) throw new Error(`${what} ${id} was answered ${status}`)
     return status
+  }
+  const toCall = (what: string, id: number): Call => {
+    const tag = ledger.sent.get(id)
+    const isNote = ledger.isSecond && id % 3 === 1
+    const path = isNote ? '/notes' : '/plants'
+    if (what === 'create') {
+      const body = isNote ? { key: toKey(id), text: tag } : { id, name: 'plant', tag }
+      return { method: 'POST', path, body }
+    }
+    const key = isNote ? encodeURIComponent(toKey(id)) : String(id)
+    return { method: what === 'change' ? 'PUT' : 'DELETE', path: `${path}/${key}` }
   }
   const client = async () => {
     while (!isOver()) {
@@ -64,6 +88,10 @@ export async function work(
       ledger.sent.set(id, `${id} ${'🌵'.repeat(ledger.tagLength(id))}`)
       if ((await send('create', id)) !== 200) continue
       ledger.stored.add(id)
+      if (ledger.isSecond && Math.floor(id / 3) % 3 === 1 && !isOver()) {
+        ledger.changeSent.add(id)
+        if ((await send('change', id)) === 200) ledger.changed.add(id)
+      }
       if (id % 2 === 0 || isOver()) continue
       ledger.deleteSent.add(id)
       if ((await send('delete', id)) === 204) ledger.deleted.add(id)
@@ -76,18 +104,24 @@ export async function work(
   agent.destroy()
 }
 
-/** Reads a database file. @returns the tags of an owner's plants by id, and the faults that SQLite finds in the file */
-export function inspect(file: string, owner: string): { plants: Map<number, string>; faults: unknown[] } {
+/** Reads a database file. @returns the tags of an owner's items by id, and the faults that SQLite finds in the file */
+export function inspect(file: string, owner: string): { items: Map<number, string>; faults: unknown[] } {
   const db = new DatabaseSync(file)
   try {
-    const rows = db.prepare('SELECT key, item FROM plants WHERE owner = ?').all(owner)
-    const plants = rows.map(({ key, item }) => {
-      const { tag }: { tag?: string } = JSON.parse(String(item))
-      return [Number(key), tag ?? ''] as const
+    const rowsOf = (table: string) => {
+      const isMissing = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined
+      const rows = isMissing ? [] : db.prepare(`SELECT key, item FROM ${table} WHERE owner = ?`).all(owner)
+      return rows.map(({ key, item }) => ({ key, item: fields(parse(String(item))) }))
+    }
+    const plants = rowsOf('plants').map(({ key, item: { name, tag = '' } }) => {
+      return [Number(key), `${String(tag)}${String(name).slice('plant'.length)}`] as const
+    })
+    const notes = rowsOf('notes').map(({ key, item: { text, count } }) => {
+      return [fromKey(String(key)), `${String(text)}${count === FIRST_COUNT ? '' : '+'}`] as const
     })
     const found = db.prepare('PRAGMA integrity_check').all()
     const faults = found.map(({ integrity_check }) => integrity_check).filter((each) => each !== 'ok')
-    return { plants: new Map(plants), faults }
+    return { items: new Map([...plants, ...notes]), faults }
   } finally {
     db.close()
   }

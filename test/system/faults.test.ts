@@ -71,7 +71,7 @@ async function runWith(t: Test, inject: string, writes: number): Promise<Run> {
     .map((line) => JSON.parse(line))
   const fatal = lines.filter(({ level }) => level === 60).map(({ msg }) => msg)
   await (await openTestStore({ file: `${folder}/plants.db` })).close()
-  const { plants, faults } = inspect(`${folder}/plants.db`, 'demo')
+  const { items: plants, faults } = inspect(`${folder}/plants.db`, 'demo')
   const violations = [...faults.map(String), ...ledger.violations(plants)]
   const { statuses, acknowledged } = ledger
   return { hasFault, isServing, code, statuses, fatal, violations, acknowledged }
@@ -212,7 +212,7 @@ t.test('on a disk that is full writes are refused, reads go on, and with room ag
   child.kill('SIGKILL')
   await ended
   await (await openTestStore({ file: `${folder}/left/plants.db` })).close()
-  const { plants, faults } = inspect(`${folder}/left/plants.db`, 'demo')
+  const { items: plants, faults } = inspect(`${folder}/left/plants.db`, 'demo')
   t.strictSame([...faults, ...ledger.violations(plants)], [])
   t.comment({ acknowledged: ledger.acknowledged, refused: ledger.statuses.get(503) })
 })

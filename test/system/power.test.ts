@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { inspect, Ledger, work } from '../support/ledger.ts'
 import { startService } from '../support/process.ts'
-import { copyProject } from '../support/project.ts'
+import { copyAsSecondProduct } from '../support/second-product.ts'
 import { need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
 import { openTestStore } from '../support/stores.ts'
@@ -22,6 +22,9 @@ const [WRITES, CHOICES] = isLong ? [3000, 4] : [550, 1]
 const CLIENTS = 32
 t.setTimeout(isLong ? 1_800_000 : 280_000)
 t.comment(`SEED=${SEED}`)
+
+/** The folder of a product with plants and notes. */
+const product = copyAsSecondProduct(t)
 
 /** In memory: it is rebuilt hundreds of times. */
 const memory = mkdtempSync('/dev/shm/plants-')
@@ -43,9 +46,9 @@ interface Life {
 }
 
 /** Records the lives of the service in some folder, the first one of which begins without a database. */
-async function record(t: Test, lives: readonly Life[], main = 'service/main.ts'): Promise<Recording> {
+async function record(t: Test, lives: readonly Life[]): Promise<Recording> {
   const folder = t.testdir()
-  const ledger = new Ledger()
+  const ledger = new Ledger(undefined, true)
   const events: Event[] = []
   let token = ''
   let answers = 0
@@ -54,7 +57,7 @@ async function record(t: Test, lives: readonly Life[], main = 'service/main.ts')
     const service = await startService(
       t,
       { DATABASE_URL: `sqlite:${folder}/data/plants.db`, LOG_LEVEL: 'info' },
-      watched(trace, [process.execPath, main], inject),
+      watched(trace, [process.execPath, `${product}/service/main.ts`], inject),
     )
     token ||= /plant_[0-9a-f]{48}/.exec(service.printed.stderr)?.[0] ?? ''
     const most = ledger.acknowledged + writes
@@ -72,6 +75,7 @@ async function record(t: Test, lives: readonly Life[], main = 'service/main.ts')
     events.push(...seen)
     // strace does not tell of the last call of a process that was killed.
     for (const id of ledger.stored) events.push({ what: 'answer', status: 200, requestId: `create-${id}` })
+    for (const id of ledger.changed) events.push({ what: 'answer', status: 200, requestId: `change-${id}` })
     for (const id of ledger.deleted) events.push({ what: 'answer', status: 204, requestId: `delete-${id}` })
   }
   if (answers < ledger.acknowledged - lives.length * CLIENTS) throw new Error(`only ${answers} answers were seen`)
@@ -95,6 +99,7 @@ async function cutEverywhere({ folder, events, ledger, token }: Recording, choic
   const disk = new Disk(folder)
   const known = new Ledger()
   for (const [id, tag] of ledger.sent) known.sent.set(id, tag)
+  for (const id of ledger.changeSent) known.changeSent.add(id)
   for (const id of ledger.deleteSent) known.deleteSent.add(id)
   const outcome: Outcome = { disks: 0, syncs: 0, violations: [] }
   let isTokenShown = false
@@ -120,8 +125,9 @@ async function cutEverywhere({ folder, events, ledger, token }: Recording, choic
       await cutAll()
       outcome.syncs += 1
     } else if (event.what === 'answer') {
-      const [, what, id] = /^(create|delete)-(\d+)$/.exec(event.requestId) ?? []
+      const [, what, id] = /^(create|change|delete)-(\d+)$/.exec(event.requestId) ?? []
       if (what === 'create' && event.status === 200) known.stored.add(Number(id))
+      if (what === 'change' && event.status === 200) known.changed.add(Number(id))
       if (what === 'delete' && event.status === 204) known.deleted.add(Number(id))
     } else if (event.what === 'print') isTokenShown ||= event.text.includes(token)
     disk.apply(event)
@@ -143,8 +149,8 @@ async function violationsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, t
     const isKnown =
       token === undefined || isDeepStrictEqual(await accessTokenChecker(store)(token), { caller: 'demo', scopes: [] })
     await store.close()
-    const { plants, faults } = inspect(file, 'demo')
-    return [...faults.map(String), ...known.violations(plants), ...(isKnown ? [] : ['the token is lost'])]
+    const { items, faults } = inspect(file, 'demo')
+    return [...faults.map(String), ...known.violations(items), ...(isKnown ? [] : ['the token is lost'])]
   } catch (error) {
     return [String(error)]
   }
@@ -165,11 +171,11 @@ t.test('a power cut at any moment loses no acknowledged write, undoes no delete 
 })
 
 t.test('the same with synchronous=NORMAL does lose writes: the test sees it', async (normal) => {
-  const copy = copyProject(t) // in another folder than the database
-  const file = `${copy}/service/store/sqlite/file.ts`
+  const file = `${product}/service/store/sqlite/file.ts`
   const source = readFileSync(file, 'utf8')
   writeFileSync(file, source.replace('synchronous = FULL', 'synchronous = NORMAL').replace('!== 2n', '!== 1n'))
-  const { violations, ...counts } = await cutEverywhere(await record(normal, LIVES, `${copy}/service/main.ts`), 0)
+  const recording = await record(normal, LIVES).finally(() => writeFileSync(file, source))
+  const { violations, ...counts } = await cutEverywhere(recording, 0)
   const lost = violations.filter((wrong) => wrong.includes(': lost: '))
   normal.comment({ ...counts, losses: lost.length, of: new Set(lost.map((wrong) => wrong.replace(/.*: /, ''))).size })
   normal.ok(lost.length > 100)
