@@ -38,34 +38,38 @@ async function connectAndKeep(t: Test, port: number) {
   return connection
 }
 
-t.test(
-  'SIGTERM: not ready at once, requests are served for DRAIN_DELAY, each connection is closed, exit 0',
-  async (t) => {
-    const environment = { ...database(t), DRAIN_DELAY: '1' }
-    const { child, ended, port, adminPort } = await startService(t, environment)
-    const ready = () => statusOf(adminPort, '/readyz')
-    t.equal(await ready(), 200)
-    const idle = await connectAndKeep(t, port)
-    const used = await connectAndKeep(t, port)
-    const start = performance.now()
-    child.kill('SIGTERM')
-    await delay(50)
-    t.equal(await ready(), 503)
-    t.equal(await statusOf(adminPort, '/livez'), 200)
+t.test('SIGTERM: not ready at once, and requests are served for DRAIN_DELAY', async (t) => {
+  const { child, insist, port, adminPort, until } = await startService(t, { ...database(t), DRAIN_DELAY: '600' })
+  const ready = () => statusOf(adminPort, '/readyz')
+  t.equal(await ready(), 200)
+  const idle = await connectAndKeep(t, port)
+  const used = await connectAndKeep(t, port)
+  child.kill('SIGTERM')
+  await until(/"stopping"/)
+  t.equal(await ready(), 503)
+  t.equal(await statusOf(adminPort, '/livez'), 200)
 
-    used.socket.write(REQUEST)
-    await used.closed
-    t.match(used.state, { text: /^HTTP\/1\.1 401 [^]*\r\nConnection: close\r\n/i, error: '', isEnded: true })
-    await delay(800 - (performance.now() - start))
-    t.equal(await statusOf(port, '/plants'), 401)
-    t.notOk(idle.state.isEnded)
-    t.match(await ended, { code: 0, stderr: '' })
-    const took = performance.now() - start
-    t.ok(took > 1000 && took < 4000, `it took ${took} ms`)
-    t.strictSame(idle.state, { text: '', error: '', isEnded: true })
-    t.notOk(existsSync(`${environment.DATABASE_URL.slice(7)}-wal`), 'the store is closed')
-  },
-)
+  used.socket.write(REQUEST)
+  await used.closed
+  t.match(used.state, { text: /^HTTP\/1\.1 401 [^]*\r\nConnection: close\r\n/i, error: '', isEnded: true })
+  t.equal(await statusOf(port, '/plants'), 401)
+  t.notOk(idle.state.isEnded)
+  await insist('SIGTERM')
+})
+
+t.test('after DRAIN_DELAY, and not before, each connection is closed, exit 0', async (t) => {
+  const environment = { ...database(t), DRAIN_DELAY: '1' }
+  const { child, ended, port } = await startService(t, environment)
+  const idle = await connectAndKeep(t, port)
+  const start = performance.now()
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0, stderr: '' })
+  const took = performance.now() - start
+  t.ok(took > 1000, `it took ${took} ms`)
+  await idle.closed
+  t.strictSame(idle.state, { text: '', error: '', isEnded: true })
+  t.notOk(existsSync(`${environment.DATABASE_URL.slice(7)}-wal`), 'the store is closed')
+})
 
 t.test('a request that began before SIGTERM is also the last request of its connection', async (t) => {
   const environment = { ...database(t), DRAIN_DELAY: '1' }
@@ -166,11 +170,9 @@ t.test('a service that waits for its database is live, not ready, and ends soon 
   t.equal(await statusOf(adminPort, '/livez'), 200)
   const response = await fetch(`http://127.0.0.1:${adminPort}/readyz`)
   t.strictSame([response.status, await response.json()], [503, { error: 503, message: 'The service is starting' }])
-  const begin = performance.now()
   child.kill('SIGTERM')
   const { code, stdout, stderr } = await ended
   t.strictSame({ code, stderr }, { code: 0, stderr: '' })
-  t.ok(performance.now() - begin < 1000)
   t.notMatch(stdout, /listening/)
 })
 

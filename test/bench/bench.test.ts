@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { type Case, casesOf, measure } from './cases.ts'
+import { type Case, casesOf, measure, NO_ANSWER } from './cases.ts'
 import type { Sizes } from './data.ts'
 import { judge } from './check.ts'
 import { estimate } from './intervals.ts'
@@ -19,7 +19,16 @@ const [service, bare] = [await start(prepared, folder), await start(bareFastify(
 t.teardown(() => Promise.all([service.stop(), bare.stop()]))
 
 for (const { name, run } of new Set([AUTOCANNON, chooseTool()])) {
-  const measured = (server: Running, each: Case) => measure(server, each, 4, run)
+  const measured = async (server: Running, each: Case) => {
+    for (;;) {
+      try {
+        return await measure(server, each, 4, run)
+      } catch (error) {
+        // A busy machine may need more time for the first answer.
+        if (!String(error).endsWith(NO_ANSWER)) throw error
+      }
+    }
+  }
 
   t.test(`with ${name}, what the service answers and keeps is right`, async (t) => {
     const samples = await Promise.all([list, turns, create, remove].map((each) => measured(service, each)))

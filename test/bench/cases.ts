@@ -83,6 +83,9 @@ export function casesOf({ small, large, many }: Sizes) {
   ] as const satisfies Case[]
 }
 
+/** Why a run is invalid that was too short for the machine. */
+export const NO_ANSWER = 'there was no answer'
+
 /** The next id to create or delete, or the number of the next token of many, by the tokens of the server's database. */
 const nextIds = new WeakMap<Tokens, Record<string, number>>()
 
@@ -116,10 +119,10 @@ export async function measure(
   const load = { port, connections, seconds, method, path, ...(body === undefined ? {} : { body }), ...token, id }
   const { right, wrong, ...times } = await run({ ...load, status, length })
   const cpu = server.cpu() - cpuBefore
-  if (wrong > 0) fail(`${wrong} of ${right + wrong} answers were wrong`)
-  if (right === 0) fail('there was no answer')
   // At the end each connection may have a request under way, which is carried out or not.
   ids[key] = id + right + 2 * connections
+  if (wrong > 0) fail(`${wrong} of ${right + wrong} answers were wrong`)
+  if (right === 0) fail(NO_ANSWER)
   if (adds !== 0 && count !== undefined) {
     await delay(50)
     const changed = adds * ((await count(caller)) - Number(keptBefore))

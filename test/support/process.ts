@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
+import { PATIENCE } from './project.ts'
 
 /** The environment of a process. It takes only what a process needs from the tests, and what makes it fast. */
 const BASE = {
@@ -67,7 +68,7 @@ export async function start(
     },
     /** Waits for a text on standard output. */
     until: async (pattern: RegExp): Promise<RegExpExecArray> => {
-      for (let tries = 0; tries < 1000; tries++) {
+      for (const end = performance.now() + PATIENCE; performance.now() < end;) {
         const found = pattern.exec(printed.stdout)
         if (found !== null) return found
         if (child.exitCode !== null || child.signalCode !== null) break

@@ -38,11 +38,14 @@ export async function freePort(): Promise<number> {
   }
 }
 
+/** Milliseconds in which what a test waits for comes on any machine: then it says what is missing, before tap ends it. */
+export const PATIENCE = 500_000
+
 /** Waits until a condition is true. @param timeout in milliseconds */
 export async function eventually(
   isSo: () => boolean | Promise<boolean>,
   report = () => String(isSo),
-  timeout = 30_000,
+  timeout = PATIENCE,
 ): Promise<void> {
   for (const end = performance.now() + timeout; performance.now() < end;) {
     if (await isSo()) return

@@ -11,13 +11,15 @@ import { StoreUnavailable } from '../../../service/errors.ts'
 
 const server = await startPostgres(t, 'autovacuum=off')
 const LIMITS = { DATABASE_POOL_SIZE: 3, DATABASE_TIMEOUT: 1 }
+/** For what must not be given up, also on a busy machine. */
+const PATIENT = { ...LIMITS, DATABASE_TIMEOUT: 30 }
 
 /** Opens a store on a new database. More stores can be opened on it. */
-async function open(t: Test, settings = '') {
+async function open(t: Test, settings = '', limits = LIMITS) {
   const url = await server.createDatabase()
   if (settings !== '') await server.sql(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${settings}`)
   const another = async (): Promise<TestStore> => {
-    const store = await openTestStore({ url }, true, LIMITS)
+    const store = await openTestStore({ url }, true, limits)
     t.teardown(() => store.close())
     return store
   }
@@ -36,14 +38,13 @@ async function transaction(t: Test, url: string, text: string): Promise<pg.Clien
 
 /** Waits until a statement that matches `like` waits. @returns the id of its process */
 async function waiting(url: string, like: string, event = 'Lock'): Promise<number> {
-  for (let tries = 0; tries < 500; tries++) {
+  for (;;) {
     const text = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
       AND query LIKE '${like}%' AND wait_event_type = '${event}'`
     const [found] = await server.sql(text, url)
     if (found !== undefined) return Number(found['pid'])
     await delay(10)
   }
-  throw new Error(`no ${like} waits`)
 }
 
 const terminate = (url: string) =>
@@ -146,15 +147,12 @@ t.test('a write whose connection is lost is refused and not repeated; a read is 
 t.test('operations time out while plants are locked, and work again afterwards', async (t) => {
   const { url, store } = await open(t)
   const lock = await transaction(t, url, 'LOCK TABLE plants')
-  const late = delay(1700).then((): PromiseSettledResult<unknown>[] => [])
-  const ended = Promise.allSettled([
+  const results = await Promise.allSettled([
     ...range(50).map((id) => store.create('joe', BigInt(id % 5), name(id))),
     store.find('joe', 1n),
     store.list('joe'),
     delay(300).then(() => store.delete('joe', 1n)),
   ])
-  const results = await Promise.race([ended, late])
-  t.equal(results.length, 53, 'in time')
   for (const each of results) t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
   await lock.query('COMMIT')
   // The server must first close the connections that were given up.
@@ -163,7 +161,8 @@ t.test('operations time out while plants are locked, and work again afterwards',
 })
 
 t.test('writes that waited too long behind a stuck write do not use up the time of later writes', async (t) => {
-  const { store } = await open(t)
+  // The last write needs a part of this time only, also on a busy machine.
+  const { store } = await open(t, '', { ...LIMITS, DATABASE_TIMEOUT: 5 })
   await server.pause()
   const stuck = store.create('joe', 1n, name('under way'))
   await nextTurn()
@@ -250,7 +249,7 @@ t.test('a commit is not acknowledged if its wait for a synchronous standby is ca
 })
 
 t.test('a long list fails if its connection is lost, and other lists go on', async (t) => {
-  const { url, store } = await open(t)
+  const { url, store } = await open(t, '', PATIENT)
   const tag = '🌱'.repeat(255) // too many bytes to read without batches
   await Promise.all(range(1600).map((id) => store.create('joe', BigInt(id), { ...name(id), tag })))
   const batches = partsOf(await store.list('joe'))[Symbol.asyncIterator]()
