@@ -62,7 +62,7 @@ t.test(
       writeFileSync(`${folder}/${path}/node`, `#!/bin/sh\necho ${version}`, { mode: 0o755 })
     const version = () => {
       const PATH = `${folder}/bin:${String(process.env['PATH'])}`
-      return run(['sh', '-c', `. ${resolve('service/runtime.sh')} && node`], { PATH }, folder)
+      return run(['sh', '-c', `. '${resolve('service/runtime.sh')}' && node`], { PATH }, folder)
     }
     install('bin', 'v20.20.2')
     t.match(await version(), { code: 1, stdout: '', stderr: /^npm ci has installed no Node for this system\. / })

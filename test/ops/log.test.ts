@@ -181,7 +181,7 @@ t.test('a terminal that is stopped', { skip: hasScript ? false : 'there is no sc
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())]
   const env = { ...ENVIRONMENT, DATABASE_URL: `sqlite:${folder}/plants.db`, PORT, ADMIN_PORT }
   // The terminal is read by script, which can't write on what it reads.
-  const command = `echo $$ > ${folder}/pid && exec ${process.execPath} service/main.ts`
+  const command = `echo $$ > '${folder}/pid' && exec '${process.execPath}' service/main.ts`
   const words = ['--quiet', '--flush', '--command', command, '/dev/null']
   const child = spawn('script', words, { env, stdio: ['ignore', unreadPipe(t, folder), 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))

@@ -177,7 +177,7 @@ t.test('on a disk that is full writes are refused, reads go on, and with room ag
   // A file system for the process alone, which goes with it.
   const isRoot = process.getuid?.() === 0
   const alone = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
-  const mount = `mount -t tmpfs -o size=2m none ${disk} && head -c 1000000 /dev/zero > ${disk}/ballast && exec "$0" "$@"`
+  const mount = `mount -t tmpfs -o size=2m none '${disk}' && head -c 1000000 /dev/zero > '${disk}/ballast' && exec "$0" "$@"`
   const { child, ended, port, adminPort, printed } = await startService(
     t,
     { DATABASE_URL: `sqlite:${disk}/plants.db`, LOG_LEVEL: 'info' },

@@ -72,7 +72,7 @@ t.test('the second edit: all passes, and the operation works', { skip }, async (
   t.strictSame([seen.code, seen.stderr], [0, ''], 'each declared status was produced')
 })
 
-/** What a command has printed, if it has failed. */
+/** The end of what a command has printed, if it has failed. */
 function failureOf({ code, stdout, stderr }: Ended): string {
-  return code === 0 ? '' : `${code}\n${stdout}${stderr}`
+  return code === 0 ? '' : `${code}\n${(stderr + stdout).split('\n').slice(-30).join('\n')}`
 }

@@ -1,6 +1,7 @@
 // The real process does not serve a damaged database file.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { startCheck } from '../../../service/store/sqlite/check.ts'
 import { openTestStore } from '../../support/stores.ts'
@@ -119,7 +120,12 @@ t.test('a check that still runs at SIGTERM is ended, and the store is closed aft
       return prepare.call(this, sql)
     }`
   writeFileSync(stopper, script)
-  const command = ['env', `NODE_OPTIONS=--import=${stopper}`, process.execPath, 'service/main.ts']
+  const command = [
+    'env',
+    `NODE_OPTIONS=--import=${String(pathToFileURL(stopper))}`,
+    process.execPath,
+    'service/main.ts',
+  ]
   const { child, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION }, command)
   let stopped: string | undefined
   await eventually(() => {
