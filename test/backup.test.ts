@@ -213,6 +213,27 @@ t.test('a backup is restored to a new folder, and over a damaged store', async (
   }
 })
 
+t.test('a check tells a sound store from a damaged one, also while a service uses it', async (t) => {
+  const { file, DATABASE_URL, token, backup } = await prepare(t)
+  const { port, child, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  const body = { id: 1000, name: 'x' }
+  t.equal((await call(port, { method: 'POST', path: '/plants', token, body })).status, 200)
+  t.strictSame(await backup('check'), {
+    code: 0,
+    signal: null,
+    stdout: `1001 plants and 1 tokens are in ${file}, which is not damaged\n`,
+    stderr: '',
+  })
+  child.kill('SIGTERM')
+  await ended
+  const bytes = readFileSync(file)
+  const before = /^the database is damaged: .*\n$/
+  for (const at of [4096 * 3, 4096 * 8]) {
+    writeFileSync(file, Buffer.from(bytes).fill(7, at, at + 64))
+    t.match(await backup('check'), { code: 1, stdout: '', stderr: before }, `damaged at ${at}`)
+  }
+})
+
 t.test('a store with another name is neither saved nor replaced', async (t) => {
   const { folder, file, backup } = await prepare(t, 10)
   t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
@@ -230,12 +251,13 @@ t.test('a copy never overwrites a file, and an error names the wrong word', asyn
   t.match(await backup('save', file), { code: 1, stderr: /already exists\n$/ })
   t.match(await backup('restore', `${folder}/none`), { code: 1, stderr: `there is no file ${folder}/none\n` })
   for (const [words, message] of [
-    [[], /^a word is missing: save or restore/],
+    [[], /^a word is missing: save or restore or check/],
     [['save'], /^<file> is missing/],
     [['restore'], /^<file> is missing/],
     [['save', 'a', '--replace'], /^--replace is unknown/],
     [['copy', 'a'], /^copy is unknown/],
     [['restore', 'a', 'b'], /^unexpected word "b"/],
+    [['check', 'a'], /^unexpected word "a"/],
     [['restore', 'a', '--replac'], /^--replac is unknown; did you mean --replace\?/],
   ] as const) {
     t.match(await backup(...words), { code: 1, stdout: '', stderr: message }, words.join(' '))

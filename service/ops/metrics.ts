@@ -10,7 +10,6 @@ const STORE_METRICS: readonly [end: string, help: string, read: (figures: Figure
   ['commits_total', 'Transactions of writes', ({ commits }) => commits],
   ['writes_total', 'Writes in them', ({ writes }) => writes],
   ['wal_bytes', 'Size of the write-ahead log', ({ walBytes }) => walBytes],
-  ['sound', 'Whether the check of the file has found nothing wrong: 1, 0, or NaN until it ends', readSound],
   ['pool_size', 'Connections to PostgreSQL that are allowed', ({ pool }) => pool?.size],
   ['pool_used', 'Connections in use', ({ pool }) => pool?.used],
   ['pool_idle', 'Connections kept for use', ({ pool }) => pool?.idle],
@@ -39,8 +38,4 @@ export function makeMetrics(store: Pick<Store, 'figures'>) {
     /** Writes all metrics in Prometheus' text format. */
     write: async () => `${await register.metrics()}\n${await registry.metrics()}`,
   }
-}
-
-function readSound(figures: Figures): number | undefined {
-  return 'isSound' in figures ? Number(figures.isSound ?? NaN) : undefined
 }

@@ -139,8 +139,6 @@ export interface Figures {
   readonly writes: number
   /** SQLite: the bytes of the write-ahead log. */
   readonly walBytes?: number
-  /** SQLite: whether the check of the file found no fault; undefined until the check ends. */
-  readonly isSound?: boolean | undefined
   /**
    * PostgreSQL: the maximum of connections (`size`), the used ones and the idle ones. `givenUp`: used connections that the
    * service gave up, but the server has not closed. `statements` wait for their answer, `waiting` operations to be sent.

@@ -23,7 +23,6 @@ export const HEALTHY: Series = {
   'nodejs_eventloop_lag_p99_seconds{}': '0.02x120',
   'process_resident_memory_bytes{}': '2e8x120',
   'plants_store_wal_bytes{}': '4e6x120',
-  'plants_store_sound{}': 'NaN 1x119',
   'plants_store_pool_waiting{}': '3x120',
   'plants_store_pool_given_up{}': '0x120',
   'plants_refused_authentications_total{reason="missing"}': '0+6000x120',
@@ -44,7 +43,6 @@ export const FAULTS: Readonly<Record<string, readonly Series[]>> = {
   PlantsEventLoopSlow: [{ 'nodejs_eventloop_lag_p99_seconds{}': '0.3x120' }],
   PlantsMemoryHigh: [{ 'process_resident_memory_bytes{}': '7e8x120' }],
   PlantsWriteAheadLogLarge: [{ 'plants_store_wal_bytes{}': '3e8x120' }],
-  PlantsDatabaseCorrupt: [{ 'plants_store_sound{}': 'NaN 0x119' }],
   PlantsPoolExhausted: [{ 'plants_store_pool_waiting{}': '150x120' }, { 'plants_store_pool_given_up{}': '2x120' }],
   PlantsTokensRefused: [{ 'plants_refused_authentications_total{reason="expired"}': '0+600x120' }],
 }

@@ -4,7 +4,7 @@ import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
-import { findFaults } from './check.ts'
+import { reasonOf } from '../../errors.ts'
 import { isCorrupt } from './errors.ts'
 import { BUSY_TIMEOUT, makeFolder, sync } from './file.ts'
 import { acquireLock, assertOneName } from './lock.ts'
@@ -77,7 +77,7 @@ async function copy(from: string, to: string, beforeRename: (part: string) => vo
   removeFiles(part)
   try {
     vacuumInto(from, part)
-    const count = check(part)
+    const count = checkDatabase(part)
     chmodSync(part, statSync(from).mode)
     sync(part)
     await beforeRename(part)
@@ -113,14 +113,26 @@ function removeFiles(database: string, endings = ['', ...LOGS]): void {
   for (const ending of endings) rmSync(database + ending, { force: true })
 }
 
-/** @throws {Error} if the database is not sound */
-function check(file: string): Count {
-  using db = new DatabaseSync(file, { readOnly: true })
-  const faults = findFaults(db, 'integrity_check')
-  if (faults.length > 0) throw new Error(`the copy is not sound: ${faults.join('; ')}`)
+/** Reads a whole database, which may be in use. @throws {Error} if it is not sound */
+export function checkDatabase(file: string): Count {
+  using db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT })
+  const faults = findFaults(db)
+  if (faults.length > 0) throw new Error(`the database is damaged: ${faults.join('; ')}`)
+  readVersion(db)
   const counts = 'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM tokens) AS tokens'
   const { plants, tokens } = db.prepare(counts).get() ?? {}
   return { plants: Number(plants), tokens: Number(tokens) }
+}
+
+/** The faults that SQLite finds in a database (https://sqlite.org/pragma.html#pragma_integrity_check); none if it is sound. */
+function findFaults(db: DatabaseSync): string[] {
+  try {
+    const lines = db.prepare('PRAGMA integrity_check(10)').all()
+    return lines.map(({ integrity_check }) => String(integrity_check)).filter((line) => line !== 'ok')
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    return [reasonOf(error)] // a damaged page stopped the check
+  }
 }
 
 /** The SHA-256 of a file, in hexadecimal digits. */

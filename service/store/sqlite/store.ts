@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
 import { runSteps } from '../lists.ts'
 import { fromToken, toToken } from '../tokens.ts'
-import { startCheck } from './check.ts'
 import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
@@ -28,11 +27,9 @@ export class SqliteStore implements Store {
   // The reads of one turn run one after the other: each then costs half of what it costs between other work.
   readonly #reads = new Batcher<undefined, undefined>((all) => all.map(({ resolve }) => resolve(undefined)), BATCHES)
   readonly #wal: WriteAheadLog
-  readonly #endCheck: (() => Promise<void>) | undefined
   readonly #onFailure: Monitor['onFailure'] | undefined
   /** Why the store can't be used any more. */
   #failure: unknown
-  #isSound: boolean | undefined
   #commits = 0
   #writes = 0
   #writesSinceCheckpoint = 0
@@ -55,11 +52,8 @@ export class SqliteStore implements Store {
     }
     this.tables = new Map(Object.entries(collections).map(([name, { key }]) => [name, openTable(access, name, key)]))
     this.#sql = prepareStatements(db, [...this.tables.keys()])
-    if (monitor !== undefined) {
-      // In production a new file usually means that a volume is missing.
-      if (this.#file.isNew) monitor.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
-      this.#endCheck = startCheck(path, monitor.log, (faults) => this.#checked(faults, monitor.log))
-    }
+    // In production a new file usually means that a volume is missing.
+    if (this.#file.isNew) monitor?.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
     this.#wal = new WriteAheadLog(path, db, access.run)
   }
 
@@ -88,7 +82,7 @@ export class SqliteStore implements Store {
   }
 
   figures(): Figures {
-    return { commits: this.#commits, writes: this.#writes, walBytes: this.#wal.bytes, isSound: this.#isSound }
+    return { commits: this.#commits, writes: this.#writes, walBytes: this.#wal.bytes }
   }
 
   async isEmpty(): Promise<boolean> {
@@ -96,16 +90,8 @@ export class SqliteStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#endCheck?.()
     await Promise.all([this.#batcher.idle(), this.#reads.idle()])
     for (const each of [this.#db, this.#file.lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
-  }
-
-  #checked(faults: readonly string[], log: Monitor['log']): void {
-    this.#isSound = faults.length === 0
-    // The process stays up, so that an operator sees the reason: a restart would not help.
-    if (!this.#isSound) this.#failure ??= new Error('the database is corrupt')
-    log[this.#isSound ? 'info' : 'error']({ faults }, `the database is ${this.#isSound ? 'sound' : 'corrupt'}`)
   }
 
   /** Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
