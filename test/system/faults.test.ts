@@ -23,8 +23,8 @@ const MAIN = [process.execPath, 'service/main.ts']
 const CLIENTS = 64
 
 /** A command under which the calls that concern a database fail as strace is told. */
-function failing(folder: string, inject: string): string[] {
-  const files = ['', '-wal', '-journal', '.probe'].flatMap((end) => ['-P', `${folder}/plants.db${end}`])
+function failing(folder: string, inject: string, ends = ['', '-wal', '-journal', '.probe']): string[] {
+  const files = ends.flatMap((end) => ['-P', `${folder}/plants.db${end}`])
   const calls = /^[^:]*/.exec(inject)?.[0] ?? ''
   const quiet = ['-D', '--quiet=attach,personality', '-o', `${folder}.trace`]
   return ['strace', ...quiet, '-P', folder, ...files, '-e', `trace=${calls}`, '-e', `inject=${inject}`, ...MAIN]
@@ -146,6 +146,40 @@ t.test('after an I/O error nothing is served and nothing is ready any more, and 
   const next = await startService(t, { DATABASE_URL })
   const { json } = await call(next.port, { path: '/plants', token })
   t.ok((json as unknown[]).length >= id) // the last one may be there, too
+})
+
+t.test('a lock that could not be released ends the service: no write would succeed any more', async (t) => {
+  const seen = { served: 0, ended: 0 }
+  // The first calls are those of the start. The others take turns: to lock, to unlock.
+  for (let when = 24; when < 40; when += isShort ? 2 : 1) {
+    const folder = t.testdir()
+    const file = `${folder}/plants.db`
+    const store = await openTestStore({ file })
+    const token = await issueToken(store, 'joe')
+    await store.close()
+    const command = failing(folder, `fcntl:error=EIO:when=${when}`, ['-shm'])
+    const { port, child, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' }, command)
+    const create = (id: number) =>
+      call(port, { method: 'POST', path: '/plants', token, body: { id, name: 'x' } }).then(
+        ({ status }) => status,
+        () => undefined, // the service is gone
+      )
+    let served = 0
+    let isGone = false
+    for (let id = 0; served < 20 && !isGone && id < 100; id++) {
+      const status = await create(id)
+      isGone = status === undefined
+      served = status === 200 ? served + 1 : 0
+    }
+    if (served < 20 && !isGone) t.fail(`${when}: it goes on without a write`)
+    child.kill('SIGTERM')
+    const { code, stdout } = await ended
+    const isKept = stdout.includes(`"msg":"a lock of ${file}-shm could not be released"`)
+    if (code !== (isKept ? 1 : 0)) t.fail(`${when}: ${code}, ${stdout}`)
+    seen[isKept ? 'ended' : 'served'] += 1
+  }
+  t.comment(seen)
+  t.ok(seen.ended > 0 && seen.served > 0)
 })
 
 t.test('a file that is mounted alone is refused, and its folder is not', async (t) => {

@@ -2,9 +2,10 @@ import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, ope
 import { readSync, realpathSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { acquireLock, assertOneName, lockPath, rememberFiles } from './lock.ts'
+import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
 import { SCHEMA, upgrade } from './schema.ts'
 import type { Collections } from '../store.ts'
+import { DatabaseFiles } from './watch.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 // Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
@@ -18,12 +19,11 @@ export const SERVICE_BUSY_TIMEOUT = 100
 export interface OpenFile {
   /** Reads integers as `bigint`. */
   readonly db: DatabaseSync
-  /** The lock of the file, if it was opened with `exclusive`. Closing it unlocks the file. */
-  readonly lock: DatabaseSync | undefined
   /** Whether the file was empty or did not exist. */
   readonly isNew: boolean
-  /** Whether the paths of the database and its lock file still lead to the files that are open. */
-  readonly isInPlace: () => boolean
+  readonly files: DatabaseFiles
+  /** Closes the database, unless its log is damaged, and unlocks the file. May be called again. */
+  readonly close: () => void
 }
 
 /**
@@ -48,8 +48,10 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
     const path = String(db.location()) // without symbolic links
     assertOneName(path)
     if (exclusive) lock = acquireLock(path)
+    assertNotMoved(path, BUSY_TIMEOUT)
     const isNew = prepare(db, exclusive, (db) => upgrade(db, collections, schema)) === 0
-    return { db, lock, isNew, isInPlace: rememberFiles([path, lockPath(path)]) }
+    const files = new DatabaseFiles(path)
+    return { db, isNew, files, close: closer(files, db, lock) }
   } catch (error) {
     db?.close()
     lock?.close()
@@ -70,6 +72,26 @@ export function sync(path: string): void {
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+}
+
+function closer(files: DatabaseFiles, db: DatabaseSync, lock: DatabaseSync | undefined): () => void {
+  let isOver = false
+  return () => {
+    if (isOver) return
+    isOver = true
+    const fault = files.findFault()
+    // SQLite would copy a damaged log into the file. The lock stays until the process ends.
+    if (fault?.canClose === false) return
+    try {
+      // SQLite does not do so itself when it closes a file that was moved. A log that is left fits no other file.
+      if (fault !== undefined && lock !== undefined) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {
+      // Another process is reading. The log stays.
+    }
+    db.close()
+    lock?.close()
+    files.close()
   }
 }
 

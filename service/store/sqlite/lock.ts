@@ -40,9 +40,19 @@ export function assertOneName(path: string): void {
   }
 }
 
-/** Remembers the files at some paths. @returns a function that tells whether the same files are still there */
-export function rememberFiles(paths: readonly string[]): () => boolean {
-  const found = () => paths.map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
-  const before = found()
-  return () => found().every((now, n) => now !== undefined && now.ino === before[n]?.ino && now.dev === before[n].dev)
+/**
+ * Refuses a file that a process opened by another name, before it was moved: it has another log and another lock file, but
+ * SQLite's locks are on the database file itself. If there is a log beside the file, only this name is in use.
+ * @param path absolute, without symbolic links
+ * @param timeout milliseconds in which the other process may close the file
+ * @throws {Error}
+ */
+export function assertNotMoved(path: string, timeout: number): void {
+  if (existsSync(`${path}-wal`)) return
+  using db = new DatabaseSync(path, { timeout })
+  try {
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema LIMIT 1')
+  } catch (error) {
+    throw primaryCode(error) === 5 ? new Error('another process uses it by another name', { cause: error }) : error
+  }
 }

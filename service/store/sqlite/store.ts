@@ -11,6 +11,8 @@ import { StoreUnavailable } from '../../errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
 const CHECKPOINT_INTERVAL = 500
+/** Milliseconds between two looks at the files. */
+const LOOK_INTERVAL = 1000
 const BATCHES = { max: Infinity, eager: true }
 
 /** The embedded store, on SQLite. Only one service may use it. */
@@ -28,6 +30,7 @@ export class SqliteStore implements Store {
   readonly #reads = new Batcher<undefined, undefined>((all) => all.map(({ resolve }) => resolve(undefined)), BATCHES)
   readonly #wal: WriteAheadLog
   readonly #onFailure: Monitor['onFailure'] | undefined
+  readonly #looking: NodeJS.Timeout | undefined
   /** Why the store can't be used any more. */
   #failure: unknown
   #commits = 0
@@ -54,7 +57,8 @@ export class SqliteStore implements Store {
     this.#sql = prepareStatements(db, [...this.tables.keys()])
     // In production a new file usually means that a volume is missing.
     if (this.#file.isNew) monitor?.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
-    this.#wal = new WriteAheadLog(path, db, access.run)
+    this.#wal = new WriteAheadLog(this.#file.files, db, access.run)
+    if (monitor !== undefined) this.#looking = setInterval(() => this.#look(), LOOK_INTERVAL).unref()
   }
 
   async addToken(token: StoredToken): Promise<void> {
@@ -76,8 +80,7 @@ export class SqliteStore implements Store {
   }
 
   async ping(): Promise<void> {
-    const isInPlace = this.#file.isInPlace()
-    if (!isInPlace) throw this.#fail('the file was removed or replaced', new Error(`not at ${this.#db.location()}`))
+    this.#look()
     for (const table of this.#sql.first) this.#run(() => table.get())
   }
 
@@ -91,7 +94,17 @@ export class SqliteStore implements Store {
 
   async close(): Promise<void> {
     await Promise.all([this.#batcher.idle(), this.#reads.idle()])
-    for (const each of [this.#db, this.#file.lock]) each?.[Symbol.dispose]() // unlike close(), safe to repeat
+    clearInterval(this.#looking)
+    this.#look()
+    this.#file.close()
+  }
+
+  /** Ends the use of the store if something happened to its files. What only the log has is saved, if that is possible. */
+  #look(): void {
+    const message = this.#failure === undefined && this.#db.isOpen ? this.#file.files.findFault()?.message : undefined
+    if (message === undefined) return
+    this.#file.close()
+    this.#fail(message, new Error('the files of the database have changed'))
   }
 
   /** Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
@@ -119,6 +132,7 @@ export class SqliteStore implements Store {
   }
 
   #commit(batch: readonly Batched<() => unknown, unknown>[]): void {
+    if (this.#file.files.hasShrunk()) this.#look()
     // A statement without a transaction commits by itself, and costs less.
     const isOne = batch.length === 1
     const written: (() => void)[] = []
@@ -139,6 +153,7 @@ export class SqliteStore implements Store {
       if (this.#isInTransaction()) this.#db.exec('ROLLBACK')
       throw error
     }
+    this.#file.files.hasShrunk()
     for (const resolve of written) resolve()
     this.#commits += 1
     this.#writes += batch.length

@@ -1,6 +1,6 @@
 // The file of the embedded store: who may open it, how it is created, and which files are refused.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
@@ -33,13 +33,12 @@ function monitor() {
 
 t.test('each commit is synced, in WAL mode, for the service and for commands', async (t) => {
   for (const exclusive of [true, false]) {
-    const { db, lock } = openSqlite(`${t.testdirName}.db`, COLLECTIONS, exclusive)
+    const { db, close } = openSqlite(`${t.testdirName}.db`, COLLECTIONS, exclusive)
     const settings = ['journal_mode', 'synchronous', 'wal_autocheckpoint', 'busy_timeout']
     const values = settings.map((name) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
     // The service waits only a short time, because requests wait with it, and makes the checkpoints itself.
     t.strictSame(values, ['wal', 2n, ...(exclusive ? [0n, 100n] : [1000n, 5000n])])
-    db.close()
-    lock?.close()
+    close()
   }
   for (const end of ['', '.lock']) rmSync(`${t.testdirName}.db${end}`)
 })
@@ -79,6 +78,15 @@ t.test('a file with another name is refused by each of its names', async (t) => 
   await (await openTestStore({ file })).close()
 })
 
+t.test('a file that another process opened before it was moved is refused', async (t) => {
+  const { store, file } = await open(t)
+  await create(store, 1)
+  const moved = `${t.testdirName}/moved.db`
+  renameSync(file, moved)
+  const message = `DATABASE_URL sqlite:${moved}: another process uses it by another name`
+  await t.rejects(openTestStore({ file: moved }), { name: 'StartupError', message })
+})
+
 const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
 const canMount = spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0
 
@@ -98,36 +106,6 @@ t.test(
     })
   },
 )
-
-const displacements: Record<string, (file: string) => void> = {
-  'the database is removed': (file) => rmSync(file),
-  'the database is replaced': (file) => {
-    copyFileSync(file, `${file}.copy`)
-    renameSync(`${file}.copy`, file)
-  },
-  'the lock file is removed': (file) => rmSync(`${file}.lock`),
-  'the lock file is replaced': (file) => {
-    writeFileSync(`${file}.new`, '')
-    renameSync(`${file}.new`, `${file}.lock`)
-  },
-}
-for (const [what, displace] of Object.entries(displacements)) {
-  t.test(`the store fails when ${what}`, async (t) => {
-    const file = `${t.testdir()}/plants.db`
-    const { told, ...watching } = monitor()
-    const store = await openTestStore({ file }, true, readConfig({}), watching)
-    t.teardown(() => store.close())
-    told.length = 0
-    await store.ping()
-    await store.list('joe') // fills the cache
-    displace(file)
-    const failed = { name: 'StoreUnavailable' }
-    await t.rejects(store.ping(), failed)
-    for (const late of [() => create(store, 1), () => store.ping(), () => store.list('joe')])
-      await t.rejects<unknown>(late, failed)
-    t.strictSame(told, ['the file was removed or replaced'])
-  })
-}
 
 t.test('in production, a start that creates a file logs its path', async (t) => {
   const file = `${t.testdir()}/plants.db`

@@ -15,15 +15,14 @@ const NEXT = [
 
 /** Opens a file as a program with these versions would, runs a query, and closes the file. */
 function upgrade(file: string, schema: readonly string[], look = 'SELECT key FROM plants'): unknown[] {
-  const { db, lock } = openSqlite(file, COLLECTIONS, true, schema)
+  const { db, close } = openSqlite(file, COLLECTIONS, true, schema)
   try {
     return db
       .prepare(look)
       .all()
       .map((row) => Object.values(row)[0])
   } finally {
-    db.close()
-    lock?.close()
+    close()
   }
 }
 
@@ -73,10 +72,9 @@ t.test('a file of any version is upgraded to the newest, and keeps its data', as
 
 t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const { db, lock } = openSqlite(file, COLLECTIONS, true, SCHEMA.slice(0, 1))
+  const { db, close } = openSqlite(file, COLLECTIONS, true, SCHEMA.slice(0, 1))
   db.exec("INSERT INTO tokens (id, digest, caller, created) VALUES ('a', zeroblob(32), 'joe', 1)")
-  db.close()
-  lock?.close()
+  close()
   const store = await openTestStore({ file })
   t.teardown(() => store.close())
   const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: [] }
