@@ -2,6 +2,7 @@
 // LONG=1 tries each of the many writes, too; without it they are tried in growing steps, and with SHORT=1 in large
 // ones, and files that can't be opened are left out.
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { call } from '../support/helper.ts'
@@ -83,7 +84,10 @@ const kinds: [calls: string, error: string, ends: boolean, step: number, times?:
   ['pwrite64', 'ENOSPC', false, isLong ? 1 : 1.7],
   // SQLite does not tell the errno: another write has to meet the same error.
   ['pwrite64', 'EDQUOT', false, isLong ? 1 : 1.7, 20],
-  ['ftruncate', 'EIO', true, 1],
+  ['pread64', 'EIO', true, isLong ? 1 : 1.7],
+  // A file that stays longer than it must be loses nothing.
+  ['ftruncate', 'EIO', false, 1],
+  ['ftruncate', 'ENOSPC', false, 1],
   ['openat', 'EIO', false, 1],
   ['openat', 'EMFILE', false, 1],
 ]
@@ -118,7 +122,7 @@ for (const [calls, error, ends, step, times = 1] of kinds.filter(([calls]) => !i
     }
     t.comment(seen)
     if (calls !== 'ftruncate') t.ok(seen.refusing > 0, 'requests were refused')
-    if (ends && calls !== 'ftruncate') t.ok(seen.ended > 0, 'the service has ended')
+    if (ends) t.ok(seen.ended > 0, 'the service has ended')
   })
 }
 
@@ -146,6 +150,47 @@ t.test('after an I/O error nothing is served and nothing is ready any more, and 
   const next = await startService(t, { DATABASE_URL })
   const { json } = await call(next.port, { path: '/plants', token })
   t.ok((json as unknown[]).length >= id) // the last one may be there, too
+})
+
+for (const [what, when] of [
+  ['one read fails', '12'],
+  ['every read fails', '12+'],
+] as const) {
+  t.test(`when ${what}, the service ends, and does not call the file corrupt`, async (t) => {
+    const file = `${t.testdir()}/plants.db`
+    const store = await openStore({ file })
+    const token = await issueToken(store, 'joe')
+    const tag = '🌵'.repeat(255)
+    await Promise.all(Array.from({ length: 1000 }, (_, id) => store.create('joe', BigInt(id), { name: `${id}`, tag })))
+    await store.close()
+    const command = failing(t.testdirName, `pread64:error=EIO:when=${when}`, [''])
+    const { port, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' }, command)
+    t.equal((await call(port, { path: '/plants', token })).status, 503)
+    const { code, stdout } = await ended
+    t.equal(code, 1)
+    const fatal = stdout.split('\n').filter((line) => line.includes('"level":60'))
+    t.match(fatal, [/"errcode":11.*"msg":"I\/O error of the store"/])
+  })
+}
+
+t.test('a full disk at the growth of the index of the log is answered 503', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openStore({ file })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  // The first writes make the index for 4,062 pages of the log, the later ones more of it.
+  const command = failing(t.testdirName, 'pwrite64:error=ENOSPC:when=9', ['-shm'])
+  const { port, child, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' }, command)
+  const reader = new DatabaseSync(file) // The log does not begin anew.
+  reader.exec('BEGIN; SELECT 1 FROM plants')
+  const ledger = new Ledger(() => 240)
+  await work(port, token, ledger, () => ledger.acknowledged > 2500 && ledger.statuses.has(503), CLIENTS)
+  reader.close()
+  const refused = ledger.statuses.get(503) ?? 0
+  t.ok(refused > 0 && refused <= CLIENTS, `${refused} were refused`)
+  child.kill('SIGTERM')
+  t.equal((await ended).code, 0)
+  t.strictSame(ledger.violations(inspect(file, 'joe').plants), [])
 })
 
 t.test('a lock that could not be released ends the service: no write would succeed any more', async (t) => {

@@ -6,13 +6,12 @@ import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
 import { WriteAheadLog } from './wal.ts'
+import { LOOK_INTERVAL } from './watch.ts'
 import type { Collections, Figures, Limits, Monitor, Store, StoredToken, Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
 const CHECKPOINT_INTERVAL = 500
-/** Milliseconds between two looks at the files. */
-const LOOK_INTERVAL = 1000
 const BATCHES = { max: Infinity, eager: true }
 
 /** The embedded store, on SQLite. Only one service may use it. */
@@ -33,6 +32,7 @@ export class SqliteStore implements Store {
   readonly #looking: NodeJS.Timeout | undefined
   /** Why the store can't be used any more. */
   #failure: unknown
+  #reported: Promise<void> | undefined
   #commits = 0
   #writes = 0
   #writesSinceCheckpoint = 0
@@ -96,15 +96,16 @@ export class SqliteStore implements Store {
     await Promise.all([this.#batcher.idle(), this.#reads.idle()])
     clearInterval(this.#looking)
     this.#look()
+    await this.#reported
     this.#file.close()
   }
 
   /** Ends the use of the store if something happened to its files. What only the log has is saved, if that is possible. */
   #look(): void {
-    const message = this.#failure === undefined && this.#db.isOpen ? this.#file.files.findFault()?.message : undefined
-    if (message === undefined) return
+    const fault = this.#failure === undefined && this.#db.isOpen ? this.#file.files.findFault() : undefined
+    if (fault === undefined) return
     this.#file.close()
-    this.#fail(message, new Error('the files of the database have changed'))
+    this.#fail(Promise.resolve(fault.message), new Error(fault.message))
   }
 
   /** Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
@@ -113,17 +114,17 @@ export class SqliteStore implements Store {
     try {
       return sql()
     } catch (error) {
-      const message = finalMessage(error, this.#db)
+      const message = finalMessage(error, this.#db, sql)
       if (message !== undefined) throw this.#fail(message, error)
       throw isTemporary(error) ? new StoreUnavailable(String(error), { cause: error }) : error
     }
   }
 
   /** Reports a final error, and refuses every later call. */
-  #fail(message: string, error: unknown): StoreUnavailable {
-    if (this.#failure === undefined) this.#onFailure?.(message, error)
+  #fail(message: Promise<string>, error: unknown): StoreUnavailable {
+    if (this.#failure === undefined) this.#reported = message.then((text) => this.#onFailure?.(text, error))
     this.#failure ??= error
-    return new StoreUnavailable(message, { cause: error })
+    return new StoreUnavailable('the store has failed', { cause: error })
   }
 
   /** @returns what `write` returned, when it is on disk */

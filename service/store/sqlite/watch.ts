@@ -2,6 +2,9 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { lockPath } from './lock.ts'
 
+/** Milliseconds between two looks at the files. */
+export const LOOK_INTERVAL = 1000
+
 /** What happened to the files of a database. */
 export interface Fault {
   readonly message: string
