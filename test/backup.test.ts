@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
@@ -211,6 +211,51 @@ t.test('a backup is restored to a new folder, and over a damaged store', async (
     t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
     t.equal((await namesOf(file)).length, 10)
   }
+})
+
+const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
+
+t.test('a copy of a private store is private, also while it is made', async (t) => {
+  const { folder, file, DATABASE_URL, backup } = await prepare(t)
+  chmodSync(file, 0o600)
+  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
+  t.equal(modeOf(`${folder}/copy.db`), '600')
+  const trace = `${folder}/calls`
+  const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts']
+  // Killed when the copy is complete, and not yet renamed.
+  const environment = { DATABASE_URL, CALLS: trace, FAULT: 'kill', FAULT_CALL: 'renameSync' }
+  t.equal((await run([...node, 'service/backup.ts', 'save', `${folder}/killed.db`], environment)).signal, 'SIGKILL')
+  const parts = () => readdirSync(folder).filter((name) => name.includes('.part'))
+  t.ok(statSync(`${folder}/plants.db.part`).size > 4096)
+  t.equal(modeOf(`${folder}/plants.db.part`), '600')
+  chmodSync(file, 0o640)
+  t.equal((await backup('save', `${folder}/next.db`)).code, 0)
+  t.equal(modeOf(`${folder}/next.db`), '640')
+  t.strictSame(parts(), [], 'the next copy removes what a killed one has left')
+})
+
+t.test('a restored store can be opened by the service of the store before, and by nobody else', async (t) => {
+  const { folder, file, DATABASE_URL, backup } = await prepare(t, 10)
+  const copy = `${folder}/copy.db`
+  t.equal((await backup('save', copy)).code, 0)
+  chmodSync(copy, 0o444)
+  chmodSync(file, 0o660)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) for (const end of ['', '.lock']) chownSync(file + end, 65534, 65533)
+  t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
+  t.equal(modeOf(file), '660')
+  if (isRoot) for (const end of ['', '.lock']) t.match(statSync(file + end), { uid: 65534, gid: 65533 })
+  if (isRoot) {
+    rmSync(`${file}.lock`)
+    t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
+    t.match(statSync(`${file}.lock`), { uid: 65534, gid: 65533 }, 'a lock file that it made')
+  }
+  chmodSync(file, 0o444)
+  t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
+  t.equal(modeOf(file), '644', 'its owner can always write it')
+  const command = [process.execPath, 'service/backup.ts', 'restore', copy]
+  t.match(await run(command, { DATABASE_URL: `${DATABASE_URL}.new` }), { code: 0, stderr: '' })
+  t.equal(modeOf(`${file}.new`), '600')
 })
 
 t.test('a check tells a sound store from a damaged one, also while a service uses it', async (t) => {

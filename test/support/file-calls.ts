@@ -1,10 +1,10 @@
 // For `node --import`: writes each call of a program to files and databases into the file CALLS, a line for each call. At
-// the call number FAULT_AT it kills the process, or lets the call fail, as FAULT says.
+// the call number FAULT_AT, or the first one of FAULT_CALL, it kills the process, or lets the call fail, as FAULT says.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'
 
-const { CALLS = '', FAULT_AT = '', FAULT = '' } = process.env
+const { CALLS = '', FAULT_AT = '', FAULT_CALL = '', FAULT = '' } = process.env
 const paths = new Map<unknown, unknown>()
 const notes = fs.openSync(CALLS, 'a')
 let count = 0
@@ -16,7 +16,7 @@ function watch(object: object, key: string | symbol): void {
   const call = function (this: unknown, ...args: unknown[]): unknown {
     if (String(args[0]).endsWith('.ts')) return Reflect.apply(original, this, args) // loads a module
     count += 1
-    if (count === Number(FAULT_AT)) {
+    if (count === Number(FAULT_AT) || name === FAULT_CALL) {
       if (FAULT === 'kill') process.kill(process.pid, 'SIGKILL')
       throw new Error(`EIO: i/o error, ${name}`)
     }
@@ -29,7 +29,16 @@ function watch(object: object, key: string | symbol): void {
   Reflect.set(object, key, call)
 }
 
-for (const name of ['openSync', 'fsyncSync', 'rmSync', 'renameSync', 'chmodSync', 'writeFileSync', 'mkdirSync']) {
+for (const name of [
+  'openSync',
+  'fsyncSync',
+  'rmSync',
+  'renameSync',
+  'chmodSync',
+  'chownSync',
+  'writeFileSync',
+  'mkdirSync',
+]) {
   watch(fs, name)
 }
 for (const name of ['exec', 'prepare', 'close', Symbol.dispose]) watch(DatabaseSync.prototype, name)

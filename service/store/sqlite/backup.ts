@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, createReadStream, existsSync, readFileSync, realpathSync } from 'node:fs'
+import { chmodSync, chownSync, createReadStream, existsSync, readFileSync, realpathSync } from 'node:fs'
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -7,13 +7,19 @@ import { pipeline } from 'node:stream/promises'
 import { reasonOf } from '../../errors.ts'
 import { isCorrupt } from './errors.ts'
 import { BUSY_TIMEOUT, makeFolder, sync } from './file.ts'
-import { acquireLock, assertOneName } from './lock.ts'
+import { acquireLock, assertOneName, lockPath } from './lock.ts'
 import { readVersion } from './schema.ts'
 
 /** How many plants and tokens a copy has. */
 export interface Count {
   readonly plants: number
   readonly tokens: number
+}
+
+/** The user and the group that own a file. */
+interface Owner {
+  readonly uid: number
+  readonly gid: number
 }
 
 /** The endings of the files that SQLite keeps beside a database (https://sqlite.org/tempfiles.html). */
@@ -32,14 +38,17 @@ export async function saveBackup(database: string, to: string): Promise<Count> {
   if (existsSync(to)) throw new Error(`${to} already exists`)
   const from = realpathSync(database)
   assertOneName(from)
-  return copy(from, resolve(to), async (part) => {
+  const { mode } = statSync(from)
+  // The next copy to this folder removes what a copy that was killed has left.
+  const part = `${dirname(resolve(to))}/${basename(from)}.part`
+  return copy(from, resolve(to), part, { mode }, async () => {
     writeFileSync(checksumPath(to), `${await sha256(part)}  ${basename(to)}\n`, { flush: true })
   })
 }
 
 /**
  * Puts a backup in the place of a database that no service uses. If this is interrupted, the old or the new database is
- * there, complete.
+ * there, complete. The new one has the mode and the owner of the old one; without an old one, only who restores may use it.
  * @param replace whether to replace a database that exists
  * @returns also whether the backup was compared with a checksum
  * @throws {Error} if a service uses the database, if it exists without `replace`, or if the backup is not sound; the
@@ -60,7 +69,10 @@ export async function restoreBackup(
   using _lock = acquireLock(path)
   if (exists && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
   if (exists) assertOneName(path)
-  const count = await copy(resolve(backup), path, () => {
+  const old = exists ? statSync(path) : undefined
+  if (old !== undefined) giveTo(old, lockPath(path))
+  const access = { mode: (old?.mode ?? 0) | 0o600, ...(old && { owner: old }) }
+  const count = await copy(resolve(backup), path, `${path}.part`, access, () => {
     if (exists) emptyLog(path)
     // SQLite would apply the log of the old database to the new one.
     removeFiles(path, LOGS)
@@ -70,24 +82,40 @@ export async function restoreBackup(
 
 /**
  * Copies a sound database.
- * @param beforeRename is called when the copy is complete and on disk; it gets the temporary path of the copy
+ * @param part the temporary path of the copy
+ * @param beforeRename is called when the copy is complete and on disk
+ * @throws {Error} if another process is making a copy there
  */
-async function copy(from: string, to: string, beforeRename: (part: string) => void | Promise<void>): Promise<Count> {
-  const part = `${to}.part`
+async function copy(
+  from: string,
+  to: string,
+  part: string,
+  { mode, owner }: { readonly mode: number; readonly owner?: Owner },
+  beforeRename: () => void | Promise<void>,
+): Promise<Count> {
+  using _lock = acquireLock(part)
   removeFiles(part)
   try {
+    writeFileSync(part, '', { mode: 0o600 }) // Nobody else can read it before it has its mode.
     vacuumInto(from, part)
     const count = checkDatabase(part)
-    chmodSync(part, statSync(from).mode)
+    if (owner !== undefined) giveTo(owner, part)
+    chmodSync(part, mode)
     sync(part)
-    await beforeRename(part)
+    await beforeRename()
     sync(dirname(to))
     renameSync(part, to)
     sync(dirname(to))
     return count
   } finally {
     removeFiles(part)
+    removeFiles(lockPath(part), [''])
   }
+}
+
+function giveTo({ uid, gid }: Owner, file: string): void {
+  const now = statSync(file)
+  if (now.uid !== uid || now.gid !== gid) chownSync(file, uid, gid)
 }
 
 /** Copies a database in one read transaction, which blocks no writer. The copy has no write-ahead log. */

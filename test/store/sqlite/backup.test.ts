@@ -77,9 +77,10 @@ for (const [word, ...options] of [['save'], ['restore', '--replace']] as const) 
     const { ended, data, calls } = await runWatched(replacement, word, [word, copy, ...options])
     t.match(ended, { code: 0, stderr: '' })
     const to = word === 'save' ? copy : `${data}/plants.db`
+    const part = word === 'save' ? `${dirname(to)}/plants.db.part` : `${to}.part`
     const last = (...call: unknown[]) => calls.findLastIndex((each) => call.every((part, n) => each[n] === part))
-    const renamed = last('renameSync', `${to}.part`, to)
-    const [copied, synced] = [last('prepare', 'VACUUM INTO ?'), last('fsyncSync', `${to}.part`)]
+    const renamed = last('renameSync', part, to)
+    const [copied, synced] = [last('prepare', 'VACUUM INTO ?'), last('fsyncSync', part)]
     t.ok(copied >= 0 && copied < synced && synced < renamed, 'the copy')
     const folders = calls.flatMap(([name, path], n) => (name === 'fsyncSync' && path === dirname(to) ? [n] : []))
     const before = word === 'save' ? last('writeFileSync', `${to}.sha256`) : last('rmSync', `${to}-wal`)
