@@ -158,7 +158,7 @@ for (const [what, when] of [
 ] as const) {
   t.test(`when ${what}, the service ends, and does not call the file corrupt`, async (t) => {
     const file = `${t.testdir()}/plants.db`
-    const store = await openStore({ file })
+    const store = await openTestStore({ file })
     const token = await issueToken(store, 'joe')
     const tag = '🌵'.repeat(255)
     await Promise.all(Array.from({ length: 1000 }, (_, id) => store.create('joe', BigInt(id), { name: `${id}`, tag })))
@@ -175,7 +175,7 @@ for (const [what, when] of [
 
 t.test('a full disk at the growth of the index of the log is answered 503', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const store = await openStore({ file })
+  const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await store.close()
   // The first writes make the index for 4,062 pages of the log, the later ones more of it.
