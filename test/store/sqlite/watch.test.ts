@@ -1,5 +1,15 @@
 // What happens to the files of the embedded store while it runs, outside of SQLite.
-import { openSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../service/config.ts'
@@ -124,6 +134,22 @@ t.test('what other programs may do to the file is no failure', async (t) => {
   }
   t.ok(statSync(file).size < size, 'it is shorter')
   await eventually(() => failures.length === 0)
+})
+
+t.test('the figures go on while the system does not tell where the files are', async (t) => {
+  const { store, failures } = await open(t)
+  const folder = t.testdirName
+  renameSync(folder, `${folder}.moved`)
+  symlinkSync(folder, folder) // ELOOP
+  try {
+    t.throws(() => statSync(`${folder}/plants.db-wal`), { code: 'ELOOP' })
+    t.ok(Number(store.figures().walBytes) > 0)
+    await store.ping()
+  } finally {
+    rmSync(folder)
+    renameSync(`${folder}.moved`, folder)
+  }
+  t.strictSame(failures, [])
 })
 
 t.test('the service sees a moved file by itself, and the next owner waits for what was acknowledged', async (t) => {
