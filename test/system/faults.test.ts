@@ -190,7 +190,7 @@ t.test('a full disk at the growth of the index of the log is answered 503', asyn
   t.ok(refused > 0 && refused <= CLIENTS, `${refused} were refused`)
   child.kill('SIGTERM')
   t.equal((await ended).code, 0)
-  t.strictSame(ledger.violations(inspect(file, 'joe').plants), [])
+  t.strictSame(ledger.violations(inspect(file, 'joe').items), [])
 })
 
 t.test('a lock that could not be released ends the service: no write would succeed any more', async (t) => {
