@@ -19,6 +19,8 @@ export interface Relay {
   readonly cut: () => Promise<void>
   /** Loses bytes, and the ends of connections, from now on. `nothing` is for new connections: old ones go on losing. */
   readonly lose: (loss: Loss) => void
+  /** Stalls or resumes: bytes and new connections wait, and none is lost. */
+  readonly stall: (isStalled: boolean) => void
   /** Delays each new connection. */
   readonly delay: (milliseconds: number) => void
 }
@@ -33,8 +35,11 @@ export async function startRelay(
   const pairs = new Set<{ client: net.Socket; server: net.Socket; lost: Set<Loss> }>()
   let loss: Loss = 'nothing'
   let milliseconds = 0
+  let resumed = Promise.withResolvers<undefined>()
+  resumed.resolve(undefined)
   const relay = net.createServer({ pauseOnConnect: true }, async (client) => {
     await delay(milliseconds)
+    await resumed.promise
     const server = net.connect(Number(port), hostname)
     const pair = { client, server, lost: new Set([loss]) }
     pairs.add(pair)
@@ -56,6 +61,11 @@ export async function startRelay(
     loss = what
     for (const { lost } of pairs) lost.add(loss)
   }
+  const stall = (isStalled: boolean) => {
+    if (isStalled) resumed = Promise.withResolvers()
+    else resumed.resolve(undefined)
+    for (const { client, server } of pairs) for (const each of [client, server]) each[isStalled ? 'pause' : 'resume']()
+  }
   const cut = async () => {
     const all = [...pairs]
     for (const { lost } of all) lost.add('answers')
@@ -64,11 +74,12 @@ export async function startRelay(
   }
   t.teardown(async () => {
     relay.close()
+    stall(false)
     await cut()
   })
   const address = new URL(url)
   address.port = String((relay.address() as net.AddressInfo).port)
-  return { url: address.href, cut, lose, delay: (length) => (milliseconds = length) }
+  return { url: address.href, cut, lose, stall, delay: (length) => (milliseconds = length) }
 }
 
 /** A process of the service, and the faults that can happen to it. */

@@ -1,5 +1,5 @@
 // Upgrades the schema of the database DATABASE_URL, as a future version of the program may do.
-import { Connections, type Query } from '../../service/store/postgres/connections.ts'
+import { Pool, type Query } from '../../service/store/postgres/pool.ts'
 import { prepareSchema, type Version, VERSIONS } from '../../service/store/postgres/schema.ts'
 import { COLLECTIONS } from './stores.ts'
 
@@ -14,7 +14,7 @@ export const NEXT = {
 
 /** Upgrades a schema to the last of some versions. @returns the statements that were run, without queries */
 export async function upgrade(url: string, versions: readonly Version[] = [...VERSIONS, NEXT]): Promise<string[]> {
-  const connections = new Connections(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 2 }, 1)
+  const connections = new Pool(url, { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 2 })
   const run: string[] = []
   const query: Query = (text, values) => {
     if (!text.startsWith('SELECT')) run.push(text)

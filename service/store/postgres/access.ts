@@ -1,5 +1,5 @@
 import type { KeyType } from '../store.ts'
-import type { Query } from './connections.ts'
+import type { Query } from './pool.ts'
 
 /** How a table uses the connections of the store. */
 export interface Access {

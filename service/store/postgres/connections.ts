@@ -1,159 +1,151 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import type { Limits } from '../store.ts'
-import { Connection, type Result } from './connection.ts'
-import { StoreUnavailable } from '../../errors.ts'
-import { classify, NoConnection, translate } from './errors.ts'
-import type { Backend, ConnectionOptions } from './session.ts'
+import type { Row } from '../tokens.ts'
+import { classify, NoConnection } from './errors.ts'
+import { SERVER_IDLE_TIMEOUT, Session } from './session.ts'
 
-/**
- * Runs one SQL statement.
- * @param name of a prepared statement: see `Connection.query`
- * @param timeout milliseconds; `DATABASE_TIMEOUT` if absent
- */
-export type Query = (text: string, values?: unknown[], name?: string, timeout?: number) => Promise<Result>
+/** Multiples of `timeout` after which an unused connection is closed: before the server closes it. */
+const IDLE_TIMEOUT = SERVER_IDLE_TIMEOUT / 2
 
-/** A transaction on a connection that is not shared. */
-export interface Transaction {
-  readonly query: Query
-  readonly end: () => Promise<void>
+/** What a statement gave: its rows, and how many rows it returned or wrote. */
+export type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
+
+/** A statement. The server parses and plans one with a name once for each connection: see `Query`. */
+export interface Statement {
+  readonly kind: 'read' | 'write'
+  readonly text: string
+  readonly values?: unknown[]
+  readonly name?: string | undefined
 }
 
-/** The most attempts to run a statement, by its fault. A read whose outcome is unknown is repeated. */
-const WRITE_TRIES = { unsent: 2, unprepared: 5, unknown: 1, conflict: 5, refused: 1, other: 1 }
-const TRIES = { read: { ...WRITE_TRIES, unknown: 2 }, write: WRITE_TRIES }
-
-/** The connections to PostgreSQL. Every wait has a bound. Errors that may be temporary become StoreUnavailable. */
+/**
+ * The connections for one kind of statements, each for one statement at a time. A statement that takes too long fails, but
+ * keeps its connection until the server or TCP lets go of it: so the server never has more connections than `size`.
+ */
 export class Connections {
-  readonly #timeout: number
-  /** Only for writes: a read on this connection would wait for their commits. The second is used if the first is given up. */
-  readonly #writes: readonly [Connection, ...Connection[]]
-  readonly #reads: readonly Connection[]
-  readonly #transactions: readonly Connection[]
-  readonly #all: readonly Connection[]
-  #ended: Promise<unknown> | undefined
+  /** The sessions that are starting, open or closing. */
+  readonly sessions = new Set<Session>()
+  readonly #pool: pg.Pool
+  readonly #size: number
+  /** Each waits for a session to close. */
+  readonly #starts = new Set<() => void>()
+  /** The processes that the server may still have, though the network lost their connections. */
+  readonly #lost = new Set<string>()
+  /** Statements that wait for a connection. */
+  readonly #waiting = new Set<() => void>()
+  #used = 0
+  #late = 0
+  #sent = 0
 
-  /**
-   * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
-   * @param maxTransactions the most transactions at a time, in addition to `DATABASE_POOL_SIZE`
-   * @throws {Error} if the URL is not valid
-   */
-  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits, maxTransactions = 0) {
-    const address = new URL(url)
-    // `sslmode` must mean the same as in libpq.
-    if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
-    new pg.Client(address.href) // reports a bad URL now, not at the first connect
-    const timeout = DATABASE_TIMEOUT * 1000
-    const options = { url: address.href, timeout, isRunning: (backend: Backend) => this.#isRunning(backend) }
-    const several = (length: number, kind: ConnectionOptions['kind']) =>
-      Array.from({ length }, () => new Connection({ ...options, kind }))
-    this.#timeout = timeout
-    this.#writes = [
-      new Connection({ ...options, kind: 'writes' }),
-      ...several(DATABASE_POOL_SIZE > 2 ? 1 : 0, 'writes'),
-    ]
-    this.#reads = several(DATABASE_POOL_SIZE - this.#writes.length, 'reads')
-    this.#transactions = several(maxTransactions, 'snapshots')
-    this.#all = [...this.#writes, ...this.#reads, ...this.#transactions]
-  }
-
-  /** Runs a statement that changes nothing. */
-  readonly read: Query = (text, values = [], name, timeout = this.#timeout) =>
-    this.#retry('read', timeout, (timeout) => this.#forRead().query(text, values, timeout, name))
-
-  /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
-  readonly write: Query = (text, values = [], name, timeout = this.#timeout) =>
-    this.#retry('write', timeout, (timeout) => this.#forWrite().query(text, values, timeout, name))
-
-  /** Begins a transaction. @param begin the statements that begin it; they must change nothing */
-  begin(begin: string): Promise<Transaction> {
-    return this.#retry('read', this.#timeout, async (timeout) => {
-      const latest = performance.now() + timeout
-      const connection = await this.#reserve(latest)
-      const end = async () => {
-        const commit = connection.query('COMMIT', [], this.#timeout, undefined, true)
-        await commit.catch(() => connection.close(new Error('the transaction failed')))
-        connection.isReserved = false
-      }
-      try {
-        await connection.query(begin, [], Math.max(1, latest - performance.now()))
-      } catch (error) {
-        await end()
-        throw error
-      }
-      return {
-        query: (text, values = [], name, timeout = this.#timeout) =>
-          connection.query(text, values, timeout, name, true).catch(translate),
-        end,
-      }
+  /** @param timeout milliseconds for an operation */
+  constructor(connectionString: string, kind: 'read' | 'write', size: number, timeout: number) {
+    const admit = (session: Session) => this.#admit(session)
+    this.#size = size
+    this.#pool = new pg.Pool({
+      connectionString,
+      max: size,
+      idleTimeoutMillis: IDLE_TIMEOUT * timeout,
+      Client: class extends Session {
+        constructor(config: pg.ClientConfig = {}) {
+          super(config, admit)
+        }
+      },
+      onConnect: async (session) => {
+        if (!(session instanceof Session)) return
+        await session.setUp(kind, timeout)
+        const place = [...this.sessions].indexOf(session) + (await session.endLost(this.#lost))
+        session.waitsFor = undefined
+        if (place >= size) throw new Error('the server still runs statements of connections that were lost')
+      },
     })
+    this.#pool.on('error', () => undefined) // an unused connection was closed
   }
 
-  /** How many reads can run at the same time, each on its own connection. */
-  get parallelReads(): number {
-    return Math.max(1, this.#reads.length)
+  /** As in `Figures.pool`. */
+  get figures(): Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number> {
+    const [size, used, waiting] = [this.#size, this.#used, this.#waiting.size]
+    return { size, used, idle: this.#pool.idleCount, givenUp: this.#late, statements: this.#sent, waiting }
   }
 
-  /** How many connections are allowed, used, idle and given up (these are used, too), and how many statements are under way. */
-  get figures() {
-    const count = (...states: Connection['state'][]) => this.#all.filter(({ state }) => states.includes(state)).length
-    return {
-      size: this.#all.length,
-      used: count('used', 'given up'),
-      idle: count('idle'),
-      givenUp: count('given up'),
-      statements: [...this.#writes, ...this.#reads].reduce((sum, { statements }) => sum + statements, 0),
+  /** Runs a statement when a connection is free. @param timeout milliseconds until it fails */
+  run(statement: Statement, timeout: number): Promise<Result> {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    const state = { isBegun: false, isLate: false }
+    const timer = setTimeout(() => {
+      this.#waiting.delete(begin)
+      state.isLate = true
+      if (state.isBegun) this.#late += 1
+      reject(
+        state.isBegun ? new Error('the server does not answer') : new NoConnection('no connection is free in time'),
+      )
+    }, timeout)
+    const begin = () => {
+      this.#waiting.delete(begin)
+      this.#used += 1
+      state.isBegun = true
+      void this.#send(statement, state)
+        .then(resolve, reject)
+        .then(() => {
+          clearTimeout(timer)
+          this.#used -= 1
+          if (state.isLate) this.#late -= 1
+          const [next] = this.#waiting
+          next?.()
+        })
+    }
+    if (this.#used < this.#size) begin()
+    else this.#waiting.add(begin)
+    return promise
+  }
+
+  /** Closes all connections when the statements under way are answered. */
+  async end(): Promise<void> {
+    await this.#pool.end()
+    await Promise.all([...this.sessions].map((session) => new Promise((resolve) => session.once('end', resolve))))
+  }
+
+  async #send({ kind, text, values, name }: Statement, state: { isLate: boolean }): Promise<Result> {
+    const session = await this.#pool.connect().catch((error: unknown) => {
+      throw new NoConnection(error)
+    })
+    if (state.isLate || !(session instanceof Session)) {
+      session.release()
+      throw new NoConnection('the connection was opened too late')
+    }
+    session.wait(kind)
+    this.#sent += 1
+    try {
+      const isNamed = name !== undefined && session.backend !== undefined
+      const result = await session.query<Row>({ ...(isNamed && { name }), text, ...(values && { values }) })
+      session.waitsFor = undefined
+      if (session.isUnsafe) throw new Error('the wait for a synchronous standby was cancelled')
+      session.release()
+      return result
+    } catch (error) {
+      if (error instanceof pg.DatabaseError) session.waitsFor = undefined
+      session.release(/unknown|unprepared/.test(classify(error)))
+      throw error
+    } finally {
+      this.#sent -= 1
     }
   }
 
-  /** Waits for the statements under way, up to the timeout, and closes all connections. May be called again. */
-  end(): Promise<unknown> {
-    const late = () => delay(this.#timeout, undefined, { ref: false })
-    return (this.#ended ??= Promise.race([Promise.all(this.#all.map((connection) => connection.end())), late()]))
-  }
-
-  #forRead(): Connection {
-    const usable = this.#reads.filter(({ state }) => state !== 'given up')
-    return usable.sort((one, two) => one.statements - two.statements)[0] ?? this.#forWrite()
-  }
-
-  #forWrite(): Connection {
-    return this.#writes.find(({ state }) => state !== 'given up') ?? this.#writes[0]
-  }
-
-  #free(): Connection | undefined {
-    return this.#transactions.find(({ state }) => state === 'idle' || state === 'closed')
-  }
-
-  async #reserve(latest: number): Promise<Connection> {
-    for (;;) {
-      const connection = this.#free()
-      if (connection !== undefined) {
-        connection.isReserved = true
-        return connection
-      }
-      if (performance.now() > latest) throw new NoConnection(new Error('there is no connection in time'))
-      await delay(10)
+  /** Waits until the server has closed enough sessions. */
+  #admit(session: Session): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>()
+    const start = () => {
+      if (this.sessions.size >= this.#size) return
+      this.#starts.delete(start)
+      this.sessions.add(session)
+      resolve(undefined)
     }
-  }
-
-  async #isRunning({ pid, started }: Backend): Promise<boolean> {
-    if (this.#ended) return false
-    const text = 'SELECT FROM pg_stat_activity WHERE pid = $1 AND extract(epoch FROM backend_start)::text = $2'
-    const connection = (this.#reads.length === 0 ? this.#free() : undefined) ?? this.#forRead()
-    return (await connection.query(text, [pid, started], this.#timeout)).rowCount === 1
-  }
-
-  async #retry<Value>(kind: 'read' | 'write', timeout: number, attempt: (timeout: number) => Promise<Value>) {
-    if (this.#ended) throw new StoreUnavailable('the store is closed')
-    const end = performance.now() + timeout
-    for (let tries = 1; ; tries++) {
-      try {
-        return await attempt(Math.max(1, end - performance.now()))
-      } catch (error) {
-        if (tries >= TRIES[kind][classify(error)] || performance.now() >= end) return translate(error)
-        await delay(Math.random() * 50 * tries)
-      }
-    }
+    session.once('end', () => {
+      this.sessions.delete(session)
+      // The server does not notice that its client has gone while it waits for a lock or a standby.
+      if (session.backend !== undefined && session.waitsFor !== undefined) this.#lost.add(session.backend)
+      for (const each of this.#starts) each()
+    })
+    this.#starts.add(start)
+    start()
+    return promise
   }
 }

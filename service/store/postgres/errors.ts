@@ -23,7 +23,7 @@ export function classify(error: unknown): Fault {
   const code = errorCode(error)
   if (code === '40001' || code === '40P01') return 'conflict' // serialization failure, deadlock: it was undone
   if (/^(08|25006|40|57P)/.test(code)) return 'unknown' // connection lost, read-only, the server shuts down
-  if (/^(53|55P03|57014|58)/.test(code)) return 'refused' // out of resources, locked, cancelled, I/O error
+  if (/^(42P01|53|55P03|57014|58)/.test(code)) return 'refused' // no such table, out of resources, locked, cancelled, I/O
   if (/^(0A000|26000|42P05)$/.test(code)) return 'unprepared' // the plan is outdated, or another session has the name
   return 'other'
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../errors.ts'
-import type { Query } from './connections.ts'
+import type { Query } from './pool.ts'
 import type { Collections } from '../store.ts'
 import type { Columns } from './access.ts'
 import { errorCode, isFinal } from './errors.ts'

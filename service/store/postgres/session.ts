@@ -1,27 +1,13 @@
+import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Row } from '../tokens.ts'
 
-/** The server process of a connection. */
-export interface Backend {
-  readonly pid: number
-  readonly started: string
-}
-
-export interface ConnectionOptions {
-  readonly url: string
-  /**
-   * The server ends a read after `timeout`, and a write that waits for a lock after half of it. It must not end a write
-   * that waits for a synchronous standby: the commit would be visible, but not safe.
-   */
-  readonly kind: 'reads' | 'snapshots' | 'writes'
-  /** Milliseconds for an operation. */
-  readonly timeout: number
-  /** Asks over another connection whether a server process still runs. */
-  readonly isRunning: (backend: Backend) => Promise<boolean>
-}
-
 /** Multiples of `timeout` after which the server closes an unused connection. */
 export const SERVER_IDLE_TIMEOUT = 10
+/** Milliseconds of silence after which TCP sends a keep-alive probe. */
+const KEEP_ALIVE_DELAY = 10_000
+/** Names a server process of `pg_stat_activity`, also after another one got its id. */
+export const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
 
 /**
  * Statements with a name are planned once, perhaps while the table is empty. With these settings that plan uses the primary
@@ -30,39 +16,92 @@ export const SERVER_IDLE_TIMEOUT = 10
  */
 const PLANS = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', enable_bitmapscan: 'off', jit: 'off' }
 
-/**
- * Checks that the server takes writes, and sets up the session.
- * @param wait milliseconds for each answer
- * @returns the server process; undefined behind a pooler, which shares it: then the session is not set up
- * @throws {Error} if the server takes no writes, or does not answer
- */
-export async function prepareSession(
-  client: pg.Client,
-  { kind, timeout }: Pick<ConnectionOptions, 'kind' | 'timeout'>,
-  wait: number,
-): Promise<Backend | undefined> {
-  const ask = async (text: string, values: unknown[] = []) => {
-    const query = { text, values, query_timeout: wait }
-    return (await client.query<Row>(query)).rows[0]
+/** A connection, and for how long the server has been silent on it. */
+export class Session extends pg.Client {
+  /** The server process; absent until it is known, and behind a pooler, which shares it. */
+  backend: string | undefined
+  /** What the server has not answered yet; stays if it never does. */
+  waitsFor: 'start' | 'read' | 'write' | undefined
+  /** Whether an administrator has cancelled the wait for a standby: the server reports success, and sends this warning. */
+  isUnsafe = false
+  readonly #admit: (session: Session) => Promise<void>
+  #heard = 0
+  #bytes = 0
+
+  /** @param admit waits until the session may start */
+  constructor(config: pg.ClientConfig, admit: (session: Session) => Promise<void>) {
+    super({ ...config, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY })
+    this.#admit = admit
+    this.on('error', () => undefined) // the statement under way fails with it
+    this.connection.on('error', () => this.close()) // pg does not, if it refuses what the server offers
+    this.on('notice', ({ routine }) => (this.isUnsafe ||= routine === 'SyncRepWaitForLSN'))
   }
-  const readOnly = await ask('SHOW transaction_read_only')
-  if (readOnly?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
-  const settings = {
-    ...(kind === 'writes' ? { lock_timeout: timeout / 2 } : { statement_timeout: timeout }),
-    idle_session_timeout: SERVER_IDLE_TIMEOUT * timeout,
-    ...PLANS,
+
+  override async connect(callback?: Parameters<pg.Client['connect']>[0]): Promise<pg.Client> {
+    await this.#admit(this)
+    this.wait('start')
+    if (callback === undefined) await super.connect()
+    else super.connect(callback)
+    return this
   }
-  const pid = 'processID' in client ? Number(client.processID) : 0 // a pooler invents one
-  const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
-  try {
-    const backend = await ask(
-      `SELECT extract(epoch FROM backend_start)::text AS started, ${set.join(', ')}
-        FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`,
-      [pid],
-    )
-    return backend && { pid, started: String(backend['started']) }
-  } catch (error) {
-    if (error instanceof pg.DatabaseError) return undefined // the engine does not have these settings
-    throw error
+
+  /** Says what is asked of the server now. */
+  wait(what: 'start' | 'read' | 'write'): void {
+    this.waitsFor = what
+    this.isUnsafe = false
+    this.#heard = performance.now()
+  }
+
+  /** When the server was asked or last sent something; now, if it has answered. On the clock of `performance.now()`. */
+  heard(): number {
+    const { stream } = this.connection
+    const bytes = stream instanceof Socket ? stream.bytesRead : 0
+    if (this.waitsFor === undefined || bytes !== this.#bytes) this.#heard = performance.now()
+    this.#bytes = bytes
+    return this.#heard
+  }
+
+  /** Closes the connection, whatever is under way. */
+  close(): void {
+    this.connection.stream.destroy()
+  }
+
+  /**
+   * Checks that the server takes writes, and sets up the session. The server ends a read after `timeout`, and a write that
+   * waits for a lock after half of it. It must not end a write that waits for a synchronous standby: the commit would be
+   * visible, but not safe.
+   * @param timeout milliseconds
+   * @throws {Error} if the server takes no writes
+   */
+  async setUp(kind: 'read' | 'write', timeout: number): Promise<void> {
+    const { rows } = await this.query<Row>('SHOW transaction_read_only')
+    if (rows[0]?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
+    const settings = {
+      ...(kind === 'write' ? { lock_timeout: timeout / 2 } : { statement_timeout: timeout }),
+      idle_session_timeout: SERVER_IDLE_TIMEOUT * timeout,
+      tcp_user_timeout: SERVER_IDLE_TIMEOUT * timeout,
+      ...PLANS,
+    }
+    const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    const text = `SELECT ${BACKEND} AS backend, ${set.join(', ')}
+      FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`
+    const pid = 'processID' in this ? Number(this.processID) : 0 // a pooler invents one
+    try {
+      const backend = (await this.query<Row>(text, [pid])).rows[0]?.['backend']
+      if (typeof backend === 'string') this.backend = backend
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) throw error // otherwise the engine does not have these settings
+    }
+  }
+
+  /** Ends sessions that the network lost, unless a statement is under way. @returns how many others there still are */
+  async endLost(lost: Set<string>): Promise<number> {
+    if (lost.size === 0 || this.backend === undefined) return 0
+    const text = `SELECT ${BACKEND} AS backend, CASE state WHEN 'idle' THEN pg_terminate_backend(pid) END AS ended
+      FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
+    const { rows } = await this.query<Row>(text, [[...lost]])
+    const running = new Set(rows.filter(({ ended }) => ended !== true).map(({ backend }) => backend))
+    for (const backend of lost) if (!running.has(backend)) lost.delete(backend)
+    return lost.size
   }
 }

@@ -1,6 +1,6 @@
 import { type Batched, Batcher } from '../batch.ts'
 import { runSteps } from '../lists.ts'
-import { Connections } from './connections.ts'
+import { Pool } from './pool.ts'
 import { prepareSchema } from './schema.ts'
 import { PostgresTable } from './table.ts'
 import { fromToken, toToken } from '../tokens.ts'
@@ -14,17 +14,17 @@ export class PostgresStore implements Store {
   readonly tables: ReadonlyMap<string, PostgresTable>
   readonly timeout: number
   readonly steps
-  readonly #connections: Connections
+  readonly #pool: Pool
   /** One statement reads all tokens that are requested at the same time, by their digests. */
   readonly #tokens: Batcher<Uint8Array, StoredToken | undefined>
   #commits = 0
   #written = 0
 
-  private constructor(connections: Connections, tables: Awaited<ReturnType<typeof prepareSchema>>, timeout: number) {
-    const { read, write, parallelReads: parallel } = connections
+  private constructor(pool: Pool, tables: Awaited<ReturnType<typeof prepareSchema>>, timeout: number) {
+    const { read, write, parallelReads: parallel } = pool
     this.timeout = timeout
     this.steps = runSteps(Math.ceil(parallel / 2))
-    this.#connections = connections
+    this.#pool = pool
     const onCommit = (writes: number) => {
       this.#commits += 1
       this.#written += writes
@@ -42,12 +42,12 @@ export class PostgresStore implements Store {
   static async open(url: string, collections: Collections, limits: Limits): Promise<PostgresStore> {
     const { host, pathname } = new URL(url)
     try {
-      const connections = new Connections(url, limits)
-      const tables = await prepareSchema(connections.write, collections).catch(async (error: unknown) => {
-        await connections.end()
+      const pool = new Pool(url, limits)
+      const tables = await prepareSchema(pool.write, collections).catch(async (error: unknown) => {
+        await pool.end()
         throw error
       })
-      return new PostgresStore(connections, tables, limits.DATABASE_TIMEOUT * 1000)
+      return new PostgresStore(pool, tables, limits.DATABASE_TIMEOUT * 1000)
     } catch (error) {
       throw new StartupError(`DATABASE_URL postgres://${host}${pathname}: ${reasonOf(error)}`, { cause: error })
     }
@@ -55,7 +55,7 @@ export class PostgresStore implements Store {
 
   async addToken(token: StoredToken): Promise<void> {
     const add = 'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES ($1, $2, $3, $4, $5, $6)'
-    await this.#connections.write(add, [...fromToken(token)])
+    await this.#pool.write(add, [...fromToken(token)])
   }
 
   findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
@@ -64,17 +64,17 @@ export class PostgresStore implements Store {
 
   async listTokens(): Promise<StoredToken[]> {
     const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens ORDER BY created, id'
-    return (await this.#connections.read(read)).rows.map(toToken)
+    return (await this.#pool.read(read)).rows.map(toToken)
   }
 
   async deleteToken(id: string): Promise<boolean> {
-    return (await this.#connections.write('DELETE FROM tokens WHERE id = $1', [id])).rowCount === 1
+    return (await this.#pool.write('DELETE FROM tokens WHERE id = $1', [id])).rowCount === 1
   }
 
   async #findTokens(batch: readonly Batched<Uint8Array, StoredToken | undefined>[]): Promise<void> {
     const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens WHERE digest = ANY ($1::bytea[])'
     const time = Math.min(...batch.map(({ end }) => end)) - performance.now()
-    const { rows } = await this.#connections.read(read, [batch.map(({ item }) => item)], 'tokens', time)
+    const { rows } = await this.#pool.read(read, [batch.map(({ item }) => item)], 'tokens', time)
     const byDigest = new Map(rows.map(toToken).map((token) => [keyOf(token.digest), token]))
     for (const { item, resolve } of batch) resolve(byDigest.get(keyOf(item)))
   }
@@ -85,7 +85,8 @@ export class PostgresStore implements Store {
 
   figures(): Figures {
     const waiting = [...this.tables.values(), this.#tokens].reduce((sum, each) => sum + each.waiting, 0)
-    const pool = { ...this.#connections.figures, waiting }
+    const { figures } = this.#pool
+    const pool = { ...figures, waiting: figures.waiting + waiting }
     return { commits: this.#commits, writes: this.#written, pool }
   }
 
@@ -96,12 +97,12 @@ export class PostgresStore implements Store {
   /** Reads a row of each table, if it has one. */
   #firstRows() {
     const reads = ['tokens', ...this.tables.keys()].map((name) => `(SELECT 1 FROM "${name}" LIMIT 1)`)
-    return this.#connections.read(reads.join(' UNION ALL '))
+    return this.#pool.read(reads.join(' UNION ALL '))
   }
 
   async close(): Promise<void> {
     await Promise.all([...this.tables.values()].map((table) => table.idle()))
-    await this.#connections.end()
+    await this.#pool.end()
   }
 }
 

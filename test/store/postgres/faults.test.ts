@@ -149,3 +149,20 @@ t.test('all operations are 503 while the server is away', async (t) => {
   await server.start()
   t.equal((await call({ path: '/plants', token: secret })).status, 200)
 })
+
+t.test('all operations are 503 while the tables are lost', async (t) => {
+  const { call, token, url } = await serve(t)
+  const secret = await token('joe')
+  await server.sql('ALTER TABLE plants RENAME TO lost', url)
+  for (const request of [
+    { method: 'POST', path: '/plants', body: { id: 1, name: 'Rose' } },
+    { path: '/plants' },
+    { method: 'DELETE', path: '/plants/1' },
+  ]) {
+    const { status, headers } = await call({ ...request, token: secret })
+    t.equal(status, 503)
+    t.match(headers['retry-after'], /^[1-9]\d*$/)
+  }
+  await server.sql('ALTER TABLE lost RENAME TO plants', url)
+  t.equal((await call({ path: '/plants', token: secret })).status, 200)
+})

@@ -1,7 +1,7 @@
 // The statements that are parsed and planned once for each connection, and what their plans read when the table has grown.
 // LONG=1 grows it to 1,000,000 plants.
 import t, { type Test } from 'tap'
-import { Connections } from '../../../service/store/postgres/connections.ts'
+import { Pool } from '../../../service/store/postgres/pool.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { namesIn, namesOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
@@ -82,12 +82,11 @@ t.test('plans that were made while the table was empty read no more than they mu
 
 t.test('no statement is compiled by the server: that takes longer than to run it', async (t) => {
   const url = await server.createDatabase()
-  const connections = new Connections(url, { DATABASE_POOL_SIZE: 2, DATABASE_TIMEOUT: 3 }, 1)
-  t.teardown(() => connections.end())
-  const { query, end } = await connections.begin('BEGIN')
-  const [read, write, inTransaction] = [connections.read('SHOW jit'), connections.write('SHOW jit'), query('SHOW jit')]
-  for (const { rows } of await Promise.all([read, write, inTransaction])) t.strictSame(rows, [{ jit: 'off' }])
-  await end()
+  const pool = new Pool(url, { DATABASE_POOL_SIZE: 2, DATABASE_TIMEOUT: 3 })
+  t.teardown(() => pool.end())
+  for (const { rows } of await Promise.all([pool.read('SHOW jit'), pool.write('SHOW jit')])) {
+    t.strictSame(rows, [{ jit: 'off' }])
+  }
 })
 
 t.test('requests for the same page that arrive together read it once, and others get their own page', async (t) => {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { JsonText } from '../../../service/http/json.ts'
-import { partsOf, namesIn } from '../../support/pages.ts'
+import { namesIn, parsed, partsOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { eventually } from '../../support/project.ts'
 import { openTestStore, type TestStore } from '../../support/stores.ts'
@@ -248,18 +248,15 @@ t.test('a commit is not acknowledged if its wait for a synchronous standby is ca
   await server.sql('CREATE TABLE commits_go_on ()')
 })
 
-t.test('a long list fails if its connection is lost, and other lists go on', async (t) => {
+t.test('a long list goes on after its connection is lost', async (t) => {
   const { url, store } = await open(t, '', PATIENT)
   const tag = '🌱'.repeat(255) // too many bytes to read without batches
   await Promise.all(range(1600).map((id) => store.create('joe', BigInt(id), { ...name(id), tag })))
-  const batches = partsOf(await store.list('joe'))[Symbol.asyncIterator]()
-  await batches.next()
-  await terminate(url)
-  await t.rejects(batches.next(), StoreUnavailable)
-  t.equal((await namesIn(store, 'joe')).length, 1600)
-  const [{ count } = {}] = await server.sql(
-    `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in%'`,
-    url,
-  )
-  t.equal(count, '0')
+  const batches = partsOf(await store.list('joe'))
+  let plants = 0
+  for await (const batch of batches) {
+    plants += parsed(batch).length
+    await terminate(url)
+  }
+  t.equal(plants, 1600)
 })
