@@ -37,14 +37,15 @@ export async function startRelay(
   let milliseconds = 0
   let resumed = Promise.withResolvers<undefined>()
   resumed.resolve(undefined)
-  const relay = net.createServer({ pauseOnConnect: true }, async (client) => {
+  const relay = net.createServer({ pauseOnConnect: true, allowHalfOpen: true }, async (client) => {
     await delay(milliseconds)
     await resumed.promise
-    const server = net.connect(Number(port), hostname)
+    const server = net.connect({ port: Number(port), host: hostname, allowHalfOpen: true })
     const pair = { client, server, lost: new Set([loss]) }
     pairs.add(pair)
     const pass = (from: net.Socket, to: net.Socket, what: Loss) => {
       from.on('data', (chunk) => pair.lost.has(what) || to.write(chunk))
+      from.on('end', () => pair.lost.has(what) || to.end())
       from.on('error', () => undefined)
       from.on('close', () => {
         if (!pair.lost.has(what)) to.destroy()

@@ -16,12 +16,15 @@ export const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
  */
 const PLANS = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', enable_bitmapscan: 'off', jit: 'off' }
 
+/** What a server has to answer: a start, a statement, or the end. */
+type Question = 'start' | 'read' | 'write' | 'end'
+
 /** A connection, and for how long the server has been silent on it. */
 export class Session extends pg.Client {
   /** The server process; absent until it is known, and behind a pooler, which shares it. */
   backend: string | undefined
   /** What the server has not answered yet; stays if it never does. */
-  waitsFor: 'start' | 'read' | 'write' | undefined
+  waitsFor: Question | undefined
   /** Whether an administrator has cancelled the wait for a standby: the server reports success, and sends this warning. */
   isUnsafe = false
   readonly #admit: (session: Session) => Promise<void>
@@ -45,8 +48,14 @@ export class Session extends pg.Client {
     return this
   }
 
+  override async end(callback?: Parameters<pg.Client['end']>[0]): Promise<void> {
+    this.wait('end')
+    if (callback === undefined) await super.end()
+    else super.end(callback)
+  }
+
   /** Says what is asked of the server now. */
-  wait(what: 'start' | 'read' | 'write'): void {
+  wait(what: Question): void {
     this.waitsFor = what
     this.isUnsafe = false
     this.#heard = performance.now()

@@ -75,7 +75,7 @@ async function open(t: Test, { DATABASE_POOL_SIZE: size, ...rest } = limits(3), 
     await sql('SELECT pg_reload_conf()')
   }
   const figures = () => store.figures().pool
-  return { store, relay, sql, count, most: () => most, standby, figures }
+  return { url, store, relay, sql, count, most: () => most, standby, figures }
 }
 
 /** Calls all methods of a store at the same time. Fails on any error but StoreUnavailable. @returns whether each succeeded */
@@ -115,7 +115,7 @@ for (const size of SIZES) {
       await store.create('joe', -1n, name('safe'))
       await standby(`SET synchronous_standby_names = 'nobody'`)
       await until('the standby is lost', async () => !(await succeeds(store.create('joe', -1n, name('safe')))))
-      for (const round of range(3)) {
+      for (const round of range(2)) {
         const [created, deleted, ...reads] = await use(t, store, 10 * (round + 1))
         t.strictSame([created, deleted], [false, false])
         t.strictSame(reads, Array(3).fill(size > 1), 'reads go on')
@@ -160,14 +160,14 @@ for (const size of SIZES) {
   })
 
   t.test(`a network that is cut: ${size} connections`, async (t) => {
-    const { store, relay, most, figures } = await open(t, limits(size))
+    const { store, relay, most } = await open(t, limits(size))
     for (const round of range(3)) {
-      const cut = Promise.all([use(t, store), relay.cut()])
-      await until('no connection is left', () => figures()?.idle === 0 && figures()?.used === 0)
-      await cut
+      await Promise.all([use(t, store), relay.cut()])
+      t.ok(await succeeds(store.ping()), 'a read is repeated')
       t.strictSame(await use(t, store, round), ALL, 'the first operations succeed')
     }
-    t.ok(most() <= size, `${most()} connections`)
+    // TCP has let go of the old ones; the server may need a moment to notice.
+    t.ok(most() <= 2 * size, `${most()} connections`)
   })
 
   t.test(`a server that lets nobody in: ${size} connections`, async (t) => {
@@ -175,7 +175,7 @@ for (const size of SIZES) {
     await sql('BEGIN; LOCK TABLE pg_authid')
     await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
       WHERE datname = current_database() AND application_name <> 'administrator'`)
-    for (const round of range(3)) t.strictSame(await use(t, store, round), NONE)
+    for (const round of range(2)) t.strictSame(await use(t, store, round), NONE)
     await sql('COMMIT')
     t.strictSame(await use(t, store), ALL, 'the first operations succeed')
     t.ok(most() <= size, `${most()} connections`)
@@ -227,9 +227,15 @@ t.test('a write that got no connection in time is not sent later', async (t) => 
   t.teardown(() => pool.end())
   const insert = `INSERT INTO plants VALUES ('joe', $1, '{}')`
   const add = (id: number, timeout?: number) => succeeds(pool.write(insert, [id], undefined, timeout))
+  relay.stall(true)
+  t.notOk(await add(1, 300), 'it waits for a connection to start')
+  relay.stall(false)
   await pool.read('SELECT 1')
   await sql('BEGIN; LOCK TABLE plants')
-  t.strictSame(await Promise.all([add(1), add(2, 300)]), [false, false])
+  const first = add(2)
+  t.notOk(await add(2, 300), 'it waits for a connection to be free')
+  t.match(pool.figures, { used: 1, waiting: 0 })
+  t.notOk(await first)
   await sql('COMMIT')
   t.ok(await add(3))
   t.strictSame(await sql('SELECT id FROM plants'), [{ id: '3' }])
@@ -265,6 +271,36 @@ t.test('unused connections are closed, and opened again when they are needed', a
     t.not(figures()?.idle, 0)
     await until('all connections are closed', () => figures()?.idle === 0)
   }
+})
+
+t.test('a connection that is closing counts until the server has closed it', async (t) => {
+  const { url, sql, most } = await open(t, limits(1))
+  const pool = new Pool(url, limits(1, 0.2))
+  t.teardown(() => pool.end())
+  const pids = () => sql(`SELECT pid FROM pg_stat_activity WHERE query LIKE '%AS mine'`)
+  const reads = () => succeeds(pool.read('SELECT 1 AS mine'))
+  t.ok(await reads())
+  const pid = Number((await pids())[0]?.['pid'])
+  process.kill(pid, 'SIGSTOP')
+  await until('it is closing', () => pool.figures.idle === 0)
+  for (const _ of range(5)) t.notOk(await reads())
+  t.ok(most() <= 2, `${most()} connections, with that of the store`)
+  process.kill(pid, 'SIGCONT')
+  await until('it works', reads)
+})
+
+t.test('a connection whose end the network lost is forgotten', async (t) => {
+  const { relay } = await open(t)
+  const pool = new Pool(relay.url, limits(1, 0.2))
+  t.teardown(() => pool.end())
+  const reads = () => succeeds(pool.read('SELECT 1'))
+  t.ok(await reads())
+  relay.lose('requests')
+  relay.lose('answers')
+  await until('it is closing', () => pool.figures.idle === 0)
+  for (const _ of range(10)) t.notOk(await reads())
+  relay.lose('nothing') // of new connections
+  await until('it works', reads)
 })
 
 t.test('the figures count what waits: statements, and operations before them', async (t) => {
