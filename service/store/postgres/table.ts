@@ -9,6 +9,8 @@ import { Writes } from './writes.ts'
 /** Bytes that one statement may return, and the part of one owner. */
 const MAX_LENGTH = 16 * STEP_LENGTH
 const MAX_OWNER_LENGTH = 4 * STEP_LENGTH
+/** Items that one statement finds. */
+const MAX_FINDS = 64
 /** Bytes of a row, about. */
 const ROW_LENGTH = 1024
 const ENTRIES = 500
@@ -23,6 +25,7 @@ export class PostgresTable implements Table {
   readonly #columns: Columns
   readonly #writes: Writes
   readonly #updates: Updates
+  readonly #finds: Batcher<[owner: string, key: Key], string | undefined>
   readonly #steps: Batcher<Step, Rows>
 
   constructor(access: Access, columns: Columns) {
@@ -32,13 +35,15 @@ export class PostgresTable implements Table {
     this.#sql = statements(columns)
     this.#writes = new Writes(access, columns)
     this.#updates = new Updates(access, columns)
+    const { parallel, timeout } = access
+    this.#finds = new Batcher((batch) => this.#find(batch), { max: MAX_FINDS, eager: true, parallel, timeout })
     this.#steps = new Batcher((batch) => this.#read(batch), {
       max: MAX_LENGTH,
       weigh: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
       shareOf: ({ owner }) => owner,
       maxShare: MAX_OWNER_LENGTH,
-      parallel: access.parallel,
-      timeout: access.timeout,
+      parallel,
+      timeout,
     })
   }
 
@@ -54,9 +59,8 @@ export class PostgresTable implements Table {
     return this.#updates.add({ owner, key, change })
   }
 
-  async find(owner: string, key: Key): Promise<string | undefined> {
-    const { rows } = await this.#access.read(this.#sql.find, [owner, key], this.#name('find'))
-    return rows[0] && String(rows[0]['item'])
+  find(owner: string, key: Key): Promise<string | undefined> {
+    return this.#finds.add([owner, key])
   }
 
   read(step: Step, latest: number): Promise<Rows> {
@@ -76,11 +80,19 @@ export class PostgresTable implements Table {
 
   /** How many operations wait for a statement to be sent. */
   get waiting(): number {
-    return this.#writes.waiting + this.#updates.waiting + this.#steps.waiting
+    return this.#writes.waiting + this.#updates.waiting + this.#finds.waiting + this.#steps.waiting
   }
 
   async idle(): Promise<void> {
     await Promise.all([this.#writes.idle(), this.#updates.idle()])
+  }
+
+  /** One statement finds all items that are requested at the same time. */
+  async #find(batch: readonly Batched<[owner: string, key: Key], string | undefined>[]): Promise<void> {
+    const columns = [0, 1].map((column) => batch.map(({ item }) => item[column]))
+    const { rows } = await this.#access.read(this.#sql.find, columns, this.#name('find'), timeLeft(batch))
+    const found = new Map(rows.map(({ n, item }) => [Number(n), String(item)]))
+    for (const [at, { resolve }] of batch.entries()) resolve(found.get(at + 1))
   }
 
   /** One statement reads all steps that are requested at the same time, and each step once. */
@@ -96,7 +108,7 @@ export class PostgresTable implements Table {
     // The text is unambiguous: a key may contain a NUL of no other text.
     const steps = [...Map.groupBy(asked, ({ values }) => values.join('\0')).values()]
     const all = steps.map(([step]) => step?.values ?? [])
-    const time = Math.min(...batch.map(({ end }) => end)) - performance.now()
+    const time = timeLeft(batch)
     const columns = [0, 1, 2, 3, 4].map((column) => all.map((values) => values[column]))
     const { rows } = await (all.length === 1
       ? this.#access.read(this.#sql.step, all[0], this.#name('step'), time)
@@ -128,6 +140,11 @@ export class PostgresTable implements Table {
   }
 }
 
+/** Milliseconds until the first item of a batch must be settled. */
+function timeLeft(batch: readonly { readonly end: number }[]): number {
+  return Math.min(...batch.map(({ end }) => end)) - performance.now()
+}
+
 function statements({ name, type, columns: [owner, key, item] }: Columns) {
   const sqlType = type === 'text' ? 'text' : 'int8'
   const from = type === 'text' ? '>' : '>='
@@ -141,7 +158,8 @@ function statements({ name, type, columns: [owner, key, item] }: Columns) {
     ) AS taken
     WHERE before < ${length} AND (${end} IS NULL OR key <= ${end})`
   return {
-    find: `SELECT ${item} AS item FROM "${name}" WHERE ${owner} = $1 AND ${key} = $2`,
+    find: `SELECT n, ${item} AS item FROM unnest($1::text[], $2::${sqlType}[]) WITH ORDINALITY AS asked (of, at, n)
+      JOIN "${name}" ON ${owner} = of AND ${key} = at`,
     skip: `SELECT ${key} AS key FROM "${name}" WHERE ${owner} = $1 AND ${key} ${from} $2 ORDER BY ${key} LIMIT 1 OFFSET $3`,
     entries: `SELECT ${owner} AS owner, ${key} AS key, ${item} AS item FROM "${name}"
       WHERE (${owner}, ${key}) ${from} ($1, $2) ORDER BY ${owner}, ${key} LIMIT ${ENTRIES}`,
