@@ -1,8 +1,8 @@
 // `npm run backup -- <words>`: saves, restores and checks the embedded store that DATABASE_URL names.
 import { existsSync } from 'node:fs'
-import { oneOf, readWords, runCommand } from './command.ts'
+import { describeCounts, oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from './config.ts'
-import { checkDatabase, restoreBackup, saveBackup } from './store/sqlite/backup.ts'
+import { checkDatabase, type Counts, restoreBackup, saveBackup } from './store/sqlite/backup.ts'
 
 const USAGE = `usage: backup save <file>                  copies the store, which may be in use
        backup restore <file> [--replace]   puts the copy in the place of the store
@@ -25,11 +25,11 @@ async function run([command, ...words]: string[]): Promise<string> {
   if (what === 'save') return toLine(await saveBackup(from, to), to)
   const restored = await restoreBackup(from, to, values['replace'] === true)
   if (!restored.hasChecksum) console.error(`there is no ${from}.sha256: the backup is not checked for flipped bits`)
-  return toLine(restored, to)
+  return toLine(restored.counts, to)
 }
 
-function toLine({ plants, tokens }: { plants: number; tokens: number }, file: string): string {
-  return `${plants} plants and ${tokens} tokens are in ${file}`
+function toLine(counts: Counts, file: string): string {
+  return `${describeCounts(counts)} are in ${file}`
 }
 
 if (import.meta.main) await runCommand(USAGE, async (words) => console.log(await run(words)))

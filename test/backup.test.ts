@@ -54,7 +54,7 @@ t.test('a copy that is saved during writes has all writes that were acknowledged
     const [file, before] = [`${folder}/copy${number}.db`, acknowledged]
     const { code, stdout, stderr } = await backup('save', file)
     t.strictSame({ code, stderr }, { code: 0, stderr: '' })
-    const [, plants] = /^(\d+) plants and 1 tokens are in .*\/copy\d.db\n$/.exec(stdout) ?? []
+    const [, plants] = /^(?:0 notes, )?(\d+) plants,? and 1 tokens are in .*\/copy\d.db\n$/.exec(stdout) ?? []
     t.ok(Number(plants) >= before, `${plants} plants, of ${before}`)
     copies.push({ file, before, after: acknowledged })
   }
@@ -78,7 +78,7 @@ t.test('a copy that is saved during writes has all writes that were acknowledged
 t.test('a service on a restored copy has its plants and tokens, and nothing of the old store', async (t) => {
   const { folder, file, DATABASE_URL, token, backup } = await prepare(t)
   const copy = `${folder}/copy.db`
-  t.match(await backup('save', copy), { code: 0, stdout: `1000 plants and 1 tokens are in ${copy}\n` })
+  t.match(await backup('save', copy), { code: 0, stdout: `0 notes, 1000 plants, and 1 tokens are in ${copy}\n` })
   const service = await startService(t, { DATABASE_URL, ...PRODUCTION })
   const path = '/plants'
   const create = (port: number, id: number) =>
@@ -91,7 +91,10 @@ t.test('a service on a restored copy has its plants and tokens, and nothing of t
 
   const refused = await backup('restore', copy)
   t.match(refused, { code: 1, stdout: '', stderr: `${file} already exists: --replace overwrites it\n` })
-  t.match(await backup('restore', copy, '--replace'), { code: 0, stdout: `1000 plants and 1 tokens are in ${file}\n` })
+  t.match(await backup('restore', copy, '--replace'), {
+    code: 0,
+    stdout: `0 notes, 1000 plants, and 1 tokens are in ${file}\n`,
+  })
   t.notOk(existsSync(`${file}-wal`))
   const again = await startService(t, { DATABASE_URL, ...PRODUCTION })
   const { json } = await call(again.port, { path, token })
@@ -194,7 +197,7 @@ t.test('a checksum is saved beside the copy, and a copy with one changed bit is 
   rmSync(`${copy}.sha256`)
   t.match(await backup('restore', copy, '--replace'), {
     code: 0,
-    stdout: `1000 plants and 1 tokens are in ${file}\n`,
+    stdout: `0 notes, 1000 plants, and 1 tokens are in ${file}\n`,
     stderr: `there is no ${copy}.sha256: the backup is not checked for flipped bits\n`,
   })
 })
@@ -266,7 +269,7 @@ t.test('a check tells a sound store from a damaged one, also while a service use
   t.strictSame(await backup('check'), {
     code: 0,
     signal: null,
-    stdout: `1001 plants and 1 tokens are in ${file}, which is not damaged\n`,
+    stdout: `0 notes, 1001 plants, and 1 tokens are in ${file}, which is not damaged\n`,
     stderr: '',
   })
   child.kill('SIGTERM')

@@ -10,11 +10,8 @@ import { BUSY_TIMEOUT, makeFolder, sync } from './file.ts'
 import { acquireLock, assertOneName, lockPath } from './lock.ts'
 import { readVersion } from './schema.ts'
 
-/** How many plants and tokens a copy has. */
-export interface Count {
-  readonly plants: number
-  readonly tokens: number
-}
+/** How many rows a copy has, by the names of its tables. */
+export type Counts = Readonly<Record<string, number>>
 
 /** The user and the group that own a file. */
 interface Owner {
@@ -34,7 +31,7 @@ const checksumPath = (backup: string) => `${backup}.sha256`
  * @param to the path of the copy. The file appears when it is complete and on disk
  * @throws {Error} if `to` already exists, or the copy is not sound
  */
-export async function saveBackup(database: string, to: string): Promise<Count> {
+export async function saveBackup(database: string, to: string): Promise<Counts> {
   if (existsSync(to)) throw new Error(`${to} already exists`)
   const from = realpathSync(database)
   assertOneName(from)
@@ -58,7 +55,7 @@ export async function restoreBackup(
   backup: string,
   database: string,
   replace: boolean,
-): Promise<Count & { hasChecksum: boolean }> {
+): Promise<{ counts: Counts; hasChecksum: boolean }> {
   const hasChecksum = existsSync(checksumPath(backup))
   if (hasChecksum && !readFileSync(checksumPath(backup), 'utf8').startsWith(await sha256(backup))) {
     throw new Error(`${backup} has changed since it was saved: its SHA-256 is not the one in ${checksumPath(backup)}`)
@@ -72,12 +69,12 @@ export async function restoreBackup(
   const old = exists ? statSync(path) : undefined
   if (old !== undefined) giveTo(old, lockPath(path))
   const access = { mode: (old?.mode ?? 0) | 0o600, ...(old && { owner: old }) }
-  const count = await copy(resolve(backup), path, `${path}.part`, access, () => {
+  const counts = await copy(resolve(backup), path, `${path}.part`, access, () => {
     if (exists) emptyLog(path)
     // SQLite would apply the log of the old database to the new one.
     removeFiles(path, LOGS)
   })
-  return { ...count, hasChecksum }
+  return { counts, hasChecksum }
 }
 
 /**
@@ -92,7 +89,7 @@ async function copy(
   part: string,
   { mode, owner }: { readonly mode: number; readonly owner?: Owner },
   beforeRename: () => void | Promise<void>,
-): Promise<Count> {
+): Promise<Counts> {
   using _lock = acquireLock(part)
   removeFiles(part)
   try {
@@ -142,14 +139,14 @@ function removeFiles(database: string, endings = ['', ...LOGS]): void {
 }
 
 /** Reads a whole database, which may be in use. @throws {Error} if it is not sound */
-export function checkDatabase(file: string): Count {
+export function checkDatabase(file: string): Counts {
   using db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT })
   const faults = findFaults(db)
   if (faults.length > 0) throw new Error(`the database is damaged: ${faults.join('; ')}`)
   readVersion(db)
-  const counts = 'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM tokens) AS tokens'
-  const { plants, tokens } = db.prepare(counts).get() ?? {}
-  return { plants: Number(plants), tokens: Number(tokens) }
+  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name = 'tokens', name").all()
+  const count = (name: string) => Number(db.prepare(`SELECT count(*) AS count FROM "${name}"`).get()?.['count'])
+  return Object.fromEntries(tables.map(({ name }) => [String(name), count(String(name))]))
 }
 
 /** The faults that SQLite finds in a database (https://sqlite.org/pragma.html#pragma_integrity_check); none if it is sound. */
