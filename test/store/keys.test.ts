@@ -114,7 +114,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
       `${int64.slice(0, -1)}F`,
       `${int64}é`,
     ]
-    const refused = { name: 'HttpError', statusCode: 400, message: /^query\/cursor / }
+    const refused = { name: 'HttpError', statusCode: 400, message: /cursor/ }
     for (const cursor of [...bad, text]) await t.rejects(store.list('joe', { cursor }), refused, cursor)
     const badTexts = [
       Buffer.from('é').subarray(1),
