@@ -55,7 +55,7 @@ t.test('the check and the start name the missing method', { skip }, async (t) =>
   const checked = await npm(...CHECK)
   t.not(checked.code, 0)
   const [first = ''] = /^\S+: error TS.*\n.*/m.exec(checked.stdout) ?? []
-  t.match(first, `service/plant-service.ts(`, 'the first error names the place')
+  t.match(first, 'service/product.ts(', 'the first error is where the class is named')
   t.match(first, promises[1])
   t.match(first, /findPlant/)
   const started = await npm('start')
