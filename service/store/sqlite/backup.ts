@@ -143,7 +143,7 @@ export function checkDatabase(file: string): Counts {
   using db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT })
   const faults = findFaults(db)
   if (faults.length > 0) throw new Error(`the database is damaged: ${faults.join('; ')}`)
-  readVersion(db)
+  if (readVersion(db) === 0) throw new Error('the database is empty')
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name = 'tokens', name").all()
   const count = (name: string) => Number(db.prepare(`SELECT count(*) AS count FROM "${name}"`).get()?.['count'])
   return Object.fromEntries(tables.map(({ name }) => [String(name), count(String(name))]))
