@@ -34,23 +34,38 @@ export function storeOrigins(all: readonly Document[]): object[] {
   return references
 }
 
-/** The target of a reference, which may be a reference, too. @returns undefined if the node is not a reference */
-export function resolveReference<T>(node: T | OasRef): T | undefined {
-  const origin = isRef(node) ? ORIGINS.get(node) : undefined
+/**
+ * The target of a reference, which may be a reference, too.
+ * @param within the references whose pointers lead here
+ * @returns undefined if the node is not a reference, or leads nowhere
+ */
+export function resolveReference<T>(node: T | OasRef, within: readonly unknown[] = []): T | undefined {
+  const origin = isRef(node) && !within.includes(node) ? ORIGINS.get(node) : undefined
   if (origin?.$ref === undefined) return undefined
   const { documents, source, $ref } = origin
   const [file = '', pointer = ''] = $ref.split('#')
   const path = file === '' ? source.absoluteRef : resolve(dirname(source.absoluteRef), file)
-  let target: unknown = documents.get(path)?.parsed
-  for (const name of pointer.split('/').slice(1)) target = member(deref(target), unescapePointer(name))
+  const [start, ...names] = pointer.split('/')
+  let target: unknown = start === '' ? documents.get(path)?.parsed : undefined
+  for (const name of names) target = step(target, unescapePointer(name), [...within, node])
   return target as T | undefined
+}
+
+/** A pointer names a literal place. It enters the target of a reference only for a member that the reference lacks. */
+function step(from: unknown, name: string, within: readonly unknown[]): unknown {
+  const found = member(from, name)
+  const target = found === undefined ? resolveReference(from, within) : undefined
+  return target === undefined ? found : step(target, name, [...within, from])
 }
 
 /** Follows references to their end. Anything else is returned as it is. */
 export function deref<T>(node: T | OasRef): T {
   const target = resolveReference(node)
+  if (target === undefined && isRef(node)) throw new StartupError(`${findLine(node, '$ref')}: ${LEADS_NOWHERE}`)
   return target === undefined ? (node as T) : deref(target)
 }
+
+export const LEADS_NOWHERE = "this $ref leads nowhere: write '#/components/...', anchors are not served"
 
 /** The members of an object by name. Follows the references of the object and of each member. */
 export function derefEntries<T>(node: Readonly<Record<string, T | OasRef>> | undefined): [name: string, member: T][] {

@@ -2,7 +2,7 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Schema } from '../compiled.ts'
 import { CHOICES, compileKeyword, keywordFault, numberRule, SAME_VALUE, type Use } from './keywords.ts'
-import { resolveReference } from './references.ts'
+import { LEADS_NOWHERE, resolveReference } from './references.ts'
 import { allMembers, allParts, isFile, type Part, partWith, valuesAt } from './shapes.ts'
 import { describeFault, isObject, type Validate, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
@@ -31,7 +31,6 @@ export class Schemas {
 
   /** Adds a schema, and the schemas that it refers to. @returns its id */
   add(schema: unknown, use: Use): string {
-    if (Object.keys(schema ?? {}).join() === '$ref') return this.add(resolveReference(schema), use)
     const ids = this.#ids.get(use) ?? new Map<unknown, string>()
     const known = ids.get(schema)
     if (known !== undefined) return known
@@ -80,8 +79,11 @@ export class Schemas {
       const nested = use !== 'response' && CHOICES.test(key) ? 'choice' : use
       const convert = (one: unknown) =>
         this.#convert(one, nested, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)
-      if (key === '$ref') converted[key] = this.add(resolveReference(schema), use)
-      else if (key === 'properties') this.#addMembers(converted, schema, use)
+      if (key === '$ref') {
+        const target = resolveReference<unknown>(schema)
+        if (target === undefined) this.#refuse(schema, LEADS_NOWHERE, key)
+        converted[key] = this.add(target, use)
+      } else if (key === 'properties') this.#addMembers(converted, schema, use)
       else if (key === 'required')
         converted[key] = valuesAt(schema, key).filter((name) => isSent(allMembers(parts).get(String(name)), use))
       else converted[key] = compileKeyword(key, schema, convert)
