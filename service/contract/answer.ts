@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Compiled, Operation } from './compiled.ts'
+import type { Operation } from './compiled.ts'
 import { bodyKind } from './bodies.ts'
 import { findStatus } from './errors.ts'
-import { describeFault, type Validators } from './validation.ts'
+import type { Validators } from './validation.ts'
 import { reportFault } from '../http/errors.ts'
 import { exactJson, JsonText } from '../http/json.ts'
 
@@ -28,9 +28,8 @@ type Written = { readonly text?: string; readonly fault?: string | undefined }
 type Write = (body: unknown) => Written
 
 /** Makes the function that sends the answers of an operation. @param validators returns the validators of responses */
-export function answerSender({ id, responses }: Operation, { schemas }: Compiled, validators: () => Validators): Send {
+export function answerSender({ id, responses }: Operation, validators: () => Validators): Send {
   const forms = new Map<string, Form>()
-  const mustCopy = Object.values(schemas).some((each) => JSON.stringify(each).includes('"removed":'))
   const fail = (status: number, fault: string) => new Error(`the method ${id} answered ${status} with ${fault}`)
 
   return (request, reply, { status, headers, type, body }) => {
@@ -63,7 +62,7 @@ export function answerSender({ id, responses }: Operation, { schemas }: Compiled
     if (mediaType === undefined || schema === undefined) return { write: () => ({}) }
     const kind = bodyKind(mediaType)
     let write: Write | undefined // made when it is needed: a list is written by the store
-    const make = () => (write ??= writer(schema, kind === 'text', mustCopy, validators()))
+    const make = () => (write ??= writer(schema, kind === 'text', validators()))
     return { mediaType, kind, write: (body) => make()(body) }
   }
 }
@@ -75,15 +74,15 @@ interface Form {
   readonly write: Write
 }
 
-/** Makes the function that checks and writes a body. @param mustCopy whether the check may remove members */
-function writer(id: string | null, isText: boolean, mustCopy: boolean, validators: Validators): Write {
-  const validate = id === null ? undefined : validators.compile('body', { $ref: id })
+/** Makes the function that checks and writes a body. */
+function writer(id: string | null, isText: boolean, validators: Validators): Write {
+  const validate = validators.compile('body', id === null ? true : { $ref: id })
   return (body) => {
     if (body === undefined) return { fault: 'it is missing' }
-    const holder = { body: mustCopy ? structuredClone(body) : body }
-    const fault = validate?.(holder) === false ? describeFault(validate) : undefined
-    if (!isText) return { fault, text: exactJson(holder.body) }
-    return typeof holder.body === 'string' ? { fault, text: holder.body } : { fault: fault ?? 'it is not a text' }
+    const { fault, value } = validate(body)
+    if (fault !== undefined) return { fault }
+    if (!isText) return { text: exactJson(value) }
+    return typeof value === 'string' ? { text: value } : { fault: 'it is not a text' }
   }
 }
 

@@ -4,8 +4,8 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Body, Media, Operation } from './compiled.ts'
 import { readText } from './parameters.ts'
-import { describeFault, type Validators } from './validation.ts'
-import { parseJson, STRICT_UTF8 } from '../http/json.ts'
+import type { Validators } from './validation.ts'
+import { type Parsed, parseTwice, STRICT_UTF8 } from '../http/json.ts'
 import { countHeader } from '../http/protocol.ts'
 import { HttpError } from '../errors.ts'
 
@@ -51,7 +51,8 @@ export async function addBodyParsers(app: FastifyInstance, operations: readonly 
       const parse = kind === 'json' ? parseJsonBody : parseText
       app.addContentTypeParser(type, async (request: FastifyRequest, payload: IncomingMessage) => {
         const { limit = 0 } = request.routeOptions.config.content?.[type] ?? {}
-        return parse(await readBytes(payload, limit))
+        const bytes = await readBytes(payload, limit)
+        return kind === 'json' && bytes.length === 0 ? undefined : parse(bytes)
       })
     }
   }
@@ -120,13 +121,14 @@ export function bodyReader({ required, content }: Body, validators: Validators):
 
 function mediaReader(kind: unknown, media: Media, validators: Validators): (request: FastifyRequest) => unknown {
   if (kind === 'bytes') return ({ body }) => limitBytes(body as Readable, media.limit)
-  const validate = media.schema === null ? undefined : validators.compile('body', { $ref: media.schema })
-  const check = (body: unknown): unknown => {
-    const holder = { body }
-    if (validate?.(holder) === false) throw new HttpError(400, describeFault(validate))
-    return holder.body
+  const validate = validators.compile('body', media.schema === null ? true : { $ref: media.schema })
+  const check = ({ exact, plain }: Parsed): unknown => {
+    const { fault, value } = validate(exact, plain)
+    if (fault !== undefined) throw new HttpError(400, fault)
+    return value
   }
-  return kind === 'form' ? async (request) => check(await readForm(request, media)) : ({ body }) => check(body)
+  if (kind === 'form') return async (request) => check(await readForm(request, media))
+  return ({ body }) => check(body as Parsed)
 }
 
 /** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */
@@ -146,16 +148,23 @@ async function* limitBytes(payload: Readable, limit: number): AsyncGenerator<Buf
 }
 
 /** Reads the fields of a form: texts by their types, JSON, and files. Files are held in memory. */
-async function readForm(request: FastifyRequest, { fields = {}, limit }: Media): Promise<object> {
-  const form: Record<string, unknown> = {}
+async function readForm(request: FastifyRequest, { fields = {}, limit }: Media): Promise<Parsed> {
+  const form = new Map<string, Parsed[]>()
   let size = 0
-  const add = (name: string, value: unknown, length: number) => {
+  const add = (name: string, value: Parsed, length: number) => {
     if ((size += length + name.length) > limit) throw TOO_LONG
-    const field = fields[name]
-    if (field?.isList === true) form[name] = [...((form[name] as unknown[] | undefined) ?? []), value]
-    else if (Object.hasOwn(form, name)) throw new HttpError(400, `body/${name} must not be repeated`)
-    else form[name] = value
+    const values = form.get(name) ?? []
+    if (values.length > 0 && fields[name]?.isList !== true)
+      throw new HttpError(400, `body/${name} must not be repeated`)
+    form.set(name, [...values, value])
   }
+  const collect = (key: keyof Parsed) =>
+    Object.fromEntries(
+      [...form].map(([name, values]) => {
+        const all = values.map((each) => each[key])
+        return [name, fields[name]?.isList === true ? all : all[0]]
+      }),
+    )
   const isPartAFile = (_?: string, type?: string, file?: string) => file !== undefined || type === 'application/json'
   const limits = { fileSize: limit, fieldSize: limit }
   try {
@@ -163,15 +172,12 @@ async function readForm(request: FastifyRequest, { fields = {}, limit }: Media):
       const type = fields[part.fieldname]?.type ?? 'string'
       if (part.type === 'field') {
         if (part.valueTruncated) throw TOO_LONG
-        add(part.fieldname, readText(part.value, type), Buffer.byteLength(String(part.value)))
+        add(part.fieldname, asIs(readText(part.value, type)), Buffer.byteLength(String(part.value)))
       } else {
         const bytes = await part.toBuffer()
         const isJson = type !== 'file' && part.mimetype === 'application/json'
-        add(
-          part.fieldname,
-          isJson ? parseJsonBody(bytes) : new File([new Uint8Array(bytes)], part.filename, { type: part.mimetype }),
-          bytes.length,
-        )
+        const file = () => asIs(new File([new Uint8Array(bytes)], part.filename, { type: part.mimetype }))
+        add(part.fieldname, isJson ? parseJsonBody(bytes) : file(), bytes.length)
       }
     }
   } catch (error) {
@@ -179,8 +185,10 @@ async function readForm(request: FastifyRequest, { fields = {}, limit }: Media):
     const isTooLong = error instanceof Error && 'statusCode' in error && error.statusCode === 413
     throw isTooLong ? TOO_LONG : new HttpError(400, 'The form is malformed')
   }
-  return form
+  return { exact: collect('exact'), plain: collect('plain') }
 }
+
+const asIs = (value: unknown): Parsed => ({ exact: value, plain: value })
 
 /** RFC 9110, section 5.6.6, without escapes. The charset must be UTF-8, at most once; other parameters are ignored. */
 const PARAMETERS =
@@ -192,16 +200,17 @@ function isInUtf8(mediaType: string, contentType: string): boolean {
   return type.toLowerCase() === mediaType && PARAMETERS.test(parameters)
 }
 
-/** Parses JSON. @returns undefined if the body is empty @throws {HttpError} */
-function parseJsonBody(bytes: Buffer): unknown {
-  const rules = 'no byte order mark, no lone surrogate, no duplicate member name and no __proto__'
+/** Parses JSON. @throws {HttpError} */
+function parseJsonBody(bytes: Buffer): Parsed {
+  const rules =
+    'no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
   // One message for every fault: the messages of V8 quote the body.
-  return bytes.length === 0 ? undefined : parseWith(parseJson, bytes, `The body must be JSON in UTF-8, with ${rules}`)
+  return parseWith(parseTwice, bytes, `The body must be JSON in UTF-8, with ${rules}`)
 }
 
 /** @throws {HttpError} if the bytes are not UTF-8 */
-function parseText(bytes: Buffer): string {
-  return parseWith((each) => STRICT_UTF8.decode(each), bytes, 'The body must be text in UTF-8')
+function parseText(bytes: Buffer): Parsed {
+  return asIs(parseWith((each) => STRICT_UTF8.decode(each), bytes, 'The body must be text in UTF-8'))
 }
 
 function parseWith<Value>(parse: (bytes: Buffer) => Value, bytes: Buffer, message: string): Value {

@@ -13,19 +13,9 @@ export interface Compiled {
   readonly operations: readonly Operation[]
   /** By id. Operations, and `$ref` in schemas, refer to these ids. */
   readonly schemas: Readonly<Record<string, Schema>>
-  /** Where the values of a schema of `components/schemas` hold an int64, by its name. Absent: nowhere. */
-  readonly int64s: Readonly<Record<string, Int64s>>
+  /** The ids of the schemas of `components/schemas` in which there is an int64, by name. */
+  readonly items: Readonly<Record<string, string>>
 }
-
-/** True: the value itself is an int64. Otherwise the places in its members, in all other ones, and those of a schema. */
-export type Int64s =
-  | true
-  | {
-      readonly members?: Readonly<Record<string, Int64s>>
-      readonly others?: Int64s
-      readonly schema?: string
-      readonly all?: readonly Int64s[]
-    }
 
 /** A JSON Schema with the keywords of validation.ts. */
 export type Schema = Readonly<Record<string, unknown>> | boolean

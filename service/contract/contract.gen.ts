@@ -633,14 +633,8 @@ export const COMPILED: Compiled = {
       "description": "Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag."
     }
   },
-  "int64s": {
-    "PlantId": true,
-    "NewPlant": {
-      "members": {
-        "id": {
-          "schema": "PlantId"
-        }
-      }
-    }
+  "items": {
+    "PlantId": "request-8",
+    "NewPlant": "request-7"
   }
 };

@@ -1,7 +1,8 @@
 // The keyword `number` of compiled schemas: the types of numbers, exact to 64 bits, and their bounds.
 import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 
-type Numeric = number | bigint
+/** A number as `parseJson` has it: a symbol is a fraction that a `number` can't tell from an integer. */
+type Numeric = number | bigint | symbol
 
 /** What a schema says of numbers. The bounds are digits, which can hold an int64. */
 export interface NumberRule {
@@ -20,7 +21,7 @@ const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]
 
 /** The bounds of numbers, in words and as a check. JavaScript compares a `bigint` with a `number` exactly. */
 export const BOUNDS: Readonly<
-  Record<string, readonly [words: string, isRight: (data: Numeric, bound: Numeric) => boolean]>
+  Record<string, readonly [words: string, isRight: (data: number | bigint, bound: number | bigint) => boolean]>
 > = {
   minimum: ['>=', (data, bound) => data >= bound],
   maximum: ['<=', (data, bound) => data <= bound],
@@ -32,31 +33,45 @@ export const BOUNDS: Readonly<
 /**
  * Compiles the keyword `number`. It replaces Ajv's keywords for numbers, and `type` where a number is allowed: they do not
  * support `bigint`, and say that 19.99 is not a multiple of 0.01.
- * @param isRequest whether an int64 becomes a `bigint`
  */
-export function compileNumber({ types, bounds }: NumberRule, isRequest: boolean): DataValidateFunction {
+export function compileNumber({ types, bounds }: NumberRule): DataValidateFunction {
   const checks = Object.entries(bounds).map(([key, digits]) => {
     const bound = /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits)
-    return (data: Numeric) => BOUNDS[key]?.[1](data, bound)
+    return (data: number | bigint) => BOUNDS[key]?.[1](data, bound)
   })
-  return (data: unknown, context) => {
+  return (data: unknown) => {
     if (types?.some((type) => isOfType(data, type)) === false) return false
     if (!isNumber(data)) return true
-    if (isRequest && context && types?.includes('int64') === true && Number.isInteger(data))
-      Reflect.set(context.parentData, context.parentDataProperty, BigInt(data))
-    return checks.every((check) => check(data))
+    const value = typeof data === 'symbol' ? Number(data.description) : data
+    return checks.every((check) => check(value))
   }
 }
 
-function isNumber(data: unknown): data is Numeric {
-  return typeof data === 'number' || typeof data === 'bigint'
+export function isNumber(data: unknown): data is Numeric {
+  return typeof data === 'number' || typeof data === 'bigint' || typeof data === 'symbol'
 }
 
 function isOfType(data: unknown, type: string): boolean {
   const range = RANGES[type]
   if (!isNumber(data)) return type === (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
-  if (range === undefined) return type === 'number' && typeof data === 'number' && Number.isFinite(data)
-  return (typeof data === 'bigint' || Number.isInteger(data)) && data >= range[0] && data <= range[1]
+  if (range === undefined) return type === 'number' && (typeof data !== 'number' || Number.isFinite(data))
+  return isInteger(data) && data >= range[0] && data <= range[1]
+}
+
+const isInteger = (data: unknown): data is number | bigint => typeof data === 'bigint' || Number.isInteger(data)
+
+/** Whether a schema allows an int64. */
+export const isInt64 = (rule: Pick<NumberRule, 'types'> | undefined) => rule?.types?.includes('int64') === true
+
+/** @returns undefined for a value that is no int64 */
+export function toInt64(value: unknown): bigint | undefined {
+  return isInteger(value) && isOfType(value, 'int64') ? BigInt(value) : undefined
+}
+
+/** The JSON text of a number with all its digits: the same text for a `number` and a `bigint` that are equal. */
+export function digitsOf(value: Numeric): string {
+  if (typeof value === 'symbol') return value.description ?? ''
+  return Number.isInteger(value) ? String(BigInt(value)) : String(value)
 }
 
 /** Describes in words which numbers a schema allows. */

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from './compiled.ts'
-import { describeFault, type Validators } from './validation.ts'
+import type { Validators } from './validation.ts'
 import { countHeader } from '../http/protocol.ts'
 import { HttpError } from '../errors.ts'
 
@@ -38,13 +38,14 @@ export function parametersReader(
 ): ReadParameters | undefined {
   const parameters = all.filter((each) => each.in === where)
   if (parameters.length === 0) return undefined
-  const defaults = parameters.flatMap(({ name, default: json }) => (json === undefined ? [] : [[name, json]]))
-  const validate = validators.compile(where, {
+  const defaults = parameters.flatMap(({ name, default: json }) => (json === undefined ? [] : [[name, json] as const]))
+  const schema = {
     type: 'object',
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, { $ref: schema }])),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    ...(defaults.length > 0 && { filled: Object.fromEntries(defaults) }),
-  })
+    ...(defaults.length > 0 && { defaults: Object.fromEntries(defaults) }),
+  }
+  const validate = validators.compile(where, schema, 2) // a parameter is the whole value of its schema
   const sent = parameters.map((each) => ({ ...each, sent: sentName(each) }))
   return (request) => {
     const part = request[PARTS[where]] ?? {}
@@ -52,7 +53,8 @@ export function parametersReader(
     for (const each of sent) {
       if (Object.hasOwn(part, each.sent)) values[each.name] = read(each, Reflect.get(part, each.sent), request.raw)
     }
-    if (!validate({ [where]: values })) throw new HttpError(400, describeFault(validate))
+    const { fault } = validate(values)
+    if (fault !== undefined) throw new HttpError(400, fault)
     return values
   }
 }

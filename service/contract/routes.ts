@@ -43,7 +43,7 @@ export async function addRoutes(
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
   await addBodyParsers(app, operations)
-  const requests = new Validators(schemas, true)
+  const requests = new Validators(schemas, 'request')
   let responses: Validators | undefined
   const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
@@ -52,7 +52,7 @@ export async function addRoutes(
     const readQuery = parametersReader(parameters, 'query', requests)
     const readHeaders = parametersReader(parameters, 'header', requests)
     const readBody = body === null ? () => undefined : bodyReader(body, requests)
-    const send = answerSender(operation, contract, () => (responses ??= new Validators(schemas, false)))
+    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response')))
     return {
       method,
       url: path.replaceAll(':', '::').replaceAll(/{([^}]+)}/g, (_, name: string) => `:${routerName(name)}`),

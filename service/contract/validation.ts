@@ -1,82 +1,159 @@
-import { isDeepStrictEqual } from 'node:util'
 import { str } from 'ajv'
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
-import type { DataValidateFunction, SchemaValidateFunction, ValidateFunction } from 'ajv/dist/types/index.js'
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import type { DataValidateFunction, SchemaValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
+import { Annotations, CHANGES, type Found, type Keywords, type Place } from './annotations.ts'
 import type { Schema } from './compiled.ts'
-import { compileNumber, describeNumber, type NumberRule } from './numbers.ts'
+import { compileNumber, describeNumber, digitsOf, isNumber, type NumberRule } from './numbers.ts'
 import { parseJson } from '../http/json.ts'
 
-/** Validates a member of an object, and may change it. {@link describeFault} says what was wrong with the last one. */
-export type Validate = ValidateFunction
-
 /**
- * Compiles the schemas of a contract, in JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. In a
- * request, an int64 becomes a `bigint`, and an absent member gets its default. In a response, `writeOnly` members are
- * removed.
+ * Validates a value, and changes it as its schemas say: those that have matched (JSON Schema 2020-12, section 7.7.1).
+ * @param value with numbers as `parseJson` has them
+ * @param plain the same value with numbers as `JSON.parse` has them: it is changed
+ * @returns the changed value, or what is wrong with it, in words that begin with its name
  */
+export type Check = (value: unknown, plain?: unknown) => Checked
+export interface Checked {
+  readonly value?: unknown
+  readonly fault?: string | undefined
+}
+
+/** Compiles the schemas of a contract, in JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. */
 export class Validators {
   readonly #ajv: Ajv2020
+  readonly #use: keyof typeof CHANGES
+  readonly #annotations: Annotations
+  readonly #compiled = new Map<Schema, ValidateFunction>()
 
-  constructor(schemas: Readonly<Record<string, Schema>>, isRequest: boolean) {
+  constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof CHANGES) {
     // compile.ts has checked the schemas. To compile JSON Schema's meta-schema would take longer than to compile them all.
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
-    const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true })
+    const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true, loopRequired: 0 })
+    ajv.opts.unevaluated = false // Ajv's has faults, so these keywords are ours.
     addFormats.default(ajv)
     ajv.addKeyword({
       keyword: 'number',
-      modifying: isRequest,
-      compile: (rule: NumberRule) => compileNumber(rule, isRequest),
+      compile: compileNumber,
       error: { message: ({ schema }) => str`must be ${describeNumber(schema as NumberRule)}` },
     })
-    const add = (keyword: string, validate: SchemaValidateFunction, message = '') =>
-      ajv.addKeyword({ keyword, validate, error: { message } })
-    for (const keyword of ['enum', 'const']) {
-      const error = { message: 'must be one of the allowed values' }
-      ajv.removeKeyword(keyword).addKeyword({ keyword, compile: compileListed, error })
-    }
-    add('file', (_, data) => data instanceof Blob, 'must be a file')
-    add('notSent', () => false, 'is read-only: leave it out')
-    // These two have no type, so Ajv runs them before the keywords for objects.
-    add('filled', fillMembers)
-    add('removed', removeMembers)
+    for (const keyword of ['enum', 'const'])
+      ajv
+        .removeKeyword(keyword)
+        .addKeyword({ keyword, compile: compileListed, error: { message: 'must be one of the allowed values' } })
+    ajv.addKeyword({
+      keyword: 'file',
+      validate: (_: true, data: unknown) => data instanceof Blob,
+      error: { message: 'must be a file' },
+    })
+    ajv.removeKeyword('uniqueItems').addKeyword({
+      keyword: 'uniqueItems',
+      validate: (isUnique: boolean, data: unknown) =>
+        !isUnique || !Array.isArray(data) || new Set(data.map(canonicalJson)).size === data.length,
+      error: { message: 'must NOT have duplicate items' },
+    })
+    for (const keyword of ['unevaluatedProperties', 'unevaluatedItems'])
+      ajv.removeKeyword(keyword).addKeyword({ keyword, validate: this.#unevaluated(keyword) })
     for (const [id, schema] of Object.entries(schemas)) ajv.addSchema(schema, id)
     this.#ajv = ajv
+    this.#use = use
+    this.#annotations = new Annotations(schemas, CHANGES[use], (schema, value) => this.validator(schema)(value))
   }
 
-  /** Compiles a schema. @param name of the member to validate */
-  compile(name: string, schema: Schema): Validate {
-    return this.#ajv.compile({ type: 'object', properties: { [name]: schema } })
+  /**
+   * Compiles a schema.
+   * @param name of the value in faults
+   * @param marked the level from which on `readOnly` and `writeOnly` count: 1 for the members of the value
+   */
+  compile(name: string, schema: Schema, marked = 1): Check {
+    const validate = this.#ajv.compile({ type: 'object', properties: { [name]: schema } })
+    const isChanged = this.#annotations.leads(schema)
+    return (value, plain = value) => {
+      const holder = { [name]: plain }
+      const isValid = validate({ [name]: value })
+      const found = isValid && isChanged ? this.#annotations.find(schema, value, { holder, key: name }) : []
+      this.#annotations.forget()
+      const hidden = found.filter(({ schema, place }) => schema.hidden === true && levelOf(place) >= marked)
+      if (!isValid) return { fault: describeFault(validate) }
+      if (this.#use === 'request' && hidden[0])
+        return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
+      if (this.#use !== 'response') this.#annotations.change(found)
+      else if (hidden.length > 0) {
+        holder[name] = without(value, hidden)
+        if (!validate(holder)) return { fault: describeFault(validate) }
+      }
+      return { value: holder[name] }
+    }
+  }
+
+  /** @param schema a part of a compiled schema */
+  validator(schema: Schema): ValidateFunction {
+    const validate = this.#compiled.get(schema) ?? this.#ajv.compile(schema)
+    this.#compiled.set(schema, validate)
+    return validate
+  }
+
+  /** Makes the function for `unevaluatedProperties` or `unevaluatedItems`. */
+  #unevaluated(keyword: string): SchemaValidateFunction {
+    const check: SchemaValidateFunction = (rest: Schema, data: unknown, parent, context) => {
+      if (typeof data !== 'object' || data === null || Array.isArray(data) !== (keyword === 'unevaluatedItems'))
+        return true
+      const instancePath = context?.instancePath ?? ''
+      for (const [key, value] of Object.entries(data)) {
+        if (this.#annotations.isEvaluated(parent as Keywords, data, key) || this.#annotations.matches(rest, value))
+          continue
+        const validate = this.validator(rest)
+        validate(value)
+        const at = (path: string) => `${instancePath}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}${path}`
+        check.errors =
+          rest === false
+            ? [{ keyword, instancePath, message: `must NOT have the item ${key}`, params: { [keyword]: key } }]
+            : (validate.errors ?? []).map((error) => ({ ...error, instancePath: at(error.instancePath) }))
+        return false
+      }
+      return true
+    }
+    return check
+  }
+}
+
+const levelOf = ({ outer }: Place): number => (outer === undefined ? 0 : 1 + levelOf(outer))
+const pathOf = ({ key, outer }: Place): string => (outer === undefined ? key : `${pathOf(outer)}/${key}`)
+
+/** Copies a value without the hidden parts of it. */
+function without(value: unknown, hidden: readonly Found[]): unknown {
+  const gone = new Map(hidden.map(({ place }) => [place.holder, new Set<string>()]))
+  for (const { place } of hidden) gone.get(place.holder)?.add(place.key)
+  return copy(value)
+
+  function copy(each: unknown): unknown {
+    if (typeof each !== 'object' || each === null || 'toJSON' in each) return each
+    const entries = Object.entries(each).filter(([key]) => gone.get(each)?.has(key) !== true)
+    const kept = entries.map(([key, one]): [string, unknown] => [key, copy(one)])
+    return Array.isArray(each) ? kept.map(([, one]) => one) : Object.fromEntries(kept)
   }
 }
 
 /** Works like Ajv's `enum`. The values are JSON texts, which can hold an int64. */
 function compileListed(values: readonly string[]): DataValidateFunction {
-  const all = values.map(parse)
-  return (data: unknown) => {
-    const value = typeof data === 'bigint' && Number.isSafeInteger(Number(data)) ? Number(data) : data
-    return all.some((each) => isDeepStrictEqual(each, value))
-  }
+  const all = new Set(values.map((text) => canonicalJson(parse(text))))
+  return (data: unknown) => all.has(canonicalJson(data))
 }
 
-function fillMembers(defaults: Readonly<Record<string, string>>, data: unknown): boolean {
-  if (!isObject(data)) return true
-  for (const [name, text] of Object.entries(defaults))
-    if (!Object.hasOwn(data, name)) Reflect.set(data, name, parse(text))
-  return true
-}
-
-function removeMembers(names: readonly string[], data: unknown): boolean {
-  if (isObject(data)) for (const name of names) Reflect.deleteProperty(data, name)
-  return true
+/** The JSON text of a value, the same for all values that are equal: names are sorted, and numbers have all their digits. */
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (isObject(each)) return Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    return isNumber(each) ? JSON.rawJSON(digitsOf(each)) : each
+  })
 }
 
 const parse = (text: string) => parseJson(Buffer.from(text))
 
-/** Describes why the last value was not valid, in words that begin with the name of the member. */
-export function describeFault({ errors }: Validate): string {
+/** Describes why the last value was not valid, in words that begin with the name of the value. */
+function describeFault({ errors }: ValidateFunction): string {
   const { instancePath = '', keyword, message = 'is invalid', params, parentSchema } = mostSpecific(errors ?? []) ?? {}
-  const extra: unknown = params?.['additionalProperty'] ?? params?.['unevaluatedProperty']
+  const extra: unknown = params?.['additionalProperty'] ?? params?.['unevaluatedProperties']
   const meaning: unknown = parentSchema?.['description']
   // Ajv's message for these two does not help a person; the description in the schema does.
   const isExplained = (keyword === 'pattern' || keyword === 'not') && typeof meaning === 'string'

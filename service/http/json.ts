@@ -27,17 +27,27 @@ const INEXACT = /[\d.]{16}|\d[eE]/
 /**
  * Parses a JSON text (RFC 8259) exactly. It refuses texts that JSON parsers read in different ways.
  *
- * An integer that a `number` can't hold is a `bigint`. A fraction that JavaScript would round to an integer is `NaN`,
- * which no schema with a type accepts. Any other number is a `number`; beyond ±2^64 numbers are rounded.
+ * An integer that a `number` can't hold is a `bigint`. A fraction that JavaScript would round to an integer is a symbol with
+ * its text. Any other number is a `number`; beyond ±2^64 numbers are rounded.
  * @param bytes the text in UTF-8
  * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, some thousand levels of nesting, a lone surrogate
- *   in a string or a member name (RFC 7493, section 2.1), a duplicate member name, or the name `__proto__`
+ *   in a string or a member name (RFC 7493, section 2.1), a duplicate member name, the name `__proto__`, or a number
+ *   beyond the range of a double
  */
-export function parseJson(bytes: Uint8Array): unknown {
+export const parseJson = (bytes: Uint8Array): unknown => parseTwice(bytes).exact
+
+/** A JSON value, as {@link parseJson} returns it, and with all numbers rounded to a `number`. They may be one object. */
+export interface Parsed {
+  readonly exact: unknown
+  readonly plain: unknown
+}
+
+/** Parses a JSON text. @throws {Error} as {@link parseJson} */
+export function parseTwice(bytes: Uint8Array): Parsed {
   const text = STRICT_UTF8.decode(bytes)
-  const value: unknown = INEXACT.test(text) ? JSON.parse(text, revive) : JSON.parse(text)
-  if (countColons(text) !== countMembers(value)) throw new SyntaxError('a duplicate member name')
-  return value
+  const plain: unknown = JSON.parse(text)
+  if (countColons(text) !== countMembers(plain)) throw new SyntaxError('a duplicate member name')
+  return { exact: INEXACT.test(text) ? JSON.parse(text, revive) : plain, plain }
 }
 
 /** Counts the colons outside of strings in a valid JSON text: there is one for each member. */
@@ -72,13 +82,14 @@ function revive(_name: string, value: unknown, context?: { readonly source?: str
 }
 
 // Works on the digits, because a BigInt of many digits is slow.
-function toExact(value: number, literal: string): number | bigint {
+function toExact(value: number, literal: string): number | bigint | symbol {
+  if (!Number.isFinite(value)) throw new SyntaxError('a number beyond the range of a double')
   const [mantissa = '', exponent = '0'] = literal.split(/e/i)
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
   const digits = whole + fraction
   if (Math.abs(value) > 2 ** 64 || !/[1-9]/.test(digits)) return value
   const point = Math.max(whole.length + Number(exponent), 0)
-  if (/[1-9]/.test(digits.slice(point))) return Number.isInteger(value) ? Number.NaN : value
+  if (/[1-9]/.test(digits.slice(point))) return Number.isInteger(value) ? Symbol(literal) : value
   const exact = BigInt(digits.slice(0, point).padEnd(point, '0')) * (value < 0 ? -1n : 1n)
   return BigInt(value) === exact ? value : exact
 }

@@ -166,6 +166,7 @@ function isPaired(string: string): boolean {
 /** The value of digits with an exponent, from the digits that are not zero: what is right of the point makes a fraction. */
 function valueOf(literal: string, digits: string, exponent: number): number | bigint {
   const rounded = Number(literal)
+  if (!Number.isFinite(rounded)) throw new Fault()
   let end = digits.length
   while (digits[end - 1] === '0') end -= 1
   if (end === 0 || Math.abs(rounded) > 2 ** 64) return rounded

@@ -2,10 +2,9 @@
 import { hash } from 'node:crypto'
 import type { Compiled } from '../compiled.ts'
 import { findBaseUrl, readOpenApi } from './document.ts'
-import { findInt64s } from './int64s.ts'
 import { findLine } from './references.ts'
 import { readOperations, readPrefix } from './operations.ts'
-import { type Refuse, Schemas } from './schemas.ts'
+import { readItems, type Refuse, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'
 
 /**
@@ -31,6 +30,6 @@ export async function compile(file: string): Promise<Compiled> {
     prefix,
     operations,
     schemas: schemas.all,
-    int64s: findInt64s(root),
+    items: readItems(root, schemas),
   }
 }

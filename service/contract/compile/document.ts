@@ -82,7 +82,26 @@ export async function readOpenApi(file: string): Promise<OpenApi> {
 }
 
 const configOf = (rules: readonly string[]) =>
-  createConfig({ rules: Object.fromEntries(rules.map((rule) => [rule, 'error'])) })
+  createConfig({
+    plugins: [PLUGIN],
+    rules: Object.fromEntries(['contract/boolean-schemas', ...rules].map((rule) => [rule, 'error'])),
+  })
+
+/** The linter expects an object where JSON Schema 2020-12 (section 4.3.2) also allows `true` and `false`. */
+const acceptBooleans = () => ({
+  any: {
+    enter: (
+      node: unknown,
+      { type, ignoreNextVisitorsOnNode }: { type: { name: string }; ignoreNextVisitorsOnNode: () => void },
+    ) => {
+      if (type.name === 'Schema' && typeof node === 'boolean') ignoreNextVisitorsOnNode()
+    },
+  },
+})
+const PLUGIN = {
+  id: 'contract',
+  rules: { oas3: { 'boolean-schemas': acceptBooleans } },
+}
 
 /** @throws {StartupError} if the linter has found a problem */
 function refuseProblems(problems: Awaited<ReturnType<typeof lint>>): void {

@@ -5,17 +5,17 @@ import { declaredTypes, entriesAt, type Part, valuesAt } from './shapes.ts'
 import { BOUNDS, type NumberRule } from '../numbers.ts'
 import { exactJson } from '../../http/json.ts'
 
-/** What a schema validates: a request, an alternative in a request (below `anyOf` and others), a form, or a response. */
-export type Use = 'request' | 'choice' | 'form' | 'response'
+/** What a schema validates. */
+export type Use = 'request' | 'form' | 'response'
 
 /** Keywords with one schema, with a list of schemas, and with schemas by name. */
 const SCHEMA = /^(items|contains|additionalProperties|unevaluated(Items|Properties)|propertyNames|not|if|then|else)$/
 const SCHEMA_LIST = /^(allOf|anyOf|oneOf|prefixItems)$/
 const SCHEMA_MAP = /^(patternProperties|dependentSchemas)$/
-/** Keywords with schemas that a valid value need not fit. */
-export const CHOICES = /^(anyOf|oneOf|not|if|then|else)$/
+/** Keywords whose schemas a valid value need not fit. */
+export const CONDITIONS = /^(not|if)$/
 /** Keywords whose schemas are about the same value: one schema may have `required`, another one `properties`. */
-export const SAME_VALUE = /^(allOf|anyOf|oneOf|dependentSchemas|not|if|then|else)$/
+export const SAME_VALUE = /^(allOf|anyOf|oneOf|dependentSchemas|then|else)$/
 const COPIED = /^((min|max)(Length|Items|Contains|Properties)|pattern|uniqueItems|dependentRequired)$/
 const NOT_SERVED = /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/
 const NUMBER_FORMAT = /^(int32|int64|float|double)$/
@@ -62,6 +62,7 @@ export const DIALECT_REFUSAL = [
   /^(?!https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$)/,
   'only JSON Schema 2020-12 is served: leave this out',
 ] as const
+const PROTO_FAULT = 'a member __proto__ is not served'
 const FILE_FAULT = 'a file of a form is "type: string, format: binary", and no more is served'
 
 /** By keyword: a function that returns what is wrong with its value. */
@@ -72,7 +73,8 @@ const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) =
     use === 'form' && contentEncoding === undefined ? FILE_FAULT : undefined,
   pattern: (pattern) =>
     isPattern(pattern) ? undefined : 'the pattern is not a regular expression of ECMAScript, with the flag u',
-  properties: (members) => (Object.hasOwn(members ?? {}, '__proto__') ? 'a member __proto__ is not served' : undefined),
+  properties: (members) => (Object.hasOwn(members ?? {}, '__proto__') ? PROTO_FAULT : undefined),
+  required: (names) => ([names].flat().includes('__proto__') ? PROTO_FAULT : undefined),
   enum: bigIntFault,
   const: bigIntFault,
   default: bigIntFault,

@@ -138,7 +138,7 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
     refuse(parameter, `the parameter ${name} needs one "type" that a text can have: ${wanted}, not ${type}`, 'schema')
   }
   const id = schemas.add(schema, 'request')
-  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id }, 'request')
+  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
   return {
     in: place as Parameter['in'],
     name,

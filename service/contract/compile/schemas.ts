@@ -1,10 +1,11 @@
 // Compiles the schemas of a contract for validation.ts, and refuses everything that it can't validate as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
+import { Annotations, CHANGES } from '../annotations.ts'
 import type { Schema } from '../compiled.ts'
-import { CHOICES, compileKeyword, keywordFault, numberRule, SAME_VALUE, type Use } from './keywords.ts'
+import { compileKeyword, CONDITIONS, keywordFault, numberRule, SAME_VALUE, type Use } from './keywords.ts'
 import { LEADS_NOWHERE, resolveReference } from './references.ts'
 import { allMembers, allParts, isFile, type Part, partWith, valuesAt } from './shapes.ts'
-import { describeFault, isObject, type Validate, Validators } from '../validation.ts'
+import { type Check, isObject, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
 /** Reports a fault of an object in the document, or of its member `key`. The text says what to write instead. */
@@ -29,24 +30,30 @@ export class Schemas {
     this.#refuse = refuse
   }
 
-  /** Adds a schema, and the schemas that it refers to. @returns its id */
-  add(schema: unknown, use: Use): string {
-    const ids = this.#ids.get(use) ?? new Map<unknown, string>()
+  /** Adds a schema, and the schemas that it refers to. @param isCondition whether it is below `not` or `if` @returns its id */
+  add(schema: unknown, use: Use, isCondition = false): string {
+    const target = Object.keys(schema ?? {}).join() === '$ref' ? resolveReference(schema) : undefined
+    if (target !== undefined) return this.add(target, use, isCondition)
+    const place = isCondition ? `${use} below not or if` : use
+    const ids = this.#ids.get(place) ?? new Map<unknown, string>()
     const known = ids.get(schema)
     if (known !== undefined) return known
     const id = `${use}-${Object.keys(this.all).length}`
-    this.#ids.set(use, ids.set(schema, id))
+    this.#ids.set(place, ids.set(schema, id))
     this.all[id] = true // reserves the id before members get theirs
-    this.all[id] = this.#convert(schema, use)
+    this.all[id] = this.#convert(schema, use, isCondition ? null : undefined)
     return id
   }
 
+  /** The id of a schema that has been added for requests or responses. */
+  find(schema: unknown): string | undefined {
+    return this.#ids.get('request')?.get(schema) ?? this.#ids.get('response')?.get(schema)
+  }
+
   /** Adds the schema of a parameter or a member that may be absent. @returns the JSON of its default, if it has one */
-  addDefault(schema: unknown, converted: Schema, use: Use): string | undefined {
+  addDefault(schema: unknown, converted: Schema): string | undefined {
     const part = partWith(schema, 'default')
     if (part === undefined) return undefined
-    if (use === 'choice')
-      this.#refuse(part, 'a default below anyOf, oneOf, not or if is not served: write it beside', 'default')
     this.addValue(part['default'], converted, part, 'default')
     return exactJson(part['default'])
   }
@@ -58,64 +65,82 @@ export class Schemas {
 
   /** Refuses each value that does not fit its schema. The schemas must be complete, and without faults. */
   checkValues(): void {
-    const validators = new Validators(this.all, true)
-    const known = new Map<string, Validate>() // many errors have the same schema
+    const validators = new Validators(this.all, 'response')
+    const known = new Map<string, Check>() // many errors have the same schema
     for (const { value, schema, node, key, fault } of this.#values) {
       const id = JSON.stringify([key, schema])
-      let validate = known.get(id)
-      if (validate === undefined) known.set(id, (validate = validators.compile(key, schema)))
-      if (!validate({ [key]: value })) this.#refuse(node, fault ?? describeFault(validate), key)
+      const check = known.get(id) ?? validators.compile(key, schema)
+      known.set(id, check)
+      const checked = check(value)
+      if (checked.fault !== undefined) this.#refuse(node, fault ?? checked.fault, key)
     }
   }
 
-  /** @param parts all schemas that are about the same value */
-  #convert(schema: unknown, use: Use, parts = allParts(schema)): Schema {
+  /** @param parts all schemas that are about the same value; null where members count that only the other side sends */
+  #convert(schema: unknown, use: Use, parts: readonly Part[] | null = allParts(schema)): Schema {
     if (!isObject(schema)) return schema !== false
     if (use === 'form' && isFile(schema)) return { file: true }
     const converted: Record<string, unknown> = {}
     for (const key of Object.keys(schema)) {
       const fault = keywordFault(key, schema, use)
       if (fault !== undefined) this.#refuse(schema, fault, key)
-      const nested = use !== 'response' && CHOICES.test(key) ? 'choice' : use
-      const convert = (one: unknown) =>
-        this.#convert(one, nested, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)
+      const convert = (one: unknown) => {
+        if (parts === null || CONDITIONS.test(key)) return this.#convert(one, use, null)
+        return this.#convert(one, use, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)
+      }
       if (key === '$ref') {
         const target = resolveReference<unknown>(schema)
         if (target === undefined) this.#refuse(schema, LEADS_NOWHERE, key)
-        converted[key] = this.add(target, use)
-      } else if (key === 'properties') this.#addMembers(converted, schema, use)
-      else if (key === 'required')
-        converted[key] = valuesAt(schema, key).filter((name) => isSent(allMembers(parts).get(String(name)), use))
-      else converted[key] = compileKeyword(key, schema, convert)
+        converted[key] = this.add(target, use, parts === null)
+      } else if (key === 'properties') Object.assign(converted, this.#membersOf(schema, use, convert))
+      else if (key === 'required') {
+        const isKept = (name: unknown) => parts === null || !isHidden(allMembers(parts).get(String(name)), use)
+        converted[key] = valuesAt(schema, key).filter(isKept)
+      } else converted[key] = compileKeyword(key, schema, convert)
     }
-    return { ...converted, ...numberRule(schema) }
+    if (schema[MARKS[use]] === true) converted['hidden'] = true
+    return { ...separateContains(converted), ...numberRule(schema) }
   }
 
-  /** Adds the schemas of members. Requests must not have `readOnly` members; responses lose their `writeOnly` members. */
-  #addMembers(converted: Record<string, unknown>, schema: Part, use: Use): void {
-    const properties: Record<string, Schema> = {}
-    const filled: Record<string, string> = {}
-    const removed: string[] = []
-    for (const [name, each] of allMembers([schema])) {
-      if (!isSent(each, use)) {
-        if (use === 'response') removed.push(name)
-        else properties[name] = { notSent: true }
-        continue
-      }
-      const member = this.#convert(each, use)
-      properties[name] = member
-      const isOptional = use !== 'response' && !valuesAt(schema, 'required').includes(name)
-      const text = isOptional ? this.addDefault(each, member, use) : undefined
-      if (text !== undefined) filled[name] = text
-    }
-    Object.assign(converted, { properties })
-    if (Object.keys(filled).length > 0) Object.assign(converted, { filled })
-    if (removed.length > 0) Object.assign(converted, { removed })
+  /** The schemas of members, and the defaults of those that may be absent from a request. */
+  #membersOf(schema: Part, use: Use, convert: (schema: unknown) => Schema) {
+    const defaults: Record<string, string> = {}
+    const properties = [...allMembers([schema])].map(([name, each]): [string, Schema] => {
+      const member = convert(each)
+      const isAbsent = use === 'response' || isHidden(each, use) || valuesAt(schema, 'required').includes(name)
+      const text = isAbsent ? undefined : this.addDefault(each, member)
+      if (text !== undefined) defaults[name] = text
+      return [name, member]
+    })
+    return { properties: Object.fromEntries(properties), ...(Object.keys(defaults).length > 0 && { defaults }) }
   }
 }
 
+/** Ajv would not look at `contains` in a list that is shorter than `prefixItems`. */
+function separateContains({ contains, minContains, maxContains, ...others }: Record<string, unknown>) {
+  if (contains === undefined) return others
+  const { prefixItems, allOf = [] } = others
+  const separate = { contains, minContains, maxContains }
+  return prefixItems === undefined
+    ? { ...others, ...separate }
+    : { ...others, allOf: [...(allOf as Schema[]), separate] }
+}
+
 /** OpenAPI 3.1.0, section 4.8.24.1: `readOnly` members are for responses only, `writeOnly` ones for requests only. */
-function isSent(schema: unknown, use: Use): boolean {
-  const mark = use === 'response' ? 'writeOnly' : 'readOnly'
-  return partWith(schema, mark)?.[mark] !== true
+const MARKS = { request: 'readOnly', form: 'readOnly', response: 'writeOnly' } as const
+
+function isHidden(schema: unknown, use: Use): boolean {
+  return partWith(schema, MARKS[use])?.[MARKS[use]] === true
+}
+
+/** Adds the schemas of `components/schemas` in which there is an int64, for items.ts. @returns their ids, by name */
+export function readItems({ components }: Oas3_1Definition, schemas: Schemas): Readonly<Record<string, string>> {
+  const all = Object.entries(components?.schemas ?? {})
+  const tried = new Schemas(() => undefined)
+  const ids = all.map(([, schema]) => tried.add(schema, 'response'))
+  const annotations = new Annotations(tried.all, CHANGES.item, () => false)
+  const found = all.filter((_, index) => annotations.leads({ $ref: ids[index] }))
+  return Object.fromEntries(
+    found.map(([name, schema]) => [name, schemas.find(schema) ?? schemas.add(schema, 'response')]),
+  )
 }

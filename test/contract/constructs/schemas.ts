@@ -68,12 +68,12 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     ),
     asks: [valid({ c: 1 }, '{"body":{"c":1,"a":"x","b":{"d":2},"e":9007199254740993}}'), invalid({})],
   },
-  'a `default` below `anyOf`, `oneOf`, `not`, `if`': {
+  'a `default` below `anyOf`, `oneOf`, `then`: filled in where its schema has matched': {
     yaml: body(
       "oneOf:\n  - { $ref: '#/components/schemas/A' }\n  - { type: string }",
-      'components:\n  schemas:\n    A:\n      type: object\n      properties:\n        a:\n          type: string\n          default: x # here',
+      'components: { schemas: { A: { type: object, properties: { a: { type: string, default: x } } } } }',
     ),
-    says: 'a default below anyOf, oneOf, not or if is not served',
+    asks: [valid({}, '{"body":{"a":"x"}}'), valid('"a"')],
   },
   '`$ref` with keywords beside it, to a reference, and with escapes': {
     yaml: body(

@@ -1,0 +1,72 @@
+// A default is filled in after the value was found valid: it makes no value valid or invalid.
+import t from 'tap'
+import { serve } from './described.ts'
+
+const A = 'properties: { a: { type: integer, format: int64, default: 7 } }'
+
+/** By name: a schema, values as they are sent and as a method gets them, and values that are refused. */
+const TABLE: Readonly<Record<string, [schema: string, valid: [sent: object, got: object][], invalid: object[]]>> = {
+  dependentRequired: [`${A}, dependentRequired: { a: [b] }`, [[{}, { a: 7n }]], [{ a: 1 }]],
+  minProperties: [`${A}, minProperties: 1`, [[{ b: 1 }, { a: 7n, b: 1 }]], [{}]],
+  maxProperties: [`${A}, maxProperties: 1`, [[{ b: 1 }, { a: 7n, b: 1 }]], [{ b: 1, c: 1 }]],
+  dependentSchemas: [
+    `${A}, dependentSchemas: { a: { required: [b], properties: { c: { default: 1 } } } }`,
+    [
+      [{}, { a: 7n }],
+      [
+        { a: 1, b: 1 },
+        { a: 1n, b: 1, c: 1 },
+      ],
+    ],
+    [{ a: 1 }],
+  ],
+  not: [`${A}, not: { required: [a] }`, [[{}, { a: 7n }]], [{ a: 1 }]],
+  'the order in allOf': [
+    `allOf: [{ ${A} }, { required: [a] }, { properties: { b: { default: 1 } } }]`,
+    [[{ a: 1 }, { a: 1n, b: 1 }]],
+    [{}],
+  ],
+  'required in the same schema': [`${A}, required: [a]`, [[{ a: 1 }, { a: 1n }]], [{}]],
+  'a default in a default': [
+    'properties: { b: { default: {}, properties: { c: { type: integer, format: int64, default: 2 } } } }',
+    [[{}, { b: { c: 2n } }]],
+    [],
+  ],
+  'anyOf: where the schema has matched': [
+    `anyOf: [{ required: [b], ${A} }, { required: [c], properties: { d: { default: x } } }]`,
+    [
+      [{ b: 1 }, { a: 7n, b: 1 }],
+      [{ c: 1 }, { c: 1, d: 'x' }],
+    ],
+    [{}],
+  ],
+  'if: where it holds': [
+    `if: { required: [b] }, then: { ${A} }, else: { properties: { c: { default: 1 } } }`,
+    [
+      [{ b: 1 }, { a: 7n, b: 1 }],
+      [{}, { c: 1 }],
+    ],
+    [],
+  ],
+  'additional and unevaluated members': [
+    `properties: { a: true }, additionalProperties: { type: object, ${A} }, unevaluatedProperties: false`,
+    [
+      [
+        { a: {}, b: {} },
+        { a: {}, b: { a: 7n } },
+      ],
+    ],
+    [{ b: { a: 'x' } }],
+  ],
+}
+
+for (const [name, [schema, valid, invalid]] of Object.entries(TABLE)) {
+  t.test(`default beside ${name}`, async (t) => {
+    const { request, answer } = await serve(t, `A: { type: object, ${schema} }`)
+    for (const [sent, got] of valid) {
+      t.strictSame((await request(sent)).got, got)
+      t.strictSame(await answer(sent), { status: 200, text: JSON.stringify(sent) }, 'no default in an answer')
+    }
+    for (const each of invalid) t.equal((await request(each)).status, 400, JSON.stringify(each))
+  })
+}

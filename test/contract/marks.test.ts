@@ -1,0 +1,77 @@
+// `readOnly` and `writeOnly`, wherever a schema may have them: what has matched counts.
+import t from 'tap'
+import { serve } from './described.ts'
+
+const SECRET = '{ type: string, maxLength: 9, writeOnly: true }'
+
+/** By place of the mark: a schema, a value with secrets, and the text that is answered. */
+const HIDDEN: Readonly<Record<string, readonly [schema: string, value: unknown, text: string]>> = {
+  properties: [`{ properties: { a: ${SECRET} } }`, { a: 's', b: 1 }, '{"b":1}'],
+  'properties, by $ref and allOf': [
+    `{ properties: { a: { $ref: '#/components/schemas/S' }, b: { allOf: [{ maxLength: 9 }, ${SECRET}] } } }`,
+    { a: 's', b: 's', c: 1 },
+    '{"c":1}',
+  ],
+  additionalProperties: [`{ properties: { b: true }, additionalProperties: ${SECRET} }`, { a: 's', b: 1 }, '{"b":1}'],
+  unevaluatedProperties: [`{ properties: { b: true }, unevaluatedProperties: ${SECRET} }`, { a: 's', b: 1 }, '{"b":1}'],
+  patternProperties: [`{ patternProperties: { '^a': ${SECRET} } }`, { ab: 's', b: 1 }, '{"b":1}'],
+  items: [`{ type: array, items: ${SECRET} }`, ['s', 's'], '[]'],
+  'items, twice': [`{ type: array, items: ${SECRET}, allOf: [{ items: ${SECRET} }] }`, ['s', 's'], '[]'],
+  'items that are objects': [`{ items: { properties: { a: ${SECRET} } } }`, [{ a: 's', b: 1 }], '[{"b":1}]'],
+  'the branch that has matched': [
+    `{ oneOf: [{ required: [a], properties: { a: ${SECRET}, kind: { const: x } } }, { properties: { a: { type: string }, kind: { const: y } } }] }`,
+    { a: 's', kind: 'x' },
+    '{"kind":"x"}',
+  ],
+  'the branch that has not matched': [
+    `{ oneOf: [{ required: [a], properties: { a: ${SECRET}, kind: { const: x } } }, { properties: { a: { type: string }, kind: { const: y } } }] }`,
+    { a: 's', kind: 'y' },
+    '{"a":"s","kind":"y"}',
+  ],
+  then: [`{ if: { required: [b] }, then: { properties: { a: ${SECRET} } } }`, { a: 's', b: 1 }, '{"b":1}'],
+  'if, where it holds': [`{ if: { required: [b], properties: { a: ${SECRET} } } }`, { a: 's', b: 1 }, '{"b":1}'],
+  'if, where it does not hold': [`{ if: { required: [b], properties: { a: ${SECRET} } } }`, { a: 's' }, '{"a":"s"}'],
+  not: [`{ not: { required: [b], properties: { a: ${SECRET} } } }`, { a: 's' }, '{"a":"s"}'],
+}
+
+for (const [name, [schema, value, text]] of Object.entries(HIDDEN)) {
+  t.test(`writeOnly in ${name}`, async (t) => {
+    const { request, answer } = await serve(t, `A: ${schema}\nS: ${SECRET}`)
+    const before = JSON.stringify(value)
+    t.strictSame(await answer(value), { status: 200, text })
+    t.equal(JSON.stringify(value), before, 'what the method has is not changed')
+    t.equal((await request(value)).status, 204)
+  })
+
+  t.test(`readOnly in ${name}`, async (t) => {
+    const { request, answer } = await serve(t, `A: ${schema}\nS: ${SECRET}`.replaceAll('writeOnly', 'readOnly'))
+    const isHidden = JSON.stringify(value) !== text
+    const { status, text: message } = await request(value)
+    t.equal(status, isHidden ? 400 : 204)
+    if (isHidden) t.match(message, /body\/(\d\/|0|a)?.* is read-only: leave it out/)
+    t.equal((await answer(value)).status, 200)
+  })
+}
+
+t.test('a mark on the whole body, or on a parameter, is for those who have it as a member', async (t) => {
+  const { request, answer } = await serve(t, 'A: { type: string, readOnly: true }')
+  t.equal((await request('"a"')).status, 204)
+  t.strictSame(await answer('a'), { status: 200, text: '"a"' })
+})
+
+t.test('below not and if, required means what it says', async (t) => {
+  const schema = (mark: string) =>
+    `A: { properties: { id: { type: integer, ${mark}: true } }, not: { $ref: '#/components/schemas/B' } }
+B: { required: [id, name], properties: { id: { ${mark}: true }, name: true } }`
+  const { request } = await serve(t, schema('readOnly'))
+  t.equal((await request({ name: 'x' })).status, 204)
+  const { answer } = await serve(t, schema('writeOnly'))
+  t.equal((await answer({ name: 'x' })).status, 200)
+})
+
+t.test('an answer that fits only with what is removed is not sent', async (t) => {
+  const { answer } = await serve(t, `A: { minProperties: 1, properties: { a: ${SECRET} } }`)
+  t.equal((await answer({ a: 's' })).status, 500)
+  t.equal((await answer({ a: 's', b: 1 })).status, 200)
+  t.equal((await answer({ a: 'too long for it', b: 1 })).status, 500)
+})
