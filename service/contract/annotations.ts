@@ -54,14 +54,12 @@ export const CHANGES = {
   item: ({ number }: Keywords) => isInt64(number),
 }
 
-/** How to find what is wanted in a schema. */
 interface Plan {
-  readonly isWanted: boolean
-  /** Whether other schemas may apply to the same value. */
   readonly isMore: boolean
-  /** The members in which something may be found, if their names tell. */
-  readonly named?: ReadonlyMap<string, readonly Schema[]>
+  readonly named?: readonly string[]
 }
+const SAME_VALUE = /^(\$ref|allOf|anyOf|oneOf|dependentSchemas|if)$/
+const MEMBERS = /^(patternProperties|prefixItems|items|contains|unevaluated(Items|Properties))$/
 
 export class Annotations {
   readonly #schemas: Readonly<Record<string, Schema>>
@@ -103,9 +101,11 @@ export class Annotations {
     seen.add(node)
     const known = this.#leading.get(node)
     if (known !== undefined) return known
-    const { $ref } = node as Keywords
+    const { $ref }: Keywords = node
     const target = typeof $ref === 'string' ? this.#schemas[$ref] : undefined
-    return this.#isWanted(node) || [target, ...Object.values(node)].some((each) => this.#reaches(each, seen))
+    return (
+      this.#isWanted(node) || [target, ...Object.values<unknown>({ ...node })].some((each) => this.#reaches(each, seen))
+    )
   }
 
   /**
@@ -114,35 +114,28 @@ export class Annotations {
    */
   find(schema: Schema, value: unknown, place: Place, found: Found[] = []): Found[] {
     if (typeof schema === 'boolean' || !this.leads(schema)) return found
-    const { isWanted, isMore, named } = this.#planOf(schema)
-    if (isWanted) found.push({ schema, value, place })
+    if (this.#isWanted(schema)) found.push({ schema, value, place })
+    const { isMore, named } = this.#planOf(schema)
     if (isMore) for (const each of this.#sameValue(schema, value)) this.find(each, value, place, found)
     const holder: unknown = Reflect.get(place.holder, place.key)
     if (typeof value !== 'object' || value === null || typeof holder !== 'object' || holder === null) return found
-    for (const key of named?.keys() ?? Object.keys(value)) {
+    for (const key of named ?? Object.keys(value)) {
       if (!Object.hasOwn(value, key)) continue
-      for (const one of named?.get(key) ?? this.#applied(schema, value, key))
+      for (const one of this.#applied(schema, value, key))
         this.find(one, Reflect.get(value, key), { holder, key, outer: place }, found)
     }
     return found
   }
 
+  /** Whether other schemas apply to the same value, and the members to look at: undefined for all that the value has. */
   #planOf(schema: Keywords): Plan {
     const known = this.#plans.get(schema)
     if (known) return known
-    const { properties = {}, patternProperties = {}, prefixItems = [], ...others } = schema
-    const unnamed = ['additionalProperties', 'unevaluatedProperties', 'items', 'contains', 'unevaluatedItems'] as const
-    const all = [
-      ...Object.values<Schema>(patternProperties),
-      ...prefixItems,
-      ...unnamed.map((key) => others[key] ?? true),
-    ]
-    const named = Object.entries(properties).filter(([, one]) => this.leads(one))
-    const plan = {
-      isWanted: this.#isWanted(schema),
-      isMore: /^(\$ref|allOf|anyOf|oneOf|dependentSchemas|if)$/m.test(Object.keys(schema).join('\n')),
-      ...(!all.some((one) => this.leads(one)) && { named: new Map(named.map(([key, one]) => [key, [one]])) }),
-    }
+    const { properties = {}, additionalProperties = true } = schema
+    const keys = Object.keys(schema)
+    const isNamed = !this.leads(additionalProperties) && !keys.some((key) => MEMBERS.test(key))
+    const named = Object.keys(properties).filter((key) => this.leads(properties[key] ?? true))
+    const plan = { isMore: keys.some((key) => SAME_VALUE.test(key)), ...(isNamed && { named }) }
     this.#plans.set(schema, plan)
     return plan
   }
@@ -194,19 +187,16 @@ export class Annotations {
   /** The schemas within a schema that apply to a member or an item. */
   #applied(schema: Keywords, value: object, key: string): Schema[] {
     const all = this.#evaluating(schema, value, key)
-    const rest = Array.isArray(value) ? schema.unevaluatedItems : schema.unevaluatedProperties
+    const rest = restOf(schema, value)
     return rest === undefined || this.isEvaluated(schema, value, key) ? all : [...all, rest]
   }
 
   /** Whether a member or an item is not left to `unevaluatedProperties` or `unevaluatedItems` of a schema (section 11). */
   isEvaluated(schema: Keywords, value: object, key: string): boolean {
     if (this.#evaluating(schema, value, key).length > 0) return true
-    return this.#sameValue(schema, value).some((each) => {
-      if (typeof each === 'boolean') return false
-      const { unevaluatedItems, unevaluatedProperties }: Keywords = each
-      const rest = Array.isArray(value) ? unevaluatedItems : unevaluatedProperties
-      return rest !== undefined || this.isEvaluated(each, value, key)
-    })
+    return this.#sameValue(schema, value).some(
+      (each) => typeof each !== 'boolean' && (restOf(each, value) !== undefined || this.isEvaluated(each, value, key)),
+    )
   }
 
   #evaluating(schema: Keywords, value: object, key: string): Schema[] {
@@ -222,3 +212,6 @@ export class Annotations {
     return all.length > 0 || additionalProperties === undefined ? all : [additionalProperties]
   }
 }
+
+const restOf = ({ unevaluatedItems, unevaluatedProperties }: Keywords, value: object) =>
+  Array.isArray(value) ? unevaluatedItems : unevaluatedProperties
