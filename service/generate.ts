@@ -6,7 +6,7 @@ import openapiTS, { astToString, tsLiteral } from 'openapi-typescript'
 import ts from 'typescript'
 import { readWords, runCommand } from './command.ts'
 import { compile } from './contract/compile/compile.ts'
-import { type PathItem, readOpenApi } from './contract/compile/document.ts'
+import { configOf, type PathItem, readOpenApi } from './contract/compile/document.ts'
 import { deref, derefEntries } from './contract/compile/references.ts'
 import { partWith } from './contract/compile/shapes.ts'
 import { exactJson } from './http/json.ts'
@@ -23,10 +23,16 @@ export async function generateTypes(file: string): Promise<string> {
   prepare(root)
   const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,
+    redocly: await configOf([]), // the document has been checked
     transform: ({ format, type }) => {
-      const name = format === 'int64' ? 'bigint' : format === 'binary' ? 'File' : undefined
-      const isNullable = Array.isArray(type) && type.includes('null')
-      return name && ts.factory.createTypeReferenceNode(isNullable ? `${name} | null` : name)
+      const named = new Map<string, string>([
+        ...(format === 'int64' ? [['integer', 'bigint'] as const] : []),
+        ...(format === 'binary' ? [['string', 'File'] as const] : []),
+      ])
+      const types = [type].flat().map(String)
+      if (!types.some((each) => named.has(each))) return undefined
+      const nodes = types.map((each) => ts.factory.createTypeReferenceNode(named.get(each) ?? each))
+      return ts.factory.createUnionTypeNode(nodes)
     },
     transformProperty: (property, schema, { ctx }) => {
       const { modifiers, name, questionToken, type } = property

@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** How a body of a media type is read and written: as JSON, as text in UTF-8, as a form of fields and files, or as bytes. */
+/** How a body is read and written: as JSON, as text in UTF-8, as a form of fields and files, or as bytes. */
 export type BodyKind = 'json' | 'text' | 'form' | 'bytes'
 
 const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
@@ -28,7 +28,8 @@ const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
 ]
 
 /** The kind of a media type. @returns for an unsupported one, what to write in the contract instead */
-export function bodyKind(type: string): BodyKind | { readonly instead: string } {
+export function bodyKind(mediaType: string): BodyKind | { readonly instead: string } {
+  const type = mediaType.toLowerCase()
   const instead = UNSUPPORTED.find(([pattern]) => pattern.test(type))?.[1]
   if (instead !== undefined) return { instead }
   if (/^application\/json$|\+json$/.test(type)) return 'json'
@@ -46,13 +47,13 @@ export async function addBodyParsers(app: FastifyInstance, operations: readonly 
     if (kind === 'form') {
       const { default: multipart } = await import('@fastify/multipart')
       await app.register(multipart)
-    } else if (kind === 'bytes') app.addContentTypeParser(type, (_request, payload, done) => done(null, payload))
-    else {
+    } else {
       const parse = kind === 'json' ? parseJsonBody : parseText
       app.addContentTypeParser(type, async (request: FastifyRequest, payload: IncomingMessage) => {
-        const { limit = 0 } = request.routeOptions.config.content?.[type] ?? {}
-        const bytes = await readBytes(payload, limit)
-        return kind === 'json' && bytes.length === 0 ? undefined : parse(bytes)
+        const media = request.routeOptions.config.content?.[type]
+        if (media && kind === 'bytes') return payload
+        const bytes = await readBytes(payload, media?.limit ?? 0)
+        return bytes.length === 0 && kind !== 'text' ? undefined : parse(bytes)
       })
     }
   }
@@ -158,27 +159,22 @@ async function readForm(request: FastifyRequest, { fields = {}, limit }: Media):
       throw new HttpError(400, `body/${name} must not be repeated`)
     form.set(name, [...values, value])
   }
-  const collect = (key: keyof Parsed) =>
-    Object.fromEntries(
-      [...form].map(([name, values]) => {
-        const all = values.map((each) => each[key])
-        return [name, fields[name]?.isList === true ? all : all[0]]
-      }),
-    )
-  const isPartAFile = (_?: string, type?: string, file?: string) => file !== undefined || type === 'application/json'
-  const limits = { fileSize: limit, fieldSize: limit }
+  const collect = (key: keyof Parsed) => {
+    const entries = [...form].map(([name, values]) => [name, values.map((each) => each[key])] as const)
+    return Object.fromEntries(entries.map(([name, all]) => [name, fields[name]?.isList === true ? all : all[0]]))
+  }
+  const limits = { fileSize: limit }
   try {
-    for await (const part of request.parts({ limits, isPartAFile })) {
+    // As a file, each part comes in bytes. The texts of fields would have another character where bytes are not UTF-8.
+    for await (const part of request.parts({ limits, isPartAFile: () => true })) {
+      if (part.type === 'field') continue
       const type = fields[part.fieldname]?.type ?? 'string'
-      if (part.type === 'field') {
-        if (part.valueTruncated) throw TOO_LONG
-        add(part.fieldname, asIs(readText(part.value, type)), Buffer.byteLength(String(part.value)))
-      } else {
-        const bytes = await part.toBuffer()
-        const isJson = type !== 'file' && part.mimetype === 'application/json'
-        const file = () => asIs(new File([new Uint8Array(bytes)], part.filename, { type: part.mimetype }))
-        add(part.fieldname, isJson ? parseJsonBody(bytes) : file(), bytes.length)
-      }
+      const bytes = await part.toBuffer()
+      const { filename, mimetype } = part as { filename?: string; mimetype: string }
+      const isJson = type !== 'file' && mimetype === 'application/json'
+      if (isJson) add(part.fieldname, parseJsonBody(bytes), bytes.length)
+      else if (filename === undefined) add(part.fieldname, asIs(readText(parseText(bytes).plain, type)), bytes.length)
+      else add(part.fieldname, asIs(new File([new Uint8Array(bytes)], filename, { type: mimetype })), bytes.length)
     }
   } catch (error) {
     if (error instanceof HttpError) throw error

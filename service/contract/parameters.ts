@@ -64,9 +64,9 @@ function sentName({ in: where, name }: Parameter): string {
   return where === 'path' ? routerName(name) : where === 'header' ? name.toLowerCase() : name
 }
 
-/** The name of a path parameter in the router, which allows letters, digits and `_`. */
+/** The name of a path parameter in the router, which allows letters, digits and `_`: another one for each name. */
 export function routerName(name: string): string {
-  return name.replaceAll(/\W/g, '_')
+  return name.replaceAll(/[^a-z\d]/gi, (character) => `_${character.charCodeAt(0)}_`)
 }
 
 /** Parses the value that Fastify has of a parameter: a text, or a list of texts if it is repeated. */

@@ -34,12 +34,15 @@ type Part<Id extends OperationId, Name extends string> = operations[Id]['paramet
 type RequestBody<Described> = Described extends { content: infer Content }
   ? { [Type in keyof Content]: RequestValue<Type, Content[Type]> }[keyof Content]
   : undefined
-type RequestValue<Type, Value> = Type extends Json | 'multipart/form-data'
-  ? Sent<Value, 'readOnly'>
-  : Type extends Text
-    ? Value
-    : AsyncIterable<Uint8Array>
+type RequestValue<Type, Value> =
+  Small<Type> extends Json | 'multipart/form-data'
+    ? Sent<Value, 'readOnly'>
+    : Small<Type> extends Text
+      ? Value
+      : AsyncIterable<Uint8Array>
 
+/** Media types are compared without regard to case. */
+type Small<Type> = Lowercase<Type & string>
 type Json = 'application/json' | `${string}+json`
 type Text = `text/${string}`
 
@@ -96,10 +99,11 @@ type Body<Response> = Response extends { content: infer Content extends object }
   : { readonly body?: undefined }
 type MediaTypeMember<Type, All> = [All] extends [Type] ? { readonly type?: Type } : { readonly type: Type }
 /** A body may be JSON text already. An array may come in batches: it is streamed, with one batch in memory at a time. */
-type BodyValue<Type, Value> = Type extends Json
-  ? | Sent<Value, 'writeOnly'>
-    | JsonText<Value>
-    | (Value extends readonly unknown[] ? AsyncIterable<JsonText<Value>> : never)
-  : Type extends Text
-    ? Value
-    : Uint8Array | AsyncIterable<Uint8Array>
+type BodyValue<Type, Value> =
+  Small<Type> extends Json
+    ? | Sent<Value, 'writeOnly'>
+      | JsonText<Value>
+      | (Value extends readonly unknown[] ? AsyncIterable<JsonText<Value>> : never)
+    : Small<Type> extends Text
+      ? Value
+      : Uint8Array | AsyncIterable<Uint8Array>

@@ -1,7 +1,8 @@
 import { str } from 'ajv'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import type { DataValidateFunction, SchemaValidateFunction } from 'ajv/dist/types/index.js'
+import type { DataValidateFunction, FormatDefinition, SchemaValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { Annotations, CHANGES, type Found, type Keywords, type Place } from './annotations.ts'
 import type { Schema } from './compiled.ts'
 import { compileNumber, describeNumber, digitsOf, isNumber, type NumberRule } from './numbers.ts'
@@ -19,6 +20,9 @@ export interface Checked {
   readonly fault?: string | undefined
 }
 
+/** What Ajv's formats would take for more: RFC 3339 (section 5.6) has no space, and an offset has its minutes. */
+const ZONE = /^[\dt:.-]+(z|[+-]\d\d:\d\d)$/i
+
 /** Compiles the schemas of a contract, in JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. */
 export class Validators {
   readonly #ajv: Ajv2020
@@ -32,6 +36,10 @@ export class Validators {
     const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true, loopRequired: 0 })
     ajv.opts.unevaluated = false // Ajv's has faults, so these keywords are ours.
     addFormats.default(ajv)
+    for (const format of ['date-time', 'time'] as const) {
+      const { validate } = fullFormats[format] as FormatDefinition<string>
+      ajv.addFormat(format, (text) => ZONE.test(text) && validate instanceof Function && validate(text))
+    }
     ajv.addKeyword({
       keyword: 'number',
       compile: compileNumber,

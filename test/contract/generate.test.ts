@@ -61,6 +61,11 @@ t.test('a service is written with the types of what is described', (t) => {
     body: 'const body: { name: string; size: number; tag?: string } = request.body',
     noReadOnly: 'request.body.id',
     list: 'for (const { n } of request.body.parts ?? []) n.toString(2).slice(1)',
+    nullable: 'const ids: (bigint | null)[] = request.body.ids ?? []',
+    nullableIs: 'const ids: bigint[] = request.body.ids ?? []',
+    mixed: 'const mixed: bigint | string | boolean | undefined = request.body.mixed',
+    capitals: "declare const capital: Request<'capital'>; const text: string = capital.body.slice(1)",
+    capitalAnswer: "const result: Result<'capital'> = { status: 200, body: { n: 1n } }",
     isFilled: 'const isNew: boolean = request.body.isNew',
     defaultIsThere: 'const page: number = request.query.page',
     maybeAbsent: 'const all: bigint[] = request.query.all',
@@ -91,7 +96,17 @@ t.test('a service is written with the types of what is described', (t) => {
   const wrong = Object.keys(lines).filter((name) => stdout.includes(`/${name}.ts(`))
   t.strictSame(
     wrong.sort(),
-    ['declared', 'header', 'maybeAbsent', 'noMedia', 'noReadOnly', 'noWebhook', 'noWriteOnly', 'optionalBody'],
+    [
+      'declared',
+      'header',
+      'maybeAbsent',
+      'noMedia',
+      'noReadOnly',
+      'noWebhook',
+      'noWriteOnly',
+      'nullableIs',
+      'optionalBody',
+    ],
     stdout,
   )
   t.end()
@@ -128,8 +143,13 @@ paths:
   /f:
     post:
       operationId: form
-      requestBody: { required: true, content: { multipart/form-data: { schema: { type: object, required: [photo], properties: { photo: { type: string, format: binary } } } } } }
+      requestBody: { required: true, content: { multipart/form-data: { schema: { type: object, required: [photo], properties: { photo: { type: string, format: binary }, hasOwnProperty: { type: string } } } } } }
       responses: { '204': { description: Done } }
+  /c:
+    post:
+      operationId: capital
+      requestBody: { required: true, content: { Text/Plain: { schema: { type: string } } } }
+      responses: { '200': { description: Done, content: { Application/JSON: { schema: { type: object, properties: { n: { type: integer, format: int64 } } } } } } }
 webhooks: { on: { post: { operationId: on, responses: { '204': { description: Done } } } } }
 components:
   headers: { More: { schema: { type: string } } }
@@ -145,6 +165,8 @@ components:
         size: { $ref: '#/components/schemas/Page' }
         isNew: { type: boolean, default: false }
         parts: { type: array, items: { type: object, required: [n], properties: { n: { type: integer, format: int64 } } } }
+        ids: { type: array, items: { type: [integer, 'null'], format: int64 } }
+        mixed: { type: [integer, string, boolean], format: int64 }
         other: true
         secret: { type: string, writeOnly: true }
 `

@@ -13,6 +13,7 @@ import {
   type Source,
   YamlParseError,
 } from '@redocly/openapi-core'
+import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
 import { isScalar, parseDocument, stringify } from 'yaml'
 import { checkReferences, findLine, lineOf, member, storeOrigins } from './references.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
@@ -81,26 +82,46 @@ export async function readOpenApi(file: string): Promise<OpenApi> {
   }
 }
 
-const configOf = (rules: readonly string[]) =>
+/** The configuration of the linter with some of its rules. */
+export const configOf = (rules: readonly string[]) =>
   createConfig({
     plugins: [PLUGIN],
     rules: Object.fromEntries(['contract/boolean-schemas', ...rules].map((rule) => [rule, 'error'])),
   })
 
-/** The linter expects an object where JSON Schema 2020-12 (section 4.3.2) also allows `true` and `false`. */
-const acceptBooleans = () => ({
-  any: {
-    enter: (
-      node: unknown,
-      { type, ignoreNextVisitorsOnNode }: { type: { name: string }; ignoreNextVisitorsOnNode: () => void },
-    ) => {
-      if (type.name === 'Schema' && typeof node === 'boolean') ignoreNextVisitorsOnNode()
+const MAPS = ['NamedSchemas', 'SchemaProperties', 'PatternProperties', 'DependentRequired']
+const INHERITED = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__')
+
+/** What the linter does not know of JSON Schema 2020-12. */
+const PLUGIN: Plugin = {
+  id: 'contract',
+  rules: {
+    oas3: {
+      // `true` and `false` are schemas (section 4.3.2).
+      'boolean-schemas': () => ({
+        any: {
+          enter: (node, { type, ignoreNextVisitorsOnNode }) => {
+            if (type.name === 'Schema' && typeof node === 'boolean') ignoreNextVisitorsOnNode()
+          },
+        },
+      }),
     },
   },
-})
-const PLUGIN = {
-  id: 'contract',
-  rules: { oas3: { 'boolean-schemas': acceptBooleans } },
+  typeExtension: {
+    // Else it would find what is inherited from `Object.prototype` for members of these names.
+    oas3: (types) => {
+      const { Schema = { properties: {} }, ...others } = types
+      const maps = MAPS.map((name) => {
+        const { properties, additionalProperties: type } = others[name] ?? { properties: {} }
+        const typeOf = (value: unknown, key: string) =>
+          typeof value === 'function' ? null : typeof type === 'function' ? type(value, key) : type
+        const named = Object.fromEntries(INHERITED.map((key) => [key, typeOf]))
+        return [name, { ...others[name], properties: { ...named, ...properties } }] as const
+      })
+      const properties = { ...Schema.properties, dependentSchemas: 'NamedSchemas' }
+      return { ...types, ...Object.fromEntries(maps), Schema: { ...Schema, properties } }
+    },
+  },
 }
 
 /** @throws {StartupError} if the linter has found a problem */

@@ -4,7 +4,7 @@ import type { Body, ErrorForm, ErrorFormat, Media, Response } from '../compiled.
 import { writeError } from '../errors.ts'
 import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
-import { derefEntries } from './references.ts'
+import { deref, derefEntries } from './references.ts'
 import type { Use } from './keywords.ts'
 import type { Context } from './schemas.ts'
 import { allMembers, allowedTypes, allParts, isFile, maxJsonBytes, maxLength, partWith, textType } from './shapes.ts'
@@ -28,8 +28,12 @@ export function readBody(context: Context, body: openapi.RequestBody): Body {
     const standard = required ? undefined : partWith(each.schema, 'default')
     if (standard) context.refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
     const schema = readMedia(context, type, each, isForm ? 'form' : 'request')
-    return [type, { schema, limit: readLimit(context, type, each), ...(isForm && { fields: readFields(each.schema) }) }]
+    const limit = readLimit(context, type, each)
+    return [type.toLowerCase(), { schema, limit, ...(isForm && { fields: readFields(each.schema) }) }]
   })
+  for (const [index, [type]] of content.entries())
+    if (media.findIndex(([each]) => each === type.toLowerCase()) < index)
+      context.refuse(deref(body.content), `the media type ${type} is there twice: leave one out`, type)
   return { required, content: Object.fromEntries(media) }
 }
 

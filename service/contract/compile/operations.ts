@@ -133,7 +133,7 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
     refuse(parameter, `the header ${name} can't be a parameter: write "security", or media types`, 'name')
   const isList = place === 'query' && textType(schema) === 'array'
   const type = textType(isList ? partWith(schema, 'items')?.['items'] : schema)
-  if (schema !== true && !/^(int64|integer|number|boolean|string)$/.test(type)) {
+  if (typeof schema !== 'boolean' && !/^(int64|integer|number|boolean|string)$/.test(type)) {
     const wanted = 'integer, number, boolean or string, or in a query a list of these'
     refuse(parameter, `the parameter ${name} needs one "type" that a text can have: ${wanted}, not ${type}`, 'schema')
   }
