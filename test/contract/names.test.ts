@@ -42,7 +42,13 @@ t.test('true and false are schemas wherever JSON Schema has one', async (t) => {
       [{ b: 1 }],
     ],
   ]
-  for (const [schema, valid, invalid] of table) await allows(t, `A: ${schema}\nYes: true\nNo: false`, valid, invalid)
+  for (const [schema, valid, invalid] of table)
+    await allows(
+      t,
+      `A: ${schema}\nYes: true\nNo: false\nChain: { $ref: '#/components/schemas/Yes', $defs: {} }`,
+      valid,
+      invalid,
+    )
   const app = await boot(t, {
     yaml: '      parameters: [{ name: a, in: query, schema: true }, { name: b, in: query, schema: false }]',
   })

@@ -58,11 +58,12 @@ function step(from: unknown, name: string, within: readonly unknown[]): unknown 
   return target === undefined ? found : step(target, name, [...within, from])
 }
 
-/** Follows references to their end. Anything else is returned as it is. */
+/** Follows references to their end. Anything else is returned as it is. @throws {StartupError} if one leads nowhere */
 export function deref<T>(node: T | OasRef): T {
   const target = resolveReference(node)
-  if (target === undefined && isRef(node)) throw new StartupError(`${findLine(node, '$ref')}: ${LEADS_NOWHERE}`)
-  return target === undefined ? (node as T) : deref(target)
+  if (target !== undefined) return deref(target)
+  if (isRef(node)) throw new StartupError(`${findLine(node, '$ref')}: ${LEADS_NOWHERE}`)
+  return node
 }
 
 export const LEADS_NOWHERE = "this $ref leads nowhere: write '#/components/...', anchors are not served"
@@ -89,7 +90,7 @@ export function lineOf(location: Parameters<typeof getLineColLocation>[0]): stri
 export function checkReferences(references: readonly object[], main: Source): void {
   for (const each of references) {
     if (leadsTo(each, each)) throw new StartupError(`${findLine(each)}: the reference leads back to itself`)
-    const target = resolveReference<object>(each)
+    const target = ORIGINS.get(each)?.documents.size === 1 ? undefined : resolveReference<object>(each)
     if (!isRef(target) || Object.keys(target).every((key) => /^(\$ref|summary|description)$/.test(key))) continue
     // Across files, the bundler replaces a reference to a reference by one to the end of both.
     if ([each, target, deref<object>(target)].every((node) => ORIGINS.get(node)?.source === main)) continue
