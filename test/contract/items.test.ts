@@ -67,7 +67,7 @@ Base: { type: object, properties: { a: ${INT64}, c: { type: integer } } }`,
   'if, then and else': [
     `Item: { type: object, if: { required: [a] }, then: { properties: { a: ${INT64} } }, else: { properties: { b: ${INT64} } } }`,
     '{"a":1,"b":1}',
-    { a: 1n, b: 1n },
+    { a: 1n, b: 1 },
   ],
   'prefixItems, and the items behind them': [
     `Item: { type: array, prefixItems: [${INT64}, { type: integer }, { type: string }], items: ${INT64} }`,

@@ -9,7 +9,7 @@ const TABLE: Readonly<
 > = {
   'unevaluatedProperties beside $ref and oneOf': [
     `{ $ref: '#/components/schemas/X', oneOf: [{ required: [y], properties: { y: true } }, { required: [z], properties: { z: true } }], unevaluatedProperties: false }`,
-    [{ x: 1, y: 1 }, { z: 1 }],
+    [{ x: 1, y: 1 }, { x: 1, z: 1 }, { z: 1 }],
     [{ x: 1 }, { x: 1, y: 1, a: 1 }],
   ],
   'unevaluatedProperties below anyOf': [

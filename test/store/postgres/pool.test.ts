@@ -238,7 +238,7 @@ t.test('a write that got no connection in time is not sent later', async (t) => 
   t.notOk(await first)
   await sql('COMMIT')
   t.ok(await add(3))
-  t.strictSame(await sql('SELECT id FROM plants'), [{ id: '3' }])
+  t.strictSame(await sql('SELECT key FROM plants'), [{ key: '3' }])
 })
 
 t.test('other plants are written while one plant is locked', async (t) => {
