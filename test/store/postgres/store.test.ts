@@ -191,7 +191,7 @@ t.test('a read that an administrator cancels may be repeated', async (t) => {
   const { url, store } = await open(t)
   await transaction(t, url, 'LOCK TABLE plants')
   const found = store.find('joe', 1n).catch((error: unknown) => error)
-  await server.sql(`SELECT pg_cancel_backend(${await waiting(url, 'SELECT item')})`)
+  await server.sql(`SELECT pg_cancel_backend(${await waiting(url, 'SELECT n, item')})`)
   t.ok((await found) instanceof StoreUnavailable)
 })
 

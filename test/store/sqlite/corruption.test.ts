@@ -58,19 +58,3 @@ for (const signal of [undefined, 'SIGTERM'] as const) {
   })
 }
 
-t.test('a running service ends when it finds that the file is not a database any more', async (t) => {
-  const { file, token, DATABASE_URL } = await prepare(t)
-  const { port, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
-  t.equal((await call(port, { path: '/plants?limit=1', token })).status, 200)
-  const descriptor = openSync(file, 'r+')
-  writeSync(descriptor, Buffer.alloc(100, 7))
-  closeSync(descriptor)
-  // A long list opens a connection, which reads the first page. Open connections have it in their cache.
-  t.equal((await call(port, { path: '/plants', token })).status, 503)
-  const { code, stdout } = await ended
-  t.equal(code, 1)
-  t.match(
-    lines(stdout).filter(({ level }) => level === 60),
-    [{ msg: 'the database is corrupt', err: { errcode: 26 } }],
-  )
-})
