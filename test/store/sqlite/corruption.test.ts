@@ -1,5 +1,5 @@
 // The real process does not serve a damaged database file.
-import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { openTestStore } from '../../support/stores.ts'
 import { call } from '../../support/helper.ts'
@@ -57,4 +57,3 @@ for (const signal of [undefined, 'SIGTERM'] as const) {
     t.equal(fatal.length, 1)
   })
 }
-
