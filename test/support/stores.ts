@@ -1,5 +1,6 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
 import { makeCollection } from '../../service/store/collection.ts'
+import { product } from '../../service/product.ts'
 import { openStore } from '../../service/store/open.ts'
 import type { Collection, Store } from '../../service/store/store.ts'
 import type { components } from '../../service/contract/contract.ts'
@@ -24,7 +25,8 @@ type Rest = Parameters<typeof openStore> extends [unknown, unknown, ...infer Oth
 
 /** Opens a store as the service does. Takes what `openStore` takes, but the collections. */
 export async function openTestStore(database: Parameters<typeof openStore>[0], ...rest: Rest): Promise<TestStore> {
-  return collectionsOf(await openStore(database, COLLECTIONS, ...rest))
+  // With those of the product, so that its service finds them.
+  return collectionsOf(await openStore(database, { ...product.collections, ...COLLECTIONS }, ...rest))
 }
 
 /** Adds the methods of its collections to an open store. */
