@@ -25,7 +25,7 @@ type Rest = Parameters<typeof openStore> extends [unknown, unknown, ...infer Oth
 
 /** Opens a store as the service does. Takes what `openStore` takes, but the collections. */
 export async function openTestStore(database: Parameters<typeof openStore>[0], ...rest: Rest): Promise<TestStore> {
-  // With those of the product, so that its service finds them.
+  // The service that a test builds opens the collections of the product, too.
   return collectionsOf(await openStore(database, { ...product.collections, ...COLLECTIONS }, ...rest))
 }
 

@@ -105,7 +105,7 @@ export class PostgresTable implements Table {
       end ?? null,
     ]
     const asked = batch.map((each) => ({ ...each, values: valuesOf(each.item) }))
-    // The text is unambiguous: a key may contain a NUL of no other text.
+    // NUL separates the values, because PostgreSQL has no text that contains it.
     const steps = [...Map.groupBy(asked, ({ values }) => values.join('\0')).values()]
     const all = steps.map(([step]) => step?.values ?? [])
     const time = timeLeft(batch)
