@@ -1,8 +1,8 @@
 // `npm run backup -- <words>`: saves, restores and checks the embedded store that DATABASE_URL names.
 import { existsSync } from 'node:fs'
-import { describeCounts, oneOf, readWords, runCommand } from './command.ts'
-import { readConfig } from './config.ts'
-import { checkDatabase, type Counts, restoreBackup, saveBackup } from './store/sqlite/backup.ts'
+import { describeCounts, oneOf, readWords, runCommand } from './engine/programs/command.ts'
+import { readConfig } from './engine/config.ts'
+import { checkDatabase, type Counts, restoreBackup, saveBackup } from './engine/store/sqlite/backup.ts'
 
 const USAGE = `usage: backup save <file>                  copies the store, which may be in use
        backup restore <file> [--replace]   puts the copy in the place of the store

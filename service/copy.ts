@@ -1,11 +1,11 @@
 // `npm run copy -- sqlite:<file>` copies everything from there to the store that DATABASE_URL names.
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { describeCounts, readWords, runCommand } from './command.ts'
-import { readConfig } from './config.ts'
-import type { Store } from './store/store.ts'
-import { openStore } from './store/open.ts'
-import { parseJson } from './http/json.ts'
+import { describeCounts, readWords, runCommand } from './engine/programs/command.ts'
+import { readConfig } from './engine/config.ts'
+import type { Store } from './engine/store/store.ts'
+import { openStore } from './engine/store/open.ts'
+import { parseJson } from './engine/http/json.ts'
 import { product } from './product.ts'
 
 const USAGE = `usage: copy sqlite:<file>   copies everything from there to the store of DATABASE_URL

@@ -9,9 +9,9 @@ import { enableCompileCache } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Parts } from './app.ts'
-import { readWords, runCommand } from './command.ts'
-import { reasonOf } from './errors.ts'
+import type { Parts } from './engine/app.ts'
+import { readWords, runCommand } from './engine/programs/command.ts'
+import { reasonOf } from './engine/errors.ts'
 import type { Running } from './main.ts'
 
 const USAGE = 'usage: dev   runs the service, which follows its contract and its code while they change'
@@ -34,7 +34,7 @@ const DEBOUNCE_TIMEOUT = 50
 if (process.argv[2] === SERVICE) {
   enableCompileCache(CACHE)
   process.once('disconnect', () => process.exit())
-  await import('./app.ts') // before main.ts, so that Node prints the place of a fault in the code
+  await import('./engine/app.ts') // before main.ts, so that Node prints the place of a fault in the code
   await (await import('./main.ts')).runService(serveContract)
 } else {
   await runCommand(USAGE, async (words) => {
@@ -86,8 +86,8 @@ function checker(name: string, ...words: string[]): () => void {
 
 /** Serves the contract, and reloads it after changes. A broken one is not served: the last good one stays. */
 async function serveContract(parts: Parts): Promise<Running> {
-  const { buildApp, CONTRACT } = await import('./app.ts')
-  const { listen } = await import('./http/server.ts')
+  const { buildApp, CONTRACT } = await import('./engine/app.ts')
+  const { listen } = await import('./engine/http/server.ts')
   const running: Running = {}
   let generating: ChildProcess | undefined
 

@@ -3,10 +3,10 @@ import { flushCompileCache } from 'node:module'
 import { isIPv6 } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { Parts } from './app.ts'
-import { readWords, runCommand } from './command.ts'
-import { readConfig } from './config.ts'
-import { StartupError } from './errors.ts'
+import type { Parts } from './engine/app.ts'
+import { readWords, runCommand } from './engine/programs/command.ts'
+import { readConfig } from './engine/config.ts'
+import { StartupError } from './engine/errors.ts'
 
 /** Milliseconds in which a second signal is ignored: the terminal sends it to all processes, and npm sends it again. */
 const REPEAT_TIMEOUT = 500
@@ -36,7 +36,7 @@ if (import.meta.main) {
 /** Runs the service to the end of the process. */
 export async function runService(open: Open = openApp): Promise<void> {
   const signalled = catchSignals() // before the slow imports, so that no signal is lost
-  const { exit, isTerminal, log } = await import('./ops/log.ts')
+  const { exit, isTerminal, log } = await import('./engine/ops/log.ts')
   let exitCode = 0
   process.on('uncaughtException', (error) => void fail(error))
   // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
@@ -45,13 +45,13 @@ export async function runService(open: Open = openApp): Promise<void> {
   const config = readConfig()
   log.level = config.LOG_LEVEL
   process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
-  const { openAdmin } = await import('./ops/admin.ts')
-  const { TOKEN_TEXT } = await import('./auth/access-tokens.ts')
+  const { openAdmin } = await import('./engine/ops/admin.ts')
+  const { TOKEN_TEXT } = await import('./engine/auth/access-tokens.ts')
   const admin = await openAdmin(config, log, TOKEN_TEXT)
   void signalled.then(() => admin.stopping())
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
-  const traces = isTraced ? (await import('./ops/traces.ts')).startTraces() : undefined
-  const { openStore } = await import('./store/open.ts')
+  const traces = isTraced ? (await import('./engine/ops/traces.ts')).startTraces() : undefined
+  const { openStore } = await import('./engine/store/open.ts')
   const { product } = await import('./product.ts')
   // To open a store may take long: PostgreSQL may be away, or the schema needs an upgrade, which is safe to interrupt.
   const store = await Promise.race([
@@ -60,7 +60,7 @@ export async function runService(open: Open = openApp): Promise<void> {
   ])
   const running = store ? await open({ config, store, log, ...(traces && { plugin: traces.plugin }) }) : {}
   if (store && running.app) {
-    const { clientAddress, printDemoToken, printWelcome } = await import('./welcome.ts')
+    const { clientAddress, printDemoToken, printWelcome } = await import('./engine/programs/welcome.ts')
     const address = clientAddress(running.app.listeningOrigin)
     const { contract } = running.app
     if (isTerminal) await printWelcome(config, store, address, contract)
@@ -104,8 +104,8 @@ export async function runService(open: Open = openApp): Promise<void> {
 }
 
 async function openApp(parts: Parts): Promise<Running> {
-  const { buildApp } = await import('./app.ts')
-  const { listen } = await import('./http/server.ts')
+  const { buildApp } = await import('./engine/app.ts')
+  const { listen } = await import('./engine/http/server.ts')
   const app = await buildApp(parts)
   await listen(app, parts.config.HOST, parts.config.PORT, 'PORT', app.contract.prefix)
   return { app }
@@ -118,7 +118,7 @@ function catchSignals(): Promise<NodeJS.Signals> {
   for (const each of ['SIGTERM', 'SIGINT'] as const) {
     process.on(each, () => {
       first ??= performance.now()
-      if (performance.now() - first > REPEAT_TIMEOUT) void import('./ops/log.ts').then(({ exit }) => exit(1))
+      if (performance.now() - first > REPEAT_TIMEOUT) void import('./engine/ops/log.ts').then(({ exit }) => exit(1))
       resolve(each)
     })
   }
@@ -129,7 +129,7 @@ function catchSignals(): Promise<NodeJS.Signals> {
 async function explain({ message, cause }: StartupError): Promise<string> {
   if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return message
   const { HOST, PORT } = readConfig()
-  const { clientAddress } = await import('./welcome.ts')
+  const { clientAddress } = await import('./engine/programs/welcome.ts')
   const address = clientAddress(`http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`)
   const found = await fetch(`${address}/openapi.yaml`, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
   return found?.ok === true ? `${message}; the service already runs at ${address}` : message

@@ -1,6 +1,6 @@
-import type { components, Request, Result } from './contract/contract.ts'
-import type { Collection } from './store/store.ts'
-import { refusal } from './contract/answer.ts'
+import type { components, Request, Result } from './engine/contract/contract.ts'
+import type { Collection } from './engine/store/store.ts'
+import { refusal } from './engine/contract/answer.ts'
 
 /** The operations of the contract, a method for each operationId. */
 export class PlantService {

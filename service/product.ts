@@ -1,4 +1,4 @@
-import { defineProduct } from './define-product.ts'
+import { defineProduct } from './engine/define-product.ts'
 import { PlantService } from './plant-service.ts'
 
 /** What this service is: what it stores, and the classes with the methods of its operations. */

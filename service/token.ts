@@ -1,10 +1,10 @@
 // `npm run token -- <words>`: issues, lists and revokes access tokens.
-import { createToken } from './auth/access-tokens.ts'
-import { oneOf, readWords, runCommand } from './command.ts'
-import { readConfig } from './config.ts'
+import { createToken } from './engine/auth/access-tokens.ts'
+import { oneOf, readWords, runCommand } from './engine/programs/command.ts'
+import { readConfig } from './engine/config.ts'
 import { product } from './product.ts'
-import { openStore } from './store/open.ts'
-import type { Store, StoredToken } from './store/store.ts'
+import { openStore } from './engine/store/open.ts'
+import type { Store, StoredToken } from './engine/store/store.ts'
 
 const USAGE = `usage: token issue <caller> [--expires <time>] [--scope <scopes>]   prints a new access token
        token list                prints a line for each token: token id, caller, created, expires, scopes

@@ -1,7 +1,7 @@
 // The command line that all commands share. Each command has its own test file.
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
-import { oneOf, readWords } from '../service/command.ts'
+import { oneOf, readWords } from '../service/engine/programs/command.ts'
 import { run } from './support/process.ts'
 import { NPM } from './support/project.ts'
 

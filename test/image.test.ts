@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
-import { readConfig } from '../service/config.ts'
+import { readConfig } from '../service/engine/config.ts'
 import { run, startService } from './support/process.ts'
 import { freePort } from './support/project.ts'
 

@@ -5,7 +5,7 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
 import { Service } from 'kubernetes-models/v1'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
-import { readConfig, variables } from '../service/config.ts'
+import { readConfig, variables } from '../service/engine/config.ts'
 import { violationsOf } from './support/pod-security.ts'
 import { run } from './support/process.ts'
 

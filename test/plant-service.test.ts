@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { components, operations } from '../service/contract/contract.gen.ts'
+import type { components, operations } from '../service/contract.gen.ts'
 import { type Answer, build } from './support/helper.ts'
 
 type Plant = components['schemas']['Plant']

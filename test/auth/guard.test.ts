@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
 import t from 'tap'
-import { buildApp } from '../../service/app.ts'
-import { readConfig } from '../../service/config.ts'
+import { buildApp } from '../../service/engine/app.ts'
+import { readConfig } from '../../service/engine/config.ts'
 import { build } from '../support/helper.ts'
 
 // operations.test.ts sends every kind of bad credentials to every operation that the contract guards.

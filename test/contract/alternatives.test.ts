@@ -1,7 +1,7 @@
 // An int64 becomes a `bigint` where the schema that says so has matched, and nowhere else.
 import t, { type Test } from 'tap'
-import { readContract } from '../../service/contract/contract.ts'
-import { itemReader } from '../../service/contract/items.ts'
+import { readContract } from '../../service/engine/contract/contract.ts'
+import { itemReader } from '../../service/engine/contract/items.ts'
 import { contract } from '../support/small.ts'
 import { allows, serve } from './described.ts'
 

@@ -48,7 +48,7 @@ t.test('what the contract does not have does not compile', async (t) => {
 
 t.test('the clients of the README and of Hey API are generated from /openapi.yaml, compile and work', async (t) => {
   const [section = ''] =
-    /^## Call it from TypeScript$[^]*?(?=^## )/m.exec(readFileSync('service/contract/README.md', 'utf8')) ?? []
+    /^## Call it from TypeScript$[^]*?(?=^## )/m.exec(readFileSync('service/engine/contract/README.md', 'utf8')) ?? []
   const [commands = '', code = ''] = [...section.matchAll(/^```\w+\n([^]*?)^```$/gm)].map(([, text = '']) =>
     text.replaceAll(':3000', `:${port}`),
   )

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { readContract } from '../../service/contract/contract.ts'
+import { readContract } from '../../service/engine/contract/contract.ts'
 import { operations } from '../support/contract.ts'
 import { build } from '../support/helper.ts'
 import { brief } from '../support/json.ts'

@@ -6,7 +6,7 @@ import { contract } from '../support/small.ts'
 
 t.test('the types are those of the contract, with int64 as bigint', async (t) => {
   const types = await generateTypes('openapi.yaml')
-  t.equal(readFileSync('service/contract/contract.gen.ts', 'utf8'), types)
+  t.equal(readFileSync('service/contract.gen.ts', 'utf8'), types)
   t.match(types, 'PlantId: bigint;')
   t.match(types, /Limit: number;/)
 })
@@ -26,7 +26,7 @@ t.test('generate writes the types, and with --check fails if they are stale', as
   const stale = generate('--check')
   t.equal(stale.status, 1)
   t.match(stale.stderr, /npm run generate/)
-  const generated = () => readFileSync(`${folder}/service/contract/contract.gen.ts`, 'utf8')
+  const generated = () => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8')
   t.notMatch(generated(), 'removePayout')
   t.equal(generate().status, 0)
   t.match(generated(), 'removePayout')
@@ -56,7 +56,7 @@ t.test('a service is written with the types of what is described', (t) => {
   const { folder, generate } = project(t)
   writeFileSync(`${folder}/openapi.yaml`, contract(MANY))
   t.equal(generate().status, 0)
-  const head = `import type { Request, Result } from './service/contract/contract.ts'\ndeclare const request: Request<'run'>\n`
+  const head = `import type { Request, Result } from './service/engine/contract/contract.ts'\ndeclare const request: Request<'run'>\n`
   const lines: Record<string, string> = {
     body: 'const body: { name: string; size: number; tag?: string } = request.body',
     noReadOnly: 'request.body.id',
@@ -80,7 +80,7 @@ t.test('a service is written with the types of what is described', (t) => {
     declared: "const result: Result<'run'> = { status: 503 }",
     media: "const result: Result<'other'> = { status: 200, type: 'text/csv', body: 'a;b' }",
     noMedia: "const result: Result<'other'> = { status: 200, body: 'a;b' }",
-    noWebhook: "import type { OperationId } from './service/contract/contract.ts'; const id: OperationId = 'on'",
+    noWebhook: "import type { OperationId } from './service/engine/contract/contract.ts'; const id: OperationId = 'on'",
     pieces: "const result: Result<'upload'> = { status: 200, body: new Uint8Array() }",
   }
   for (const [name, line] of Object.entries(lines)) writeFileSync(`${folder}/${name}.ts`, `${head}${line}\nexport {}\n`)
@@ -185,7 +185,7 @@ const resolve = (name, context, next) => {
   return next(name, context)
 }
 registerHooks({ resolve })
-const { readContract } = await import('./service/contract/contract.ts')
+const { readContract } = await import('./service/engine/contract/contract.ts')
 console.log(await readContract('openapi.yaml').then(({ bytes }) => String(bytes), ({ message }) => message))`
   return {
     folder,

@@ -1,8 +1,8 @@
 // Items as their methods get them: each int64 of their schema is a `bigint`, also where it is small.
 import t, { type Test } from 'tap'
-import { readContract } from '../../service/contract/contract.ts'
-import { itemReader } from '../../service/contract/items.ts'
-import { exactJson } from '../../service/http/json.ts'
+import { readContract } from '../../service/engine/contract/contract.ts'
+import { itemReader } from '../../service/engine/contract/items.ts'
+import { exactJson } from '../../service/engine/http/json.ts'
 import { contract } from '../support/small.ts'
 
 /** Makes the reader of the schema `Item`. @param schemas in YAML, a line each */

@@ -1,7 +1,7 @@
 // Names that programs and routers give a meaning of their own, and types that are written in other ways.
 import type { InjectOptions } from 'fastify'
 import t from 'tap'
-import { compile } from '../../service/contract/compile/compile.ts'
+import { compile } from '../../service/engine/contract/compile/compile.ts'
 import { boot, contract, type Run } from '../support/small.ts'
 import { allows, serve } from './described.ts'
 

@@ -1,6 +1,6 @@
 // Where a `$ref` leads: RFC 6901 for its pointer, JSON Schema 2020-12, section 8.2.3.
 import t from 'tap'
-import { compile } from '../../service/contract/compile/compile.ts'
+import { compile } from '../../service/engine/contract/compile/compile.ts'
 import { contract } from '../support/small.ts'
 import { allows } from './described.ts'
 

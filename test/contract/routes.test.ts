@@ -40,11 +40,11 @@ t.test('two services may have the methods together, but not the same one', async
 })
 
 t.test('tsc refuses, by name, services that do not fit the contract, or have no guards', async (t) => {
-  const head = `import { addRoutes } from '../../../service/contract/routes.ts'
-import type { OperationHooks } from '../../../service/contract/routes.ts'
-import { defineProduct } from '../../../service/define-product.ts'
+  const head = `import { addRoutes } from '../../../service/engine/contract/routes.ts'
+import type { OperationHooks } from '../../../service/engine/contract/routes.ts'
+import { defineProduct } from '../../../service/engine/define-product.ts'
 import { PlantService } from '../../../service/plant-service.ts'
-import type { Request, Result, Service } from '../../../service/contract/contract.ts'
+import type { Request, Result, Service } from '../../../service/engine/contract/contract.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
 declare const hooks: OperationHooks
 declare const service: PlantService

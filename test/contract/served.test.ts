@@ -1,7 +1,7 @@
-// Holds the table of service/contract/README.md: what of OpenAPI 3.1 is served, and what is refused.
+// Holds the table of service/engine/contract/README.md: what of OpenAPI 3.1 is served, and what is refused.
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { compile } from '../../service/contract/compile/compile.ts'
+import { compile } from '../../service/engine/contract/compile/compile.ts'
 import { boot, contract, type Refused, type Served } from '../support/small.ts'
 import { BODIES } from './constructs/bodies.ts'
 import { DOCUMENTS } from './constructs/documents.ts'
@@ -10,7 +10,9 @@ import { RESPONSES } from './constructs/responses.ts'
 import { SCHEMAS } from './constructs/schemas.ts'
 
 const CONSTRUCTS = { ...DOCUMENTS, ...PARAMETERS, ...BODIES, ...RESPONSES, ...SCHEMAS }
-const rows = [...readFileSync('service/contract/README.md', 'utf8').matchAll(/^\| (.+?) \| (served|refused)\b.* \|$/gm)]
+const rows = [
+  ...readFileSync('service/engine/contract/README.md', 'utf8').matchAll(/^\| (.+?) \| (served|refused)\b.* \|$/gm),
+]
 const table = new Map(rows.map(([, name = '', how = '']) => [name, how]))
 
 t.test('the table has a line for each construct that is tested, and no other', async (t) => {

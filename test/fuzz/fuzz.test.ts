@@ -1,6 +1,6 @@
 // A short form of `npm run fuzz`, and what must hold of the time that inputs take.
 import t, { type Test } from 'tap'
-import { parseJson } from '../../service/http/json.ts'
+import { parseJson } from '../../service/engine/http/json.ts'
 import { startService } from '../support/process.ts'
 import { KEPT } from './kept.ts'
 import { checkJson } from './json.ts'

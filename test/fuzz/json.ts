@@ -1,7 +1,7 @@
 // Inputs of the JSON reader, compared with the oracle.
 import { strict as assert } from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
-import { parseJson } from '../../service/http/json.ts'
+import { parseJson } from '../../service/engine/http/json.ts'
 import { Choices, mutate } from './choices.ts'
 import { EITHER, expectedOf, REFUSED } from './oracle.ts'
 

@@ -1,4 +1,4 @@
-// JSON (RFC 8259) a second time, byte by byte and without JSON.parse, to compare service/http/json.ts with.
+// JSON (RFC 8259) a second time, byte by byte and without JSON.parse, to compare service/engine/http/json.ts with.
 
 /** What is not taken. */
 export const REFUSED = Symbol('refused')

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import t from 'tap'
-import { Admission } from '../../service/http/admission.ts'
+import { Admission } from '../../service/engine/http/admission.ts'
 import { build } from '../support/helper.ts'
 import { eventually } from '../support/project.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseJson } from '../../service/http/json.ts'
+import { parseJson } from '../../service/engine/http/json.ts'
 import { build } from '../support/helper.ts'
 
 const { call, token } = await build(t)

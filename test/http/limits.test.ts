@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { type Config, readConfig } from '../../service/config.ts'
-import { listen, makeServer } from '../../service/http/server.ts'
+import { type Config, readConfig } from '../../service/engine/config.ts'
+import { listen, makeServer } from '../../service/engine/http/server.ts'
 
 const make = (config: Config) => makeServer({ config, log: pino({ level: 'silent' }), maxConnections: 10 })
 

@@ -1,8 +1,8 @@
 // deploy/alerts.yaml asks for what the service shows. That each rule fires is in system/metrics.test.ts, by promtool.
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { readConfig } from '../../service/config.ts'
-import { openAdmin } from '../../service/ops/admin.ts'
+import { readConfig } from '../../service/engine/config.ts'
+import { openAdmin } from '../../service/engine/ops/admin.ts'
 import { alertRules, FAULTS, HEALTHY } from '../support/alerts.ts'
 import { build } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { readable } from '../../service/ops/readable.ts'
+import { readable } from '../../service/engine/ops/readable.ts'
 import { openTestStore } from '../support/stores.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { issueToken } from '../support/tokens.ts'
@@ -88,7 +88,7 @@ t.test('a fault at the start ends the process', async (t) => {
 })
 
 t.test('what waits for the reader is bounded, and who reads again is told how many lines were dropped', async (t) => {
-  const script = `const { exit, log } = await import('./service/ops/log.ts')
+  const script = `const { exit, log } = await import('./service/engine/ops/log.ts')
     for (let line = 0; line < 40_000; line++) {
       log.info({ line, text: 'x'.repeat(1000) })
       if (line % 100 === 0) await new Promise(setImmediate)
@@ -119,7 +119,7 @@ t.test('what waits for the reader is bounded, and who reads again is told how ma
 
 t.test('a file of the log on a full disk gets all lines when there is room again', async (t) => {
   const file = `${t.testdir()}/log`
-  const script = `const { exit, log } = await import('./service/ops/log.ts')
+  const script = `const { exit, log } = await import('./service/engine/ops/log.ts')
     process.on('SIGXFSZ', () => undefined)
     let line = 0
     const add = () => log.info({ line: line++, text: '€'.repeat(330) })
@@ -158,7 +158,7 @@ t.test('a file of the log gets all that waits in one write, so that a busy servi
       write(...words)
     }
     syncBuiltinESMExports()
-    const { exit, log } = await import('./service/ops/log.ts')
+    const { exit, log } = await import('./service/engine/ops/log.ts')
     for (let line = 0; line < 10_000; line++) log.info({ line, text: 'x'.repeat(100) })
     process.once('exit', () => fs.writeSync(2, String(writes)))
     await exit(0)`

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { Batcher, type Batched, type BatchOptions } from '../../service/store/batch.ts'
+import { Batcher, type Batched, type BatchOptions } from '../../service/engine/store/batch.ts'
 
 type Batch = readonly Batched<string, string>[]
 

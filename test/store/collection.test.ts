@@ -1,6 +1,6 @@
 // Tests that collections keep the promises of `Collection`, with keys of both types, on each engine.
 import t, { type Test } from 'tap'
-import type { Key } from '../../service/store/store.ts'
+import type { Key } from '../../service/engine/store/store.ts'
 import { type Engine, forEachCollection, type Kind, range } from '../support/engines.ts'
 import { read } from '../support/pages.ts'
 

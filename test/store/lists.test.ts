@@ -1,7 +1,7 @@
 // Long lists of collections with keys of both types, on each engine: they are read in steps, by key.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Key } from '../../service/store/store.ts'
+import type { Key } from '../../service/engine/store/store.ts'
 import { type Engine, filling, forEachCollection, type Kind, range } from '../support/engines.ts'
 import { parsed, partsOf, read, textOf as textOfPage } from '../support/pages.ts'
 

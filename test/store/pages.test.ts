@@ -1,6 +1,6 @@
 // Pages of collections with keys of both types, on each engine.
 import t, { type Test } from 'tap'
-import type { Key } from '../../service/store/store.ts'
+import type { Key } from '../../service/engine/store/store.ts'
 import { type Engine, filling, forEachCollection, type Kind, range } from '../support/engines.ts'
 import { read } from '../support/pages.ts'
 

@@ -1,7 +1,7 @@
 // Tests that each engine keeps the promises of the Store interface. Those of its collections: collection, keys, lists.test.ts
 import t, { type Test } from 'tap'
-import { makeCollection } from '../../service/store/collection.ts'
-import { openStore } from '../../service/store/open.ts'
+import { makeCollection } from '../../service/engine/store/collection.ts'
+import { openStore } from '../../service/engine/store/open.ts'
 import { type Engine, range, startEngines } from '../support/engines.ts'
 import { namesOf, read } from '../support/pages.ts'
 

@@ -1,5 +1,5 @@
 import createClient, { type Client } from 'openapi-fetch'
-import type { paths } from '../../service/contract/contract.gen.ts'
+import type { paths } from '../../service/contract.gen.ts'
 import { assertDocumented } from './documented.ts'
 import { stringify } from './json.ts'
 

@@ -1,11 +1,11 @@
 // Makes each method of the service check its result: the answer on the wire does not show a surplus member, or which
 // method forgot one. A fault becomes a 500, and `call` shows its error from the log.
-import { JsonText } from '../../service/http/json.ts'
+import { JsonText } from '../../service/engine/http/json.ts'
 import { PlantService } from '../../service/plant-service.ts'
 import { operations } from './contract.ts'
 import { brief } from './json.ts'
 import { faultsOf, fields, type Schema } from './schemas.ts'
-import { HttpError } from '../../service/errors.ts'
+import { HttpError } from '../../service/engine/errors.ts'
 
 for (const { id, responses } of operations) {
   const method: unknown = Reflect.get(PlantService.prototype, id)

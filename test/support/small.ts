@@ -1,13 +1,13 @@
 // Serves small contracts in this process. One method answers all operations of a contract.
 import Fastify, { type FastifyInstance, type FastifyRequest, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
-import type { Answer } from '../../service/contract/answer.ts'
-import { type Contract, readContract } from '../../service/contract/contract.ts'
-import { addRoutes, type OperationHooks } from '../../service/contract/routes.ts'
-import { checkBody } from '../../service/contract/bodies.ts'
-import { type MakeGuard, requireCaller, type Verdict } from '../../service/contract/security.ts'
-import { answerError } from '../../service/http/errors.ts'
-import { HttpError } from '../../service/errors.ts'
+import type { Answer } from '../../service/engine/contract/answer.ts'
+import { type Contract, readContract } from '../../service/engine/contract/contract.ts'
+import { addRoutes, type OperationHooks } from '../../service/engine/contract/routes.ts'
+import { checkBody } from '../../service/engine/contract/bodies.ts'
+import { type MakeGuard, requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
+import { answerError } from '../../service/engine/http/errors.ts'
+import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
 export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body', unknown>>

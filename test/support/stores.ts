@@ -1,10 +1,10 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
-import { makeCollection } from '../../service/store/collection.ts'
+import { makeCollection } from '../../service/engine/store/collection.ts'
 import { product } from '../../service/product.ts'
-import { openStore } from '../../service/store/open.ts'
-import type { Collection, Store } from '../../service/store/store.ts'
-import type { components } from '../../service/contract/contract.ts'
-import { parseJson } from '../../service/http/json.ts'
+import { openStore } from '../../service/engine/store/open.ts'
+import type { Collection, Store } from '../../service/engine/store/store.ts'
+import type { components } from '../../service/engine/contract/contract.ts'
+import { parseJson } from '../../service/engine/http/json.ts'
 
 export type Plant = components['schemas']['Plant']
 

@@ -1,5 +1,5 @@
-import { createToken } from '../../service/auth/access-tokens.ts'
-import type { Store } from '../../service/store/store.ts'
+import { createToken } from '../../service/engine/auth/access-tokens.ts'
+import type { Store } from '../../service/engine/store/store.ts'
 import type { Service } from './helper.ts'
 
 const NO_CREDENTIALS = 'Bearer realm="plants"'

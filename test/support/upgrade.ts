@@ -1,6 +1,6 @@
 // Upgrades the schema of the database DATABASE_URL, as a future version of the program may do.
-import { Pool, type Query } from '../../service/store/postgres/pool.ts'
-import { prepareSchema, type Version, VERSIONS } from '../../service/store/postgres/schema.ts'
+import { Pool, type Query } from '../../service/engine/store/postgres/pool.ts'
+import { prepareSchema, type Version, VERSIONS } from '../../service/engine/store/postgres/schema.ts'
 import { COLLECTIONS } from './stores.ts'
 
 /** A future version of the schema. */

@@ -47,7 +47,7 @@ for (const name of Object.keys(CLIENTS)) tokens.set(name, await issueToken(store
 await store.close()
 const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' })
 
-const readme = readFileSync('service/contract/README.md', 'utf8')
+const readme = readFileSync('service/engine/contract/README.md', 'utf8')
 const [section = ''] = /^## Clients in other languages$[^]*?(?=^## )/m.exec(readme) ?? []
 const [, block = ''] = /^```sh\n([^]*?)^```$/m.exec(section) ?? []
 const lines = block.trim().split('\n')

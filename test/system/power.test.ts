@@ -11,7 +11,7 @@ import { copyAsSecondProduct } from '../support/second-product.ts'
 import { need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
 import { openTestStore } from '../support/stores.ts'
-import { accessTokenChecker } from '../../service/auth/guard.ts'
+import { accessTokenChecker } from '../../service/engine/auth/guard.ts'
 
 need('strace')
 const isLong = process.env['LONG'] !== undefined
@@ -171,7 +171,7 @@ t.test('a power cut at any moment loses no acknowledged write, undoes no delete 
 })
 
 t.test('the same with synchronous=NORMAL does lose writes: the test sees it', async (normal) => {
-  const file = `${product}/service/store/sqlite/file.ts`
+  const file = `${product}/service/engine/store/sqlite/file.ts`
   const source = readFileSync(file, 'utf8')
   writeFileSync(file, source.replace('synchronous = FULL', 'synchronous = NORMAL').replace('!== 2n', '!== 1n'))
   const recording = await record(normal, LIVES).finally(() => writeFileSync(file, source))

@@ -1,10 +1,12 @@
-// The section "Add a resource" of service/README.md, done as it says; and an operation without store.
+// The section "Add a resource" of service/engine/README.md, done as it says; and an operation without store.
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { run } from '../support/process.ts'
 import { copyProject, NPM } from '../support/project.ts'
 
-const [section = ''] = /^## Add a resource$[^]*?(?=^## )/m.exec(readFileSync('service/README.md', 'utf8')) ?? ['']
+const [section = ''] = /^## Add a resource$[^]*?(?=^## )/m.exec(readFileSync('service/engine/README.md', 'utf8')) ?? [
+  '',
+]
 const blocks = [...section.matchAll(/^ {3}```\w*\n([^]*?)^ {3}```$/gm)].map(([, text = '']) =>
   text.replaceAll(/^ {3}/gm, ''),
 )

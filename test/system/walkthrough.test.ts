@@ -49,7 +49,7 @@ t.test('the first edit: everything says what is left to do', { skip }, async (t)
     () => answer,
   )
   t.match(await get('/openapi.yaml'), 'operationId: findPlant')
-  await eventually(() => readFileSync(`${folder}/service/contract/contract.gen.ts`, 'utf8').includes('findPlant: {'))
+  await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('findPlant: {'))
 })
 
 t.test('the check and the start name the missing method', { skip }, async (t) => {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import { HttpError } from '../../../service/errors.ts'
-import { JsonText } from '../../../service/http/json.ts'
+import { HttpError } from '../../../service/engine/errors.ts'
+import { JsonText } from '../../../service/engine/http/json.ts'
 import type { Refused, Served } from '../../support/small.ts'
 
 const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`

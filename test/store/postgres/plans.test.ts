@@ -1,7 +1,7 @@
 // The statements that are parsed and planned once for each connection, and what their plans read when the table has grown.
 // LONG=1 grows it to 1,000,000 plants.
 import t, { type Test } from 'tap'
-import { Pool } from '../../../service/store/postgres/pool.ts'
+import { Pool } from '../../../service/engine/store/postgres/pool.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { namesIn, namesOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'

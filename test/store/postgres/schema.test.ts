@@ -6,7 +6,7 @@ import { startPostgres } from '../../support/postgres.ts'
 import { run, start, startService } from '../../support/process.ts'
 import { NEXT, upgrade } from '../../support/upgrade.ts'
 import { openTestStore } from '../../support/stores.ts'
-import { VERSIONS } from '../../../service/store/postgres/schema.ts'
+import { VERSIONS } from '../../../service/engine/store/postgres/schema.ts'
 
 const server = await startPostgres(t)
 const MAIN = [process.execPath, 'service/main.ts']

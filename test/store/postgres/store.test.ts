@@ -2,12 +2,12 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { JsonText } from '../../../service/http/json.ts'
+import { JsonText } from '../../../service/engine/http/json.ts'
 import { namesIn, parsed, partsOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { eventually } from '../../support/project.ts'
 import { openTestStore, type TestStore } from '../../support/stores.ts'
-import { StoreUnavailable } from '../../../service/errors.ts'
+import { StoreUnavailable } from '../../../service/engine/errors.ts'
 
 const server = await startPostgres(t, 'autovacuum=off')
 const LIMITS = { DATABASE_POOL_SIZE: 3, DATABASE_TIMEOUT: 1 }

@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { restoreBackup } from '../../../service/store/sqlite/backup.ts'
+import { restoreBackup } from '../../../service/engine/store/sqlite/backup.ts'
 import { prepareReplacement, type Replacement, storeIn } from '../../support/replacement.ts'
 import { run } from '../../support/process.ts'
 

@@ -3,8 +3,8 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { COLLECTIONS, openTestStore } from '../../support/stores.ts'
-import { openSqlite } from '../../../service/store/sqlite/file.ts'
-import { SCHEMA } from '../../../service/store/sqlite/schema.ts'
+import { openSqlite } from '../../../service/engine/store/sqlite/file.ts'
+import { SCHEMA } from '../../../service/engine/store/sqlite/schema.ts'
 import { run } from '../../support/process.ts'
 
 const NEXT = [
@@ -46,7 +46,7 @@ const version = (file: string) => {
 
 /** A program that opens a file with these versions of the schema, and prints the outcome. */
 const program = (schema: readonly string[]) => `
-  const { openSqlite } = await import(${JSON.stringify(import.meta.resolve('../../../service/store/sqlite/file.ts'))})
+  const { openSqlite } = await import(${JSON.stringify(import.meta.resolve('../../../service/engine/store/sqlite/file.ts'))})
   try {
     openSqlite(process.env.FILE, ${JSON.stringify(COLLECTIONS)}, process.env.EXCLUSIVE === 'true', ${JSON.stringify(schema)})
     console.log('opened')

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { partsOf, read } from '../../support/pages.ts'
 import { openTestStore, type TestStore } from '../../support/stores.ts'
-import { StoreUnavailable } from '../../../service/errors.ts'
+import { StoreUnavailable } from '../../../service/engine/errors.ts'
 
 async function open(t: Test): Promise<{ store: TestStore; file: string }> {
   const file = `${t.testdir()}/plants.db`

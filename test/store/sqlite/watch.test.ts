@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
-import { readConfig } from '../../../service/config.ts'
+import { readConfig } from '../../../service/engine/config.ts'
 import { openTestStore, type TestStore } from '../../support/stores.ts'
 import { Ledger, inspect, work } from '../../support/ledger.ts'
 import { namesIn } from '../../support/pages.ts'

@@ -1,10 +1,10 @@
 // Prints a welcome when the service listens. It goes to standard error, because the log must never hold a token.
 import { writeSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { createToken } from './auth/access-tokens.ts'
-import { type Config, variables } from './config.ts'
-import type { Contract } from './contract/contract.ts'
-import type { Store } from './store/store.ts'
+import { createToken } from '../auth/access-tokens.ts'
+import { type Config, variables } from '../config.ts'
+import type { Contract } from '../contract/contract.ts'
+import type { Store } from '../store/store.ts'
 
 /**
  * Says where the data, the docs and the tokens are, and the operations, if their path is not the root.

@@ -14,13 +14,13 @@ import { answerOtherMethods, checkPath, checkProtocol, checkQuery } from './http
 import { Counter } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
 import { makeServer } from './http/server.ts'
-import { product } from './product.ts'
+import { product } from '../product.ts'
 import { makeCollection } from './store/collection.ts'
 import { itemReader } from './contract/items.ts'
 import type { Store } from './store/store.ts'
 
 /** The contract of this service. */
-export const CONTRACT = fileURLToPath(import.meta.resolve('../openapi.yaml'))
+export const CONTRACT = fileURLToPath(import.meta.resolve('../../openapi.yaml'))
 
 const SHED = new Counter({ name: 'plants_shed_requests_total', help: 'Requests refused because there were too many' })
 const REFUSED = new Counter({

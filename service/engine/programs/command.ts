@@ -1,7 +1,7 @@
 // Shared by all commands: reads the command line, prints the usage and reports errors.
 import { diff, parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { npmOption } from './config.ts'
-import { reasonOf } from './errors.ts'
+import { npmOption } from '../config.ts'
+import { reasonOf } from '../errors.ts'
 
 /** Characters by which a suggested word may differ from the typed one: insertions and deletions. */
 const MAX_CHANGES = 2

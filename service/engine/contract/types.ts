@@ -1,9 +1,9 @@
 // The types of a service's methods, made from the generated types of the contract.
 import type { Mark } from './compiled.ts'
-import type { operations } from './contract.gen.ts'
+import type { operations } from '../../contract.gen.ts'
 import type { JsonText } from '../http/json.ts'
 
-export type { components } from './contract.gen.ts'
+export type { components } from '../../contract.gen.ts'
 
 /** The operationIds of the contract. */
 export type OperationId = keyof operations

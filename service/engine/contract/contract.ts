@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Compiled } from './compiled.ts'
-import { COMPILED } from './contract.gen.ts'
+import { COMPILED } from '../../contract.gen.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 
 export type { components, OperationId, Request, Result, Service } from './types.ts'
