@@ -3,7 +3,7 @@ import { readConfig, variables } from '../service/engine/config.ts'
 import { StartupError } from '../service/engine/errors.ts'
 
 t.test('an empty environment gives the default values', async (t) => {
-  t.strictSame(readConfig({}), {
+  t.strictSame(readConfig('plants', {}), {
     HOST: '127.0.0.1',
     PORT: 3000,
     ADMIN_PORT: 3001,
@@ -29,11 +29,11 @@ t.test('an empty environment gives the default values', async (t) => {
     SHUTDOWN_TIMEOUT: 4,
     OTEL_EXPORTER_OTLP_ENDPOINT: 'none',
   })
-  t.ok(Object.isFrozen(readConfig({})))
+  t.ok(Object.isFrozen(readConfig('plants', {})))
 })
 
 t.test('an empty variable has its default, and an unknown variable is ignored', async (t) => {
-  t.strictSame(readConfig({ PORT: '', HOST: '', NO_SUCH: 'x' }), readConfig({}))
+  t.strictSame(readConfig('plants', { PORT: '', HOST: '', NO_SUCH: 'x' }), readConfig('plants', {}))
 })
 
 t.test('every variable has a description', async (t) => {
@@ -69,7 +69,7 @@ const valid: [keyof typeof variables, string, unknown][] = [
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318', 'http://collector:4318'],
 ]
 for (const [name, text, value] of valid) {
-  t.test(`${name}=${text} is accepted`, async (t) => t.strictSame(readConfig({ [name]: text })[name], value))
+  t.test(`${name}=${text} is accepted`, async (t) => t.strictSame(readConfig('plants', { [name]: text })[name], value))
 }
 
 const faulty: [keyof typeof variables, ...string[]][] = [
@@ -125,7 +125,11 @@ const faulty: [keyof typeof variables, ...string[]][] = [
 for (const [name, ...texts] of faulty) {
   t.test(`an invalid ${name} is refused by name`, async (t) => {
     for (const text of texts) {
-      t.throws(() => readConfig({ [name]: text }), { name: 'StartupError', message: RegExp(`^${name} must be `) }, text)
+      t.throws(
+        () => readConfig('plants', { [name]: text }),
+        { name: 'StartupError', message: RegExp(`^${name} must be `) },
+        text,
+      )
     }
   })
 }
@@ -133,7 +137,7 @@ for (const [name, ...texts] of faulty) {
 /** Reads the variables for JWTs. @returns their values, or the message of the error */
 function readJwt(environment: Record<string, string>): unknown {
   try {
-    const { JWT_ISSUER, JWT_AUDIENCE, JWKS_URL } = readConfig(environment)
+    const { JWT_ISSUER, JWT_AUDIENCE, JWKS_URL } = readConfig('plants', environment)
     return { JWT_ISSUER, JWT_AUDIENCE, JWKS_URL }
   } catch (error) {
     return error instanceof StartupError ? error.message : error
@@ -193,26 +197,31 @@ t.test('an issuer and an audience are visible characters; an issuer has no #', a
 })
 
 t.test('ADMIN_PORT and PORT must differ, unless both are 0', async (t) => {
-  t.throws(() => readConfig({ PORT: '3001' }), {
+  t.throws(() => readConfig('plants', { PORT: '3001' }), {
     name: 'StartupError',
     message: /^ADMIN_PORT must be another .* 3001$/,
   })
-  t.throws(() => readConfig({ PORT: '80', ADMIN_PORT: '80' }), { name: 'StartupError' })
-  t.match(readConfig({ PORT: '0', ADMIN_PORT: '0' }), { PORT: 0, ADMIN_PORT: 0 })
+  t.throws(() => readConfig('plants', { PORT: '80', ADMIN_PORT: '80' }), { name: 'StartupError' })
+  t.match(readConfig('plants', { PORT: '0', ADMIN_PORT: '0' }), { PORT: 0, ADMIN_PORT: 0 })
 })
 
 t.test('DATABASE_TIMEOUT is at most half of STALL_TIMEOUT, with PostgreSQL', async (t) => {
   const times = { DATABASE_TIMEOUT: '3', STALL_TIMEOUT: '5' }
   const message = 'DATABASE_TIMEOUT must be at most half of STALL_TIMEOUT, which is 5'
-  t.throws(() => readConfig({ ...times, DATABASE_URL: 'postgres://joe@host/db' }), { name: 'StartupError', message })
-  t.match(readConfig(times), { DATABASE_TIMEOUT: 3 }, 'it means nothing to the embedded store')
-  t.match(readConfig({ ...times, STALL_TIMEOUT: '6', DATABASE_URL: 'postgres://joe@host/db' }), { STALL_TIMEOUT: 6 })
+  t.throws(() => readConfig('plants', { ...times, DATABASE_URL: 'postgres://joe@host/db' }), {
+    name: 'StartupError',
+    message,
+  })
+  t.match(readConfig('plants', times), { DATABASE_TIMEOUT: 3 }, 'it means nothing to the embedded store')
+  t.match(readConfig('plants', { ...times, STALL_TIMEOUT: '6', DATABASE_URL: 'postgres://joe@host/db' }), {
+    STALL_TIMEOUT: 6,
+  })
 })
 
 t.test('one error names all invalid variables, and shows no password', async (t) => {
   const environment = { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'mysql://joe:secret@host/db', STALL_TIMEOUT: 'z' }
   try {
-    readConfig(environment)
+    readConfig('plants', environment)
     t.fail('accepted')
   } catch (error) {
     t.ok(error instanceof StartupError)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { copyStore } from '../service/copy.ts'
+import { copyStore } from '../service/engine/programs/copy.ts'
 import { type Entry, type Store } from '../service/engine/store/store.ts'
 import { startPostgres } from './support/postgres.ts'
 import { run, start } from './support/process.ts'

@@ -7,7 +7,7 @@ import { TOKEN_TTL, accessTokenChecker } from '../../service/engine/auth/guard.t
 import { openTestStore } from '../support/stores.ts'
 import type { Store } from '../../service/engine/store/store.ts'
 import { eventually } from '../support/project.ts'
-import { issueToken } from '../support/tokens.ts'
+import { issueToken, PREFIX } from '../support/tokens.ts'
 
 const folder = t.testdir()
 const store = await openTestStore({ file: `${folder}/plants.db` })
@@ -16,7 +16,7 @@ t.teardown(() => store.close())
 /** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */
 function callers(findToken: Store['findToken'] = (digest) => store.findToken(digest)) {
   let lookUps = 0
-  const check = accessTokenChecker({ findToken: (digest) => (lookUps++, findToken(digest)) })
+  const check = accessTokenChecker(PREFIX, { findToken: (digest) => (lookUps++, findToken(digest)) })
   return {
     callerOf: async (token: string) => {
       const verdict = await check(token)
@@ -147,7 +147,7 @@ t.test('two tokens are never the same, and the files of the store contain no tok
 })
 
 t.test('the verdict has the scopes of the token', async (t) => {
-  const check = accessTokenChecker(store)
+  const check = accessTokenChecker(PREFIX, store)
   const issued = await issueToken(store, 'joe', undefined, ['read', 'write'])
   for (const when of ['lookUps up', 'remembered']) {
     t.strictSame(await check(issued), { caller: 'joe', scopes: ['read', 'write'] }, when)

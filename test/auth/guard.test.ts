@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
 import t from 'tap'
 import { buildApp } from '../../service/engine/app.ts'
+import { product } from '../../service/product.ts'
 import { readConfig } from '../../service/engine/config.ts'
 import { build } from '../support/helper.ts'
 
@@ -53,7 +54,13 @@ t.test('an apiKey scheme accepts access tokens in its header, and only there', a
   const contract = `${t.testdir()}/openapi.yaml`
   const yaml = readFileSync('openapi.yaml', 'utf8')
   writeFileSync(contract, yaml.replace(bearer, 'type: apiKey\n      in: header\n      name: X-Api-Key'))
-  const app = await buildApp({ config: readConfig({}), store, log: pino({ level: 'silent' }), contract })
+  const app = await buildApp({
+    product,
+    config: readConfig('plants', {}),
+    store,
+    log: pino({ level: 'silent' }),
+    contract,
+  })
   t.teardown(() => app.close())
   const send = async (headers: Record<string, string | string[]>) => {
     const { statusCode, headers: answered } = await app.inject({ url: '/plants', headers })

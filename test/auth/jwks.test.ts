@@ -26,7 +26,7 @@ async function prepare(t: Test, keys: readonly Key[] = [first, second]) {
   const loggerInstance: FastifyBaseLogger = pino({}, lines)
   const app = Fastify({ loggerInstance })
   t.teardown(() => app.close())
-  const check = jwtChecker(app, readConfig(issuer.environment))
+  const check = jwtChecker(app, readConfig('plants', issuer.environment))
   return {
     app,
     issuer,

@@ -125,7 +125,7 @@ t.test('the scopes of a token come from its claim "scope"', async (t) => {
   await issuer.publish(keys)
   const app = Fastify()
   t.teardown(() => app.close())
-  const check = jwtChecker(app, readConfig(issuer.environment))
+  const check = jwtChecker(app, readConfig('plants', issuer.environment))
   const caller = `${issuer.name}#alice`
   for (const [scope, scopes] of [
     [undefined, []],

@@ -138,7 +138,7 @@ t.test('an int64 is exact where the page shows, sends and receives it', async (t
   const app = await boot(t, {
     yaml: INT64,
     run: async ({ path, body }) => ({ status: 200, body: { path, body } }),
-    prepare: (app, contract) => serveDocs(app, contract, readConfig({})),
+    prepare: (app, contract) => serveDocs(app, contract, readConfig('plants', {})),
   })
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const { page, faults } = await open(t, chromium, `http://${HOST}:${port}/docs/`)

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../../service/generate.ts'
+import { generateTypes } from '../../service/engine/programs/generate.ts'
 import { contract } from '../support/small.ts'
 
 t.test('the types are those of the contract, with int64 as bigint', async (t) => {
-  const types = await generateTypes('openapi.yaml')
+  const types = await generateTypes(resolve('openapi.yaml'), resolve('service/contract.gen.ts'))
   t.equal(readFileSync('service/contract.gen.ts', 'utf8'), types)
   t.match(types, 'PlantId: bigint;')
   t.match(types, /Limit: number;/)
@@ -14,7 +15,7 @@ t.test('the types are those of the contract, with int64 as bigint', async (t) =>
 t.test('a fault is told with its file and line', async (t) => {
   const file = `${t.testdir()}/openapi.yaml`
   writeFileSync(file, readFileSync('openapi.yaml', 'utf8').replace(/^ {2}version: .*\n/m, ''))
-  await t.rejects(generateTypes(file), { name: 'StartupError', message: /openapi\.yaml:2: .*version/ })
+  await t.rejects(generateTypes(file, `${file}.ts`), { name: 'StartupError', message: /openapi\.yaml:2: .*version/ })
 })
 
 t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
@@ -56,7 +57,7 @@ t.test('a service is written with the types of what is described', (t) => {
   const { folder, generate } = project(t)
   writeFileSync(`${folder}/openapi.yaml`, contract(MANY))
   t.equal(generate().status, 0)
-  const head = `import type { Request, Result } from './service/engine/contract/contract.ts'\ndeclare const request: Request<'run'>\n`
+  const head = `import type { Request, Result } from './service/contract.gen.ts'\ndeclare const request: Request<'run'>\n`
   const lines: Record<string, string> = {
     body: 'const body: { name: string; size: number; tag?: string } = request.body',
     noReadOnly: 'request.body.id',
@@ -80,7 +81,7 @@ t.test('a service is written with the types of what is described', (t) => {
     declared: "const result: Result<'run'> = { status: 503 }",
     media: "const result: Result<'other'> = { status: 200, type: 'text/csv', body: 'a;b' }",
     noMedia: "const result: Result<'other'> = { status: 200, body: 'a;b' }",
-    noWebhook: "import type { OperationId } from './service/engine/contract/contract.ts'; const id: OperationId = 'on'",
+    noWebhook: "import type { operations } from './service/contract.gen.ts'; const id: keyof operations = 'on'",
     pieces: "const result: Result<'upload'> = { status: 200, body: new Uint8Array() }",
   }
   for (const [name, line] of Object.entries(lines)) writeFileSync(`${folder}/${name}.ts`, `${head}${line}\nexport {}\n`)
@@ -186,7 +187,8 @@ const resolve = (name, context, next) => {
 }
 registerHooks({ resolve })
 const { readContract } = await import('./service/engine/contract/contract.ts')
-console.log(await readContract('openapi.yaml').then(({ bytes }) => String(bytes), ({ message }) => message))`
+const { contract } = await import('./service/contract.gen.ts')
+console.log(await readContract('openapi.yaml', undefined, contract).then(({ bytes }) => String(bytes), ({ message }) => message))`
   return {
     folder,
     generate: (...words: string[]) => node('service/generate.ts', ...words),

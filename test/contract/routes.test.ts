@@ -44,16 +44,19 @@ t.test('tsc refuses, by name, services that do not fit the contract, or have no 
 import type { OperationHooks } from '../../../service/engine/contract/routes.ts'
 import { defineProduct } from '../../../service/engine/define-product.ts'
 import { PlantService } from '../../../service/plant-service.ts'
-import type { Request, Result, Service } from '../../../service/engine/contract/contract.ts'
+import { contract, type operations, type Request, type Result } from '../../../service/contract.gen.ts'
+import type { Service } from '../../../service/engine/contract/types.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
 declare const hooks: OperationHooks
 declare const service: PlantService
+const named = { name: 'plants', contract }
 const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
 `
   const others = names.map((id) => (id === 'deletePayout' ? '' : `  ${id} = service.${id}\n`)).join('')
   const define = (services: string) =>
-    `export const product = defineProduct({ collections, services: () => ${services} })\n`
+    `export const product = defineProduct({ ...named, collections, services: () => ${services} })\n`
   const given = (schema: string, key: string) => `export const product = defineProduct({
+  ...named,
   collections: { plants: { schema: '${schema}', key: '${key}' } },
   services: ({ plants }) => [new PlantService(plants)],
 })\n`
@@ -70,7 +73,7 @@ ${define('[one, other]')}`,
     'extra.ts': `${head}interface Of extends PlantService { listPayout(): Promise<void> }
 declare const of: Of\n${define('[of]')}`,
     'extra2.ts': `${head}declare const other: { listPayout(): Promise<void> }\n${define('[service, other]')}`,
-    'misspelled.ts': `${head}export class Of implements Service {
+    'misspelled.ts': `${head}export class Of implements Service<operations> {
 ${others}  async deletePayot(_: Request<'deletePayout'>): Promise<Result<'deletePayout'>> { return { status: 204 } }
 }\n`,
     'schema.ts': `${head}${given('Garden', 'int64')}`,

@@ -32,7 +32,7 @@ const seconds = fc.oneof(
 /** A value of the configuration, if the table allows the text. */
 function read(name: (typeof times)[number], text: string): Partial<Config> {
   try {
-    return { [name]: readConfig({ [name]: text })[name] }
+    return { [name]: readConfig('plants', { [name]: text })[name] }
   } catch {
     return {}
   }
@@ -42,7 +42,7 @@ t.test('every combination of times that the table allows makes a server, with th
   const one = (name: (typeof times)[number]) => seconds.map((text) => read(name, text))
   await fc.assert(
     fc.asyncProperty(fc.tuple(...times.map(one)), async (all) => {
-      const config: Config = Object.assign({}, readConfig({}), ...all)
+      const config: Config = Object.assign({}, readConfig('plants', {}), ...all)
       const app = make(config)
       const { headersTimeout, keepAliveTimeout, requestTimeout, timeout } = app.server
       await app.close()
@@ -89,7 +89,7 @@ const hosts: Record<string, { reached: string[]; not: string[] }> = {
 
 for (const [host, { reached, not }] of Object.entries(hosts)) {
   t.test(`HOST=${host} is one server, with all its bounds`, async (t: Test) => {
-    const app = make(readConfig({}))
+    const app = make(readConfig('plants', {}))
     t.teardown(() => app.close())
     await listen(app, host, 0, 'PORT')
     t.equal(app.addresses().length, 1)
@@ -101,7 +101,7 @@ for (const [host, { reached, not }] of Object.entries(hosts)) {
 }
 
 t.test('a connection is kept as long as the configuration says, and that is told to its client', async (t) => {
-  const app = make(readConfig({}))
+  const app = make(readConfig('plants', {}))
   t.teardown(() => app.close())
   app.get('/', async () => 'x')
   await listen(app, '127.0.0.1', 0, 'PORT')

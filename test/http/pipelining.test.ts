@@ -36,7 +36,7 @@ for (const [name, environment] of Object.entries(stores)) {
 
 /** A server whose answers wait. */
 async function serve(t: Test) {
-  const app = makeServer({ config: readConfig({}), log: pino({ level: 'silent' }), maxConnections: 100 })
+  const app = makeServer({ config: readConfig('plants', {}), log: pino({ level: 'silent' }), maxConnections: 100 })
   const begun: string[] = []
   const answer = Promise.withResolvers<string>()
   app.get('/:name', async ({ url }) => {
@@ -113,7 +113,7 @@ t.test('a CONNECT behind the last response of a connection is not answered', asy
 })
 
 t.test('a long response with CONNECT behind it is sent whole, however slowly its client reads', async (t) => {
-  const app = makeServer({ config: readConfig({}), log: pino({ level: 'silent' }), maxConnections: 100 })
+  const app = makeServer({ config: readConfig('plants', {}), log: pino({ level: 'silent' }), maxConnections: 100 })
   const size = 20_000_000
   app.get('/', async () => Readable.from(Array.from({ length: size / 10_000 }, () => Buffer.alloc(10_000, 'x'))))
   await app.listen({ port: 0, host: '127.0.0.1' })

@@ -200,7 +200,11 @@ t.test('what is refused because there is too much is counted', async (t) => {
   const { port } = await build(t, { MAX_CONNECTIONS: '1' })
   const store = { ping: async () => undefined, figures: () => ({ commits: 0, writes: 0 }) }
   const ADMIN_PORT = await freePort()
-  const admin = await openAdmin(readConfig({ ADMIN_PORT: String(ADMIN_PORT) }), pino({ level: 'silent' }))
+  const admin = await openAdmin(
+    'plants',
+    readConfig('plants', { ADMIN_PORT: String(ADMIN_PORT) }),
+    pino({ level: 'silent' }),
+  )
   t.teardown(() => admin.close())
   admin.serving(store)
   const shed = async () => valueOf(await textOf(ADMIN_PORT), 'plants_shed_requests_total')
@@ -228,7 +232,11 @@ t.test('a database that does not answer', async (t) => {
   const { store, port, token } = await build(t, { DATABASE_URL })
   const bearer = `Host: a\r\nAuthorization: Bearer ${await token('joe')}\r\n`
   const ADMIN_PORT = await freePort()
-  const admin = await openAdmin(readConfig({ ADMIN_PORT: String(ADMIN_PORT) }), pino({ level: 'silent' }))
+  const admin = await openAdmin(
+    'plants',
+    readConfig('plants', { ADMIN_PORT: String(ADMIN_PORT) }),
+    pino({ level: 'silent' }),
+  )
   t.teardown(() => admin.close())
   let pings = 0
   const ping = () => {

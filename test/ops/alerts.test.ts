@@ -15,7 +15,7 @@ async function metricsOf(t: Test, environment: Record<string, string>): Promise<
   await call({ method: 'POST', path: '/plants', token: secret, body: { id: 1, name: 'x' } })
   await call({ path: '/plants' })
   const ADMIN_PORT = String(await freePort())
-  const admin = await openAdmin(readConfig({ ADMIN_PORT }), pino({ level: 'silent' }))
+  const admin = await openAdmin('plants', readConfig('plants', { ADMIN_PORT }), pino({ level: 'silent' }))
   t.teardown(() => admin.close())
   admin.serving(store)
   return (await fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`)).text()

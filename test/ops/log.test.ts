@@ -94,7 +94,7 @@ t.test('what waits for the reader is bounded, and who reads again is told how ma
       if (line % 100 === 0) await new Promise(setImmediate)
     }
     const { register } = await import('prom-client')
-    const counted = await register.getSingleMetricAsString('plants_dropped_log_lines_total')
+    const counted = await register.getSingleMetricAsString('service_dropped_log_lines_total')
     process.stderr.write(Math.round(process.memoryUsage.rss() / 1e6) + ' ' + counted.split(' ').at(-1))
     process.once('SIGTERM', () => exit(0))
     setInterval(() => undefined, 1000)`

@@ -75,7 +75,7 @@ t.test('each request is a span of the trace that its client has begun, and none 
   t.match(valuesOf(third?.attributes ?? []), { 'http.response.status_code': 404 })
   t.notMatch(JSON.stringify(exports), 'secret')
   const [resource] = exports.flatMap(({ resourceSpans }) => resourceSpans.map((each) => each.resource.attributes))
-  t.match(valuesOf(resource ?? []), { 'service.name': 'plant-store' })
+  t.match(valuesOf(resource ?? []), { 'service.name': 'plants' })
   t.match(printed.stdout, `"trace_id":"${TRACE}"`)
 })
 

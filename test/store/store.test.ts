@@ -108,10 +108,13 @@ async function suite(t: Test, engine: Engine): Promise<void> {
 t.test('a collection needs a name that SQL takes, and that the store does not use itself', async (t) => {
   const file = `${t.testdir()}/names.db`
   for (const name of ['tokens', 'plant_store', 'sqlite_x', 'Plants', '1a', 'a"b', 'a-b', '', 'a'.repeat(64), 'é']) {
-    const opened = openStore({ file }, { [name]: { key: 'text' } })
+    const opened = openStore({ file }, { tokenPrefix: 'x', collections: { [name]: { key: 'text' } } })
     await t.rejects(opened, { name: 'StartupError', message: `the collection ${name} needs another name` }, name)
   }
-  const store = await openStore({ file }, { order: { key: 'text' }, bigPlants_2: { key: 'int64' } })
+  const store = await openStore(
+    { file },
+    { tokenPrefix: 'x', collections: { order: { key: 'text' }, bigPlants_2: { key: 'int64' } } },
+  )
   t.teardown(() => store.close())
   const orders = makeCollection<unknown, string>(store, 'order', JSON.parse)
   t.strictSame(await orders.create('joe', 'a', { a: 1 }), { a: 1 }, 'a word of SQL')

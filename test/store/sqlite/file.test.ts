@@ -115,7 +115,7 @@ t.test('in production, a start that creates a file logs its path', async (t) => 
   ] as const) {
     for (const expected of [[[level, { file }, 'new database']], []]) {
       const { told, ...watching } = monitor()
-      await (await openTestStore({ file }, true, readConfig({ NODE_ENV }), watching)).close()
+      await (await openTestStore({ file }, true, readConfig('plants', { NODE_ENV }), watching)).close()
       t.strictSame(told, expected)
     }
     rmSync(file)

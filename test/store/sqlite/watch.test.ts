@@ -31,7 +31,7 @@ async function open(t: Test) {
   const file = `${t.testdir()}/plants.db`
   const failures: string[] = []
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-  const store = await openTestStore({ file }, true, readConfig({}), {
+  const store = await openTestStore({ file }, true, readConfig('plants', {}), {
     log,
     onFailure: (message) => failures.push(message),
   })
