@@ -6,6 +6,7 @@ import openapiTS, { astToString, tsLiteral } from 'openapi-typescript'
 import ts from 'typescript'
 import { readWords, runCommand } from './engine/programs/command.ts'
 import { compile } from './engine/contract/compile/compile.ts'
+import { dryRun } from './engine/contract/compile/dry-run.ts'
 import { configOf, type PathItem, readOpenApi } from './engine/contract/compile/document.ts'
 import { deref, derefEntries } from './engine/contract/compile/references.ts'
 import { partWith } from './engine/contract/compile/shapes.ts'
@@ -14,11 +15,12 @@ import { exactJson } from './engine/http/json.ts'
 /**
  * Generates the types of a contract with openapi-typescript, int64 as `bigint`, and adds the compiled contract.
  * @param file the path of the OpenAPI document
+ * @param note is told each note, with file and line
  * @throws {StartupError} with file, line and reason of each fault
  */
-export async function generateTypes(file: string): Promise<string> {
-  const compiled = await compile(file)
-  const { root, bundle } = await readOpenApi(file)
+export async function generateTypes(file: string, note?: (line: string) => void): Promise<string> {
+  const compiled = await compile(file, note)
+  const { root, bundle } = await readOpenApi(file, () => undefined) // its faults are known
   await bundle()
   prepare(root)
   const nodes = await openapiTS(exactJson(root), {
@@ -69,14 +71,20 @@ function prepare(root: Oas3_1Definition): void {
   }
 }
 
-const USAGE = `usage: generate [--check]   writes service/contract.gen.ts from openapi.yaml
-                           --check: only says whether the file is up to date`
+const USAGE = `usage: generate [--check]          writes service/contract.gen.ts from openapi.yaml
+                                  --check: only says whether the file is up to date
+       generate --dry-run FILE    says how each operation of a document would be served, and changes nothing`
 
 if (import.meta.main) {
   await runCommand(USAGE, async (words) => {
-    const { check } = readWords(words, [], { check: { type: 'boolean' } }).values
+    const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
+    const { check, 'dry-run': draft } = readWords(words, [], options).values
+    if (draft !== undefined) {
+      console.log(await dryRun(draft))
+      return
+    }
     const target = fileURLToPath(import.meta.resolve('./contract.gen.ts'))
-    const types = await generateTypes(fileURLToPath(import.meta.resolve('../openapi.yaml')))
+    const types = await generateTypes(fileURLToPath(import.meta.resolve('../openapi.yaml')), console.error)
     if (check !== true) writeFileSync(target, types)
     else if (readFileSync(target, 'utf8') !== types) {
       throw new Error('service/contract.gen.ts does not fit openapi.yaml: run `npm run generate`')
