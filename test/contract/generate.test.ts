@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } f
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../service/engine/programs/generate.ts'
+import { dryRun } from '../../service/engine/contract/compile/dry-run.ts'
 import { contract } from '../support/small.ts'
 
 t.test('the types are those of the contract, with int64 as bigint', async (t) => {
@@ -195,3 +196,24 @@ console.log(await readContract('openapi.yaml', undefined, contract).then(({ byte
     read: () => node('--input-type=module', '--eval', script).stdout,
   }
 }
+
+t.test(
+  'a dry run says of each operation how it is served, and of each fault which operations it concerns',
+  async (t) => {
+    const operation = (id: string, schema: string) =>
+      `get: { operationId: ${id}, responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } } }`
+    const path = (name: string, schema: string) => `  /${name}: { ${operation(name, schema)} }\n`
+    const shared = "{ $ref: '#/components/schemas/A' }"
+    const text = `openapi: 3.1.0
+info: { title: Small, version: 1.0.0 }
+paths:
+${path('good', '{ type: string }')}${path('a', shared)}${path('b', `{ type: array, items: ${shared} }`)}${path('c', '{ type: 7 }')}
+components: { schemas: { A: { properties: { b: { pattern: '(' } } }, B: { pattern: '(' } } }
+`
+    const folder = t.testdir({ 'openapi.yaml': text })
+    const lines = (await dryRun(`${folder}/openapi.yaml`)).split('\n')
+    t.strictSame(lines.slice(0, 4), ['GET /good: served', 'GET /a: refused', 'GET /b: refused', 'GET /c: refused'])
+    t.match(lines.slice(4, -1).join('\n'), /openapi.yaml:7: .*type[^]*openapi.yaml:9: the pattern is not a regular/)
+    t.equal(lines.at(-1), '1 of 4 operations are served')
+  },
+)

@@ -11,6 +11,7 @@ import { readWords, runCommand } from './command.ts'
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 
 import { compile } from '../contract/compile/compile.ts'
+import { dryRun } from '../contract/compile/dry-run.ts'
 import { configOf, type PathItem, readOpenApi } from '../contract/compile/document.ts'
 import { deref, derefEntries } from '../contract/compile/references.ts'
 import { partWith } from '../contract/compile/shapes.ts'
@@ -20,11 +21,12 @@ import { exactJson } from '../http/json.ts'
  * Generates the types of a contract with openapi-typescript, int64 as `bigint`, and adds the compiled contract.
  * @param file the path of the OpenAPI document
  * @param target the path of the generated file
+ * @param note is told each note, with file and line
  * @throws {StartupError} with file, line and reason of each fault
  */
-export async function generateTypes(file: string, target: string): Promise<string> {
-  const compiled = await compile(file)
-  const { root, bundle } = await readOpenApi(file)
+export async function generateTypes(file: string, target: string, note?: (line: string) => void): Promise<string> {
+  const compiled = await compile(file, note)
+  const { root, bundle } = await readOpenApi(file, () => undefined) // its faults are known
   await bundle()
   prepare(root)
   const nodes = await openapiTS(exactJson(root), {
@@ -87,14 +89,20 @@ function prepare(root: Oas3_1Definition): void {
   }
 }
 
-const USAGE = `usage: generate [--check]   compiles the contract, and writes its types
-                           --check: only says whether they are up to date`
+const USAGE = `usage: generate [--check]          compiles the contract, and writes its types
+                                  --check: only says whether they are up to date
+       generate --dry-run FILE    says how each operation of a document would be served, and changes nothing`
 
 /** Runs the command. */
 export function generate({ contract: { file, generated } }: Product): Promise<void> {
   return runCommand(USAGE, async (words) => {
-    const { check } = readWords(words, [], { check: { type: 'boolean' } }).values
-    const types = await generateTypes(fileURLToPath(file), generated)
+    const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
+    const { check, 'dry-run': draft } = readWords(words, [], options).values
+    if (draft !== undefined) {
+      console.log(await dryRun(draft))
+      return
+    }
+    const types = await generateTypes(fileURLToPath(file), generated, console.error)
     if (check !== true) writeFileSync(generated, types)
     else if (readFileSync(generated, 'utf8') !== types) {
       throw new Error(`${relative('.', generated)} does not fit the contract: run \`npm run generate\``)
