@@ -15,7 +15,7 @@ import {
 } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
 import { isScalar, parseDocument, stringify } from 'yaml'
-import type { Report } from './findings.ts'
+import type { Report } from './references.ts'
 import { breakCircles, checkReferences, findNode, findPlace, member, storeOrigins } from './references.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 

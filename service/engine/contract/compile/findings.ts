@@ -1,6 +1,6 @@
 // Collects what is wrong with a contract, and what is served with an annotation, each with its operations.
 import { reasonOf } from '../../errors.ts'
-import { findPlace, holdersOf, pointerTo } from './references.ts'
+import { type Report, findPlace, holdersOf, pointerTo } from './references.ts'
 
 /** A fault, or a note: something that is served, and that its author should know. */
 export interface Finding {
@@ -10,12 +10,9 @@ export interface Finding {
   readonly text: string
   /** How many places have it. */
   readonly count: number
-  /** The operations that it concerns, such as `GET /plants`; null if it concerns the whole document. */
+  /** The operations that it concerns, such as `GET /users`; null if it concerns the whole document. */
   readonly operations: readonly string[] | null
 }
-
-/** Reports something about an object in the document, or about its member `key`. The text says what to write instead. */
-export type Report = (node: object, text: string, key?: string) => void
 
 /** A reported place, and the operations that were compiled then. */
 interface Place {

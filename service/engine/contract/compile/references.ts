@@ -9,8 +9,10 @@ import {
   type Source,
   unescapePointer,
 } from '@redocly/openapi-core'
-import type { Report } from './findings.ts'
 import { StartupError } from '../../errors.ts'
+
+/** Reports something about an object in the document, or about its member `key`. The text says what to write instead. */
+export type Report = (node: object, text: string, key?: string) => void
 
 /** Where an object was read. The bundler may change its `$ref`, but not this. */
 interface Origin {
