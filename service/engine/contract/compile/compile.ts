@@ -10,7 +10,7 @@ import { StartupError } from '../../errors.ts'
 /** A compiled contract. If it has faults, it is complete only without the operations that they concern. */
 export interface Inspected {
   readonly compiled: Compiled
-  /** All operations of the document, such as `GET /plants`. */
+  /** All operations of the document, such as `GET /users`. */
   readonly operations: readonly string[]
   readonly faults: readonly Finding[]
   readonly notes: readonly Finding[]
