@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { parse, stringify } from 'yaml'
+import { fields, isObject } from '../support/schemas.ts'
+
+/** Reads a contract as the service does: with merge keys. */
+const read = (text: string): unknown => parse(text, { merge: true })
+
+interface Report {
+  readonly changes: {
+    readonly path: string
+    readonly impact: string
+    readonly verdicts: { readonly message: string }[]
+  }[]
+}
+
+const contract = readFileSync('openapi.yaml', 'utf8')
+const released = readFileSync('test/released/openapi.yaml', 'utf8')
+
+t.test('what breaks callers of the released contract has a new major version and is in the changelog', async (t) => {
+  t.strictSame(faults(t, released, contract, readFileSync('CHANGELOG.md', 'utf8')), [])
+})
+
+t.test('each breaking change is named, until the version and the changelog say so', async (t) => {
+  const table: [name: string, from: string, to: string][] = [
+    ['Response `409` was removed.', "'409'", "'410'"],
+    ["`maxLength` of `name` changed from '255' to '254'.", 'maxLength: 255', 'maxLength: 254'],
+    ["Upper bound changed from '<= 2147483647' to '<= 100'.", 'maximum: 2147483647', 'maximum: 100'],
+    ['`cursor` query parameter was renamed to `after`.', 'name: cursor', 'name: after'],
+  ]
+  const broken = table.reduce((text, [, from, to]) => text.replace(from, to), released)
+  const found = faults(t, released, broken, '')
+  for (const [name] of table)
+    t.ok(
+      found.some((each) => each.includes(name)),
+      name,
+      { found },
+    )
+  const merged = broken.replace('version: 1.0.0', '<<: { version: 1.0.0 }')
+  t.strictSame(faults(t, released, merged, ''), found, 'a merge key changes nothing')
+  const next = broken.replace('version: 1.0.0', 'version: 2.0.0')
+  t.match(faults(t, released, next, '## 2.0.0\n- Some plants\n## 1.0.0\n- Breaking: none'), [
+    /does not say what breaks/,
+  ])
+  t.strictSame(faults(t, released, next, '## 2.0.0 (unreleased)\n\n- Breaking: no 409\n'), [])
+  const added = released.replace("'409'", "'408': { $ref: '#/components/responses/Error' }\n        '409'")
+  t.strictSame(faults(t, released, added, ''), [], 'an addition breaks nobody')
+  const quiet = contract.replace(/^    X-Content-Type-Options:\n(?: {6}.*\n)+/m, '')
+  const [removed] = faults(t, contract, quiet, '')
+  t.match(removed, 'Response header `X-Content-Type-Options` was removed.', 'of every response')
+})
+
+/** What is missing for a contract to be the next release: the breaking changes that it does not admit, in words. */
+function faults(t: Test, before: string, after: string, changelog: string): string[] {
+  const folder = t.testdir({ 'before.yaml': spelledOut(before), 'after.yaml': spelledOut(after) })
+  const words = ['diff', `${folder}/before.yaml`, `${folder}/after.yaml`, '--format', 'json', '--fail-on', 'none']
+  const { stdout } = spawnSync(process.execPath, ['node_modules/@redocly/cli/bin/cli.js', ...words], {
+    encoding: 'utf8',
+  })
+  const { changes }: Report = JSON.parse(stdout)
+  const breaking = changes.filter(({ impact }) => impact === 'major')
+  const version = versionOf(after)
+  if (breaking.length === 0) return []
+  if (parseInt(version) <= parseInt(versionOf(before))) {
+    return breaking.map(({ path, verdicts }) => `${path}: ${verdicts.map(({ message }) => message).join(' ')}`)
+  }
+  const entry = changelog.split(/^## /m).find((each) => each.split(/\s/, 1)[0] === version) ?? ''
+  return /breaking/i.test(entry) ? [] : [`CHANGELOG.md does not say what breaks in ${version}: "Breaking: ..."`]
+}
+
+/** A contract with the headers of `x-every-response` in each response: Redocly does not know what that says. */
+function spelledOut(text: string): string {
+  const document = fields(read(text))
+  const { headers } = fields(document['x-every-response'])
+  const operations = Object.values(fields(document['paths'])).flatMap((item) => Object.values(fields(item)))
+  for (const each of [document['components'], ...operations]) {
+    for (const response of Object.values(fields(fields(each)['responses'])).filter(isObject)) {
+      if (!('$ref' in response)) response['headers'] = { ...fields(headers), ...fields(response['headers']) }
+    }
+  }
+  return stringify(document, { aliasDuplicateObjects: false }) // Redocly does not follow aliases
+}
+
+function versionOf(document: string): string {
+  return String(fields(fields(read(document))['info'])['version'])
+}
