@@ -74,21 +74,24 @@ export class Validators {
    * @param marked the level from which on `readOnly` and `writeOnly` count: 1 for the members of the value
    */
   compile(name: string, schema: Schema, marked = 1): Check {
-    const validate = this.#ajv.compile({ type: 'object', properties: { [name]: schema } })
+    const validate = this.#ajv.compile(schema)
+    const whole = { parentData: {}, parentDataProperty: name, rootData: {}, dynamicAnchors: {} }
+    const context = { ...whole, instancePath: `/${name}` }
     const isChanged = this.#annotations.leads(schema)
     return (value, plain = value) => {
+      const isValid = validate(value, context)
       const holder = { [name]: plain }
-      const isValid = validate({ [name]: value })
       const found = isValid && isChanged ? this.#annotations.find(schema, value, { holder, key: name }) : []
       this.#annotations.forget()
-      const hidden = found.filter(({ schema, place }) => schema.hidden === true && levelOf(place) >= marked)
       if (!isValid) return { fault: describeFault(validate) }
+      if (found.length === 0) return { value: plain }
+      const hidden = found.filter(({ schema, place }) => schema.hidden === true && levelOf(place) >= marked)
       if (this.#use === 'request' && hidden[0])
         return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
       if (this.#use !== 'response') this.#annotations.change(found)
       else if (hidden.length > 0) {
         holder[name] = without(value, hidden)
-        if (!validate(holder)) return { fault: describeFault(validate) }
+        if (!validate(holder[name], context)) return { fault: describeFault(validate) }
       }
       return { value: holder[name] }
     }
