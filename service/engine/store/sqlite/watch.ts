@@ -18,6 +18,8 @@ const FRAME_HEADER = 24
 /** Where both of them have the salt, which is another one each time that the log begins anew. */
 const SALT_OF_LOG = 16
 const SALT_OF_FRAME = 8
+/** Bytes of a block of a file (https://man7.org/linux/man-pages/man3/stat.3type.html). */
+const BLOCK = 512
 
 /** The files of a database that is open. */
 export class DatabaseFiles {
@@ -26,8 +28,6 @@ export class DatabaseFiles {
   /** Closed after the database, because SQLite's locks on a file end when the process closes it for the first time. */
   readonly #index: number
   #known: ReturnType<typeof look>
-  /** The salt of the log at the last look, and how many frames it had. */
-  #seen = { salt: '', frames: 0 }
 
   /** @param path absolute, without symbolic links */
   constructor(path: string) {
@@ -84,19 +84,17 @@ export class DatabaseFiles {
     return undefined
   }
 
-  /**
-   * Whether the log begins as the index says, and has every frame since the one that was the last at the last look. What is
-   * cut off leaves a hole before the next frame.
-   */
+  /** Whether the log begins and ends as the index says, and if it has a hole, whether every frame is there. */
   #isLogWhole(): boolean {
     for (;;) {
       const { text, frames, pageSize, salt, isBeingWritten } = this.#readIndex()
       if (isBeingWritten || frames === 0) return true
       const saltOf = (frame: number) => this.#readSalt(LOG_HEADER + frame * (FRAME_HEADER + pageSize) + SALT_OF_FRAME)
+      const { blocks, size } = fstatSync(this.#log)
+      // What was cut off is a hole when SQLite has written after it. On a disk that compresses, every log may have holes.
+      const hasHole = blocks * BLOCK < size
       let isWhole = this.#readSalt(SALT_OF_LOG) === salt
-      const first = this.#seen.salt === salt ? Math.min(this.#seen.frames, frames) : 1
-      for (let n = first; isWhole && n <= frames; n++) isWhole = saltOf(n - 1) === salt
-      if (isWhole) this.#seen = { salt, frames }
+      for (let n = hasHole ? 0 : frames - 1; isWhole && n < frames; n++) isWhole = saltOf(n) === salt
       if (isWhole) return true
       if (this.#readIndex().text === text) return false // otherwise another process has written meanwhile
     }
