@@ -28,8 +28,9 @@ const PARAMETER_REFUSALS: Refusals = [
   ['allowEmptyValue', /^true$/, '"allowEmptyValue" is not served: leave it out'],
   ['content', /./, '"content" of a parameter is not served: write "schema"'],
 ]
-/** A segment is one parameter, or plain text. The router uses `*` and parentheses for its own syntax. */
-const PATH = /^(\/([\w.~!$&'+,;=@:-]+|{[^{}/]+}))*\/?$/
+/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
+const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
+const SEGMENT = 'write each segment as plain text and {parameters}, with text between two of them'
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 /** OpenAPI ignores these headers as parameters, and describes them by other means (3.1.0, section 4.8.12.2). */
 const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
@@ -39,9 +40,14 @@ export function readOperations(context: Context, prefix: string): Operation[] {
   const { root, refuse } = context
   refuseAll(context, root, [['jsonSchemaDialect', ...DIALECT_REFUSAL]])
   const ids = new Set<string>()
+  const shapes = new Map<string, string>()
   const paths = Object.entries(root.paths ?? {}).filter(([path]) => !path.startsWith('x-'))
   return paths.flatMap(([path, written]) => {
-    if (!PATH.test(path)) refuse(written, `the path ${path} is not served: a segment is plain, or one {parameter}`)
+    if (!PATH.test(path)) refuse(written, `the path ${path} is not served: ${SEGMENT}`)
+    if (/({[^}]+}).*\1/.test(path)) refuse(written, `the path ${path} has a parameter twice: give each its own name`)
+    const other = shapes.get(shapeOf(path))
+    if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
+    shapes.set(shapeOf(path), path)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
     for (const each of [written, deref(written)]) refuseAll(context, each, PATH_REFUSALS)
     const item = { ...deref(written), ...written }
@@ -60,6 +66,12 @@ export function readOperations(context: Context, prefix: string): Operation[] {
       return { id: id ?? '', method: method.toUpperCase(), path: prefix + path, ...described }
     })
   })
+}
+
+/** Without the names, and without what stands between parameters of a segment: the router looks at its start and its end. */
+function shapeOf(path: string): string {
+  const segments = path.split('/').map((each) => (/^{[^}]*}$/.test(each) ? '{}' : each.replace(/{.*}/, '{-}')))
+  return segments.join('/')
 }
 
 function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void {
