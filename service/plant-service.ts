@@ -1,6 +1,5 @@
-import type { components, Request, Result } from './engine/contract/contract.ts'
-import type { Collection } from './engine/store/store.ts'
-import { refusal } from './engine/contract/answer.ts'
+import type { components, Request, Result } from './contract.gen.ts'
+import { refusal, type Collection } from './engine/index.ts'
 
 /** The operations of the contract, a method for each operationId. */
 export class PlantService {

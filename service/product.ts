@@ -1,8 +1,12 @@
-import { defineProduct } from './engine/define-product.ts'
+import { contract } from './contract.gen.ts'
+import { defineProduct } from './engine/index.ts'
 import { PlantService } from './plant-service.ts'
 
-/** What this service is: what it stores, and the classes with the methods of its operations. */
+/** What this service is: its names, its contract, what it stores, and the classes with the methods of its operations. */
 export const product = defineProduct({
+  name: 'plants',
+  tokenPrefix: 'plant',
+  contract,
   collections: { plants: { schema: 'Plant', key: 'int64' } },
   services: ({ plants }) => [new PlantService(plants)],
 })

@@ -5,7 +5,7 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { readConfig, variables } from '../service/engine/config.ts'
 
-const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig({})
+const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig('plants', {})
 const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))
 const read = (file: string) => readFileSync(`deploy/${file}`, 'utf8')
 
@@ -59,7 +59,7 @@ t.test('compose.yaml agrees with the service, publishes only the gateway, and co
     t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
     for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
     const inserted = environment['DATABASE_URL']?.replace(/\$\{\w+:\?\}/, 'secret')
-    t.match(readConfig({ ...environment, DATABASE_URL: inserted }).DATABASE_URL, {
+    t.match(readConfig('plants', { ...environment, DATABASE_URL: inserted }).DATABASE_URL, {
       url: 'postgres://plants:secret@database/plants',
     })
   }

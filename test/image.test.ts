@@ -8,7 +8,7 @@ import { readConfig } from '../service/engine/config.ts'
 import { run, startService } from './support/process.ts'
 import { freePort } from './support/project.ts'
 
-const { PORT, ADMIN_PORT } = readConfig({})
+const { PORT, ADMIN_PORT } = readConfig('plants', {})
 
 /** The instructions of both stages, as `<name> <words>`. */
 const [building = [], instructions = []] = readFileSync('Dockerfile', 'utf8')

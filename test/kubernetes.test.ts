@@ -9,7 +9,7 @@ import { readConfig, variables } from '../service/engine/config.ts'
 import { violationsOf } from './support/pod-security.ts'
 import { run } from './support/process.ts'
 
-const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT } = readConfig({})
+const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT } = readConfig('plants', {})
 const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))
 
 // The most seconds that a shutdown takes, as the README says.

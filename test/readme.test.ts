@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { execFile, spawnSync } from 'node:child_process'
 import t from 'tap'
+import { product } from '../service/product.ts'
 import { variables } from '../service/engine/config.ts'
 import { build } from './support/helper.ts'
 
@@ -11,7 +12,7 @@ const readme = readFileSync('README.md', 'utf8')
 t.test('the configuration table agrees with config.ts', async (t) => {
   const rows = Object.entries(variables).map(
     ([name, [fallback, { values }, meaning]]) =>
-      `| \`${name}\` | ${fallback === '' ? 'none' : `\`${fallback}\``} | ${values} | ${meaning} |`,
+      `| \`${name}\` | ${fallback === '' ? 'none' : `\`${fallback.replace('{name}', product.name)}\``} | ${values} | ${meaning} |`,
   )
   t.strictSame(section('deploy/README.md', '## Configuration').match(/^\| `.*/gm), rows)
 })

@@ -1,34 +1,26 @@
-// The architecture of service/: which folder ("room") may import which, and what may be in one place only.
+// The architecture of service/: the product imports the engine by its door only, and in the engine each folder ("room")
+// imports lower ones only.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 
-/** The rooms from the top down. A file imports files of its own room and of lower rooms only. */
+/** The rooms of the engine from the top down. A file imports files of its own room and of lower rooms only. */
 const LAYERS = [
+  ['index.ts'],
   ['programs'],
-  ['app'],
-  ['auth', 'ops', 'product'],
+  ['app.ts'],
+  ['auth', 'ops', 'define-product.ts'],
   ['store'],
   ['contract'],
   ['http'],
-  ['config'],
-  ['errors'],
+  ['config.ts'],
+  ['errors.ts'],
 ]
-
-/** The room of each file at the top of service/; any other file there is a program. */
-const AT_THE_TOP: Readonly<Record<string, string>> = {
-  'app.ts': 'app',
-  'plant-service.ts': 'product',
-  'product.ts': 'product',
-  'define-product.ts': 'product',
-  'contract.gen.ts': 'contract',
-  'config.ts': 'config',
-  'errors.ts': 'errors',
-}
 
 const files = globSync('**/*.ts', { cwd: 'service' })
 const sources = new Map(files.map((file) => [file, readFileSync(`service/${file}`, 'utf8')]))
+const inEngine = (file: string) => file.startsWith('engine/')
 
 /** The files that each file imports, types and dynamic imports included. */
 const imports = new Map(
@@ -43,9 +35,18 @@ t.test('each imported file exists', async (t) => {
   for (const [file, targets] of imports) for (const to of targets) t.ok(sources.has(to), `${file} imports ${to}`)
 })
 
-t.test('rooms import downwards only', async (t) => {
+t.test('the engine has one door, and imports nothing of the product', async (t) => {
   for (const [file, targets] of imports) {
     for (const to of targets) {
+      t.ok(inEngine(file) ? inEngine(to) : !inEngine(to) || to === 'engine/index.ts', `${file} imports ${to}`)
+    }
+  }
+  t.strictSame(filesWith(/plant/i).filter(inEngine), [], 'the engine does not name the product')
+})
+
+t.test('rooms import downwards only', async (t) => {
+  for (const [file, targets] of imports) {
+    for (const to of inEngine(file) ? targets : []) {
       const [from, below] = [roomOf(file), roomOf(to)]
       t.ok(from === below || layerOf(from) < layerOf(below), `${file} (${from}) imports ${to} (${below})`)
     }
@@ -71,11 +72,6 @@ t.test('only one file calls fastify-openapi-glue', async (t) => {
   t.strictSame(filesWith(/'fastify-openapi-glue'/), ['engine/contract/routes.ts'])
 })
 
-t.test('contract/ and http/ do not name the product', async (t) => {
-  const found = filesWith(/plant/i).filter((file) => /^engine\/(contract|http)\//.test(file) && !file.endsWith('.gen.ts'))
-  t.strictSame(found, [])
-})
-
 t.test('a file is short', async (t) => {
   for (const [file, text] of sources) {
     const lines = text.split('\n').length - 1
@@ -83,14 +79,14 @@ t.test('a file is short', async (t) => {
   }
 })
 
+/** The room of a file of the engine: its folder, or a file at the top. */
 function roomOf(file: string): string {
-  const [folder = '', ...rest] = file.replace(/^engine\//, '').split('/')
-  return rest.length > 0 ? folder : (AT_THE_TOP[folder] ?? 'programs')
+  return file.split('/')[1] ?? ''
 }
 
 function layerOf(room: string): number {
   const layer = LAYERS.findIndex((rooms) => rooms.includes(room))
-  if (layer === -1) throw new Error(`service/${room}/ is not a room of the design`)
+  if (layer === -1) throw new Error(`service/engine/${room} is not a room of the design`)
   return layer
 }
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
-import { TOKEN_TEXT } from './auth/access-tokens.ts'
+import { textOfTokens } from './auth/access-tokens.ts'
 import { accessTokenChecker, buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
 import { readContract } from './contract/contract.ts'
@@ -11,30 +11,33 @@ import { requireCaller } from './contract/security.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
 import { answerOtherMethods, checkPath, checkProtocol, checkQuery } from './http/protocol.ts'
-import { Counter } from './http/metrics.ts'
+import { Counter, OWN } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
 import { makeServer } from './http/server.ts'
-import { product } from '../product.ts'
 import { makeCollection } from './store/collection.ts'
 import { itemReader } from './contract/items.ts'
 import type { Store } from './store/store.ts'
+import type { Product } from './define-product.ts'
 
-/** The contract of this service. */
-export const CONTRACT = fileURLToPath(import.meta.resolve('../../openapi.yaml'))
-
-const SHED = new Counter({ name: 'plants_shed_requests_total', help: 'Requests refused because there were too many' })
+const SHED = new Counter({ name: `${OWN}shed_requests_total`, help: 'Requests refused because there were too many' })
 const REFUSED = new Counter({
-  name: 'plants_refused_authentications_total',
+  name: `${OWN}refused_authentications_total`,
   help: 'Requests answered 401',
   labelNames: ['reason'],
 })
 
+/** The file of a product's contract. */
+export function fileOf({ contract }: Product): string {
+  return fileURLToPath(contract.file)
+}
+
 /** The parts that an app is built from. */
 export interface Parts {
+  readonly product: Product
   readonly config: Config
   readonly store: Store
   readonly log: FastifyBaseLogger
-  /** The file of the contract. */
+  /** The file of the contract, if it is not the product's. */
   readonly contract?: string
   /** A plugin that sees each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback
@@ -46,24 +49,24 @@ export interface Parts {
  * Builds the server from the contract, ready to listen. Closing it does not close the store.
  * @throws {StartupError} if the contract and the code do not fit
  */
-export async function buildApp({ config, store, log, ...options }: Parts): Promise<FastifyInstance> {
-  const contract = await readContract(options.contract ?? CONTRACT, config.BASE_URL)
+export async function buildApp({ product, config, store, log, ...options }: Parts): Promise<FastifyInstance> {
+  const contract = await readContract(options.contract ?? fileOf(product), config.BASE_URL, product.contract)
   const onTooBusy = () => SHED.inc()
   const app = makeServer({
     config,
     log,
     maxConnections: config.MAX_CONNECTIONS,
-    secret: TOKEN_TEXT,
+    secret: textOfTokens(product.tokenPrefix),
     logsRequests: true,
     onTooBusy,
   })
   app.decorate('contract', contract)
   if (options.plugin) await app.register(options.plugin)
 
-  const checkAccessToken = accessTokenChecker(store)
+  const checkAccessToken = accessTokenChecker(product.tokenPrefix, store)
   // Loaded only where it is needed: the service starts faster.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const makeGuard = await buildGuards(app, checkAccessToken, checkJwt)
+  const makeGuard = await buildGuards(app, product.name, checkAccessToken, checkJwt)
 
   // The hooks run in this order. The first one that refuses a request answers it.
   // For every request, also one of an unknown path:

@@ -17,7 +17,7 @@ export const variables = {
   HOST: ['127.0.0.1', text('an address'), 'The address to listen on (the image sets `0.0.0.0`)'],
   PORT: ['3000', integer(0, 65_535), 'The port to listen on; `0` takes a free one'],
   ADMIN_PORT: ['3001', integer(0, 65_535), 'The port for operators: probes and metrics; another one than `PORT`'],
-  DATABASE_URL: ['sqlite:data/plants.db', databaseUrl(), 'Where the plants are kept'],
+  DATABASE_URL: ['sqlite:data/{name}.db', databaseUrl(), 'Where the data is kept'],
   DATABASE_POOL_SIZE: ['5', integer(1, 1000), 'Connections to PostgreSQL'],
   DATABASE_TIMEOUT: [
     '3',
@@ -51,15 +51,19 @@ export type Config = {
 
 /**
  * Reads the configuration. A variable that is absent or empty has its default.
+ * @param name of the product, from which the default file of the database has its name
  * @param environment the values by name
  * @throws {StartupError} naming all faulty variables, but not their values: a URL may hold a password
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function readConfig(
+  name: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Config {
   const faults: string[] = []
-  const entries = Object.entries(variables).map(([name, [fallback, { values, read }]]) => {
-    const value = read(environment[name] || fallback)
-    if (value === undefined) faults.push(`${name} must be ${values.replaceAll('`', '')}`)
-    return [name, value]
+  const entries = Object.entries(variables).map(([variable, [fallback, { values, read }]]) => {
+    const value = read(environment[variable] || fallback.replace('{name}', name))
+    if (value === undefined) faults.push(`${variable} must be ${values.replaceAll('`', '')}`)
+    return [variable, value]
   })
   const isSet = JWT.find((name) => environment[name])
   const missing = isSet === undefined ? [] : JWT.filter((name) => !environment[name])
@@ -67,12 +71,17 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const config = Object.fromEntries(entries) as Config // Object.fromEntries loses the types of the entries
   const { PORT, ADMIN_PORT, DATABASE_URL, DATABASE_TIMEOUT, STALL_TIMEOUT } = config
   if (PORT === ADMIN_PORT && PORT > 0) faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
-  // A request may need two operations: one for its token, and one for plants. The connection must stay open for both.
+  // A request may need two operations: one for its token, and one for an item. The connection must stay open for both.
   if (faults.length === 0 && 'url' in DATABASE_URL && DATABASE_TIMEOUT > STALL_TIMEOUT / 2) {
     faults.push(`DATABASE_TIMEOUT must be at most half of STALL_TIMEOUT, which is ${STALL_TIMEOUT}`)
   }
   if (faults.length > 0) throw new StartupError(faults.join('; '))
   return Object.freeze(config)
+}
+
+/** The default of `DATABASE_URL`. @param name of the product */
+export function defaultDatabase(name: string): string {
+  return variables.DATABASE_URL[0].replace('{name}', name)
 }
 
 /** The value of an option that npm took as its own, because `--` is missing, as in `npm run token list --x=y`. */

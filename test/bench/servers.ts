@@ -50,7 +50,7 @@ export function bareFastify(folder: string, sizes: Sizes): Server {
 export async function serviceOn(name: string, url: string, folder: string, sizes: Sizes): Promise<Server> {
   // A power cut would cost the bench alone: it need not wait for the disk here.
   const fast = url.startsWith('postgres:') ? `${url}?options=-c%20synchronous_commit=off` : url
-  const store = await openTestStore(readConfig({ DATABASE_URL: fast }).DATABASE_URL)
+  const store = await openTestStore(readConfig('plants', { DATABASE_URL: fast }).DATABASE_URL)
   for (const batch of batchesOf(sizes, 1000)) {
     await Promise.all(batch.map(({ owner, id }) => store.create(owner, BigInt(id), plantOf(id))))
   }

@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { buildApp } from '../../service/engine/app.ts'
+import { product } from '../../service/product.ts'
 import { readConfig } from '../../service/engine/config.ts'
 import { fields } from './fields.ts'
 import { createPlantClient, type PlantClient } from './client.ts'
@@ -57,11 +58,11 @@ export interface Service {
 
 /** Starts the service on a temporary database. Both close when the test ends. */
 export async function build(t: Test, environment: Record<string, string> = {}): Promise<Service> {
-  const config = readConfig({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
+  const config = readConfig(product.name, { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
   const store = await openTestStore(config.DATABASE_URL, true, config)
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
-  const app = await buildApp({ config, store, log: pino({ level: config.LOG_LEVEL }, lines) })
+  const app = await buildApp({ product, config, store, log: pino({ level: config.LOG_LEVEL }, lines) })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(async () => {
     app.server.closeAllConnections()

@@ -52,9 +52,8 @@ const SCHEMAS = `    Note:
 `
 
 const SERVICE = `
-import type { components, Request } from './contract/contract.ts'
-import { refusal } from './contract/answer.ts'
-import type { Collection } from './store/store.ts'
+import type { components, Request } from './contract.gen.ts'
+import { refusal, type Collection } from './engine/index.ts'
 
 type Note = components['schemas']['Note']
 type Plant = components['schemas']['Plant']
@@ -96,11 +95,15 @@ export class NoteService {
 `
 
 const PRODUCT = `
-import { defineProduct } from './define-product.ts'
+import { contract } from './contract.gen.ts'
+import { defineProduct } from './engine/index.ts'
 import { NoteService } from './note-service.ts'
 import { PlantService } from './plant-service.ts'
 
 export const product = defineProduct({
+  name: 'second',
+  tokenPrefix: 'plant',
+  contract,
   collections: { plants: { schema: 'Plant', key: 'int64' }, notes: { schema: 'Note', key: 'text' } },
   services: ({ plants, notes }) => [new PlantService(plants), new NoteService(plants, notes)],
 })

@@ -3,7 +3,7 @@ import { makeCollection } from '../../service/engine/store/collection.ts'
 import { product } from '../../service/product.ts'
 import { openStore } from '../../service/engine/store/open.ts'
 import type { Collection, Store } from '../../service/engine/store/store.ts'
-import type { components } from '../../service/engine/contract/contract.ts'
+import type { components } from '../../service/contract.gen.ts'
 import { parseJson } from '../../service/engine/http/json.ts'
 
 export type Plant = components['schemas']['Plant']
@@ -26,7 +26,9 @@ type Rest = Parameters<typeof openStore> extends [unknown, unknown, ...infer Oth
 /** Opens a store as the service does. Takes what `openStore` takes, but the collections. */
 export async function openTestStore(database: Parameters<typeof openStore>[0], ...rest: Rest): Promise<TestStore> {
   // The service that a test builds opens the collections of the product, too.
-  return collectionsOf(await openStore(database, { ...product.collections, ...COLLECTIONS }, ...rest))
+  return collectionsOf(
+    await openStore(database, { ...product, collections: { ...product.collections, ...COLLECTIONS } }, ...rest),
+  )
 }
 
 /** Adds the methods of its collections to an open store. */

@@ -1,16 +1,22 @@
 import { createToken } from '../../service/engine/auth/access-tokens.ts'
+import { product } from '../../service/product.ts'
 import type { Store } from '../../service/engine/store/store.ts'
 import type { Service } from './helper.ts'
 
-const NO_CREDENTIALS = 'Bearer realm="plants"'
-const INVALID = 'Bearer realm="plants", error="invalid_token"'
+/** The beginning of the tokens. */
+export const PREFIX = product.tokenPrefix
+
+const NO_CREDENTIALS = `Bearer realm="${product.name}"`
+const INVALID = `${NO_CREDENTIALS}, error="invalid_token"`
 
 /** Headers as a list of name, value, name, value; and the challenge that answers them. */
 type Refused = readonly [headers: readonly string[], challenge: string]
 
-/** Issues an access token. @param options the parameters of `createToken` */
-export async function issueToken(store: Store, ...options: Parameters<typeof createToken>): Promise<string> {
-  const { token, stored } = createToken(...options)
+type TokenOptions = Parameters<typeof createToken> extends [unknown, ...infer Options] ? Options : never
+
+/** Issues an access token. @param options the parameters of `createToken` after the prefix */
+export async function issueToken(store: Store, ...options: TokenOptions): Promise<string> {
+  const { token, stored } = createToken(PREFIX, ...options)
   await store.addToken(stored)
   return token.toString()
 }

@@ -2,6 +2,7 @@
 import { Pool, type Query } from '../../service/engine/store/postgres/pool.ts'
 import { prepareSchema, type Version, VERSIONS } from '../../service/engine/store/postgres/schema.ts'
 import { COLLECTIONS } from './stores.ts'
+import { PREFIX } from './tokens.ts'
 
 /** A future version of the schema. */
 export const NEXT = {
@@ -20,7 +21,9 @@ export async function upgrade(url: string, versions: readonly Version[] = [...VE
     if (!text.startsWith('SELECT')) run.push(text)
     return connections.write(text, values)
   }
-  await prepareSchema(query, COLLECTIONS, versions).finally(() => connections.end())
+  await prepareSchema(query, { tokenPrefix: PREFIX, collections: COLLECTIONS }, versions).finally(() =>
+    connections.end(),
+  )
   return run
 }
 

@@ -11,6 +11,7 @@ import { copyAsSecondProduct } from '../support/second-product.ts'
 import { need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
 import { openTestStore } from '../support/stores.ts'
+import { PREFIX } from '../support/tokens.ts'
 import { accessTokenChecker } from '../../service/engine/auth/guard.ts'
 
 need('strace')
@@ -147,7 +148,8 @@ async function violationsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, t
   try {
     const store = await openTestStore({ file })
     const isKnown =
-      token === undefined || isDeepStrictEqual(await accessTokenChecker(store)(token), { caller: 'demo', scopes: [] })
+      token === undefined ||
+      isDeepStrictEqual(await accessTokenChecker(PREFIX, store)(token), { caller: 'demo', scopes: [] })
     await store.close()
     const { items, faults } = inspect(file, 'demo')
     return [...faults.map(String), ...known.violations(items), ...(isKnown ? [] : ['the token is lost'])]

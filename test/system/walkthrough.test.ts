@@ -13,7 +13,7 @@ const promises = promised.trim().split(/\n */)
 /** In the short form, types and tests only; of the tests, those of the rooms that have to do with the contract. */
 const isLong = process.env['LONG'] === '1'
 const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
-const ROOMS = ['test/*.test.ts', 'test/{auth,contract,fuzz,http,ops,support}/**/*.test.ts']
+const ROOMS = ['test/*.test.ts', 'test/{contract,fuzz,product}/**/*.test.ts']
 const TEST = isLong ? ['test'] : ['run', 'test:file', '--', ...globSync(ROOMS)]
 
 t.setTimeout(3_600_000)

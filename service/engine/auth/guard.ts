@@ -18,18 +18,19 @@ declare module 'fastify' {
 /** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
 export type CheckToken = (token: string) => Verdict | Promise<Verdict>
 
-const REALM = 'realm="plants"'
 /** Milliseconds that a token is cached, from the start of its look-up. If it is revoked, it works until then. */
 export const TOKEN_TTL = 3000
 const MAX_TOKENS = 10_000
 
 /**
  * Makes the guards of the contract's security schemes. They look at the headers only.
+ * @param realm the protection space that the challenges name (RFC 9110, section 11.5)
  * @param checkAccessToken for the tokens that the service issues
  * @param checkJwt for the tokens of an identity provider, if there is one
  */
 export async function buildGuards(
   app: FastifyInstance,
+  realm: string,
   checkAccessToken: CheckToken,
   checkJwt = checkAccessToken,
 ): Promise<MakeGuard> {
@@ -54,8 +55,10 @@ export async function buildGuards(
 
   return (scheme) =>
     scheme.type === 'bearer'
-      ? guard('authorization', `Bearer ${REALM}`, checkBearer)
-      : guard(scheme.header, `ApiKey ${REALM}`, ({ headers }) => checkAccessToken(String(headers[scheme.header])))
+      ? guard('authorization', `Bearer realm="${realm}"`, checkBearer)
+      : guard(scheme.header, `ApiKey realm="${realm}"`, ({ headers }) =>
+          checkAccessToken(String(headers[scheme.header])),
+        )
 }
 
 /** Makes a guard. It refuses a repeated header: of several lines Node shows only the first, or joins them. */
@@ -70,7 +73,7 @@ function guard(header: string, challenge: string, check: Guard['check']): Guard 
 }
 
 /** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
-export function accessTokenChecker(store: Pick<Store, 'findToken'>): CheckToken {
+export function accessTokenChecker(prefix: string, store: Pick<Store, 'findToken'>): CheckToken {
   // `ttlAutopurge`: no unused token stays in memory. `ttlResolution: 0` saves a timer in each millisecond.
   const known = new LRUCache<string, StoredToken>({
     max: MAX_TOKENS,
@@ -85,7 +88,7 @@ export function accessTokenChecker(store: Pick<Store, 'findToken'>): CheckToken 
   }
 
   async function find(token: string): Promise<Verdict> {
-    const digest = readToken(token)
+    const digest = readToken(prefix, token)
     if (digest === undefined) return { refused: 'malformed' }
     const start = performance.now()
     const found = await store.findToken(digest)

@@ -17,11 +17,6 @@ export interface Answer {
   readonly body?: unknown
 }
 
-/** The result of an operation that refuses a request. The contract must declare the status, with the schema Error. */
-export function refusal<Status extends number>(status: Status, message: string) {
-  return { status, body: { error: status, message } } as const
-}
-
 /** Sends the answer of a method. @throws {Error} if the contract does not allow it */
 type Send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => FastifyReply | Promise<FastifyReply>
 type Written = { readonly text?: string; readonly fault?: string | undefined }

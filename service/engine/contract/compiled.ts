@@ -17,6 +17,16 @@ export interface Compiled {
   readonly items: Readonly<Record<string, string>>
 }
 
+/** The contract in `contract.gen.ts`: compiled, with its types, and where it is. */
+export interface CompiledContract<Components = unknown, Operations = unknown> extends Compiled {
+  /** The file URL of the OpenAPI document. */
+  readonly file: string
+  /** The path of the generated file. */
+  readonly generated: string
+  /** Only for the compiler. */
+  readonly types?: { readonly components: Components; readonly operations: Operations }
+}
+
 /** A JSON Schema with the keywords of validation.ts. */
 export type Schema = Readonly<Record<string, unknown>> | boolean
 

@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Compiled } from './compiled.ts'
-import { COMPILED } from '../../contract.gen.ts'
+import type { Compiled, CompiledContract } from './compiled.ts'
 import { reasonOf, StartupError } from '../errors.ts'
-
-export type { components, OperationId, Request, Result, Service } from './types.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -25,10 +22,11 @@ export interface Contract extends Compiled {
  * Reads an OpenAPI 3.1 document. It is compiled if it has changed since the last `npm run generate`.
  * @param file the path of a YAML file
  * @param baseUrl the default of the server variable `base_url` in the served bytes
+ * @param generated the contract as it was compiled by the last `npm run generate`
  * @throws {StartupError} with file, line and reason of each fault
  */
-export async function readContract(file: string, baseUrl?: string): Promise<Contract> {
-  const compiled = isCurrent(file) ? COMPILED : await compileAnew(file)
+export async function readContract(file: string, baseUrl?: string, generated?: CompiledContract): Promise<Contract> {
+  const compiled = generated && isCurrent(file, generated) ? generated : await compileAnew(file)
   const text = compiled.bundle ?? readFileSync(file, 'utf8')
   return { ...compiled, file, bytes: Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, compiled, baseUrl)) }
 }
@@ -42,8 +40,8 @@ async function compileAnew(file: string): Promise<Compiled> {
 }
 
 /** Whether the files are unchanged since the last `npm run generate`. The image has only the main file. */
-function isCurrent(file: string): boolean {
-  const [[, first] = [], ...others] = Object.entries(COMPILED.sources)
+function isCurrent(file: string, { sources }: Compiled): boolean {
+  const [[, first] = [], ...others] = Object.entries(sources)
   const isSame = (path: string, sum?: string) => hash('sha256', readFileSync(path)) === sum
   const paths = others.map(([name, sum]) => [join(dirname(file), name), sum] as const)
   try {

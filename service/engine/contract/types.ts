@@ -1,32 +1,28 @@
 // The types of a service's methods, made from the generated types of the contract.
 import type { Mark } from './compiled.ts'
-import type { operations } from '../../contract.gen.ts'
 import type { JsonText } from '../http/json.ts'
 
-export type { components } from '../../contract.gen.ts'
-
-/** The operationIds of the contract. */
-export type OperationId = keyof operations
-
 /** The validated parts of a request, as the contract describes them. An int64 is a `bigint`. */
-export interface Request<Id extends OperationId> {
+export interface RequestOf<Operation> {
   /** The caller that the credentials name; empty if there are none, and the operation needs none. */
   readonly caller: string
-  readonly path: Part<Id, 'path'>
-  readonly query: Part<Id, 'query'>
-  readonly header: Part<Id, 'header'>
+  readonly path: Part<Operation, 'path'>
+  readonly query: Part<Operation, 'query'>
+  readonly header: Part<Operation, 'header'>
   /** The value of the JSON, a text, the fields and files of a form, or a stream of bytes. */
-  readonly body: RequestBody<operations[Id]['requestBody']>
+  readonly body: RequestBody<Operation extends { requestBody?: unknown } ? Operation['requestBody'] : undefined>
 }
 
 /** The answer of a method: a status that the contract declares, with its headers and its body. */
-export type Result<Id extends OperationId> = Results<operations[Id]['responses']>
+export type ResultOf<Operation> = Operation extends { responses: infer Responses } ? Results<Responses> : never
 
-/** A method for each operation of the contract, named by its operationId. */
-export type Service = { [Id in OperationId]: (request: Request<Id>) => Promise<Result<Id>> }
+/** A method for each operation of a contract, named by its operationId. */
+export type Service<Operations> = {
+  [Id in keyof Operations]: (request: RequestOf<Operations[Id]>) => Promise<ResultOf<Operations[Id]>>
+}
 
-type Part<Id extends OperationId, Name extends string> = operations[Id]['parameters'] extends {
-  [_ in Name]?: infer Value extends object
+type Part<Operation, Name extends string> = Operation extends {
+  parameters: { [_ in Name]?: infer Value extends object }
 }
   ? Readonly<Value>
   : unknown

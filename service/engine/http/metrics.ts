@@ -7,5 +7,8 @@ import Histogram from 'prom-client/lib/histogram.js'
 // A metric is a constant beside the code that counts. ops/metrics.ts exports them, from prom-client's default registry.
 export { Counter, Gauge, Histogram }
 
+/** The beginning of the names of the service's own metrics. ops/metrics.ts writes the product's name in its place. */
+export const OWN = 'service_'
+
 /** The label for all unknown values: a client must not be able to add time series. */
 export const OTHER = '_OTHER'

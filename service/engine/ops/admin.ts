@@ -17,7 +17,7 @@ const MAX_CONNECTIONS = 100
  * @param secret matches text that a request id must not contain
  * @throws {StartupError} naming the host and the port
  */
-export async function openAdmin(config: Config, log: Logger, secret?: RegExp) {
+export async function openAdmin(name: string, config: Config, log: Logger, secret?: RegExp) {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
   let store: Pick<Store, 'ping' | 'figures'> | undefined
   let checkReadiness: (() => Promise<void>) | undefined
@@ -37,7 +37,7 @@ export async function openAdmin(config: Config, log: Logger, secret?: RegExp) {
   })
   app.get('/metrics', async (_request, reply) => {
     if (store === undefined) throw notServing()
-    metrics ??= loadMetrics(store)
+    metrics ??= loadMetrics(name, store)
     const { contentType, write } = await metrics
     return reply.type(contentType).send(await write())
   })
@@ -66,7 +66,7 @@ export async function openAdmin(config: Config, log: Logger, secret?: RegExp) {
   }
 }
 
-async function loadMetrics(store: Pick<Store, 'figures'>) {
+async function loadMetrics(name: string, store: Pick<Store, 'figures'>) {
   const { makeMetrics } = await import('./metrics.ts')
-  return makeMetrics(store)
+  return makeMetrics(name, store)
 }

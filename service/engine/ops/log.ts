@@ -5,7 +5,7 @@ import { fstatSync, write as writeFile } from 'node:fs'
 import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
-import { Counter } from '../http/metrics.ts'
+import { Counter, OWN } from '../http/metrics.ts'
 import { readable } from './readable.ts'
 
 /** Characters that are collected before a write. */
@@ -18,7 +18,7 @@ const MAX_WAITING = 8 * 1024 * 1024
 const EXIT_TIMEOUT = 500
 
 const DROPPED = new Counter({
-  name: 'plants_dropped_log_lines_total',
+  name: `${OWN}dropped_log_lines_total`,
   help: 'Lines of the log that were dropped because nobody read it',
 })
 

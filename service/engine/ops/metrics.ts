@@ -1,9 +1,12 @@
 // Loaded at the first request for metrics: to load it at each start would take a tenth longer.
 import { collectDefaultMetrics, Counter, Gauge, register, Registry } from 'prom-client'
+import { OWN } from '../http/metrics.ts'
 import type { Figures, Store } from '../store/store.ts'
 
 /** Gauges of prom-client whose names say counter: https://prometheus.io/docs/practices/naming/ */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`)
+
+const OWN_NAME = new RegExp(`^(# (?:HELP|TYPE) |)${OWN}`, 'gm')
 
 /** The metrics of a store. One whose figure the store does not have is left out. */
 const STORE_METRICS: readonly [end: string, help: string, read: (figures: Figures) => number | undefined][] = [
@@ -18,8 +21,8 @@ const STORE_METRICS: readonly [end: string, help: string, read: (figures: Figure
   ['pool_waiting', 'Reads and writes that wait for the statements before theirs', ({ pool }) => pool?.waiting],
 ]
 
-/** Collects all metrics: the counters of other files, the process and the store. */
-export function makeMetrics(store: Pick<Store, 'figures'>) {
+/** Collects all metrics: the counters of other files, the process and the store. @param product its name begins theirs */
+export function makeMetrics(product: string, store: Pick<Store, 'figures'>) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
@@ -30,12 +33,15 @@ export function makeMetrics(store: Pick<Store, 'figures'>) {
       metric.inc(read(store.figures()) ?? 0)
     }
     const Metric = end.endsWith('_total') ? Counter : Gauge
-    const name = `plants_store_${end}`
+    const name = `${OWN}store_${end}`
     const metric: Counter | Gauge = new Metric({ name, help, registers: [registry], collect })
   }
   return {
     contentType: registry.contentType,
     /** Writes all metrics in Prometheus' text format. */
-    write: async () => `${await register.metrics()}\n${await registry.metrics()}`,
+    write: async () => {
+      const text = `${await register.metrics()}\n${await registry.metrics()}`
+      return text.replaceAll(OWN_NAME, (_, before: string) => `${before}${product}_`)
+    },
   }
 }

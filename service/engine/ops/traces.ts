@@ -11,12 +11,13 @@ import { routeTemplate } from '../http/open-requests.ts'
 /**
  * Begins to export a span of each request to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read this variable
  * themselves, and the others of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
+ * @param name of the service in the traces
  * @returns undefined if `OTEL_SDK_DISABLED` is true
  */
-export function startTraces() {
+export function startTraces(name: string) {
   if (getBooleanFromEnv('OTEL_SDK_DISABLED')) return undefined
   propagation.setGlobalPropagator(new W3CTraceContextPropagator())
-  const named = resourceFromAttributes({ 'service.name': 'plant-store' })
+  const named = resourceFromAttributes({ 'service.name': name })
   const provider = new BasicTracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],

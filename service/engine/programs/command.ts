@@ -66,7 +66,7 @@ function unknown(word: string, known: readonly string[]): never {
   throw new Error(`${word} is unknown${near === undefined ? SEE_HELP : `; did you mean ${near}?`}`)
 }
 
-/** Describes counts in words: "2 plants and 1 tokens". */
+/** Describes counts in words: "2 items and 1 tokens". */
 export function describeCounts(counts: Readonly<Record<string, number>>): string {
   const words = Object.entries(counts).map(([name, count]) => `${count} ${name}`)
   return new Intl.ListFormat('en').format(words)

@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createToken } from '../auth/access-tokens.ts'
-import { type Config, variables } from '../config.ts'
+import { type Config, defaultDatabase } from '../config.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Store } from '../store/store.ts'
 
@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts'
  * @param address where the service listens
  */
 export async function printWelcome(
+  name: string,
   { DATABASE_URL, DOCS }: Config,
   store: Store,
   address: string,
@@ -19,7 +20,7 @@ export async function printWelcome(
   const at = 'file' in DATABASE_URL ? resolve(DATABASE_URL.file) : `PostgreSQL, ${withoutUser(DATABASE_URL.url)}`
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
   const url = 'file' in DATABASE_URL ? `sqlite:${DATABASE_URL.file}` : ''
-  const setting = ['', variables.DATABASE_URL[0]].includes(url) ? '' : `DATABASE_URL='${url}' `
+  const setting = ['', defaultDatabase(name)].includes(url) ? '' : `DATABASE_URL='${url}' `
   // Only the first items are counted: to count all of them may take long.
   const counts = [...store.tables].map(async ([name, table]) => {
     const some = await table.entries()
@@ -34,10 +35,15 @@ ${prefix === '' ? '' : `  API     ${address}${prefix}\n`}  Docs    ${address}${D
 }
 
 /** Issues a token for the caller `demo` if the store is empty, and prints a command with it: a request of the contract. */
-export async function printDemoToken(store: Store, address: string, contract: Contract): Promise<void> {
+export async function printDemoToken(
+  tokenPrefix: string,
+  store: Store,
+  address: string,
+  contract: Contract,
+): Promise<void> {
   const command = easiestCommand(contract, address)
   if (command === undefined || !(await store.isEmpty())) return
-  const { token, stored } = createToken('demo')
+  const { token, stored } = createToken(tokenPrefix, 'demo')
   await store.addToken(stored)
   print(`\nA token for the caller "demo". Try:\n\n  ${command.before}`, token, `${command.after}\n\n`)
   token.fill(0) // so that no core dump holds it

@@ -1,9 +1,9 @@
 import { type Config, readConfig } from '../config.ts'
 import { StartupError } from '../errors.ts'
-import type { Collections, Limits, Monitor, Store } from './store.ts'
+import type { Limits, Stored, Monitor, Store } from './store.ts'
 
 /** Names of collections: those of SQL that need no quotes, and none of a table that the store itself has. */
-const NAME = /^(?!(tokens|plant_store|sqlite_.*)$)[a-z][A-Za-z0-9_]{0,62}$/
+const NAME = /^(?!(tokens|.*_store|sqlite_.*)$)[a-z][A-Za-z0-9_]{0,62}$/
 
 /**
  * Opens the store. Creates it, and the tables of its collections, if there are none, and upgrades its schema.
@@ -12,17 +12,17 @@ const NAME = /^(?!(tokens|plant_store|sqlite_.*)$)[a-z][A-Za-z0-9_]{0,62}$/
  */
 export async function openStore(
   database: Config['DATABASE_URL'],
-  collections: Collections,
+  product: Stored,
   exclusive = true,
-  limits: Limits = readConfig({}),
+  limits: Limits = readConfig('', {}),
   monitor?: Monitor,
 ): Promise<Store> {
-  const wrong = Object.keys(collections).find((name) => !NAME.test(name))
+  const wrong = Object.keys(product.collections).find((name) => !NAME.test(name))
   if (wrong !== undefined) throw new StartupError(`the collection ${wrong} needs another name: letters, digits and _`)
   if ('file' in database) {
     const { SqliteStore } = await import('./sqlite/store.ts')
-    return new SqliteStore(database.file, collections, exclusive, limits, monitor)
+    return new SqliteStore(database.file, product.collections, exclusive, limits, monitor)
   }
   const { PostgresStore } = await import('./postgres/store.ts')
-  return PostgresStore.open(database.url, collections, limits)
+  return PostgresStore.open(database.url, product, limits)
 }

@@ -22,6 +22,13 @@ export type KeyType = 'int64' | 'text'
 /** The collections of a product by name, which is also the name of their table. */
 export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
 
+/** What a product stores. */
+export interface Stored {
+  readonly collections: Collections
+  /** On PostgreSQL it begins the name of the table with the version of the schema. */
+  readonly tokenPrefix: string
+}
+
 /**
  * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for what
  * callers share. No owner sees or changes what another one has.

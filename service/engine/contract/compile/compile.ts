@@ -2,27 +2,37 @@
 import { hash } from 'node:crypto'
 import type { Compiled } from '../compiled.ts'
 import { findBaseUrl, readOpenApi } from './document.ts'
-import { findLine } from './references.ts'
+import { describe, type Finding, Findings } from './findings.ts'
 import { readOperations, readPrefix } from './operations.ts'
-import { readItems, type Refuse, Schemas } from './schemas.ts'
+import { readItems, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'
 
+/** A compiled contract. If it has faults, it is complete only without the operations that they concern. */
+export interface Inspected {
+  readonly compiled: Compiled
+  /** All operations of the document, such as `GET /users`. */
+  readonly operations: readonly string[]
+  readonly faults: readonly Finding[]
+  readonly notes: readonly Finding[]
+}
+
 /**
- * Compiles an OpenAPI 3.1 document. It refuses everything that the service can't do as described.
+ * Compiles an OpenAPI 3.1 document, and says what of it can't be served as described.
  * @param file the path of a YAML file
- * @throws {StartupError} with file, line and reason of each fault, and what to write instead
+ * @throws {StartupError} if it can't be read as YAML
  */
-export async function compile(file: string): Promise<Compiled> {
-  const { root, sources, bundle } = await readOpenApi(file)
-  const faults = new Set<string>()
-  const refuse: Refuse = (node, fault, key) => void faults.add(`${findLine(node, key)}: ${fault}`)
+export async function inspect(file: string): Promise<Inspected> {
+  const findings = new Findings()
+  const { refuse, note } = findings
+  const { root, sources, bundle } = await readOpenApi(file, refuse)
   const schemas = new Schemas(refuse)
-  const prefix = readPrefix({ root, schemas, refuse })
-  const operations = readOperations({ root, schemas, refuse }, prefix)
-  if (faults.size === 0) schemas.checkValues()
-  if (faults.size > 0) throw new StartupError([...faults].join('\n'))
+  const context = { root, schemas, refuse, note, findings }
+  const prefix = readPrefix(context)
+  const operations = readOperations(context, prefix)
+  schemas.checkValues()
+  const items = readItems(root, schemas)
   const text = await bundle()
-  return {
+  const compiled = {
     title: root.info?.title ?? '',
     sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
     bundle: sources.length > 1 ? text : null,
@@ -30,6 +40,20 @@ export async function compile(file: string): Promise<Compiled> {
     prefix,
     operations,
     schemas: schemas.all,
-    items: readItems(root, schemas),
+    items,
   }
+  return { compiled, operations: findings.operations, faults: findings.faults(), notes: findings.notes() }
+}
+
+/**
+ * Compiles an OpenAPI 3.1 document. It refuses everything that the service can't do as described.
+ * @param file the path of a YAML file
+ * @param note is told each note, with file and line
+ * @throws {StartupError} with file, line and reason of each fault, and what to write instead
+ */
+export async function compile(file: string, note: (line: string) => void = () => undefined): Promise<Compiled> {
+  const { compiled, faults, notes } = await inspect(file)
+  if (faults.length > 0) throw new StartupError([...new Set(faults.map(describe))].join('\n'))
+  for (const each of notes) note(`note: ${describe(each)}`)
+  return compiled
 }

@@ -15,7 +15,8 @@ import {
 } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
 import { isScalar, parseDocument, stringify } from 'yaml'
-import { checkReferences, findLine, lineOf, member, storeOrigins } from './references.ts'
+import type { Report } from './references.ts'
+import { breakCircles, checkReferences, findNode, findPlace, member, storeOrigins } from './references.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 export type PathItem = Oas3PathItem<Oas3_1Schema>
@@ -42,9 +43,10 @@ const RULES = [
 
 /**
  * Reads a YAML file, and the files that it refers to.
- * @throws {StartupError} with file, line and reason of each fault
+ * @param refuse is told each fault of the structure
+ * @throws {StartupError} if it is no OpenAPI document, or not of version 3.1
  */
-export async function readOpenApi(file: string): Promise<OpenApi> {
+export async function readOpenApi(file: string, refuse: Report): Promise<OpenApi> {
   const resolver = new FileResolver()
   const options = { ref: file, config: await configOf(RULES), externalRefResolver: resolver }
   try {
@@ -52,20 +54,33 @@ export async function readOpenApi(file: string): Promise<OpenApi> {
     if (main instanceof Error) throw main
     const references = storeOrigins([main])
     checkVersion(main)
-    // The linter would not tell the line of a reference that leads back to itself.
-    checkReferences(references, main.source)
-    refuseProblems(await lint(options))
-    const documents = (await Promise.all(resolver.cache.values())).filter((each) => 'parsed' in each)
+    // The linter would not tell the line of such a reference.
+    breakCircles(references, () => undefined)
+    const problems = await lint(options)
+    const read = await Promise.allSettled(resolver.cache.values()) // the linter has reported what can't be read
+    const documents = read.flatMap((each) => ('value' in each && 'parsed' in each.value ? [each.value] : []))
     references.push(...storeOrigins(documents))
     // The linter does not look at keywords beside a `$ref`, so it looks again without `$ref`. What it then misses may be
     // in the target.
     const crowded = references.filter((each) => Object.keys(each).length > 1)
     for (const each of crowded) Reflect.deleteProperty(each, '$ref')
-    const problems = crowded.length === 0 ? [] : await lint({ ...options, config: await configOf(['struct']) })
-    refuseProblems(problems.filter(({ message }) => !/must (be present|contain)/i.test(message)))
-
+    if (crowded.length > 0) {
+      const others = await lint({ ...options, config: await configOf(['struct']) })
+      problems.push(...others.filter(({ message }) => !/must (be present|contain)/i.test(message)))
+    }
     for (const each of documents) each.parsed = parseExactly(each.source.body)
-    checkReferences(storeOrigins(documents), main.source)
+    const exact = storeOrigins(documents)
+    breakCircles(exact, refuse)
+    checkReferences(exact, main.source, refuse)
+    for (const { message, suggest, location } of problems) {
+      const [at] = location
+      const document = documents.find(({ source }) => source.absoluteRef === at?.source.absoluteRef) ?? main
+      const { node, key } = findNode(document, at?.pointer ?? '')
+      const [first] = at?.reportOnKey === true ? [] : Object.keys(node) // the place of an object is its first line
+      const [suggestion] = suggest
+      const also = suggestion === undefined ? '' : ` Did you mean ${suggestion}?`
+      refuse(node, `${message.replaceAll('\n', ' ')}${also}`, key ?? first)
+    }
     const folder = dirname(main.source.absoluteRef)
     return {
       root: main.parsed as Oas3_1Definition,
@@ -124,15 +139,6 @@ const PLUGIN: Plugin = {
   },
 }
 
-/** @throws {StartupError} if the linter has found a problem */
-function refuseProblems(problems: Awaited<ReturnType<typeof lint>>): void {
-  const faults = problems.map(({ message, suggest: [suggestion], location: [at] }) => {
-    const line = at && `${lineOf(at)}: `
-    return `${line}${message.replaceAll('\n', ' ')}${suggestion === undefined ? '' : ` Did you mean ${suggestion}?`}`
-  })
-  if (faults.length > 0) throw new StartupError([...new Set(faults)].join('\n'))
-}
-
 /** The position of the default of the server variable `base_url`. */
 export function findBaseUrl(text: string): readonly [from: number, to: number] | null {
   const node = parseDocument(text).getIn(['servers', 0, 'variables', 'base_url', 'default'], true)
@@ -143,8 +149,8 @@ function checkVersion({ parsed }: Document): void {
   const version = member(parsed, 'openapi')
   if (typeof version !== 'string') throw new Error('not an OpenAPI document')
   if (!/^3\.1\.\d+$/.test(version)) {
-    const line = findLine(parsed as object, 'openapi')
-    throw new StartupError(`${line}: OpenAPI ${version} is not served: write openapi: 3.1.0`)
+    const { file, line } = findPlace(parsed as object, 'openapi')
+    throw new StartupError(`${file}:${line}: OpenAPI ${version} is not served: write openapi: 3.1.0`)
   }
 }
 

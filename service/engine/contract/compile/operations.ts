@@ -2,7 +2,7 @@
 import type { Operation, Parameter, Requirement } from '../compiled.ts'
 import { readSecurityScheme } from '../security.ts'
 import type * as openapi from './document.ts'
-import { deref, derefEntries } from './references.ts'
+import { deref, derefEntries, tryDeref } from './references.ts'
 import { readBody, readErrors, readResponse } from './messages.ts'
 import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
@@ -35,26 +35,37 @@ const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 /** OpenAPI ignores these headers as parameters, and describes them by other means (3.1.0, section 4.8.12.2). */
 const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
 
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const
+
 /** The operations of a contract, in its order. @param prefix the path of the servers */
 export function readOperations(context: Context, prefix: string): Operation[] {
-  const { root, refuse } = context
+  const { root, refuse, findings } = context
   refuseAll(context, root, [['jsonSchemaDialect', ...DIALECT_REFUSAL]])
   const ids = new Set<string>()
   const shapes = new Map<string, string>()
   const paths = Object.entries(root.paths ?? {}).filter(([path]) => !path.startsWith('x-'))
-  return paths.flatMap(([path, written]) => {
+  const described = paths.flatMap(([path, written]) => {
+    const target = tryDeref(written) ?? {}
+    const item = { ...target, ...written }
+    const operations = METHODS.flatMap((method) => {
+      const operation = item[method]
+      if (operation === undefined) return []
+      const key = `${method.toUpperCase()} ${path}`
+      findings.describe(key, [written, target, operation])
+      return { key, method, path, operation, parameters: item.parameters }
+    })
     if (!PATH.test(path)) refuse(written, `the path ${path} is not served: ${SEGMENT}`)
     if (/({[^}]+}).*\1/.test(path)) refuse(written, `the path ${path} has a parameter twice: give each its own name`)
     const other = shapes.get(shapeOf(path))
     if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
     shapes.set(shapeOf(path), path)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
-    for (const each of [written, deref(written)]) refuseAll(context, each, PATH_REFUSALS)
-    const item = { ...deref(written), ...written }
-    return (['get', 'put', 'post', 'delete', 'patch'] as const).flatMap((method) => {
-      const operation = item[method]
-      if (operation === undefined) return []
-      const { operationId: id } = operation
+    for (const each of new Set([written, target])) refuseAll(context, each, PATH_REFUSALS)
+    return operations
+  })
+  return described.flatMap(({ key, method, path, operation, parameters }) => {
+    const { operationId: id } = operation
+    const read = () => {
       if (id === undefined) refuse(operation, `${method} ${path} needs an operationId: the name of its method`)
       else if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
       else ids.add(id)
@@ -62,9 +73,10 @@ export function readOperations(context: Context, prefix: string): Operation[] {
         const instead = 'write put, post or patch, or a query parameter'
         refuse(operation, `a body of ${method} is not served: ${instead}`, 'requestBody')
       }
-      const described = readOperation(context, operation, item.parameters)
-      return { id: id ?? '', method: method.toUpperCase(), path: prefix + path, ...described }
-    })
+      return readOperation(context, operation, parameters)
+    }
+    const compiled = findings.during(key, operation, read)
+    return compiled ? { id: id ?? '', method: method.toUpperCase(), path: prefix + path, ...compiled } : []
   })
 }
 

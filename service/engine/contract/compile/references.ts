@@ -11,26 +11,37 @@ import {
 } from '@redocly/openapi-core'
 import { StartupError } from '../../errors.ts'
 
+/** Reports something about an object in the document, or about its member `key`. The text says what to write instead. */
+export type Report = (node: object, text: string, key?: string) => void
+
 /** Where an object was read. The bundler may change its `$ref`, but not this. */
 interface Origin {
   readonly documents: ReadonlyMap<string, Document>
   readonly source: Source
   readonly pointer: string
+  /** The object or the list that holds it. */
+  readonly holder: object | undefined
   readonly $ref: string | undefined
 }
 const ORIGINS = new WeakMap<object, Origin>()
+/** The references that lead to an object. */
+const REFERENCES = new WeakMap<object, object[]>()
 
 /** Stores the origin of each object. An alias of YAML has the origin of its anchor. @returns the references */
 export function storeOrigins(all: readonly Document[]): object[] {
   const documents = new Map(all.map((each) => [each.source.absoluteRef, each]))
   const references: object[] = []
-  const store = (source: Source, node: unknown, pointer: string) => {
+  const store = (source: Source, node: unknown, pointer: string, holder?: object) => {
     if (typeof node !== 'object' || node === null || ORIGINS.has(node)) return
-    ORIGINS.set(node, { documents, source, pointer, $ref: isRef(node) ? node.$ref : undefined })
+    ORIGINS.set(node, { documents, source, pointer, holder, $ref: isRef(node) ? node.$ref : undefined })
     if (isRef(node)) references.push(node)
-    for (const [key, each] of Object.entries(node)) store(source, each, pointer + segment(key))
+    for (const [key, each] of Object.entries(node)) store(source, each, pointer + segment(key), node)
   }
   for (const { source, parsed } of all) store(source, parsed, '#')
+  for (const each of references) {
+    const target: unknown = resolveReference(each)
+    if (typeof target === 'object' && target !== null) REFERENCES.set(target, [...(REFERENCES.get(target) ?? []), each])
+  }
   return references
 }
 
@@ -60,10 +71,15 @@ function step(from: unknown, name: string, within: readonly unknown[]): unknown 
 
 /** Follows references to their end. Anything else is returned as it is. @throws {StartupError} if one leads nowhere */
 export function deref<T>(node: T | OasRef): T {
+  const target = tryDeref(node)
+  if (target === undefined && isRef(node)) throw new StartupError(LEADS_NOWHERE)
+  return target as T
+}
+
+/** Follows references to their end. @returns undefined if one leads nowhere */
+export function tryDeref<T>(node: T | OasRef): T | undefined {
   const target = resolveReference(node)
-  if (target !== undefined) return deref(target)
-  if (isRef(node)) throw new StartupError(`${findLine(node, '$ref')}: ${LEADS_NOWHERE}`)
-  return node
+  return target !== undefined ? tryDeref(target) : isRef(node) ? undefined : node
 }
 
 export const LEADS_NOWHERE = "this $ref leads nowhere: write '#/components/...', anchors are not served"
@@ -74,28 +90,63 @@ export function derefEntries<T>(node: Readonly<Record<string, T | OasRef>> | und
 }
 
 /** The file and the line of an object, or of its member `key`. */
-export function findLine(node: object, key?: string): string {
+export function findPlace(node: object, key?: string): { file: string; line: number } {
   const origin = ORIGINS.get(node)
-  if (origin === undefined) return ''
-  const pointer = origin.pointer + (key === undefined ? '' : segment(key))
-  return lineOf({ source: origin.source, pointer, reportOnKey: true })
+  if (origin === undefined) return { file: '', line: 1 }
+  const { source, pointer } = origin
+  const at = { source, pointer: pointer + (key === undefined ? '' : segment(key)), reportOnKey: true }
+  return { file: relative('', source.absoluteRef), line: getLineColLocation(at).start.line }
 }
 
-/** The file and the line of a place in it. */
-export function lineOf(location: Parameters<typeof getLineColLocation>[0]): string {
-  return `${relative('', location.source.absoluteRef)}:${getLineColLocation(location).start.line}`
+/** The file and the pointer of an object, or of its member `key`. */
+export function pointerTo(node: object, key?: string): string {
+  const { source, pointer } = ORIGINS.get(node) ?? {}
+  return `${source?.absoluteRef}${pointer}${key === undefined ? '' : segment(key)}`
 }
 
-/** Refuses references that lead back to themselves, and keywords that the bundler would lose. */
-export function checkReferences(references: readonly object[], main: Source): void {
+/** The innermost object at a pointer of a document, and its member that is no object, or does not exist. */
+export function findNode({ parsed }: Document, pointer: string): { node: object; key?: string } {
+  let node = parsed as object
+  for (const name of pointer
+    .replace(/^#?\/?/, '')
+    .split('/')
+    .map(unescapePointer)) {
+    const next = member(node, name)
+    if (typeof next !== 'object' || next === null) return name === '' ? { node } : { node, key: name }
+    node = next
+  }
+  return { node }
+}
+
+/** The members of a document that do not concern all operations. */
+const PARTS = /^#\/(paths|components|webhooks|x-[^/]*)$/
+
+/** The references to an object, and the object that holds it; null if it is the document or a member that concerns all of it. */
+export function holdersOf(node: object): { references: readonly object[]; holder: object | null | undefined } {
+  const { documents, source, pointer = '#', holder } = ORIGINS.get(node) ?? {}
+  const [main] = documents?.keys() ?? []
+  const isTop = main === source?.absoluteRef && /^#(\/[^/]*)?$/.test(pointer)
+  const isPart = isTop && PARTS.test(pointer)
+  return { references: REFERENCES.get(node) ?? [], holder: isPart ? undefined : isTop ? null : holder }
+}
+
+/** Refuses references that lead back to themselves, and removes them: nobody could follow them. */
+export function breakCircles(references: readonly object[], refuse: Report): void {
   for (const each of references) {
-    if (leadsTo(each, each)) throw new StartupError(`${findLine(each)}: the reference leads back to itself`)
+    if (!leadsTo(each, each)) continue
+    refuse(each, 'the reference leads back to itself')
+    Reflect.deleteProperty(each, '$ref')
+  }
+}
+
+/** Refuses keywords that the bundler would lose. */
+export function checkReferences(references: readonly object[], main: Source, refuse: Report): void {
+  for (const each of references) {
     const target = ORIGINS.get(each)?.documents.size === 1 ? undefined : resolveReference<object>(each)
     if (!isRef(target) || Object.keys(target).every((key) => /^(\$ref|summary|description)$/.test(key))) continue
     // Across files, the bundler replaces a reference to a reference by one to the end of both.
-    if ([each, target, deref<object>(target)].every((node) => ORIGINS.get(node)?.source === main)) continue
-    const fault = 'keywords beside this $ref are lost where other files refer to it: write "allOf: [{ $ref: ... }]"'
-    throw new StartupError(`${findLine(target)}: ${fault}`)
+    if ([each, target, tryDeref(target)].every((node) => node && ORIGINS.get(node)?.source === main)) continue
+    refuse(target, 'keywords beside this $ref are lost where other files refer to it: write "allOf: [{ $ref: ... }]"')
   }
 }
 

@@ -2,20 +2,20 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { Annotations, CHANGES } from '../annotations.ts'
 import type { Schema } from '../compiled.ts'
+import type { Findings } from './findings.ts'
 import { compileKeyword, CONDITIONS, keywordFault, numberRule, SAME_VALUE, type Use } from './keywords.ts'
-import { LEADS_NOWHERE, resolveReference } from './references.ts'
+import { LEADS_NOWHERE, type Report, resolveReference } from './references.ts'
 import { allMembers, allParts, isFile, type Part, partWith, valuesAt } from './shapes.ts'
 import { type Check, isObject, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
-/** Reports a fault of an object in the document, or of its member `key`. The text says what to write instead. */
-export type Refuse = (node: object, fault: string, key?: string) => void
-
-/** The document to compile, and the collectors of its schemas and its faults. */
+/** The document to compile, and the collectors of its schemas, faults and notes. */
 export interface Context {
   readonly root: Oas3_1Definition
   readonly schemas: Schemas
-  readonly refuse: Refuse
+  readonly findings: Findings
+  readonly refuse: Report
+  readonly note: Report
 }
 
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
@@ -24,9 +24,9 @@ export class Schemas {
   /** Values that must fit a schema, each with the place and the text of the fault. */
   readonly #values: { value: unknown; schema: Schema; node: object; key: string; fault: string | undefined }[] = []
   readonly #ids = new Map<string, Map<unknown, string>>()
-  readonly #refuse: Refuse
+  readonly #refuse: Report
 
-  constructor(refuse: Refuse) {
+  constructor(refuse: Report) {
     this.#refuse = refuse
   }
 
@@ -63,7 +63,7 @@ export class Schemas {
     this.#values.push({ value, schema, node, key, fault })
   }
 
-  /** Refuses each value that does not fit its schema. The schemas must be complete, and without faults. */
+  /** Refuses each value that does not fit its schema. The schemas must be complete. */
   checkValues(): void {
     const validators = new Validators(this.all, 'response')
     const known = new Map<string, Check>() // many errors have the same schema
@@ -83,7 +83,10 @@ export class Schemas {
     const converted: Record<string, unknown> = {}
     for (const key of Object.keys(schema)) {
       const fault = keywordFault(key, schema, use)
-      if (fault !== undefined) this.#refuse(schema, fault, key)
+      if (fault !== undefined) {
+        this.#refuse(schema, fault, key)
+        continue
+      }
       const convert = (one: unknown) => {
         if (parts === null || CONDITIONS.test(key)) return this.#convert(one, use, null)
         return this.#convert(one, use, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)

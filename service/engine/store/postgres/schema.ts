@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './pool.ts'
-import type { Collections } from '../store.ts'
+import type { Collections, Stored } from '../store.ts'
 import type { Columns } from './access.ts'
 import { errorCode, isFinal } from './errors.ts'
 
@@ -34,13 +34,13 @@ export const VERSIONS: readonly Version[] = [
 ]
 
 /** One row: the version of the schema, and the oldest version of the program that can work with it. */
-const VERSION_TABLE = [
-  `CREATE TABLE IF NOT EXISTS plant_store (
+const versionTable = (name: string) => [
+  `CREATE TABLE IF NOT EXISTS ${name} (
     one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
     version INTEGER NOT NULL,
     oldest INTEGER NOT NULL
   )`,
-  'INSERT INTO plant_store (one, version, oldest) VALUES (1, 0, 0) ON CONFLICT DO NOTHING',
+  `INSERT INTO ${name} (one, version, oldest) VALUES (1, 0, 0) ON CONFLICT DO NOTHING`,
 ]
 
 /** Error codes if another process makes the same change at the same time: the object exists, or is locked. */
@@ -56,10 +56,15 @@ const START_TIMEOUT = 10_000
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
  */
-export async function prepareSchema(query: Query, collections: Collections, versions = VERSIONS): Promise<Columns[]> {
+export async function prepareSchema(
+  query: Query,
+  { collections, tokenPrefix }: Stored,
+  versions = VERSIONS,
+): Promise<Columns[]> {
+  const table = `${tokenPrefix}_store`
   for (const begun = performance.now(); ;) {
     try {
-      if (!(await upgrade(query, versions))) return await createTables(query, collections)
+      if (!(await upgrade(query, table, versions))) return await createTables(query, collections)
     } catch (error) {
       const isTemporary = error instanceof StoreUnavailable && !isFinal(error)
       const timeout = RACES.has(errorCode(error)) ? UPGRADE_TIMEOUT : isTemporary ? START_TIMEOUT : 0
@@ -70,19 +75,19 @@ export async function prepareSchema(query: Query, collections: Collections, vers
 }
 
 /** Upgrades the schema by one version. @returns whether there was one to upgrade to */
-async function upgrade(query: Query, versions: readonly Version[]): Promise<boolean> {
+async function upgrade(query: Query, table: string, versions: readonly Version[]): Promise<boolean> {
   const { encoding } = (await query(`SELECT current_setting('server_encoding') AS encoding`)).rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
-  const current = await readVersion(query, versions.length)
+  const current = await readVersion(query, table, versions.length)
   const next = versions[current ?? 0]
   if (next === undefined) return false
-  if (current === undefined) for (const statement of VERSION_TABLE) await query(statement)
+  if (current === undefined) for (const statement of versionTable(table)) await query(statement)
   const text = await textType(query)
   for (const statement of next.statements) {
     await query(statement.replaceAll('$text', text), [], undefined, UPGRADE_TIMEOUT)
   }
   // Changes nothing if another process was faster.
-  const count = 'UPDATE plant_store SET version = version + 1, oldest = $1 WHERE version = $2'
+  const count = `UPDATE ${table} SET version = version + 1, oldest = $1 WHERE version = $2`
   await query(count, [next.oldest, current ?? 0])
   return true
 }
@@ -118,8 +123,8 @@ async function createTables(query: Query, collections: Collections): Promise<Col
 }
 
 /** Reads the version of the schema; undefined if there is none. @throws {Error} if the program is too old for it */
-async function readVersion(query: Query, known: number): Promise<number | undefined> {
-  const { rows } = await query('SELECT version, oldest FROM plant_store').catch((error: unknown) => {
+async function readVersion(query: Query, table: string, known: number): Promise<number | undefined> {
+  const { rows } = await query(`SELECT version, oldest FROM ${table}`).catch((error: unknown) => {
     if (errorCode(error) === '42P01') return { rows: [] } // there is no such table yet
     throw error
   })

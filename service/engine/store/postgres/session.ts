@@ -11,7 +11,7 @@ export const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
 
 /**
  * Statements with a name are planned once, perhaps while the table is empty. With these settings that plan uses the primary
- * key, as it must when the table has grown. Such a plan expects to read a tenth of a caller's plants: the server would compile
+ * key, as it must when the table has grown. Such a plan expects to read a tenth of a caller's items: the server would compile
  * (JIT) a statement that reads 20 of a million, for longer than it runs.
  */
 const PLANS = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', enable_bitmapscan: 'off', jit: 'off' }

@@ -4,7 +4,7 @@ import { Pool } from './pool.ts'
 import { prepareSchema } from './schema.ts'
 import { PostgresTable } from './table.ts'
 import { fromToken, toToken } from '../tokens.ts'
-import type { Collections, Figures, Limits, Store, StoredToken } from '../store.ts'
+import type { Stored, Figures, Limits, Store, StoredToken } from '../store.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 const MAX_TOKENS = 500
@@ -39,11 +39,11 @@ export class PostgresStore implements Store {
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {StartupError}
    */
-  static async open(url: string, collections: Collections, limits: Limits): Promise<PostgresStore> {
+  static async open(url: string, product: Stored, limits: Limits): Promise<PostgresStore> {
     const { host, pathname } = new URL(url)
     try {
       const pool = new Pool(url, limits)
-      const tables = await prepareSchema(pool.write, collections).catch(async (error: unknown) => {
+      const tables = await prepareSchema(pool.write, product).catch(async (error: unknown) => {
         await pool.end()
         throw error
       })

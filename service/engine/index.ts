@@ -1,0 +1,45 @@
+// The door of the engine: the only file that a product imports.
+import type { Product } from './define-product.ts'
+
+export { defineProduct } from './define-product.ts'
+export type { Product } from './define-product.ts'
+export type { CompiledContract, Mark } from './contract/compiled.ts'
+export type { RequestOf, ResultOf } from './contract/types.ts'
+export { refusal } from './contract/refusal.ts'
+export type { JsonText } from './http/json.ts'
+export type { Collection, Page } from './store/store.ts'
+
+// Each program loads only what it needs.
+
+/** `npm start`: runs the service until a signal. */
+export async function start(product: Product): Promise<void> {
+  await (await import('./programs/start.ts')).start(product)
+}
+
+/**
+ * `npm run dev`: runs the service, which follows its contract and its code.
+ * @param load imports the product. It is imported only in the process of the service: a fault in it does not end the watch
+ */
+export async function dev(load: () => Promise<{ product: Product }>): Promise<void> {
+  await (await import('./programs/dev.ts')).dev(load)
+}
+
+/** `npm run generate`: compiles the contract, and writes its types. */
+export async function generate(product: Product): Promise<void> {
+  await (await import('./programs/generate.ts')).generate(product)
+}
+
+/** `npm run token`: issues, lists and revokes access tokens. */
+export async function token(product: Product): Promise<void> {
+  await (await import('./programs/token.ts')).token(product)
+}
+
+/** `npm run backup`: saves, restores and checks the embedded store. */
+export async function backup(product: Product): Promise<void> {
+  await (await import('./programs/backup.ts')).backup(product)
+}
+
+/** `npm run copy`: copies everything to another store. */
+export async function copy(product: Product): Promise<void> {
+  await (await import('./programs/copy.ts')).copy(product)
+}

@@ -1,0 +1,67 @@
+// `npm run copy -- sqlite:<file>` copies everything from there to the store that DATABASE_URL names.
+import { existsSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import { describeCounts, readWords, runCommand } from './command.ts'
+import { readConfig } from '../config.ts'
+import type { Store } from '../store/store.ts'
+import { openStore } from '../store/open.ts'
+import { parseJson } from '../http/json.ts'
+import type { Product } from '../define-product.ts'
+
+const USAGE = `usage: copy sqlite:<file>   copies everything from there to the store of DATABASE_URL
+
+  No service may use the file. After an interruption it can be run again.`
+
+/** Runs the command. */
+export function copy(product: Product): Promise<void> {
+  return runCommand(USAGE, async (words) => console.log(await run(product, words)))
+}
+
+/**
+ * Copies all access tokens and the items of all collections. It may be repeated: it does not change what the target has.
+ * @returns how many were copied, by what they are
+ * @throws {Error} if the target has another token or item with the same id or key
+ */
+export async function copyStore(from: Store, to: Store): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {}
+  for (const [name, table] of from.tables) {
+    const target = to.tables.get(name)
+    if (target === undefined) throw new Error(`the target has no collection ${name}`)
+    counts[name] = 0
+    for (let entries = await table.entries(); entries.length > 0; entries = await table.entries(entries.at(-1))) {
+      const copied = await Promise.all(entries.map(({ owner, key, text }) => target.create(owner, key, text)))
+      for (const [at, { owner, key, text }] of entries.entries()) {
+        if (copied[at] !== text && !isSame(copied[at] ?? '', text))
+          throw new Error(`${name}: ${key} of "${owner}" differs`)
+      }
+      counts[name] += entries.length
+    }
+  }
+  const tokens = await from.listTokens()
+  for (const token of tokens) {
+    const found = await to.findToken(token.digest)
+    if (found === undefined) await to.addToken(token)
+    else if (!isDeepStrictEqual(found, token)) throw new Error(`the token ${token.id} differs`)
+  }
+  return { ...counts, tokens: tokens.length }
+}
+
+/** Whether two JSON texts have the same value. */
+function isSame(one: string, two: string): boolean {
+  const parse = (text: string) => parseJson(Buffer.from(text))
+  return isDeepStrictEqual(parse(one), parse(two))
+}
+
+async function run(product: Product, words: string[]): Promise<string> {
+  const [source] = readWords(words, ['sqlite:<file>'], {}).args
+  const [, file] = /^sqlite:(.+)$/.exec(source) ?? []
+  if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
+  if (!existsSync(file)) throw new Error(`there is no file ${file}`)
+  const config = readConfig(product.name)
+  const close = (store: Store) => store.close()
+  await using opened = new AsyncDisposableStack()
+  // Opened in the same way as by a service, so that no other process can write to it meanwhile.
+  const from = opened.adopt(await openStore({ file }, product), close)
+  const to = opened.adopt(await openStore(config.DATABASE_URL, product, true, config), close)
+  return `${describeCounts(await copyStore(from, to))} are copied`
+}

@@ -1,0 +1,159 @@
+// Starts the process: configuration, admin port, store, server. A signal stops them in reverse order.
+import { flushCompileCache } from 'node:module'
+import { isIPv6 } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import type { Parts } from '../app.ts'
+import { readWords, runCommand } from './command.ts'
+import { readConfig } from '../config.ts'
+import type { Product } from '../define-product.ts'
+import { StartupError } from '../errors.ts'
+
+/** Milliseconds in which a second signal is ignored: the terminal sends it to all processes, and npm sends it again. */
+const REPEAT_TIMEOUT = 500
+
+/** Milliseconds in which the requests that have already arrived are read, at the end of a drain. */
+const LAST_ARRIVALS_TIMEOUT = 250
+
+/** The app that serves requests. `npm run dev` replaces it after each change of the contract. */
+export interface Running {
+  app?: FastifyInstance | undefined
+}
+
+/** Builds the app and listens. */
+export type Open = (parts: Parts) => Promise<Running>
+
+const USAGE = `usage: start   runs the service
+
+  The environment configures it: see "Configuration" in deploy/README.md.`
+
+/** Starts the service, as the command line says. It reports its errors itself. */
+export function start(product: Product): Promise<void> {
+  return runCommand(USAGE, async (words) => {
+    readWords(words, [], {})
+    void runService(product)
+  })
+}
+
+/** Runs the service to the end of the process. */
+export async function runService(product: Product, open: Open = openApp): Promise<void> {
+  const signalled = catchSignals() // before the slow imports, so that no signal is lost
+  const { exit, isTerminal, log } = await import('../ops/log.ts')
+  let exitCode = 0
+  process.on('uncaughtException', (error) => void fail(error))
+  // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
+  process.on('SIGXFSZ', () => undefined)
+
+  const config = readConfig(product.name)
+  log.level = config.LOG_LEVEL
+  process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
+  const { openAdmin } = await import('../ops/admin.ts')
+  const { textOfTokens } = await import('../auth/access-tokens.ts')
+  const admin = await openAdmin(product.name, config, log, textOfTokens(product.tokenPrefix))
+  void signalled.then(() => admin.stopping())
+  const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
+  const traces = isTraced ? (await import('../ops/traces.ts')).startTraces(product.name) : undefined
+  const { openStore } = await import('../store/open.ts')
+  // To open a store may take long: PostgreSQL may be away, or the schema needs an upgrade, which is safe to interrupt.
+  const store = await Promise.race([
+    openStore(config.DATABASE_URL, product, true, config, { log, onFailure: endAfterFailure }),
+    signalled.then(() => undefined),
+  ])
+  const running = store ? await open({ product, config, store, log, ...(traces && { plugin: traces.plugin }) }) : {}
+  if (store && running.app) {
+    const { clientAddress, printDemoToken, printWelcome } = await import('./welcome.ts')
+    const address = clientAddress(running.app.listeningOrigin)
+    const { contract } = running.app
+    if (isTerminal) await printWelcome(product.name, config, store, address, contract)
+    if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL)
+      await printDemoToken(product.tokenPrefix, store, address, contract)
+    admin.serving(store)
+  }
+  flushCompileCache() // Node would do it at the end of the process, but a kill may come first.
+
+  const signal = await signalled
+  log.info({ signal }, 'stopping')
+  const { app } = running
+  // SIGINT comes from a person at a terminal, without a gateway that must notice.
+  if (app) await drain(app, signal === 'SIGTERM' ? config.DRAIN_DELAY : 0)
+  const end = delay(config.SHUTDOWN_TIMEOUT * 1000)
+  // Requests in flight are answered. If they take too long, they are cut.
+  if (app) await Promise.race([closeServer(app), end])
+  // After a cut, there is half a second to close the store.
+  await Promise.race([Promise.allSettled([store?.close(), traces?.close()]), end.then(() => delay(500))])
+  admin.close()
+  log.info('stopped')
+  await exit(exitCode) // The store may have failed meanwhile.
+
+  /** Ends the process after the store has failed: a supervisor restarts it. Requests in flight are refused first. */
+  function endAfterFailure(message: string, err: unknown): void {
+    exitCode = 1
+    admin.stopping()
+    log.fatal({ err }, message)
+    setTimeout(() => void exit(1), 100)
+  }
+
+  /** Logs one line and ends the process. An error that a person can fix is logged without a stack. */
+  async function fail(error: unknown): Promise<void> {
+    if (exitCode === 1) return // This error follows from the first one.
+    exitCode = 1
+    log.level = 'fatal'
+    if (error instanceof StartupError) log.fatal(await explain(product.name, error))
+    else log.fatal({ err: error }, 'unexpected error')
+    await exit(1)
+  }
+}
+
+async function openApp(parts: Parts): Promise<Running> {
+  const { buildApp } = await import('../app.ts')
+  const { listen } = await import('../http/server.ts')
+  const app = await buildApp(parts)
+  await listen(app, parts.config.HOST, parts.config.PORT, 'PORT', app.contract.prefix)
+  return { app }
+}
+
+/** Waits for the first signal to stop. A second one ends the process at once. */
+function catchSignals(): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  let first: number | undefined
+  for (const each of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(each, () => {
+      first ??= performance.now()
+      if (performance.now() - first > REPEAT_TIMEOUT) void import('../ops/log.ts').then(({ exit }) => exit(1))
+      resolve(each)
+    })
+  }
+  return promise
+}
+
+/** The message of an error. If the service already runs on the port, the message has its address. */
+async function explain(name: string, { message, cause }: StartupError): Promise<string> {
+  if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return message
+  const { HOST, PORT } = readConfig(name)
+  const { clientAddress } = await import('./welcome.ts')
+  const address = clientAddress(`http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`)
+  const found = await fetch(`${address}/openapi.yaml`, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
+  return found?.ok === true ? `${message}; the service already runs at ${address}` : message
+}
+
+/** Serves requests for some seconds, and then those that have already arrived. Each is the last one of its connection. */
+async function drain(app: FastifyInstance, seconds: number): Promise<void> {
+  app.openRequests.drain()
+  await delay(seconds * 1000)
+  // A delay of its own: after SIGSTOP and SIGCONT, the first one is over at once.
+  await delay(50)
+  // Node accepts one connection in each turn of the event loop, and reads its request in the next one. Clients that write
+  // all the time leave no quiet turn.
+  const latest = performance.now() + LAST_ARRIVALS_TIMEOUT
+  let quietTurns = 0
+  app.server.on('connection', () => (quietTurns = 0))
+  while (quietTurns++ < 3 && performance.now() < latest) await nextTurn()
+}
+
+async function closeServer(app: FastifyInstance): Promise<void> {
+  // A connection may become idle while the server closes. Fastify would wait for its client to leave.
+  setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
+  await app.close()
+  // The last connection closes in the next turn of the event loop, and its request is logged in the one after.
+  for (let turns = 0; turns < 3; turns++) await nextTurn()
+}

@@ -1,0 +1,166 @@
+// No caller sees, changes or detects another caller's plants, on each kind of store.
+import { strict as assert } from 'node:assert'
+import net from 'node:net'
+import { text } from 'node:stream/consumers'
+import fc from 'fast-check'
+import t, { type Test } from 'tap'
+import { build, type Call, type Service } from '../../support/helper.ts'
+import { range } from '../../support/engines.ts'
+import { startPostgres } from '../../support/postgres.ts'
+
+const postgres = await startPostgres(t)
+
+/** Starts a service on an empty store of each kind. */
+const KINDS: Record<string, (t: Test) => Promise<Service>> = {
+  sqlite: (t) => build(t),
+  postgres: async (t) => build(t, { DATABASE_URL: await postgres.createDatabase() }),
+}
+
+for (const [kind, open] of Object.entries(KINDS)) {
+  t.test(`a service on a store of the kind ${kind}`, async (t) => {
+    const service = await open(t)
+    t.test("the answer to another's id is the same as to an unknown id, byte for byte", (t) => foreignIds(t, service))
+    t.test('nothing that one caller does changes an answer to another', () => otherCallers(service))
+  })
+}
+
+/** Requests that name an id. */
+const ASKED = {
+  delete: (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
+  'delete again': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
+  update: (id: bigint) => ({ method: 'PUT', path: `/plants/${id}`, body: '{"name":"x"}' }),
+  get: (id: bigint) => ({ method: 'GET', path: `/plants/${id}` }),
+  head: (id: bigint) => ({ method: 'HEAD', path: `/plants/${id}` }),
+  create: (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"x"}` }),
+  'create again': (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"x"}` }),
+  'create otherwise': (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"y"}` }),
+  'delete what was created': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
+  'list after it': (id: bigint) => ({ method: 'GET', path: `/plants?cursor=${cursorOf(id)}` }),
+  'list one after it': (id: bigint) => ({ method: 'GET', path: `/plants?limit=1&cursor=${cursorOf(id)}` }),
+}
+
+/** How many owners there are. Each asks for the plants of all others. */
+const OWNERS = process.env['LONG'] === '1' ? 20 : 8
+
+async function foreignIds(t: Test, { call, port, token }: Service): Promise<void> {
+  const owners = await Promise.all(
+    Array.from({ length: OWNERS }, async (_, index) => ({
+      token: await token(`owner${index}`),
+      id: -(2n ** 63n) + BigInt(index) * (2n ** 64n / BigInt(OWNERS)),
+      plant: { name: `secret${index}.`, tag: 'of its owner' },
+    })),
+  )
+  for (const { token, id, plant } of owners) {
+    await call({ method: 'POST', path: '/plants', token, body: { id, ...plant } })
+  }
+  for (const asking of owners) {
+    const others = owners.filter((each) => each !== asking)
+    for (const [what, ask] of Object.entries(ASKED)) {
+      const foreign = await bytesOf(
+        port,
+        asking.token,
+        others.map(({ id }) => ask(id)),
+      )
+      const free = await bytesOf(
+        port,
+        asking.token,
+        others.map(({ id }) => ask(id + 1n)),
+      )
+      t.equal(foreign.length, others.length, what)
+      t.strictSame(foreign, free, what)
+      t.notOk(
+        others.some(({ plant }) => foreign.join('').includes(plant.name)),
+        `${what}: no name of another's plant`,
+      )
+    }
+  }
+  for (const { token, plant } of owners) t.strictSame((await call({ path: '/plants', token })).json, [plant])
+}
+
+/** The complete answers to requests on one connection, without dates, and without the ids in the requests. */
+async function bytesOf(
+  port: number,
+  token: string,
+  requests: readonly { readonly method: string; readonly path: string; readonly body?: string }[],
+): Promise<string[]> {
+  const socket = net.connect(port, '127.0.0.1')
+  const headers = `Host: plants\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: same\r\nContent-Type: application/json\r\n`
+  for (const [index, { method, path, body = '' }] of requests.entries()) {
+    const connection = index === requests.length - 1 ? 'close' : 'keep-alive'
+    const lines = `Connection: ${connection}\r\nContent-Length: ${body.length}\r\n\r\n`
+    socket.write(`${method} ${path} HTTP/1.1\r\n${headers}${lines}${body}`)
+  }
+  const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
+  return answers.map((each) => each.replace(/^date: .*\r\n/im, '').replace(/(?<=has the id )-?\d+/, ''))
+}
+
+function cursorOf(id: bigint): string {
+  const bytes = Buffer.alloc(8)
+  bytes.writeBigInt64BE(id)
+  return bytes.toString('base64url')
+}
+
+/** Requests for a few plants, so that callers use the same ids. Some are refused. */
+const request: fc.Arbitrary<Call> = fc
+  .tuple(fc.bigInt(-2n, 2n), fc.constantFrom('Rose', 'Aloe'), fc.nat(9))
+  .map(([id, name, kind]): Call => {
+    if (kind < 4) return { method: 'POST', path: '/plants', body: { id, name } }
+    if (kind < 6) return { method: 'DELETE', path: `/plants/${id}` }
+    if (kind === 6) return { path: '/plants' }
+    if (kind === 7) return { path: `/plants?limit=2&cursor=${cursorOf(id)}` }
+    if (kind === 8) return { method: 'POST', path: '/plants', body: { id, name: '' } }
+    return { path: `/plants?limit=${id > 0 ? 500 : 1}` }
+  })
+
+/** What a caller has at first, above the ids of the requests: how many plants, and characters of 6 bytes in each text. */
+const FILLS = {
+  nothing: [0, 0],
+  '500 plants of 3 KB': [500, 240],
+  '10,000 short plants': [10_000, 0],
+} as const
+type Fill = keyof typeof FILLS
+
+async function otherCallers({ call, token, store }: Service): Promise<void> {
+  let callers = 0
+  const newCaller = async (fill: Fill = 'nothing') => {
+    const name = `caller${(callers += 1)}`
+    const [count, length] = FILLS[fill]
+    const long = '\u0001'.repeat(length)
+    const plant = (id: number) => ({ name: `${id} ${long}`, tag: long })
+    for (let first = 0; first < count; first += 500) {
+      await Promise.all(range(500).map((n) => store.create(name, BigInt(first + n + 10), plant(first + n))))
+    }
+    return token(name)
+  }
+  // Callers with the same plants: the first one asks for them while the third one does, the second one by itself.
+  const callersOf = async (fill: Fill) => Promise.all([newCaller(fill), newCaller(fill), newCaller(fill)])
+  const large = await callersOf('500 plants of 3 KB')
+  const many = await callersOf('10,000 short plants')
+  const ask = async (token: string, request: Call) => {
+    const { status, headers, text } = await call({ ...request, token })
+    return { status, text, headers: { ...headers, date: '', 'x-request-id': '' } }
+  }
+  const steps = fc.array(fc.record({ ofA: fc.boolean(), request }), { maxLength: 30 })
+  const check = async (steps: readonly { ofA: boolean; request: Call }[], [alone, a]: readonly string[], b: string) => {
+    const ofB: Promise<unknown>[] = []
+    for (const { ofA, request } of steps) {
+      // The requests of B go on at the same time.
+      if (!ofA) ofB.push(ask(b, request))
+      else {
+        const [answer, expected] = [await ask(a ?? '', request), await ask(alone ?? '', request)]
+        assert.deepEqual(answer, expected)
+      }
+    }
+    await Promise.all(ofB)
+  }
+  const rounds = [
+    { numRuns: 60, of: () => callersOf('nothing'), others: [newCaller, async () => large[2], async () => many[2]] },
+    { numRuns: 6, of: async () => large, others: [async () => many[2], async () => large[2]] },
+    { numRuns: 6, of: async () => many, others: [async () => large[2], async () => many[2]] },
+  ]
+  for (const { numRuns, of, others } of rounds) {
+    const other = fc.constantFrom(...others)
+    const property = fc.asyncProperty(steps, other, async (steps, other) => check(steps, await of(), await other()))
+    await fc.assert(property, { numRuns, includeErrorInReport: true })
+  }
+}

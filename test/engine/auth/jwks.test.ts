@@ -1,0 +1,227 @@
+// The keys of an identity provider over several days. The test controls the clocks; the identity provider is real.
+import { mock } from 'node:test'
+import Fastify, { type FastifyBaseLogger } from 'fastify'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { FETCH_TIMEOUT, RELOAD_INTERVAL } from '../../../service/engine/auth/jwks.ts'
+import { JWT_TTL, jwtChecker } from '../../../service/engine/auth/jwt.ts'
+import { readConfig } from '../../../service/engine/config.ts'
+import { HttpError } from '../../../service/engine/errors.ts'
+import { claimsOf, type Key, makeKey, sign, startIssuer } from '../../support/issuer.ts'
+import { eventually } from '../../support/project.ts'
+
+const DAY = 24 * 3600
+const [first, second] = [await makeKey('ES256', 'first'), await makeKey('RS256', 'second')]
+
+/** Starts an identity provider with these keys, and makes a check that trusts it. */
+async function prepare(t: Test, keys: readonly Key[] = [first, second]) {
+  const issuer = await startIssuer(t)
+  await issuer.publish(keys)
+  let now = performance.now()
+  t.intercept(performance, 'now', { value: () => now })
+  mock.timers.enable({ apis: ['Date', 'setInterval'], now: Date.now() })
+  t.teardown(() => mock.timers.reset())
+  const log: Record<string, unknown>[] = []
+  const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
+  const loggerInstance: FastifyBaseLogger = pino({}, lines)
+  const app = Fastify({ loggerInstance })
+  t.teardown(() => app.close())
+  const check = jwtChecker(app, readConfig('plants', issuer.environment))
+  return {
+    app,
+    issuer,
+    log,
+    /** The status that a request with this token would get. */
+    status: async (token: string) => {
+      try {
+        return 'caller' in (await check(token)) ? 200 : 401
+      } catch (error) {
+        if (!(error instanceof HttpError)) throw error
+        t.match(error.headers, { 'retry-after': '5' })
+        return error.statusCode
+      }
+    },
+    /** Issues a token that is valid for some days. */
+    tokenBy: (key: Key, sub = 'alice') =>
+      sign(key, { ...claimsOf(issuer.name, sub), exp: Math.floor(Date.now() / 1000) + 10 * DAY }),
+    /** Advances the clocks. */
+    pass: (seconds: number) => {
+      now += seconds * 1000
+      mock.timers.tick(seconds * 1000)
+    },
+  }
+}
+
+/** Shortens the wait for a stopped identity provider. @returns the milliseconds that the service would wait */
+function shortenTimeouts(t: Test) {
+  const timeout = AbortSignal.timeout.bind(AbortSignal)
+  const asked: number[] = []
+  const { restore } = t.intercept(AbortSignal, 'timeout', {
+    value: (milliseconds: number) => timeout((asked.push(milliseconds), 20)),
+  })
+  return { asked, restore }
+}
+
+t.test('keys are fetched once, and again when a token names a new one', async (t) => {
+  const { issuer, pass, status, tokenBy } = await prepare(t, [first])
+  const before = await tokenBy(first)
+  t.strictSame(new Set(await Promise.all(Array.from({ length: 50 }, () => status(before)))), new Set([200]))
+  t.equal(await issuer.fetches(), 1)
+  await issuer.publish([first, second])
+  pass(31)
+  t.equal(await status(await tokenBy(second)), 200)
+  t.equal(await status(before), 200)
+  t.equal(await issuer.fetches(), 2)
+})
+
+t.test('1,000 unknown key ids cause one fetch in each cool-down', async (t) => {
+  const { issuer, pass, status, tokenBy } = await prepare(t)
+  const token = await tokenBy(first)
+  t.equal(await status(token), 200)
+  const guess = (id: number) => {
+    const header = JSON.stringify({ alg: 'ES256', kid: `unknown${id}`, typ: 'at+jwt' })
+    return status(token.replace(/^[^.]+/, Buffer.from(header).toString('base64url')))
+  }
+  /** Counts the fetches that some tokens cause. */
+  const fetchesOf = async (count: number) => {
+    const before = await issuer.fetches()
+    for (let id = 0; id < count; id += 50) {
+      const statuses = await Promise.all(Array.from({ length: 50 }, (_, index) => guess(id + index)))
+      t.strictSame(new Set(statuses), new Set([401]))
+    }
+    return (await issuer.fetches()) - before
+  }
+  t.equal(await fetchesOf(50), 0, 'right after a fetch')
+  pass(31)
+  t.equal(await fetchesOf(1000), 1, 'after the cool-down')
+  pass(29)
+  t.equal(await fetchesOf(50), 0, 'in the next cool-down')
+  await issuer.answer(500, '')
+  pass(2)
+  t.equal(await fetchesOf(100), 1, 'a failed fetch causes no more fetches')
+  pass(29)
+  t.equal(await fetchesOf(100), 0, 'in the cool-down after a failed fetch')
+  t.equal(await status(token), 200)
+})
+
+t.test('a key that is withdrawn is used for 5 minutes at most, even if one reload fails', async (t) => {
+  t.ok(2 * RELOAD_INTERVAL + FETCH_TIMEOUT + JWT_TTL < 300_000)
+  for (const idle of [true, false]) {
+    const { issuer, log, pass, status, tokenBy } = await prepare(t)
+    const token = await tokenBy(first)
+    t.equal(await status(token), 200)
+    const fetches = await issuer.fetches()
+    const isReloaded = async () => (await issuer.fetches()) === fetches + 1
+    await issuer.publish([second])
+    pass(RELOAD_INTERVAL / 1000 - 1)
+    if (!idle) t.equal(await status(token), 200)
+    pass(1)
+    await eventually(async () => log.length > 0 || (await isReloaded()))
+    // While the clocks stand still, the connection to the provider may be closed unseen, so that a reload fails.
+    if (!(await isReloaded())) pass(RELOAD_INTERVAL / 1000)
+    await eventually(isReloaded)
+    pass(JWT_TTL / 1000)
+    await eventually(async () => (await status(token)) === 401)
+    t.equal(await status(await tokenBy(second)), 200)
+    mock.timers.reset()
+  }
+})
+
+t.test('a token is cached for a minute, but not after it expires', async (t) => {
+  const { issuer, log, pass, status, tokenBy } = await prepare(t)
+  const exp = Math.floor(Date.now() / 1000) + 10
+  const token = await sign(first, { ...claimsOf(issuer.name, 'alice'), exp })
+  t.equal(await status(token), 200)
+  pass(14)
+  t.equal(await status(token), 200, 'clocks may differ by 5 seconds')
+  pass(2)
+  t.equal(await status(token), 401)
+  const long = await tokenBy(first)
+  t.equal(await status(long), 200)
+  t.capture(crypto.subtle, 'verify', () => Promise.reject(new Error('verified again')))
+  pass(59)
+  t.equal(await status(long), 200, 'it is cached')
+  pass(2)
+  t.equal(await status(long), 401, 'it is verified again')
+  t.strictSame(log, [])
+})
+
+for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
+  t.test(
+    `while the identity provider is down (${signal}), known tokens are accepted and others are refused`,
+    async (t) => {
+      const { issuer, log, pass, status, tokenBy } = await prepare(t)
+      const known = await tokenBy(first)
+      t.equal(await status(known), 200)
+      const unknown = await tokenBy(await makeKey('ES256', 'unknown'))
+      issuer.signal(signal)
+      const { asked } = shortenTimeouts(t)
+      t.equal(await status(await tokenBy(second, 'bob')), 200, 'a new token by a known key')
+      t.equal(await status(unknown), 401, 'an unknown key')
+      for (const seconds of [31, 301, 3600, 22 * 3600]) {
+        pass(seconds)
+        t.equal(await status(known), 200, `${seconds} s later`)
+        t.equal(await status(unknown), 401, `an unknown key ${seconds} s later`)
+      }
+      await eventually(() => log.some(({ level, msg }) => level === 40 && String(msg).includes('JWKS_URL')))
+      pass(2 * 3600)
+      t.equal(await status(known), 503, 'the keys are a day old')
+      t.strictSame(new Set(asked), new Set([3000]), 'no request waits longer')
+    },
+  )
+
+  t.test(`without keys, no JWT is accepted until the identity provider is back (${signal})`, async (t) => {
+    const { issuer, log, pass, status, tokenBy } = await prepare(t)
+    const jwt = await tokenBy(first)
+    issuer.signal(signal)
+    const { restore } = shortenTimeouts(t)
+    const fetched = t.capture(globalThis, 'fetch', fetch)
+    const waited = await Promise.all(Array.from({ length: 50 }, () => status(jwt)))
+    t.strictSame(new Set(waited), new Set([503]))
+    t.match(log, [{ level: 40, msg: /JWKS_URL/ }])
+    t.equal(log.length, 1, 'one line, however many requests waited for the fetch')
+    const lines = log.length
+    for (let times = 0; times < 50; times++) t.equal(await status(jwt), 503)
+    t.equal(fetched().length, 1, 'later requests are answered without a fetch')
+    t.equal(log.length, lines, 'and are not logged')
+    t.equal(await status('e30.e30.e30'), 401, 'a malformed token is refused')
+    if (signal === 'SIGSTOP') issuer.signal('SIGCONT')
+    else {
+      await issuer.start()
+      await issuer.publish([first])
+    }
+    restore()
+    pass(4)
+    t.equal(await status(jwt), 503)
+    pass(2)
+    t.equal(await status(jwt), 200, 'it is asked again after 5 seconds')
+  })
+}
+
+t.test('an answer that is not a set of keys does not replace the keys', async (t) => {
+  const { issuer, log, pass, status, tokenBy } = await prepare(t)
+  const token = await tokenBy(first)
+  t.equal(await status(token), 200)
+  for (const [code, body] of [
+    [200, ''],
+    [200, '{"keys":7}'],
+    [500, '{"keys":[]}'],
+    [302, '{"keys":[]}'],
+  ] as const) {
+    const lines = log.length
+    await issuer.answer(code, body)
+    pass(RELOAD_INTERVAL / 1000)
+    await eventually(() => log.length > lines)
+    t.equal(await status(token), 200, `${code} ${body}`)
+  }
+  t.equal(await issuer.fetches(), 5)
+})
+
+t.test('a closed service does not fetch keys', async (t) => {
+  const { app, pass, status, tokenBy } = await prepare(t)
+  t.equal(await status(await tokenBy(first)), 200)
+  const { asked } = shortenTimeouts(t)
+  await app.close()
+  pass((10 * RELOAD_INTERVAL) / 1000)
+  t.strictSame(asked, [])
+})

@@ -1,0 +1,151 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { jwtChecker } from '../../../service/engine/auth/jwt.ts'
+import { readConfig } from '../../../service/engine/config.ts'
+import { build } from '../../support/helper.ts'
+import { AUDIENCE, claimsOf, type Key, makeKey, sign, startIssuer } from '../../support/issuer.ts'
+import { forgedTokens } from '../../support/jwt-forged.ts'
+import { run } from '../../support/process.ts'
+
+const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
+const INVALID = 'Bearer realm="plants", error="invalid_token"'
+
+/** A key of each algorithm. The key's id is the name of the algorithm. */
+const keys = await Promise.all(ALGORITHMS.map((alg) => makeKey(alg, alg)))
+
+function keyOf(alg: string): Key {
+  const key = keys.find((key) => key.alg === alg)
+  if (key === undefined) throw new Error(`no key for ${alg}`)
+  return key
+}
+
+/** Starts an identity provider with these keys, and a service that trusts it. */
+async function prepare(t: Test) {
+  const issuer = await startIssuer(t)
+  await issuer.publish(keys)
+  const service = await build(t, { ...issuer.environment, LOG_LEVEL: 'debug' })
+  return {
+    ...service,
+    issuer,
+    status: async (token: string) => (await service.call({ path: '/plants', token })).status,
+    tokenBy: (key: Key, sub = 'alice') => sign(key, claimsOf(issuer.name, sub)),
+  }
+}
+
+t.test('a token of each algorithm is accepted', async (t) => {
+  const { status, tokenBy } = await prepare(t)
+  for (const alg of ALGORITHMS) t.equal(await status(await tokenBy(keyOf(alg))), 200, alg)
+})
+
+t.test('all variants that RFC 9068 allows are accepted', async (t) => {
+  const { issuer, status } = await prepare(t)
+  const now = Math.floor(Date.now() / 1000)
+  for (const [name, changed, header] of [
+    ['several audiences', { aud: ['https://other.example', AUDIENCE] }],
+    ['no iat', { iat: undefined }],
+    ['nbf of now', { nbf: now }],
+    ['clocks that differ by some seconds', { exp: now - 2, nbf: now + 3, iat: now + 3 }],
+    ['a sub of 255 characters', { sub: '🌱'.repeat(255) }],
+    ['the whole media type', {}, { typ: 'application/at+jwt' }],
+    ['a key that the token points to beside that of the issuer', {}, { jku: 'https://evil.example/keys' }],
+  ] as const) {
+    t.equal(
+      await status(await sign(keyOf('ES256'), { ...claimsOf(issuer.name, 'alice'), ...changed }, header)),
+      200,
+      name,
+    )
+  }
+})
+
+t.test('forged and malformed tokens are refused, before the body is read and without a trace', async (t) => {
+  const { issuer, call, raw, log, status, tokenBy, store } = await prepare(t)
+  let visits = 0
+  const trap = http.createServer((_, response) => response.end(String((visits += 1)))).listen(0, '127.0.0.1')
+  await once(trap, 'listening')
+  t.teardown(() => trap.close())
+  const address = `http://127.0.0.1:${(trap.address() as AddressInfo).port}`
+  const forged = await forgedTokens({ issuer: issuer.name, rsa: keyOf('RS256'), ec: keyOf('ES256'), trap: address })
+  t.ok(forged.size > 80)
+  for (const [name, token] of forged) {
+    const { status, headers, json } = await call({ path: '/plants', token })
+    t.strictSame(
+      { status, json },
+      { status: 401, json: { error: 401, message: 'The access token is not valid' } },
+      name,
+    )
+    t.equal(headers['www-authenticate'], INVALID, name)
+    const lines = `POST /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: 9000\r\n\r\n`
+    t.equal((await raw(1, lines))[0]?.status, 401, `${name}, with a body to come`)
+  }
+  t.equal(visits, 0, 'the service calls no address in a token')
+  t.equal(await status(await tokenBy(keyOf('RS256'))), 200, 'a valid token is still accepted')
+  t.ok(
+    log.some(({ msg }) => String(msg).includes('a JWT is refused')),
+    'the log says why',
+  )
+  for (const token of forged.values()) {
+    const signature = token.split('.')[2] ?? ''
+    if (signature.length > 20) t.notOk(JSON.stringify(log).includes(signature), 'no token is logged')
+  }
+  t.equal(await store.isEmpty(), true)
+})
+
+t.test('the HTTP parser refuses a token of 100 KB', async (t) => {
+  const { call } = await prepare(t)
+  t.equal((await call({ path: '/plants', token: `e30.${'x'.repeat(100_000)}.x` })).status, 431)
+})
+
+t.test('without JWT_ISSUER no JWT is accepted', async (t) => {
+  const { tokenBy } = await prepare(t)
+  const { call } = await build(t)
+  t.equal((await call({ path: '/plants', token: await tokenBy(keyOf('ES256')) })).status, 401)
+})
+
+t.test('an access token and a JWT never have the same caller', async (t) => {
+  const { issuer, call, log, store, token, tokenBy } = await prepare(t)
+  const own = await token('demo')
+  const foreign = await tokenBy(keyOf('ES256'), 'demo')
+  await call({ method: 'POST', path: '/plants', token: own, body: { id: 1, name: 'own' } })
+  await call({ method: 'POST', path: '/plants', token: foreign, body: { id: 1, name: 'foreign' } })
+  t.strictSame((await call({ path: '/plants', token: own })).json, [{ name: 'own' }])
+  t.strictSame((await call({ path: '/plants', token: foreign })).json, [{ name: 'foreign' }])
+  const caller = `${issuer.name}#demo`
+  t.strictSame(await store.find(caller, 1n), { name: 'foreign' }, 'the issuer is part of the caller')
+  t.ok(log.some((line) => line['caller'] === caller))
+  const environment = { DATABASE_URL: `sqlite:${t.testdir()}/other.db` }
+  const issued = await run([process.execPath, 'service/token.ts', 'issue', caller], environment)
+  t.equal(issued.code, 1, 'the service issues no token for this caller')
+})
+
+t.test('the scopes of a token come from its claim "scope"', async (t) => {
+  const issuer = await startIssuer(t)
+  await issuer.publish(keys)
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const check = jwtChecker(app, readConfig('plants', issuer.environment))
+  const caller = `${issuer.name}#alice`
+  for (const [scope, scopes] of [
+    [undefined, []],
+    ['', []],
+    ['plants:read', ['plants:read']],
+    ['b a  c', ['b', 'a', 'c']],
+    [['a'], []],
+    [7, []],
+  ] as const) {
+    const token = await sign(keyOf('ES256'), { ...claimsOf(issuer.name, 'alice'), scope })
+    t.strictSame(await check(token), { caller, scopes }, JSON.stringify(scope))
+    t.strictSame(await check(token), { caller, scopes }, 'remembered')
+  }
+})
+
+t.test('without keys a JWT is answered 503 with Retry-After, but access tokens of the service work', async (t) => {
+  const { issuer, call, status, token, tokenBy } = await prepare(t)
+  issuer.signal('SIGKILL')
+  const answer = await call({ path: '/plants', token: await tokenBy(keyOf('ES256')) })
+  t.match(answer, { status: 503, headers: { 'retry-after': '5' } })
+  t.equal(await status('e30.e30.e30'), 401, 'a malformed token is refused')
+  t.equal(await status(await token('joe')), 200)
+})

@@ -1,0 +1,233 @@
+import t from 'tap'
+import { readConfig, variables } from '../../service/engine/config.ts'
+import { StartupError } from '../../service/engine/errors.ts'
+
+t.test('an empty environment gives the default values', async (t) => {
+  t.strictSame(readConfig('plants', {}), {
+    HOST: '127.0.0.1',
+    PORT: 3000,
+    ADMIN_PORT: 3001,
+    DATABASE_URL: { file: 'data/plants.db' },
+    DATABASE_POOL_SIZE: 5,
+    DATABASE_TIMEOUT: 3,
+    BASE_URL: '.',
+    DOCS: 'on',
+    CORS_ORIGINS: [],
+    TRUST_PROXY: [],
+    LOG_LEVEL: 'info',
+    NODE_ENV: 'development',
+    JWT_ISSUER: '',
+    JWT_AUDIENCE: '',
+    JWKS_URL: '',
+    MAX_CONNECTIONS: 5000,
+    HEADERS_TIMEOUT: 3,
+    REQUEST_TIMEOUT: 5,
+    KEEP_ALIVE_TIMEOUT: 72,
+    STALL_TIMEOUT: 30,
+    ANSWER_TIMEOUT: 300,
+    DRAIN_DELAY: 5,
+    SHUTDOWN_TIMEOUT: 4,
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'none',
+  })
+  t.ok(Object.isFrozen(readConfig('plants', {})))
+})
+
+t.test('an empty variable has its default, and an unknown variable is ignored', async (t) => {
+  t.strictSame(readConfig('plants', { PORT: '', HOST: '', NO_SUCH: 'x' }), readConfig('plants', {}))
+})
+
+t.test('every variable has a description', async (t) => {
+  for (const [name, [, , meaning]] of Object.entries(variables)) t.match(meaning, /^[A-Z].{10}/, name)
+})
+
+const valid: [keyof typeof variables, string, unknown][] = [
+  ['HOST', '::', '::'],
+  ['PORT', '0', 0],
+  ['PORT', '65535', 65535],
+  ['DATABASE_URL', 'sqlite:/var/lib/plants.db', { file: '/var/lib/plants.db' }],
+  ['DATABASE_URL', 'sqlite:a b/ü?#.db', { file: 'a b/ü?#.db' }],
+  [
+    'DATABASE_URL',
+    'postgres://joe:p%40ss@db:5433/plants?sslmode=require',
+    { url: 'postgres://joe:p%40ss@db:5433/plants?sslmode=require' },
+  ],
+  ['DATABASE_URL', 'postgresql:///plants?host=/run', { url: 'postgresql:///plants?host=/run' }],
+  ['ADMIN_PORT', '0', 0],
+  ['DATABASE_POOL_SIZE', '1', 1],
+  ['BASE_URL', 'https://plants.example:8443/v1/', 'https://plants.example:8443/v1/'],
+  ['BASE_URL', '../plants', '../plants'],
+  ['DOCS', 'off', 'off'],
+  ['CORS_ORIGINS', 'none', []],
+  ['CORS_ORIGINS', 'https://app.example, http://[::1]:8080', ['https://app.example', 'http://[::1]:8080']],
+  ['TRUST_PROXY', 'none', []],
+  ['TRUST_PROXY', '10.0.0.0/8, 192.0.2.1,fd00::/8', ['10.0.0.0/8', '192.0.2.1', 'fd00::/8']],
+  ['LOG_LEVEL', 'silent', 'silent'],
+  ['HEADERS_TIMEOUT', '0.1', 0.1],
+  ['SHUTDOWN_TIMEOUT', '0', 0],
+  ['SHUTDOWN_TIMEOUT', '3600', 3600],
+  ['DRAIN_DELAY', '0', 0],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318', 'http://collector:4318'],
+]
+for (const [name, text, value] of valid) {
+  t.test(`${name}=${text} is accepted`, async (t) => t.strictSame(readConfig('plants', { [name]: text })[name], value))
+}
+
+const faulty: [keyof typeof variables, ...string[]][] = [
+  ['PORT', '-1', '65536', '1e3', '0x10', '80.0', ' 80', 'http'],
+  ['ADMIN_PORT', '-1', '65536'],
+  [
+    'DATABASE_URL',
+    'sqlite:',
+    'plants.db',
+    'sqlite::memory:',
+    'SQLITE',
+    'postgres:',
+    'postgres://',
+    'postgres://a b',
+    'POSTGRES://host/db',
+    'postgres://joe:se#cret@host/db',
+    'mysql://host/db',
+  ],
+  ['DATABASE_POOL_SIZE', '0', '1001', '5.0', '-5'],
+  ['BASE_URL', 'ftp://host/', 'javascript:alert(1)', 'http://a/?b', 'http://u:p@host/', 'a b', '"', 'http://'],
+  ['DOCS', 'OFF', 'false', '0'],
+  [
+    'TRUST_PROXY',
+    'all',
+    '10.0.0.0/33',
+    '10.0.0.0/0',
+    '10.0.0.0/08',
+    '10.0.0/8',
+    '::/129',
+    '10.0.0.1,',
+    '10.0.0.1 10.0.0.2',
+  ],
+  [
+    'CORS_ORIGINS',
+    '*',
+    'null',
+    'app.example',
+    'https://app.example/',
+    'https://app.example:443',
+    'https://App.example',
+    'https://*.example',
+    'ftp://app.example',
+    'https://joe@app.example',
+    'https://a.example,',
+  ],
+  ['MAX_CONNECTIONS', '0', '1e3'],
+  ['LOG_LEVEL', 'INFO', 'verbose', 'toString'],
+  ['REQUEST_TIMEOUT', '0', '3601', '-1', '1e1', '.5', '5s', 'Infinity', 'NaN'],
+  ['SHUTDOWN_TIMEOUT', '-0.1', '3600.1'],
+  ['DRAIN_DELAY', '-1'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'None', 'collector:4318', 'grpc://collector'],
+]
+for (const [name, ...texts] of faulty) {
+  t.test(`an invalid ${name} is refused by name`, async (t) => {
+    for (const text of texts) {
+      t.throws(
+        () => readConfig('plants', { [name]: text }),
+        { name: 'StartupError', message: RegExp(`^${name} must be `) },
+        text,
+      )
+    }
+  })
+}
+
+/** Reads the variables for JWTs. @returns their values, or the message of the error */
+function readJwt(environment: Record<string, string>): unknown {
+  try {
+    const { JWT_ISSUER, JWT_AUDIENCE, JWKS_URL } = readConfig('plants', environment)
+    return { JWT_ISSUER, JWT_AUDIENCE, JWKS_URL }
+  } catch (error) {
+    return error instanceof StartupError ? error.message : error
+  }
+}
+
+const JWT = { JWT_ISSUER: 'https://id.example/', JWT_AUDIENCE: 'plants', JWKS_URL: 'https://id.example/keys?v=2' }
+
+t.test('the variables for JWTs must be set together', async (t) => {
+  t.strictSame(readJwt(JWT), JWT)
+  t.equal(readJwt({ ...JWT, JWT_AUDIENCE: '' }), 'JWT_AUDIENCE must be set, as JWT_ISSUER is')
+  t.equal(
+    readJwt({ JWKS_URL: JWT.JWKS_URL, PORT: 'x' }),
+    'PORT must be an integer from 0 to 65535; JWT_ISSUER must be set, as JWKS_URL is; JWT_AUDIENCE must be set, as JWKS_URL is',
+  )
+})
+
+t.test('JWKS_URL must use https, or http to the same machine', async (t) => {
+  const loopback = [
+    'http://127.0.0.1:9/k',
+    'http://127.1/',
+    'http://127.9.9.9/',
+    'http://localhost/',
+    'http://[::1]:9/',
+  ]
+  for (const url of ['https://a.example', ...loopback]) {
+    t.strictSame(readJwt({ ...JWT, JWKS_URL: url }), { ...JWT, JWKS_URL: url })
+  }
+  const faulty = [
+    'http://id.example/',
+    'http://127.0.0.1.evil.example/',
+    'http://localhost.evil.example/',
+    'id.example/keys',
+  ]
+  const others = [
+    'http://10.0.0.1/',
+    'http://[::2]/',
+    'ftp://localhost/',
+    'file:///keys',
+    'https://u:secret@id.example/',
+  ]
+  for (const url of [...faulty, ...others]) {
+    t.equal(
+      readJwt({ ...JWT, JWKS_URL: url }),
+      'JWKS_URL must be an https URL without user, or http to a loopback address',
+      url,
+    )
+  }
+})
+
+t.test('an issuer and an audience are visible characters; an issuer has no #', async (t) => {
+  for (const text of ['a b', 'ü', 'https://id.example/\n', 'https://id.example/#a', `https://${'i'.repeat(248)}`]) {
+    t.match(readJwt({ ...JWT, JWT_ISSUER: text }), /^JWT_ISSUER must be /, text)
+  }
+  for (const text of ['a b', 'ü', '\t'])
+    t.match(readJwt({ ...JWT, JWT_AUDIENCE: text }), /^JWT_AUDIENCE must be /, text)
+})
+
+t.test('ADMIN_PORT and PORT must differ, unless both are 0', async (t) => {
+  t.throws(() => readConfig('plants', { PORT: '3001' }), {
+    name: 'StartupError',
+    message: /^ADMIN_PORT must be another .* 3001$/,
+  })
+  t.throws(() => readConfig('plants', { PORT: '80', ADMIN_PORT: '80' }), { name: 'StartupError' })
+  t.match(readConfig('plants', { PORT: '0', ADMIN_PORT: '0' }), { PORT: 0, ADMIN_PORT: 0 })
+})
+
+t.test('DATABASE_TIMEOUT is at most half of STALL_TIMEOUT, with PostgreSQL', async (t) => {
+  const times = { DATABASE_TIMEOUT: '3', STALL_TIMEOUT: '5' }
+  const message = 'DATABASE_TIMEOUT must be at most half of STALL_TIMEOUT, which is 5'
+  t.throws(() => readConfig('plants', { ...times, DATABASE_URL: 'postgres://joe@host/db' }), {
+    name: 'StartupError',
+    message,
+  })
+  t.match(readConfig('plants', times), { DATABASE_TIMEOUT: 3 }, 'it means nothing to the embedded store')
+  t.match(readConfig('plants', { ...times, STALL_TIMEOUT: '6', DATABASE_URL: 'postgres://joe@host/db' }), {
+    STALL_TIMEOUT: 6,
+  })
+})
+
+t.test('one error names all invalid variables, and shows no password', async (t) => {
+  const environment = { PORT: 'x', LOG_LEVEL: 'y', DATABASE_URL: 'mysql://joe:secret@host/db', STALL_TIMEOUT: 'z' }
+  try {
+    readConfig('plants', environment)
+    t.fail('accepted')
+  } catch (error) {
+    t.ok(error instanceof StartupError)
+    const message = String(error)
+    for (const name of Object.keys(environment)) t.match(message, `${name} must be`)
+    t.notMatch(message, 'secret')
+    t.notMatch(message, '\n')
+  }
+})

@@ -1,0 +1,117 @@
+// An int64 becomes a `bigint` where the schema that says so has matched, and nowhere else.
+import t, { type Test } from 'tap'
+import { readContract } from '../../../service/engine/contract/contract.ts'
+import { itemReader } from '../../../service/engine/contract/items.ts'
+import { contract } from '../../support/small.ts'
+import { allows, serve } from './described.ts'
+
+const INT64 = '{ type: integer, format: int64 }'
+const BIG = 9007199254740993n
+
+const oneOf = (
+  key: string,
+) => `A: { ${key}: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }] }
+Cat: { type: object, properties: { id: ${INT64}, kind: { const: cat } } }
+Dog: { type: object, properties: { id: { type: integer }, kind: { const: dog } } }`
+
+/** By name: the schemas, a text, and what a method gets for it. */
+const TABLE: Readonly<Record<string, readonly (readonly [schemas: string, text: string, value: unknown])[]>> = {
+  'a branch that fails changes nothing': [
+    [oneOf('oneOf'), '{"kind":"dog","id":7}', { kind: 'dog', id: 7 }],
+    [oneOf('oneOf'), '{"kind":"cat","id":7}', { kind: 'cat', id: 7n }],
+    [oneOf('anyOf'), '{"kind":"dog","id":7}', { kind: 'dog', id: 7 }],
+    [oneOf('anyOf'), '{"kind":"cat","id":7}', { kind: 'cat', id: 7n }],
+  ],
+  'not changes nothing': [[`A: { type: object, properties: { a: { not: ${INT64} } } }`, '{"a":7.5}', { a: 7.5 }]],
+  'if counts where it holds': [
+    [`A: { if: ${INT64}, else: { type: string } }`, '7', 7n],
+    [`A: { type: object, if: { required: [b] }, then: { properties: { a: ${INT64} } } }`, '{"a":7}', { a: 7 }],
+    [
+      `A: { type: object, if: { required: [b] }, then: { properties: { a: ${INT64} } } }`,
+      '{"a":7,"b":1}',
+      { a: 7n, b: 1 },
+    ],
+    [`A: { type: object, if: { required: [b] }, else: { properties: { a: ${INT64} } } }`, '{"a":7}', { a: 7n }],
+  ],
+  'contains counts for the items that it is about': [
+    [`A: { type: array, contains: { type: integer, format: int64, minimum: 5 } }`, '[1,7,"a"]', [1, 7n, 'a']],
+  ],
+  'unevaluated members and items, and no others': [
+    [
+      `A: { type: object, anyOf: [{ required: [b], properties: { b: { type: integer } } }, { properties: { c: { type: string } } }], unevaluatedProperties: ${INT64} }`,
+      '{"a":7,"b":7}',
+      { a: 7n, b: 7 },
+    ],
+    [`A: { type: array, prefixItems: [{ type: integer }], unevaluatedItems: ${INT64} }`, '[7,7]', [7, 7n]],
+  ],
+  'additional members and members by pattern': [
+    [
+      `A: { type: object, properties: { a: { type: integer } }, patternProperties: { '^b': ${INT64} }, additionalProperties: ${INT64} }`,
+      '{"a":7,"b":7,"c":7}',
+      { a: 7, b: 7n, c: 7n },
+    ],
+  ],
+  'an int64 that may be null, a text or any number': [
+    [`A: { type: array, items: { type: [integer, 'null', string], format: int64 } }`, '[7,null,"a"]', [7n, null, 'a']],
+    [`A: { type: array, items: { type: [integer, number], format: int64 } }`, '[7,7.5,1e30]', [7n, 7.5, 1e30]],
+  ],
+  'dependentSchemas, where the member is there': [
+    [`A: { type: object, dependentSchemas: { b: { properties: { a: ${INT64} } } } }`, '{"a":7,"b":1}', { a: 7n, b: 1 }],
+    [`A: { type: object, dependentSchemas: { b: { properties: { a: ${INT64} } } } }`, '{"a":7}', { a: 7 }],
+  ],
+}
+
+for (const [name, rows] of Object.entries(TABLE)) {
+  t.test(`int64: ${name}`, async (t) => {
+    for (const [schemas, text, value] of rows) {
+      const { request } = await serve(t, schemas)
+      const { status, got, text: message } = await request(text)
+      t.equal(status, 204, message)
+      t.strictSame(got, value, text)
+      t.strictSame((await itemsOf(t, schemas))(text), value, `a stored item, too: ${text}`)
+    }
+  })
+}
+
+async function itemsOf(t: Test, schemas: string): Promise<(text: string) => unknown> {
+  const yaml = contract(`paths: {}\ncomponents:\n  schemas:\n${schemas.replaceAll(/^/gm, '    ')}\n`)
+  const folder = t.testdir({ 'openapi.yaml': yaml })
+  return itemReader(await readContract(`${folder}/openapi.yaml`), 'A')
+}
+
+t.test('enum and const of lists and objects with an int64', async (t) => {
+  const list = `{ type: array, items: ${INT64} }`
+  const schemas = [
+    `A: { allOf: [${list}, { enum: [[1, 2], [3]] }] }`,
+    `A: { $ref: '#/components/schemas/B', enum: [[1, 2], [3]] }\nB: ${list}`,
+    `A: { type: array, items: ${INT64}, enum: [[1, 2], [3]] }`,
+  ]
+  for (const each of schemas) await allows(t, each, [[1, 2], [3]], [[1], [], [2, 1]])
+  const { request, answer } = await serve(
+    t,
+    `A: { type: object, properties: { a: ${INT64} }, const: { a: 7, b: [1] } }`,
+  )
+  t.strictSame((await request('{"b":[1.0],"a":7}')).got, { a: 7n, b: [1] })
+  t.equal((await answer({ b: [1n], a: 7n })).status, 200)
+  t.equal((await answer({ b: [1n], a: 8n })).status, 500)
+})
+
+t.test('the exact value decides which alternative it is', async (t) => {
+  const { request } = await serve(
+    t,
+    `A: { oneOf: [{ type: integer, format: int64, minimum: ${BIG} }, { type: number, maximum: 9007199254740992 }] }`,
+  )
+  t.strictSame((await request(String(BIG))).got, BIG)
+  t.strictSame((await request('9007199254740992')).got, 2 ** 53)
+})
+
+t.test('alternatives within alternatives take no exponential time', async (t) => {
+  const { request } = await serve(
+    t,
+    `A: { unevaluatedProperties: false, oneOf: [{ type: object, properties: { id: ${INT64}, next: { $ref: '#/components/schemas/A' } } }, { type: string }] }`,
+  )
+  let nested = '{"id":1}'
+  for (let level = 0; level < 60; level += 1) nested = `{"next":${nested}}`
+  t.equal((await request(nested)).status, 204)
+  t.equal((await request(nested.replace('"id"', '"ib"'))).status, 400)
+})

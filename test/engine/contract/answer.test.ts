@@ -1,0 +1,147 @@
+import http from 'node:http'
+import net from 'node:net'
+import { once } from 'node:events'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import t from 'tap'
+import { StoreBusy } from '../../../service/engine/errors.ts'
+import { JsonText } from '../../../service/engine/http/json.ts'
+import { OpenRequests } from '../../../service/engine/http/open-requests.ts'
+import { build } from '../../support/helper.ts'
+import { eventually } from '../../support/project.ts'
+import { boot } from '../../support/small.ts'
+
+const COUNT = 20_000
+const { call, log, port, store, token } = await build(t)
+const file = `${t.testdirName}/plants.db`
+const secret = await token('many')
+// 20 MB in all.
+const name = (id: number) => `${id} ` + '🌱'.repeat(248)
+await Promise.all(Array.from({ length: COUNT }, (_, id) => store.create('many', BigInt(id), { name: name(id) })))
+const bytes = `GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`
+
+t.test('a list without limit has all plants, in order', async (t) => {
+  const { headers, json } = await call({ path: '/plants', token: secret })
+  t.strictSame(
+    json,
+    Array.from({ length: COUNT }, (_, id) => ({ name: name(id) })),
+  )
+  t.notOk('link' in headers)
+})
+
+t.test('a long page has its Link, and HEAD the same headers without a body', async (t) => {
+  for (const query of ['', '?limit=3', '?limit=15000', '?limit=20000']) {
+    const get = await call({ path: `/plants${query}`, token: secret })
+    const head = await call({ method: 'HEAD', path: `/plants${query}`, token: secret })
+    t.equal('link' in get.headers, query === '?limit=3' || query === '?limit=15000', query)
+    const { date: _date, 'x-request-id': _id, ...headers } = head.headers
+    t.hasStrict(get.headers, headers, query)
+    t.equal(head.headers['content-length'], get.headers['content-length'], query)
+    t.equal(head.text, '')
+  }
+})
+
+t.test('memory is flat while readers stall', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  const used = () => {
+    collect()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  const before = used()
+  const sockets = Array.from({ length: 10 }, () => net.connect(port, '127.0.0.1').pause())
+  for (const socket of sockets) socket.write(bytes)
+  await delay(500)
+  const growth = used() - before
+  for (const socket of sockets) socket.destroy()
+  t.ok(growth < 60e6, `${growth} bytes for ten lists of 20 MB`)
+})
+
+t.test('lists that their clients give up, pipelined ones too, are ended', async (t) => {
+  for (const end of ['', 'BROKEN', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n']) {
+    const requests = () => log.filter(({ msg }) => msg === 'request').length
+    const before = requests()
+    const socket = net.connect(port, '127.0.0.1').pause()
+    socket.write(bytes.repeat(5) + end)
+    await delay(300)
+    socket.destroy()
+    for (let left = 200; requests() < before + 5 && left > 0; left -= 1) await delay(10)
+    await delay(100)
+  }
+  // A reader that is left open would keep the log of the database from being emptied.
+  const other = new DatabaseSync(file)
+  await store.create('other', 1n, { name: 'x' })
+  t.hasStrict(other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), { busy: 0, log: 0, checkpointed: 0 })
+  other.close()
+})
+
+t.test('however many long lists are open and not read, no list is refused', async (t) => {
+  const sockets = Array.from({ length: 40 }, () => net.connect(port, '127.0.0.1'))
+  const beginnings = await Promise.all(
+    sockets.map(async (socket) => {
+      socket.write(bytes)
+      const [chunk] = (await once(socket, 'data')) as [Buffer]
+      socket.pause()
+      return chunk.toString('latin1', 9, 12)
+    }),
+  )
+  t.strictSame(beginnings, Array<string>(40).fill('200'))
+  for (const each of [await token('other'), secret]) t.equal((await call({ path: '/plants', token: each })).status, 200)
+  for (const socket of sockets) socket.destroy()
+})
+
+t.test('a failure midway breaks the connection, and is logged', async (t) => {
+  const other = new DatabaseSync(file)
+  other.exec(`UPDATE plants SET item = '{' WHERE owner = 'many' AND key = 15000`)
+  other.close()
+  log.length = 0
+  const request = http.get({
+    port,
+    host: '127.0.0.1',
+    path: '/plants',
+    agent: false,
+    headers: { Authorization: `Bearer ${secret}` },
+  })
+  const [response] = (await once(request, 'response')) as [http.IncomingMessage]
+  t.equal(response.statusCode, 200)
+  response.resume()
+  await t.rejects(once(response, 'end'))
+  t.notOk(response.complete)
+  await eventually(() => log.some(({ aborted }) => aborted === true))
+  t.match(log.slice(log.findIndex(({ msg }) => msg === 'response broken off')), [
+    { msg: 'response broken off', err: { stack: String } },
+    { msg: 'request', aborted: true },
+  ])
+})
+
+t.test('a list that is broken off because it was read too slowly is counted, and is no error', async (t) => {
+  const reasons: string[] = []
+  const app = await boot(t, {
+    yaml: '',
+    run: async () => ({
+      status: 200,
+      body: (async function* () {
+        yield new JsonText('[1]')
+        throw new StoreBusy('the list was read too slowly')
+      })(),
+    }),
+    prepare: (app) => app.decorate('openRequests', new OpenRequests(app.log, false, (reason) => reasons.push(reason))),
+  })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  await t.rejects((await fetch(`${origin}/x`)).text())
+  t.strictSame(reasons, ['the list was read too slowly'])
+})
+
+t.test('a failure before the first byte is answered with 500', async (t) => {
+  const other = new DatabaseSync(file)
+  other.exec(`UPDATE plants SET item = '{}' WHERE owner = 'many' AND key = 0`)
+  other.close()
+  for (const path of ['/plants', '/plants?limit=1000']) {
+    const { status, headers, json } = await call({ path, token: secret, failing: true })
+    t.strictSame([status, json], [500, { error: 500, message: 'Internal Server Error' }])
+    t.notOk('link' in headers)
+  }
+})

@@ -1,0 +1,174 @@
+import type { Refused, Served } from '../../../support/small.ts'
+
+const OPERATION = "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
+const PATHS = `paths:\n  /x: { get: { ${OPERATION} } }\n`
+
+/** Constructs of documents, paths and operations, by their names in the README. */
+export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
+  '`openapi: 3.1.0` and later patches': {
+    yaml: `openapi: 3.1.1\ninfo: { title: Small, version: '1' }\n${PATHS}`,
+    asks: [['/x', 200, '{}']],
+  },
+  '`openapi: 3.0.3`, `3.2.0`, `swagger: "2.0"`': {
+    yaml: `openapi: 3.0.3 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
+    says: 'OpenAPI 3.0.3 is not served: write openapi: 3.1.0',
+  },
+  '`jsonSchemaDialect` and `$schema` of another dialect than 2020-12': {
+    yaml: `${PATHS}jsonSchemaDialect: http://json-schema.org/draft-07/schema # here\n`,
+    says: 'only JSON Schema 2020-12 is served',
+  },
+  '`$ref` to another file': {
+    yaml: `paths:\n  /x: { $ref: 'paths.yaml#/x' }\n  /y: { get: { operationId: y, parameters: [{ $ref: 'paths.yaml#/limit' }], responses: { $ref: 'paths.yaml#/y' } } }\n`,
+    files: {
+      'paths.yaml': `x: { get: { ${OPERATION} } }\nlimit: { name: limit, in: query, schema: { $ref: 'schemas.yaml#/Limit' } }\ny: { '200': { description: Done, content: { application/json: {} } } }\n`,
+      'schemas.yaml': 'Limit: { type: integer, format: int64, maximum: 9223372036854775806 }\n',
+    },
+    asks: [
+      ['/x', 200, '{}'],
+      ['/y?limit=9223372036854775806', 200, '{"query":{"limit":9223372036854775806}}'],
+      ['/y?limit=9223372036854775807', 400],
+    ],
+  },
+  'a path that refers to another, with methods and parameters beside `$ref`': {
+    yaml: `paths:\n  /x: { get: { ${OPERATION} }, put: { ${OPERATION.replace('run', 'put')} } }\n  /y:\n    $ref: '#/components/pathItems/y'\n    put: { ${OPERATION.replace('run', 'yPut')} }\ncomponents: { pathItems: { y: { get: { ${OPERATION.replace('run', 'y')} }, put: { ${OPERATION.replace('run', 'never')} } } } }\n`,
+    run: async () => ({ status: 200, body: 1 }),
+    asks: [
+      ['/y', 200],
+      [{ method: 'PUT', url: '/y' }, 200],
+    ],
+  },
+  '`$ref` to a URL': {
+    yaml: `paths:\n  /x:\n    $ref: https://example.com/x.yaml # here\n`,
+    says: 'only files are read: copy it beside the contract',
+  },
+  'a `$ref` that leads nowhere': {
+    yaml: `paths:\n  /x:\n    $ref: '#/components/pathItems/x' # here\n`,
+    says: "Can't resolve $ref",
+  },
+  'a `$ref` to a `$ref` in another file that has keywords beside it': {
+    yaml: `      parameters: [{ $ref: 'other.yaml#/limit' }]`,
+    files: {
+      'other.yaml':
+        "limit: { name: limit, in: query, schema: { $ref: '#/Page' } }\nPage: { $ref: '#/Limit', default: 20 } # here\nLimit: { type: integer }\n",
+    },
+    says: 'keywords beside this $ref are lost where other files refer to it',
+  },
+  'YAML anchors, aliases and merge keys': {
+    yaml: `paths:\n  /x: { get: &run { ${OPERATION} } }\n  /y: { get: { <<: *run, operationId: y } }\n`,
+    asks: [
+      ['/x', 200],
+      ['/y', 200],
+    ],
+  },
+  'a key that stands twice': { yaml: `${PATHS}paths: {} # here\n`, says: 'duplicated mapping key' },
+  'a keyword that OpenAPI does not have': {
+    yaml: `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
+    says: 'Property `operationID` is not expected here. Did you mean operationId?',
+  },
+  'extensions: `x-...`': { yaml: `x-a: 1\n${PATHS}  x-b: 2\n`, asks: [['/x', 200]] },
+  '`servers` with a path: `{base_url}/v1`, `https://example.com/v1`': {
+    yaml: `servers: [{ url: 'https://example.com/v1' }, { url: '{base_url}/v1/', variables: { base_url: { default: . } } }]\n${PATHS}`,
+    asks: [
+      ['/v1/x', 200],
+      ['/x', 404],
+    ],
+  },
+  '`servers` with different paths, or variables in the path': {
+    yaml: `servers:\n  - url: https://example.com/v1\n  - url: https://example.com/v2 # here\n${PATHS}`,
+    says: 'servers of several paths are not served: write /v1 here, too',
+  },
+  '`servers` of a path or an operation': {
+    yaml: `paths:\n  /x:\n    servers: [{ url: / }] # here\n    get: { ${OPERATION} }\n`,
+    says: 'write the servers at the top',
+  },
+  '`webhooks`, `callbacks`, `links`, `tags`, `externalDocs`, `examples`, `deprecated`': {
+    yaml: `paths:\n  /x: { get: { deprecated: true, callbacks: { on: { '{$url}': { post: { responses: { '204': { description: Done } } } } } }, ${OPERATION} } }\nwebhooks: { on: { post: { operationId: on, responses: { '204': { description: Done } } } } }\n`,
+    asks: [['/x', 200]],
+  },
+  '`get`, `put`, `post`, `delete`, `patch`': {
+    yaml: `paths:\n  /x:\n${['get', 'put', 'post', 'delete', 'patch'].map((method) => `    ${method}: { ${OPERATION.replace('run', method)} }\n`).join('')}`,
+    asks: (['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const).map((method) => [{ method, url: '/x' }, 200]),
+  },
+  '`head`, `options`, `trace`': {
+    yaml: `paths:\n  /x:\n    head: { ${OPERATION} } # here\n`,
+    says: 'HEAD works where GET does',
+  },
+  'a path of plain segments and `{parameters}`, whatever their names': {
+    yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n`,
+    asks: [
+      ['/a:b/c%2Fd/$x', 200, '{"path":{"plant-id":"c/d"}}'],
+      ['/', 200],
+    ],
+  },
+  'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`': {
+    yaml: `paths:\n${[
+      ['/{id}.json', 'id'],
+      ['/{id}', 'id'],
+      ['/me.json'],
+      ['/{id}.gz', 'id'],
+      ['/{id}.tar.gz', 'id'],
+      ['/{id}:archive', 'id'],
+      ['/near/{lat}-{l-n.g}', 'lat', 'l-n.g'],
+      ["/Things('{id}')/v{v}", 'id', 'v'],
+    ]
+      .map(([path = '', ...names], index) => {
+        const type = path.includes('near') ? 'number' : 'string'
+        const parameters = names.map((name) => `{ name: ${name}, in: path, required: true, schema: { type: ${type} } }`)
+        return `  "${path}": { get: { parameters: [${parameters.join()}], ${OPERATION.replace('run', `run${index}`)} } }\n`
+      })
+      .join('')}`,
+    run: async ({ path }) => ({ status: 200, body: path ?? {} }),
+    asks: [
+      ['/a.json', 200, '{"id":"a"}'],
+      ['/a.b%2Ejson.json', 200, '{"id":"a.b.json"}'],
+      ['/a%2Fb%0A.json', 200, '{"id":"a/b\\n"}'],
+      ['/.json', 200, '{"id":".json"}'],
+      ['/a.jsonl', 200, '{"id":"a.jsonl"}'],
+      ['/me.json', 200, '{}'],
+      ['/a.tar.gz', 200, '{"id":"a"}'],
+      ['/a:archive', 200, '{"id":"a"}'],
+      ['/a%3Aarchive', 404],
+      ['/near/-1.5--2', 200, '{"lat":-1.5,"l-n.g":-2}'],
+      ['/near/1-2-3', 400, /path\/l-n.g must be a number/],
+      ['/near/-', 404],
+      [{ method: 'PUT', url: '/me.json' }, 405],
+      [{ method: 'OPTIONS', url: '/a.json' }, 204],
+      [{ method: 'PUT', url: '/near/1' }, 404],
+      ["/Things('a''b')/v2", 200, '{"id":"a\'\'b","v":"2"}'],
+      ["/Things('')/v2", 404],
+      ["/Things('a')/v", 404],
+    ],
+  },
+  'a path with `*`, two parameters without text between them, or one parameter twice': {
+    yaml: `paths:\n  /{a}{b}: # here\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION} }\n`,
+    says: 'with text between two of them',
+  },
+  'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': {
+    yaml: `paths:\n${['-', ':'].map((each, index) => `  /{a}${each}{b}: ${index === 1 ? '# here' : ''}\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }\n`).join('')}`,
+    says: "the router can't tell",
+  },
+  'a path that differs from another in the names of its parameters': {
+    yaml: `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}: # here\n    put: { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
+    says: 'already exists which differs only by path parameter name',
+  },
+  'the paths `/openapi.yaml` and `/docs`': {
+    yaml: `paths:\n  /docs: # here\n    get: { ${OPERATION} }\n`,
+    says: 'is taken by the document and its page',
+  },
+  'an operation without `operationId`': {
+    yaml: `paths:\n  /x:\n    get: # here\n      responses: { '204': { description: Done } }\n`,
+    says: 'needs an operationId',
+  },
+  'two operations with one `operationId`': {
+    yaml: `paths:\n  /x: { get: { ${OPERATION} } }\n  /y:\n    get:\n      operationId: run # here\n      responses: { '204': { description: Done } }\n`,
+    says: 'two operations have the operationId run',
+  },
+  'a `{parameter}` of a path that is not described, or one that the path does not have': {
+    yaml: `paths:\n  /x/{a}:\n    get: { ${OPERATION} } # here\n`,
+    says: 'does not define the path parameter `{a}`',
+  },
+  'two parameters of one name and place': {
+    yaml: `      parameters:\n        - { name: a, in: query, schema: { type: string } }\n        - { name: a, in: query, schema: { type: string } } # here`,
+    says: 'name:a',
+  },
+}

@@ -1,0 +1,99 @@
+import type { Refused, Served } from '../../../support/small.ts'
+
+const query = (rest: string) => `      parameters: [{ name: a, in: query, ${rest} }]`
+const refused = (lines: string) => `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
+
+/** Constructs of parameters, by their names in the README. */
+export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
+  'a parameter in `path`, `query` or `header`': {
+    yaml: `paths:\n  /{a}: { get: { operationId: run, parameters: [{ name: a, in: path, required: true, schema: { type: integer } }, { name: b, in: query, schema: { type: number } }, { name: X-C, in: header, schema: { type: boolean } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
+    asks: [
+      [
+        { url: '/7?b=1.5&c=1', headers: { 'x-c': 'true' } },
+        200,
+        '{"path":{"a":7},"query":{"b":1.5},"header":{"X-C":true}}',
+      ],
+      ['/07', 400, /path\/a must be an integer/],
+      ['/7?b=1&b=2', 400, /query\/b must not be repeated/],
+      [{ url: '/7', headers: { 'x-c': '1' } }, 400, /header\/X-C must be boolean/],
+    ],
+  },
+  'a parameter of a path, which an operation may replace': {
+    yaml: `paths:\n  /x: { parameters: [{ name: a, in: query, required: true, schema: { type: string } }], get: { operationId: run, parameters: [{ name: a, in: query, schema: { type: integer } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
+    asks: [
+      ['/x', 200, '{}'],
+      ['/x?a=x', 400],
+    ],
+  },
+  'a parameter in `cookie`': { yaml: refused('in: cookie # here\nschema: { type: string }'), says: 'in: header' },
+  'the headers `Accept`, `Authorization`, `Content-Type` as parameters': {
+    yaml: `      parameters:\n        - in: header\n          name: Accept # here\n          schema: { type: string }`,
+    says: 'write "security", or media types',
+  },
+  'a parameter whose type is one of `integer`, `number`, `boolean`, `string`, or is known by `enum` or `const`': {
+    yaml: query('schema: { enum: [asc, desc] }'),
+    asks: [
+      ['/x?a=asc', 200, '{"query":{"a":"asc"}}'],
+      ['/x?a=up', 400, /query\/a/],
+    ],
+  },
+  'a parameter that may be null, or is `anyOf` one type and null': {
+    yaml: query("schema: { anyOf: [{ type: integer }, { type: 'null' }] }"),
+    asks: [
+      ['/x?a=7', 200, '{"query":{"a":7}}'],
+      ['/x?a=null', 400],
+    ],
+  },
+  'a parameter of several types, of none, or an object': {
+    yaml: refused('in: query\nschema: { type: [integer, string] } # here'),
+    says: 'needs one "type" that a text can have',
+  },
+  'a list in a query: `a=1&a=2`, or with `explode: false` `a=1,2`': {
+    yaml: `      parameters: [{ name: a, in: query, schema: { type: array, maxItems: 2, items: { type: integer, format: int64 } } }, { name: b, in: query, explode: false, schema: { type: array, items: { type: string } } }]`,
+    asks: [
+      ['/x?a=9007199254740993', 200, '{"query":{"a":[9007199254740993]}}'],
+      ['/x?a=1&a=2&b=c,d%2Ce,+', 200, '{"query":{"a":[1,2],"b":["c","d,e"," "]}}'],
+      ['/x?a=1,2', 400, /query\/a\/0 must be an integer/],
+      ['/x?a=1&a=2&a=3', 400, /must NOT have more than 2 items/],
+      ['/x?b=c&b=d', 400, /must not be repeated/],
+    ],
+  },
+  'a list in a path or a header': {
+    yaml: refused('in: header\nschema: { type: array, items: { type: string } } # here'),
+    says: 'or in a query a list of these',
+  },
+  '`style` other than the default, `deepObject` for one': {
+    yaml: refused('in: query\nschema: { type: object }\nstyle: deepObject # here'),
+    says: 'style: deepObject of a is not served',
+  },
+  '`allowReserved`, `allowEmptyValue`': {
+    yaml: refused('in: query\nschema: { type: string }\nallowReserved: true # here'),
+    says: 'leave it out',
+  },
+  '`content` in the place of `schema`': {
+    yaml: refused('in: query\ncontent: { application/json: { schema: { type: object } } } # here'),
+    says: 'write "schema"',
+  },
+  '`default` of a parameter': {
+    yaml: `      parameters: [{ name: a, in: query, schema: { $ref: '#/components/schemas/Limit' } }, { name: b, in: query, schema: { type: array, items: { type: string }, default: [x] } }]\n      responses: { '200': { description: Done, content: { application/json: {} } } }\ncomponents: { schemas: { Limit: { type: integer, format: int64, default: 20 } } }`,
+    asks: [
+      ['/x', 200, '{"query":{"a":20,"b":["x"]}}'],
+      ['/x?a=1&b=y', 200, '{"query":{"a":1,"b":["y"]}}'],
+    ],
+  },
+  'a `default` that its schema refuses': {
+    yaml: refused('in: query\nschema:\n  type: integer\n  default: x # here'),
+    says: 'must be an integer',
+  },
+  'parameters and members named `constructor`, `toString`, `hasOwnProperty`': {
+    yaml: `      parameters: [{ name: constructor, in: query, schema: { type: string } }, { name: toString, in: query, required: true, schema: { type: string } }]`,
+    asks: [
+      ['/x?toString=a', 200, '{"query":{"toString":"a"}}'],
+      ['/x', 400, /required property 'toString'/],
+    ],
+  },
+  'a parameter named `__proto__`': {
+    yaml: '      parameters:\n        - in: query\n          name: __proto__ # here\n          schema: { type: string }',
+    says: 'the name __proto__ is not served',
+  },
+}

@@ -1,0 +1,180 @@
+import { Readable } from 'node:stream'
+import type { InjectOptions } from 'fastify'
+import { HttpError } from '../../../../service/engine/errors.ts'
+import { JsonText } from '../../../../service/engine/http/json.ts'
+import type { Refused, Served } from '../../../support/small.ts'
+
+const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`
+const ok = (content: string) => responses(`'200': { description: Done, content: ${content} }`)
+const USER = `{ type: object, required: [id, name, password], properties: { id: { type: integer, format: int64, readOnly: true }, name: { type: string }, password: { $ref: '#/components/schemas/Secret' } }, additionalProperties: false }`
+const BOTH = `paths:
+  /x: { post: { operationId: run, requestBody: { content: { application/json: { x-body-limit: 99, schema: { $ref: '#/components/schemas/User' } } } }, responses: { '200': { description: Done, content: { application/json: { schema: { $ref: '#/components/schemas/User' } } } } } } }
+components: { schemas: { User: ${USER}, Secret: { type: string, writeOnly: true } } }\n`
+const post = (payload: object): InjectOptions => ({ method: 'POST', url: '/x', payload })
+const asked = (query: unknown) => Object.keys(query ?? {})[0] ?? ''
+const as = (authorization: string): InjectOptions => ({ url: '/x', headers: { authorization } })
+const bearer =
+  'components: { securitySchemes: { b: { type: http, scheme: bearer }, o: { type: oauth2, flows: {} }, k: { type: apiKey, in: header, name: X-Key } } }'
+const secured = (security: string) => `${ok('{ application/json: {} }')}\n      security: ${security}\n${bearer}`
+
+/** Constructs of responses and of security, by their names in the README. */
+export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
+  'a response of `application/json`, an int64 in it exactly; one that its schema refuses becomes 500': {
+    yaml: ok(
+      '{ application/json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
+    ),
+    run: async ({ query }) => ({
+      status: 200,
+      body: asked(query) === '' ? { id: 2n ** 63n - 1n } : { id: 1n, secret: 1 },
+    }),
+    asks: [['/x', 200, '{"id":9223372036854775807}']],
+  },
+  'a status, a range (`4XX`), or `default` where no other is a success': {
+    yaml: responses(
+      `'200': { description: Done }\n4XX: { description: Not, content: { application/json: { schema: { type: object } } } }`,
+    ),
+    run: async () => ({ status: 418, body: { not: 1 } }),
+    asks: [['/x', 418, '{"not":1}']],
+  },
+  'a status of 1XX, or none of HTTP': {
+    yaml: responses(`'200': { description: Done }\n'101': { description: Other } # here`),
+    says: 'the status 101 is not served',
+  },
+  '`content` of 204, 205 and 304': {
+    yaml: responses(`'204':\n  description: Done\n  content: { application/json: {} } # here`),
+    says: '204 has no body',
+  },
+  'errors of the service itself as RFC 9457 has them, with `code` or `status`, `message` or `detail`, or without `content`':
+    {
+      yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }, { name: b, in: query, schema: { type: integer } }, { name: c, in: query, schema: { type: integer } }, { name: d, in: query, schema: { type: integer } }, { name: e, in: query, schema: { type: integer } }]
+      responses:
+        '200': { description: Done }
+        '400': { description: Bad, content: { application/problem+json: { schema: { type: object, required: [type, title, status], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } } } } }
+        '500': { description: Broken }
+        '404': { description: None, content: { application/json: { schema: { type: object, properties: { reason: { type: string } } } } } }
+        '501': { description: Not, content: { text/plain: { schema: { type: string } } } }
+        '429': { description: Often, content: { application/json: { schema: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } } } } }
+        default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer }, message: { type: string } } } } } }`,
+      run: async ({ query }) => {
+        if (asked(query) === 'e') throw new HttpError(429, 'Slowly')
+        if (asked(query) === 'd') throw new HttpError(404, 'No')
+        if (asked(query) === 'c') throw new HttpError(501, 'Never')
+        if (asked(query) === 'b') throw new HttpError(503, 'Away')
+        return { status: 418 }
+      },
+      asks: [
+        [
+          '/x?a=x',
+          400,
+          /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/a must be an integer/,
+        ],
+        ['/x?b=1', 503, '{"code":503,"message":"Away"}'],
+        ['/x', 500, ''],
+        ['/x?c=1', 501, 'Never'],
+        ['/x?d=1', 404, '{"reason":"No"}'],
+        ['/x?e=1', 429, '{"error":429,"message":"Slowly"}'],
+      ],
+    },
+  'errors of the service itself with other members that are required': {
+    yaml: responses(`'200': { description: Done }
+'400':
+  description: Bad
+  content:
+    application/json:
+      schema: { type: object, required: [errors] } # here`),
+    says: 'the service answers 400 by itself, and fills in only',
+  },
+  'several media types of a response: the method says which': {
+    yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),
+    run: async ({ query }) => ({ status: 200, type: 'text/csv', body: `a;${asked(query)}` }),
+    asks: [['/x', 200, 'a;']],
+  },
+  'a response of `text/plain` or another text': {
+    yaml: ok('{ text/plain: { schema: { type: string } } }'),
+    run: async () => ({ status: 200, body: 'é' }),
+    asks: [['/x', 200, 'é']],
+  },
+  'a response of `application/octet-stream` or another type of bytes, whole or in pieces': {
+    yaml: ok('{ image/png: { schema: { type: string, format: binary } } }'),
+    run: async () => ({ status: 200, body: Readable.from([Buffer.from('a'), Buffer.from('b')]) }),
+    asks: [['/x', 200, 'ab']],
+  },
+  'a JSON array in batches': {
+    yaml: ok('{ application/json: { schema: { type: array } } }'),
+    run: async () => ({
+      status: 200,
+      body: Readable.from([new JsonText('[1]'), new JsonText('[]'), new JsonText('[2,3]')]),
+    }),
+    asks: [['/x', 200, '[1,2,3]']],
+  },
+  '`text/event-stream`, XML, forms and media types with `*` as responses': {
+    yaml: responses(
+      `'200':\n  description: Done\n  content:\n    text/event-stream: { schema: { type: string } } # here`,
+    ),
+    says: 'the media type text/event-stream is not served',
+  },
+  'headers of a response: a text, a number or a boolean': {
+    yaml: responses(`'204': { description: Done, headers: { X-Count: { schema: { type: integer } } } }`),
+    run: async () => ({ status: 204, headers: { 'X-Count': 7 } }),
+    asks: [['/x', 204, '']],
+  },
+  'headers of a response that are lists or objects, or have `content`': {
+    yaml: responses(`'204':\n  description: Done\n  headers:\n    X-All: { schema: { type: array } } # here`),
+    says: 'write a "schema" of one text, number or boolean',
+  },
+  '`readOnly`: sent in a request it is 400; it is required only of responses': {
+    yaml: BOTH,
+    run: async ({ body }) => ({ status: 200, body: { ...(body as object), id: 7n } }),
+    asks: [
+      [post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'],
+      [post({ id: 7, name: 'a', password: 'b' }), 400, /body\/id is read-only/],
+    ],
+  },
+  '`writeOnly`: taken out of responses; it is required only of requests': {
+    yaml: BOTH,
+    run: async ({ body }) => ({ status: 200, body: { ...(body as object), id: 7n } }),
+    asks: [
+      [post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'],
+      [post({ name: 'a' }), 400, /required property 'password'/],
+    ],
+  },
+  '`security` with `http` `bearer`, `oauth2`, `openIdConnect`: a bearer token': {
+    yaml: secured('[{ o: [] }]'),
+    asks: [
+      [as('Bearer alice:'), 200, '{"caller":"alice"}'],
+      ['/x', 401, /token is needed/],
+      [as('Bearer nobody'), 401, /not valid/],
+    ],
+  },
+  '`security` with an `apiKey` in a header': {
+    yaml: secured('[{ k: [] }]'),
+    asks: [
+      [{ url: '/x', headers: { 'x-key': 'alice:' } }, 200, '{"caller":"alice"}'],
+      [as('Bearer alice:'), 401],
+    ],
+  },
+  'alternatives in `security`, several schemes at once, `{}` for nobody, `security: []`': {
+    yaml: secured('[{ b: [], k: [] }, { k: [admin] }, {}]'),
+    asks: [
+      ['/x', 200, '{}'],
+      [{ url: '/x', headers: { authorization: 'Bearer alice:', 'x-key': 'alice:' } }, 200, '{"caller":"alice"}'],
+      [{ url: '/x', headers: { 'x-key': 'bob:admin' } }, 200, '{"caller":"bob"}'],
+      [{ url: '/x', headers: { 'x-key': 'bob:' } }, 403, /needs the scope admin/],
+      [as('Bearer x'), 401],
+    ],
+  },
+  'scopes in `security`: 403 with `insufficient_scope` for who lacks one': {
+    yaml: secured('[{ o: [read, write] }]'),
+    asks: [
+      [as('Bearer alice:read,write,more'), 200],
+      [as('Bearer alice:read'), 403, /needs the scope read write/],
+    ],
+  },
+  '`http` `basic`, `mutualTLS`, an `apiKey` in a query or a cookie': {
+    yaml: `${secured('[{ c: [] }]').replace('b: {', 'z: {')}\n`.replace(
+      bearer.replace('b: {', 'z: {'),
+      'components:\n  securitySchemes:\n    c: { type: http, scheme: basic } # here',
+    ),
+    says: 'the security scheme c is not served',
+  },
+}

@@ -1,0 +1,158 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { readContract } from '../../../service/engine/contract/contract.ts'
+import { operations } from '../../support/contract.ts'
+import { build } from '../../support/helper.ts'
+import { brief } from '../../support/json.ts'
+import { isValid } from '../../support/schemas.ts'
+
+const yaml = readFileSync('openapi.yaml', 'utf8')
+
+/** The contract with some texts replaced by others. */
+function written(t: Test, ...changes: [from: string, to: string][]): string {
+  const file = `${t.testdir()}/openapi.yaml`
+  writeFileSync(
+    file,
+    changes.reduce((text, [from, to]) => {
+      if (!text.includes(from)) throw new Error(`the contract has no ${from}`)
+      return text.replaceAll(from, () => to)
+    }, yaml),
+  )
+  return file
+}
+
+/** What is served of a contract. */
+const bytesOf = async (file: string, baseUrl?: string) => (await readContract(file, baseUrl)).bytes.toString()
+
+/** The line, from 1, where a text first stands in the contract. */
+const lineOf = (text: string) => yaml.slice(0, yaml.indexOf(text)).split('\n').length
+
+t.test('the served bytes are those of the file', async (t) => {
+  const { port } = await build(t)
+  const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
+  t.strictSame(Buffer.from(await response.arrayBuffer()), readFileSync('openapi.yaml'))
+  for (const baseUrl of [undefined, '.']) t.equal(await bytesOf('openapi.yaml', baseUrl), yaml)
+})
+
+t.test('BASE_URL changes only the default of base_url', async (t) => {
+  for (const baseUrl of ['https://example.com/shop', '/a/b', '..', "it's: #1"]) {
+    const expected = yaml.replace('default: .\n', () => `default: "${baseUrl}"\n`)
+    t.equal(await bytesOf('openapi.yaml', baseUrl), expected)
+    t.equal(
+      await bytesOf(written(t, ['version: 1', 'version: 2']), baseUrl),
+      expected.replace('version: 1', 'version: 2'),
+    )
+  }
+  const { port } = await build(t, { BASE_URL: 'https://example.com/shop' })
+  const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
+  t.match(await response.text(), 'default: "https://example.com/shop"\n')
+  const others: [string, string][] = [
+    ['{base_url}', '{other}'],
+    ['      base_url:', '      other:'],
+  ]
+  await t.rejects(readContract(written(t, ...others), '/a'), { message: /base_url/ })
+})
+
+t.test('a contract that cannot be read is refused with file, line and reason', async (t) => {
+  const line = (text: string, reason: string) => new RegExp(`openapi\\.yaml:${lineOf(text)}: .*${reason}`)
+  const loop = `paths:\n  /loop: { $ref: '#/paths/~1loop' }\n`
+  const schema = `schemas:\n    Loop: { oneOf: [{ type: string }, { not: { $ref: '#/components/schemas/Loop' } }] }\n`
+  const table: [reason: RegExp, ...change: [from: string, to: string]][] = [
+    [new RegExp(`openapi\\.yaml:${lineOf('paths:\n') + 1}: the reference leads back to itself`), 'paths:\n', loop],
+    [new RegExp(`openapi\\.yaml:${lineOf('schemas:\n') + 1}: the reference leads back`), 'schemas:\n', schema],
+    [line('tag: {', 'the format iban is not served'), 'tag: {', '100%: { type: string, format: iban, '],
+    [line('info:', 'bad indentation'), 'info:', 'info: }'],
+    [/openapi\.yaml:4: duplicated mapping key/, '  title: Plant Store', '  title: a\n  title: b'],
+    [line('/Unavailable', "Can't resolve"), 's/Unavailable', 's/Unavailabel'],
+    [line('{ value: 20 }', 'unidentified alias "twenty"'), '{ value: 20 }', '{ value: *twenty }'],
+    [
+      line('Id: deletePayout\n      s', 'two operations have the operationId getPayout'),
+      'Id: deletePayout\n      s',
+      'Id: getPayout\n      s',
+    ],
+  ]
+  for (const [reason, ...change] of table) {
+    const file = written(t, change)
+    await t.rejects(readContract(file), { name: 'StartupError', message: reason }, String(reason))
+  }
+  await t.rejects(readContract('absent.yaml'), { message: /^absent\.yaml: ENOENT/ })
+  for (const text of ['', '7', '- a', 'null']) {
+    const file = t.testdir({ 'openapi.yaml': text }) + '/openapi.yaml'
+    await t.rejects(readContract(file), { message: /openapi\.yaml: not an OpenAPI document$/ }, JSON.stringify(text))
+  }
+})
+
+t.test('all faults are told at once, each with its line', async (t) => {
+  const file = written(
+    t,
+    ['in: query\n      description: Where', 'in: cookie\n      description: Where'],
+    ['format: int32, minimum', 'format: int31, minimum'],
+  )
+  await t.rejects(readContract(file), {
+    message: /^.*:\d+: the format int31 [^]*\n.*:\d+: a parameter in a cookie [^\n]*$/,
+  })
+})
+
+// By hand: the tests that come from the contract would follow whoever loosens it.
+t.test('a request is as the design has it: a new plant, a limit, a cursor, an id', async (t) => {
+  const ids = [-(2n ** 63n), 0, 9007199254740993n, 2n ** 63n - 1n]
+  const noIds = [-(2n ** 63n) - 1n, 2n ** 63n, 1.5, '7', null]
+  const texts = ['x', ' é\n', 'x'.repeat(255), '🌱'.repeat(255)]
+  const noTexts = ['x'.repeat(256), 'x\0', null, 7]
+  const members: [name: string, valid: unknown[], invalid: unknown[]][] = [
+    ['id', ids, [...noIds, undefined]],
+    ['name', texts, [...noTexts, undefined, '', ' \n']],
+    ['tag', [...texts, undefined, ''], noTexts],
+    ['other', [], [1]],
+  ]
+  const post = operations.find(({ id }) => id === 'createPayout')
+  for (const [name, valid, invalid] of members) {
+    for (const value of [...valid, ...invalid]) {
+      const plant = { id: 7, name: 'Rose', [name]: value }
+      t.equal(isValid(post?.body?.schema ?? {}, plant), valid.includes(value), `a plant with ${name} ${brief([value])}`)
+    }
+  }
+  const parameters: [id: string, name: string, valid: unknown[], invalid: unknown[]][] = [
+    ['getPayout', 'limit', [1, 2147483647], [0, 2147483648, 1.5, '1']],
+    ['getPayout', 'cursor', ['AAAAAAAAAAc', 'f_________8'], ['', 'AAAAAAAAAA', 'AAAAAAAAAAB', 'AAAAAAAAAAcc']],
+    ['deletePayout', 'id', ids, noIds],
+  ]
+  for (const [id, name, valid, invalid] of parameters) {
+    const parameter = operations.find((each) => each.id === id)?.parameters.find((each) => each.name === name)
+    for (const value of [...valid, ...invalid]) {
+      t.equal(isValid(parameter?.schema ?? {}, value), valid.includes(value), `${id} with ${name} ${brief([value])}`)
+    }
+  }
+})
+
+t.test('an answer is as the specification has it: a plant of name and tag, plants, or an Error', async (t) => {
+  const schemaOf = (id: string, status: string) =>
+    operations.find((each) => each.id === id)?.responses.get(status)?.schema ?? {}
+  const plants = [{ name: 'Rose' }, { name: 'Rose', tag: 'garden' }]
+  const others = [{}, { tag: 'garden' }, { name: 'Rose', id: 7 }, { name: 'Rose', tag: null }, { name: 7 }, 'Rose', []]
+  for (const [values, expected] of [
+    [plants, true],
+    [others, false],
+  ] as const) {
+    for (const value of values) {
+      t.equal(isValid(schemaOf('createPayout', '200'), value), expected, JSON.stringify(value))
+      t.equal(isValid(schemaOf('getPayout', '200'), [value]), expected, JSON.stringify([value]))
+    }
+  }
+  t.notOk(isValid(schemaOf('getPayout', '200'), plants[0]))
+  for (const { id, responses } of operations) {
+    for (const status of [...responses.keys()].filter((each) => !each.startsWith('2'))) {
+      const error = { error: 404, message: 'none' }
+      t.ok(isValid(schemaOf(id, status), error), `${id} ${status}`)
+      for (const other of [
+        { error: 404 },
+        { message: 'none' },
+        { ...error, id: 7 },
+        { ...error, error: '404' },
+        [error],
+      ]) {
+        t.notOk(isValid(schemaOf(id, status), other), `${id} ${status} ${JSON.stringify(other)}`)
+      }
+    }
+  }
+})

@@ -1,0 +1,67 @@
+// Serves one schema as the body of a request and as the body of an answer.
+import type { Test } from 'tap'
+import { boot } from '../../support/small.ts'
+
+/** What a request or an answer with a body came to: the value that the method got, or the text that was sent. */
+export interface Outcome {
+  readonly status: number
+  readonly got?: unknown
+  readonly text: string
+}
+
+export interface Described {
+  /** Sends a body. @param text its JSON, or a value to write as JSON */
+  readonly request: (text: unknown) => Promise<Outcome>
+  /** Lets the method answer with a body. */
+  readonly answer: (body: unknown) => Promise<Outcome>
+}
+
+/** Serves the schema `A`. @param schemas the members of `components/schemas` in YAML, a line each */
+export async function serve(t: Test, schemas: string): Promise<Described> {
+  const content = `content: { application/json: { schema: { $ref: '#/components/schemas/A' } } }`
+  let got: unknown
+  let body: unknown
+  const app = await boot(t, {
+    yaml: `x-body-limit: 1000000
+paths:
+  /in: { post: { operationId: in, requestBody: { required: true, ${content} }, responses: { '204': { description: Done } } } }
+  /out: { get: { operationId: out, responses: { '200': { description: Done, ${content} } } } }
+components:
+  schemas:
+${schemas.replaceAll(/^/gm, '    ')}
+`,
+    run: async (request) => {
+      if (request.body === undefined) return { status: 200, body }
+      got = request.body
+      return { status: 204 }
+    },
+  })
+  return {
+    request: async (text) => {
+      got = undefined
+      const payload = typeof text === 'string' ? text : JSON.stringify(text)
+      const headers = { 'content-type': 'application/json' }
+      const answer = await app.inject({ method: 'POST', url: '/in', headers, payload })
+      return { status: answer.statusCode, got, text: answer.body }
+    },
+    answer: async (value) => {
+      body = value
+      const answer = await app.inject('/out')
+      return { status: answer.statusCode, text: answer.body }
+    },
+  }
+}
+
+/** Checks which values a schema allows, in requests and in answers. @param schemas see {@link serve} */
+export async function allows(t: Test, schemas: string, valid: readonly unknown[], invalid: readonly unknown[]) {
+  const { request, answer } = await serve(t, schemas)
+  for (const [values, right] of [
+    [valid, [204, 200]],
+    [invalid, [400, 500]],
+  ] as const) {
+    for (const value of values) {
+      const statuses = [(await request(JSON.stringify(value))).status, (await answer(value)).status]
+      t.strictSame(statuses, right, JSON.stringify(value))
+    }
+  }
+}

@@ -1,0 +1,177 @@
+import http from 'node:http'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../../service/engine/config.ts'
+import { serveDocs } from '../../../service/engine/contract/docs.ts'
+import { OF_SWAGGER_UI, violationsOf } from '../../support/accessibility.ts'
+import { browser, execute, open } from '../../support/browser.ts'
+import { operations } from '../../support/contract.ts'
+import { build } from '../../support/helper.ts'
+import { parse } from '../../support/json.ts'
+import { boot } from '../../support/small.ts'
+
+const HOST = 'plants.example'
+const chromium = await browser(t, HOST)
+
+/** An operation with int64 in its path and its body. */
+const INT64 = `paths:
+  /x/{id}:
+    put:
+      operationId: run
+      parameters: [{ name: id, in: path, required: true, schema: { $ref: '#/components/schemas/Id' }, example: 9007199254740995 }]
+      requestBody:
+        content:
+          application/json:
+            schema: { type: object, properties: { id: { $ref: '#/components/schemas/Id' } }, additionalProperties: false }
+            example: { id: 9007199254740993 }
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components:
+  schemas:
+    Id: { type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }
+`
+
+for (const prefix of ['', '/garden']) {
+  t.test(`a person tries all three operations in a browser, below "${prefix}/"`, async (t) => {
+    const { port, token } = await build(t)
+    const { page, faults } = await open(t, chromium, `http://${HOST}:${await gateway(t, port, prefix)}${prefix}/docs`)
+    t.equal(await page.title(), 'Plant Store')
+
+    await page.click('.btn.authorize')
+    t.match(
+      await page.textContent('.auth-container'),
+      'Paste the token only; npm run token -- issue <name> prints one.',
+    )
+    await page.fill('.auth-container input', await token('visitor'))
+    await page.click('.auth-btn-wrapper .authorize')
+    await page.click('.btn-done')
+    for (const nothing of ['.topbar', '.servers']) t.equal(await page.locator(nothing).isVisible(), false, nothing)
+
+    t.equal(await execute(page, 'createPayout'), '200')
+    t.equal(await execute(page, 'getPayout'), '200')
+    t.match(await page.textContent('#operations-transactions-getPayout .live-responses-table .microlight'), 'Monstera')
+    t.equal(await execute(page, 'deletePayout'), '204')
+    t.equal(await execute(page, 'deletePayout'), '404')
+    t.strictSame(faults, [])
+    if (process.env['SCREENSHOT']) await page.screenshot({ path: process.env['SCREENSHOT'], fullPage: true })
+  })
+}
+
+t.test('each error shows its own example', async (t) => {
+  const { port } = await build(t)
+  const { page } = await open(t, chromium, `http://${HOST}:${port}/docs/`)
+  for (const { id, responses } of operations) {
+    const form = page.locator(`#operations-transactions-${id}`)
+    await form.locator('.opblock-summary-control').click()
+    for (const status of [...responses.keys()].filter((each) => Number(each) >= 400)) {
+      const example = form.locator(`.response[data-code="${status}"] .highlight-code code`)
+      t.match(await example.textContent(), `"error": ${status},`, `${id} ${status}`)
+    }
+  }
+})
+
+t.test('a tab keeps the token over a reload only where the person asks', async (t) => {
+  const { port, token } = await build(t)
+  const origin = `http://${HOST}:${await gateway(t, port, '/garden', '/park')}`
+  const { page } = await open(t, chromium, `${origin}/garden/docs/`)
+  const secret = await token('visitor')
+  const authorize = async () => {
+    await page.click('.btn.authorize')
+    await page.fill('.auth-container input', secret)
+    await page.click('.auth-btn-wrapper .authorize')
+    await page.click('.btn-done')
+  }
+  const isKept = async () => {
+    await page.reload()
+    await page.locator('.btn.authorize').waitFor()
+    return (await page.locator('.btn.authorize.locked').count()) > 0
+  }
+  await authorize()
+  t.notOk(await isKept(), 'not asked')
+  await page.getByLabel('Keep the token').check()
+  await authorize()
+  t.ok(await isKept(), 'asked')
+  t.equal(await execute(page, 'getPayout'), '200')
+  await page.goto(`${origin}/park/docs/`)
+  t.notOk(await isKept(), 'elsewhere')
+  await page.goto(`${origin}/garden/docs/`)
+  await page.getByLabel('Keep the token').uncheck()
+  t.notOk(await isKept(), 'no longer asked')
+})
+
+t.test('with BASE_URL, the page says where requests go', async (t) => {
+  const { port } = await build(t, { BASE_URL: 'https://api.example/garden' })
+  const { page } = await open(t, chromium, `http://${HOST}:${port}/docs/`)
+  t.equal(await page.textContent('.schemes-server-container'), 'Requests go to https://api.example/garden')
+})
+
+t.test('everybody can read the page, on a desktop and on a phone, light and dark', async (t) => {
+  const { port } = await build(t, { BASE_URL: 'https://api.example/garden' })
+  const devices = {
+    desktop: { viewport: { width: 1280, height: 800 } },
+    phone: { viewport: { width: 390, height: 844 }, isMobile: true },
+  }
+  const listed = Object.entries(OF_SWAGGER_UI).flatMap(([rule, elements]) => elements.map((each) => `${rule} ${each}`))
+  const found = new Set<string>()
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [device, { viewport, ...options }] of Object.entries(devices)) {
+      const url = `http://${HOST}:${port}/docs/`
+      const { page } = await open(t, chromium, url, { colorScheme, viewport, ...options })
+      await page.locator('.btn.authorize').waitFor()
+      t.equal(await page.locator('html.dark-mode').count(), colorScheme === 'dark' ? 1 : 0)
+      for (const operation of await page.locator('.opblock-summary-control').all()) await operation.click()
+      await page.locator('.try-out__btn').first().click()
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, device)
+      const violations = await violationsOf(page, 'html')
+      await page.click('.btn.authorize')
+      violations.push(...(await violationsOf(page, '.dialog-ux')))
+      for (const each of violations) found.add(each)
+      t.strictSame(
+        violations.filter((each) => !listed.includes(each)),
+        [],
+        `${device}, ${colorScheme}`,
+      )
+    }
+  }
+  for (const each of listed) t.ok(found.has(each), `${each} is listed, but not found`)
+})
+
+t.test('an int64 is exact where the page shows, sends and receives it', async (t) => {
+  const app = await boot(t, {
+    yaml: INT64,
+    run: async ({ path, body }) => ({ status: 200, body: { path, body } }),
+    prepare: (app, contract) => serveDocs(app, contract, readConfig('plants', {})),
+  })
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  const { page, faults } = await open(t, chromium, `http://${HOST}:${port}/docs/`)
+  await page.click('.opblock-summary-control')
+  t.match(await page.textContent('.body-param__example'), '"id": 9007199254740993')
+  await page.click('.try-out__btn')
+  t.match(await page.inputValue('.body-param__text'), '"id": 9007199254740993')
+  await page.click('.execute')
+  const answer = { path: { id: 9_007_199_254_740_995n }, body: { id: 9_007_199_254_740_993n } }
+  const text = await page.locator('.live-responses-table .highlight-code code').textContent()
+  t.strictSame(parse(text ?? ''), answer)
+  t.match(await page.textContent('.curl'), '/x/9007199254740995')
+  t.strictSame(faults, [])
+})
+
+/** A gateway that takes a prefix off the path, one of those given. @returns its port */
+async function gateway(t: Test, port: number, ...prefixes: string[]): Promise<number> {
+  const server = http.createServer((request, response) => {
+    const { method, url = '', headers } = request
+    const prefix = prefixes.find((each) => url.startsWith(`${each}/`))
+    const onward = http.request(
+      { host: '127.0.0.1', port, method, headers, path: url.slice(prefix?.length) },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 502, answer.headers)
+        answer.pipe(response)
+      },
+    )
+    if (prefix !== undefined) request.pipe(onward)
+    else response.writeHead(404).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.closeAllConnections())
+  t.teardown(() => server.close())
+  const address = server.address()
+  return address instanceof Object ? address.port : 0
+}

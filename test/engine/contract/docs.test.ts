@@ -1,0 +1,129 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import http from 'node:http'
+import t from 'tap'
+import { build } from '../../support/helper.ts'
+
+const file = readFileSync('openapi.yaml')
+
+t.test('the contract is served to the byte', async (t) => {
+  const { port } = await build(t)
+  const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
+  t.equal(response.headers.get('content-type'), 'application/yaml')
+  t.ok(file.equals(Buffer.from(await response.arrayBuffer())))
+})
+
+t.test('BASE_URL is the only difference of the contract that is served with it', async (t) => {
+  const { port } = await build(t, { BASE_URL: 'https://plants.example/garden' })
+  const served = await (await fetch(`http://127.0.0.1:${port}/openapi.yaml`)).text()
+  t.equal(served, file.toString().replace('default: .\n', 'default: "https://plants.example/garden"\n'))
+})
+
+t.test('the addresses of the docs lead to one page, relatively', async (t) => {
+  const { port } = await build(t)
+  const redirects = {
+    '/': 'docs/',
+    '/?x=1': 'docs/',
+    '/docs': 'docs/',
+    '/%64ocs': 'docs/',
+    '/docs?x=1': 'docs/',
+    '/docs/?x=1': './',
+    '/docs/static/index.html': '../',
+  }
+  for (const [path, target] of Object.entries(redirects)) {
+    const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
+    t.strictSame([status, headers.get('location')], [302, target], path)
+  }
+})
+
+t.test('HEAD answers as GET does', async (t) => {
+  const { port } = await build(t)
+  for (const path of ['/', '/docs', '/docs/', '/docs/static/swagger-ui.css', '/openapi.yaml']) {
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual' })),
+    )
+    const headersOf = (response?: Response) => {
+      const all = [...(response?.headers ?? [])]
+      return [response?.status, all.filter(([name]) => !/^(date|x-request-id|connection|keep-alive)$/.test(name))]
+    }
+    t.strictSame(headersOf(head), headersOf(get), path)
+  }
+})
+
+t.test(
+  'a browser keeps the files of the page for an hour, and asks each time for the page and the contract',
+  async (t) => {
+    const { port } = await build(t)
+    const get = async (path: string, headers: http.OutgoingHttpHeaders = {}) => {
+      const request = http.get({ port, host: '127.0.0.1', path, headers, agent: false })
+      const [{ statusCode, headers: got }] = (await once(
+        request.on('response', (each) => each.resume()),
+        'response',
+      )) as [http.IncomingMessage]
+      return { status: statusCode, type: got['content-type'], etag: got.etag, cache: got['cache-control'] }
+    }
+    const table: [path: string, type: string, cache: string][] = [
+      ['/docs/static/swagger-ui.css', 'text/css; charset=utf-8', 'public, max-age=3600'],
+      ['/docs/static/theme/docs.css', 'text/css; charset=UTF-8', 'no-cache'],
+      ['/docs/static/swagger-initializer.js', 'application/javascript; charset=utf-8', 'no-cache'],
+      ['/docs/', 'text/html; charset=utf-8', 'no-cache'],
+      ['/openapi.yaml', 'application/yaml', 'no-cache'],
+    ]
+    for (const [path, type, cache] of table) {
+      const { etag = '', ...first } = await get(path)
+      t.strictSame(first, { status: 200, type, cache }, path)
+      const same = { status: 304, type: undefined, etag, cache }
+      t.strictSame(await get(path, { 'If-None-Match': etag }), same, path)
+      t.strictSame(await get(path, { 'If-None-Match': `"other", W/${etag.replace('W/', '')}` }), same, path)
+      t.equal((await get(path, { 'If-None-Match': '"other"' })).status, 200, path)
+    }
+  },
+)
+
+t.test('the page may load and do what it needs, and nothing else', async (t) => {
+  const policyOf = async (environment: Record<string, string>) => {
+    const { port } = await build(t, environment)
+    const { headers } = await fetch(`http://127.0.0.1:${port}/docs/`)
+    const directives = headers.get('content-security-policy')?.trim().split(/; */) ?? []
+    return Object.fromEntries(directives.map((each) => [each.split(' ', 1)[0], each.split(' ').slice(1).join(' ')]))
+  }
+  const policy = {
+    'default-src': "'none'",
+    'script-src': "'self'",
+    'style-src': "'self' 'unsafe-inline'",
+    'img-src': "'self' data:",
+    'base-uri': "'none'",
+    'form-action': "'none'",
+    'frame-ancestors': "'none'",
+    'connect-src': "'self'",
+  }
+  t.strictSame(await policyOf({}), policy)
+  const elsewhere = await policyOf({ BASE_URL: 'https://plants.example/garden' })
+  t.strictSame(elsewhere, { ...policy, 'connect-src': "'self' https://plants.example" })
+})
+
+t.test('what is not there is an Error under /docs, too', async (t) => {
+  const { port } = await build(t)
+  for (const path of [
+    '/docs/no',
+    '/docs/json',
+    '/docs/static/',
+    '/docs/static/no.js',
+    '/docs/static/..%2f..%2fpackage.json',
+  ]) {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-request-id': 'a-request' } })
+    t.equal(response.status, 404)
+    t.match(Object.fromEntries(response.headers), { 'cache-control': 'no-store', 'x-request-id': 'a-request' }, path)
+    t.match(await response.json(), { error: 404, message: String }, path)
+  }
+  t.equal((await fetch(`http://127.0.0.1:${port}/docs/`, { method: 'POST' })).status, 405)
+  t.equal((await fetch(`http://127.0.0.1:${port}/docs/no`, { method: 'POST' })).status, 404)
+})
+
+t.test('with DOCS=off there is no page, and the contract is still served', async (t) => {
+  const { call, port } = await build(t, { DOCS: 'off' })
+  for (const path of ['/docs', '/docs/', '/docs/static/index.html', '/docs/json']) {
+    t.equal((await call({ path })).status, 404, path)
+  }
+  t.equal((await fetch(`http://127.0.0.1:${port}/openapi.yaml`)).status, 200)
+})

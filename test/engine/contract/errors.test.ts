@@ -1,0 +1,49 @@
+// The service's own errors, in the form that a contract describes for them.
+import t from 'tap'
+import { boot } from '../../support/small.ts'
+
+const html = 'text/html: { schema: { type: string } }'
+const problem =
+  'application/problem+json: { schema: { type: object, required: [title], properties: { title: { type: string }, detail: { type: string } } } }'
+
+/** An operation with a body, whose schema allows no member. */
+const operation = (responses: string) => `      requestBody:
+        content: { application/json: { x-body-limit: 100, schema: { type: object, additionalProperties: false } } }
+      responses: { '204': { description: Done }, ${responses} }`
+
+t.test('a name from the request is escaped in an error that is markup, and only there', async (t) => {
+  const name = `<img src=x onerror='a("&")'>`
+  const send = async (type: string) => {
+    const yaml = operation(`'400': { description: Bad, content: { ${type}: { schema: { type: string } } } }`)
+    const app = await boot(t, { yaml })
+    const { statusCode, headers, body } = await app.inject({ method: 'POST', url: '/x', payload: { [name]: 1 } })
+    t.strictSame([statusCode, headers['content-type']], [400, `${type}; charset=utf-8`])
+    return body
+  }
+  t.equal(
+    await send('text/html'),
+    'body must not have the property &#60;img src=x onerror=&#39;a(&#34;&#38;&#34;)&#39;&#62;',
+  )
+  t.equal(await send('text/plain'), `body must not have the property ${name}`)
+})
+
+t.test('an error that a contract does not describe has the form of another', async (t) => {
+  for (const [responses, type, body] of [
+    [
+      `'400': { description: Bad, content: { ${problem} } }`,
+      'application/problem+json',
+      /"title":"Not Implemented","detail":"The operation run needs/,
+    ],
+    [
+      `'400': { description: Bad }, '500': { description: Bad, content: { ${html} } }`,
+      'text/html; charset=utf-8',
+      /^The operation run needs/,
+    ],
+    [`'400': { description: Bad }`, 'application/json', /^{"error":501,"message":"The operation run needs/],
+  ] as const) {
+    const app = await boot(t, { yaml: operation(responses), methods: [], isDraft: true })
+    const answer = await app.inject({ method: 'POST', url: '/x', payload: {} })
+    t.strictSame([answer.statusCode, answer.headers['content-type']], [501, type])
+    t.match(answer.body, body)
+  }
+})

@@ -1,0 +1,219 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { generateTypes } from '../../../service/engine/programs/generate.ts'
+import { dryRun } from '../../../service/engine/contract/compile/dry-run.ts'
+import { contract } from '../../support/small.ts'
+
+t.test('the types are those of the contract, with int64 as bigint', async (t) => {
+  const types = await generateTypes(resolve('openapi.yaml'), resolve('service/contract.gen.ts'))
+  t.equal(readFileSync('service/contract.gen.ts', 'utf8'), types)
+  t.match(types, 'PlantId: bigint;')
+  t.match(types, /Limit: number;/)
+})
+
+t.test('a fault is told with its file and line', async (t) => {
+  const file = `${t.testdir()}/openapi.yaml`
+  writeFileSync(file, readFileSync('openapi.yaml', 'utf8').replace(/^ {2}version: .*\n/m, ''))
+  await t.rejects(generateTypes(file, `${file}.ts`), { name: 'StartupError', message: /openapi\.yaml:2: .*version/ })
+})
+
+t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
+  const { folder, generate } = project(t)
+  const yaml = readFileSync('openapi.yaml', 'utf8')
+  writeFileSync(`${folder}/openapi.yaml`, yaml)
+  t.equal(generate('--check').status, 0)
+  writeFileSync(`${folder}/openapi.yaml`, yaml.replaceAll('deletePayout', 'removePayout'))
+  const stale = generate('--check')
+  t.equal(stale.status, 1)
+  t.match(stale.stderr, /npm run generate/)
+  const generated = () => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8')
+  t.notMatch(generated(), 'removePayout')
+  t.equal(generate().status, 0)
+  t.match(generated(), 'removePayout')
+  t.equal(generate('--check').status, 0)
+  writeFileSync(`${folder}/openapi.yaml`, 'info:\n  title: a: b')
+  t.match(generate().stderr, /openapi\.yaml:2: bad indentation/)
+})
+
+t.test('a start reads what was generated, without what compiles contracts', async (t) => {
+  const { folder, generate, read } = project(t)
+  const yaml = `paths: { /x: { $ref: 'paths.yaml#/x' } }\n`
+  writeFileSync(`${folder}/openapi.yaml`, contract(yaml))
+  writeFileSync(`${folder}/paths.yaml`, "x: { get: { operationId: run, responses: { '204': { description: Done } } } }")
+  const { status, stderr } = generate()
+  t.equal(status, 0, stderr)
+  t.match(read(), 'operationId: run')
+  rmSync(`${folder}/paths.yaml`)
+  t.match(read(), 'operationId: run', 'the image has only the first file')
+  writeFileSync(`${folder}/paths.yaml`, '')
+  t.match(read(), 'it has changed since the last `npm run generate`: run it again', 'another file')
+  rmSync(`${folder}/paths.yaml`)
+  writeFileSync(`${folder}/openapi.yaml`, contract(`${yaml}x-a: 1`))
+  t.match(read(), 'it has changed since the last `npm run generate`: run it again')
+})
+
+t.test('a service is written with the types of what is described', (t) => {
+  const { folder, generate } = project(t)
+  writeFileSync(`${folder}/openapi.yaml`, contract(MANY))
+  t.equal(generate().status, 0)
+  const head = `import type { Request, Result } from './service/contract.gen.ts'\ndeclare const request: Request<'run'>\n`
+  const lines: Record<string, string> = {
+    body: 'const body: { name: string; size: number; tag?: string } = request.body',
+    noReadOnly: 'request.body.id',
+    list: 'for (const { n } of request.body.parts ?? []) n.toString(2).slice(1)',
+    nullable: 'const ids: (bigint | null)[] = request.body.ids ?? []',
+    nullableIs: 'const ids: bigint[] = request.body.ids ?? []',
+    mixed: 'const mixed: bigint | string | boolean | undefined = request.body.mixed',
+    capitals: "declare const capital: Request<'capital'>; const text: string = capital.body.slice(1)",
+    capitalAnswer: "const result: Result<'capital'> = { status: 200, body: { n: 1n } }",
+    isFilled: 'const isNew: boolean = request.body.isNew',
+    defaultIsThere: 'const page: number = request.query.page',
+    maybeAbsent: 'const all: bigint[] = request.query.all',
+    optionalBody: "declare const other: Request<'other'>; const text: string = other.body",
+    bytes: "declare const upload: Request<'upload'>; for await (const chunk of upload.body) chunk.byteLength",
+    form: "declare const form: Request<'form'>; const file: File = form.body.photo",
+    answer: "const result: Result<'run'> = { status: 200, body: { id: 1n, name: 'a' }, headers: { 'X-Count': 7 } }",
+    noWriteOnly:
+      "const result: Result<'run'> = { status: 200, body: { id: 1n, name: 'a', secret: 'b' }, headers: { 'X-Count': 7 } }",
+    header: "const result: Result<'run'> = { status: 200, body: { id: 1n, name: 'a' } }",
+    range: "const result: Result<'run'> = { status: 418, body: { message: 'no' } }",
+    declared: "const result: Result<'run'> = { status: 503 }",
+    media: "const result: Result<'other'> = { status: 200, type: 'text/csv', body: 'a;b' }",
+    noMedia: "const result: Result<'other'> = { status: 200, body: 'a;b' }",
+    noWebhook: "import type { operations } from './service/contract.gen.ts'; const id: keyof operations = 'on'",
+    pieces: "const result: Result<'upload'> = { status: 200, body: new Uint8Array() }",
+  }
+  for (const [name, line] of Object.entries(lines)) writeFileSync(`${folder}/${name}.ts`, `${head}${line}\nexport {}\n`)
+  const settings = {
+    extends: `${process.cwd()}/tsconfig.json`,
+    include: ['*.ts'],
+    compilerOptions: { noUnusedLocals: false, types: ['node'] },
+  }
+  writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(settings))
+  const { stdout } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', folder], {
+    encoding: 'utf8',
+  })
+  const wrong = Object.keys(lines).filter((name) => stdout.includes(`/${name}.ts(`))
+  t.strictSame(
+    wrong.sort(),
+    [
+      'declared',
+      'header',
+      'maybeAbsent',
+      'noMedia',
+      'noReadOnly',
+      'noWebhook',
+      'noWriteOnly',
+      'nullableIs',
+      'optionalBody',
+    ],
+    stdout,
+  )
+  t.end()
+})
+
+const MANY = `x-body-limit: 1000
+paths:
+  x-note: 7
+  /x:
+    post:
+      operationId: run
+      parameters:
+        - { name: page, in: query, schema: { $ref: '#/components/schemas/Page' } }
+        - { name: all, in: query, schema: { type: array, items: { type: integer, format: int64 } } }
+      requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } } }
+      responses:
+        '200':
+          description: Done
+          headers: { X-Count: { required: true, schema: { type: integer } }, X-More: { $ref: '#/components/headers/More' } }
+          content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } }
+        4XX: { description: No, content: { application/json: { schema: { type: object, properties: { message: { type: string } } } } } }
+        '400': { description: Bad }
+        default: { description: Other }
+  /y:
+    post:
+      operationId: other
+      requestBody: { content: { text/plain: { schema: { type: string } } } }
+      responses: { '200': { description: Done, content: { application/json: { schema: { type: integer } }, text/csv: { schema: { type: string } } } } }
+  /z:
+    post:
+      operationId: upload
+      requestBody: { required: true, content: { application/octet-stream: { schema: { type: string, format: binary } } } }
+      responses: { '200': { description: Done, content: { image/png: {} } } }
+  /f:
+    post:
+      operationId: form
+      requestBody: { required: true, content: { multipart/form-data: { schema: { type: object, required: [photo], properties: { photo: { type: string, format: binary }, hasOwnProperty: { type: string } } } } } }
+      responses: { '204': { description: Done } }
+  /c:
+    post:
+      operationId: capital
+      requestBody: { required: true, content: { Text/Plain: { schema: { type: string } } } }
+      responses: { '200': { description: Done, content: { Application/JSON: { schema: { type: object, properties: { n: { type: integer, format: int64 } } } } } } }
+webhooks: { on: { post: { operationId: on, responses: { '204': { description: Done } } } } }
+components:
+  headers: { More: { schema: { type: string } } }
+  schemas:
+    Page: { type: integer, default: 1 }
+    Thing:
+      type: object
+      required: [id, name, secret]
+      properties:
+        id: { type: integer, format: int64, readOnly: true }
+        name: { type: string }
+        tag: { type: string }
+        size: { $ref: '#/components/schemas/Page' }
+        isNew: { type: boolean, default: false }
+        parts: { type: array, items: { type: object, required: [n], properties: { n: { type: integer, format: int64 } } } }
+        ids: { type: array, items: { type: [integer, 'null'], format: int64 } }
+        mixed: { type: [integer, string, boolean], format: int64 }
+        other: true
+        secret: { type: string, writeOnly: true }
+`
+
+/** The sources in a folder of their own, where they are generated and read. */
+function project(t: Test) {
+  const folder = t.testdir()
+  cpSync('service', `${folder}/service`, { recursive: true })
+  mkdirSync(`${folder}/node_modules`)
+  symlinkSync(`${process.cwd()}/node_modules/@types`, `${folder}/node_modules/@types`)
+  const node = (...words: string[]) => spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
+  /** What is served, or why not, where only the packages are installed that the service runs with. */
+  const script = `import { registerHooks } from 'node:module'
+const resolve = (name, context, next) => {
+  if (/^(@redocly|yaml|openapi-typescript|typescript)/.test(name)) throw Object.assign(new Error('absent: ' + name), { code: 'ERR_MODULE_NOT_FOUND' })
+  return next(name, context)
+}
+registerHooks({ resolve })
+const { readContract } = await import('./service/engine/contract/contract.ts')
+const { contract } = await import('./service/contract.gen.ts')
+console.log(await readContract('openapi.yaml', undefined, contract).then(({ bytes }) => String(bytes), ({ message }) => message))`
+  return {
+    folder,
+    generate: (...words: string[]) => node('service/generate.ts', ...words),
+    read: () => node('--input-type=module', '--eval', script).stdout,
+  }
+}
+
+t.test(
+  'a dry run says of each operation how it is served, and of each fault which operations it concerns',
+  async (t) => {
+    const operation = (id: string, schema: string) =>
+      `get: { operationId: ${id}, responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } } }`
+    const path = (name: string, schema: string) => `  /${name}: { ${operation(name, schema)} }\n`
+    const shared = "{ $ref: '#/components/schemas/A' }"
+    const text = `openapi: 3.1.0
+info: { title: Small, version: 1.0.0 }
+paths:
+${path('good', '{ type: string }')}${path('a', shared)}${path('b', `{ type: array, items: ${shared} }`)}${path('c', '{ type: 7 }')}
+components: { schemas: { A: { properties: { b: { pattern: '(' } } }, B: { pattern: '(' } } }
+`
+    const folder = t.testdir({ 'openapi.yaml': text })
+    const lines = (await dryRun(`${folder}/openapi.yaml`)).split('\n')
+    t.strictSame(lines.slice(0, 4), ['GET /good: served', 'GET /a: refused', 'GET /b: refused', 'GET /c: refused'])
+    t.match(lines.slice(4, -1).join('\n'), /openapi.yaml:7: .*type[^]*openapi.yaml:9: the pattern is not a regular/)
+    t.equal(lines.at(-1), '1 of 4 operations are served')
+  },
+)

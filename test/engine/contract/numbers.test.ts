@@ -1,0 +1,71 @@
+// Numbers of bodies and queries: exact where an int64 is asked for, else rounded to a double (IEEE 754, binary64).
+import t from 'tap'
+import { boot } from '../../support/small.ts'
+import { serve } from './described.ts'
+
+/** What a method gets of each number, if the schema asks for no integer. */
+const ROUNDED: readonly (readonly [text: string, value: number])[] = [
+  ['9007199254740993', 2 ** 53],
+  ['-3.855087475011986e+16', -38550874750119860],
+  ['1.000000000000000005', 1],
+  ['9007199254740992.5', 2 ** 53],
+  ['9223372036854776000', 2 ** 63],
+  ['36893488147419103233', 2 ** 65],
+  ['1e-400', 0],
+  ['0.1', 0.1],
+  ['1e300', 1e300],
+]
+
+t.test('a number of a body is rounded where the schema asks for no integer', async (t) => {
+  for (const schema of ['{ type: number }', '{}', "{ type: [number, 'null'] }", '{ minimum: -1e+300 }']) {
+    const { request } = await serve(t, `A: { type: array, items: ${schema} }`)
+    for (const [text, value] of ROUNDED) {
+      const { status, got } = await request(`[${text}, {"a": ${text}}]`.replace(schema === '{}' ? '' : /, {.*}/, ''))
+      t.equal(status, 204, `${schema}: ${text}`)
+      t.strictSame(got, schema === '{}' ? [value, { a: value }] : [value], `${schema}: ${text}`)
+    }
+    for (const text of ['1e400', '-1e400', '9'.repeat(400)])
+      t.equal((await request(`[${text}]`)).status, 400, text.slice(0, 10))
+  }
+})
+
+t.test('a number of a query is rounded, too', async (t) => {
+  const app = await boot(t, {
+    yaml: '      parameters: [{ name: a, in: query, schema: { type: number } }]',
+    run: async ({ query }) => ({ status: 200, body: query }),
+  })
+  for (const [text, value] of ROUNDED)
+    t.strictSame((await app.inject(`/x?a=${encodeURIComponent(text)}`)).json(), { a: value }, text)
+  t.equal((await app.inject('/x?a=1e400')).statusCode, 400)
+})
+
+t.test('a fraction is no integer, however small, and has its place among bounds', async (t) => {
+  const { request } = await serve(
+    t,
+    'A: { type: array, prefixItems: [{ type: integer }, { type: integer, format: int64 }, { enum: [1] }, { minimum: 2 }, { maximum: 0 }, { type: [integer, string] }, { type: object }, { type: string }] }',
+  )
+  const valid = ['1', '1', '1', '2', '0', '"x"', '{}', '""']
+  t.equal((await request(`[${valid.join()}]`)).status, 204)
+  for (const at of valid.keys()) {
+    const text = valid.with(at, '1.000000000000000005').join()
+    t.match(await request(`[${text}]`), { status: 400, text: new RegExp(`body/${at} `) }, text)
+  }
+})
+
+t.test('what an answer writes for a double is a number that a request may have', async (t) => {
+  const { request, answer } = await serve(t, 'A: { type: array, items: { type: number } }')
+  for (const value of [2 ** 63, 2 ** 64, -(2 ** 70), 1e23, 5e-324, Number.MAX_VALUE]) {
+    const { text } = await answer([value])
+    t.strictSame((await request(text)).got, [value], text)
+  }
+  for (const value of [NaN, Infinity]) t.equal((await answer([value])).status, 500, String(value))
+})
+
+t.test('an integer is exact beside numbers that are rounded', async (t) => {
+  const { request } = await serve(
+    t,
+    'A: { type: object, properties: { id: { type: integer, format: int64 }, n: { type: number } } }',
+  )
+  const { got } = await request('{"id": 9007199254740993, "n": 9007199254740993, "more": [9007199254740993]}')
+  t.strictSame(got, { id: 9007199254740993n, n: 2 ** 53, more: [2 ** 53] })
+})

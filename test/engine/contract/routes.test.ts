@@ -1,0 +1,374 @@
+import { spawnSync } from 'node:child_process'
+import { createReadStream, readFileSync } from 'node:fs'
+import net, { type AddressInfo } from 'node:net'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import t from 'tap'
+import { operations } from '../../support/contract.ts'
+import { eventually } from '../../support/project.ts'
+import { boot, type Input } from '../../support/small.ts'
+
+const yaml = readFileSync('openapi.yaml', 'utf8')
+const names = operations.map(({ id }) => id)
+
+t.test('the boot is refused, by name, if the service does not fit the contract', async (t) => {
+  const missing = 'the operation deletePayout has no method in the service'
+  const others = names.filter((id) => id !== 'deletePayout')
+  const table: [methods: string[], message: string][] = [
+    [others, missing],
+    [[...names, 'listPayout'], 'the method listPayout of the service has no operation'],
+    [[...others, 'deletePayot'], `the method deletePayot of the service has no operation; ${missing}`],
+  ]
+  for (const [methods, message] of table) {
+    await t.rejects(boot(t, { yaml, methods }), { name: 'StartupError', message })
+  }
+  await boot(t, { yaml, methods: names })
+})
+
+t.test('two services may have the methods together, but not the same one', async (t) => {
+  const app = await boot(t, {
+    yaml: `paths:
+  /a: { get: { operationId: getA, responses: { '200': { description: Done, content: { application/json: {} } } } } }
+  /b: { get: { operationId: getB, responses: { '200': { description: Done, content: { application/json: {} } } } } }`,
+    methods: [['getA'], ['getB']],
+    run: async (request) => ({ status: 200, body: Object.keys(request).length }),
+  })
+  for (const path of ['/a', '/b']) t.equal((await app.inject(path)).statusCode, 200)
+  const [first = '', ...others] = names
+  const message = `two services have a method ${first}`
+  await t.rejects(boot(t, { yaml, methods: [[first], [first, ...others]] }), { name: 'StartupError', message })
+})
+
+t.test('tsc refuses, by name, services that do not fit the contract, or have no guards', async (t) => {
+  const head = `import { addRoutes } from '../../../service/engine/contract/routes.ts'
+import type { OperationHooks } from '../../../service/engine/contract/routes.ts'
+import { defineProduct } from '../../../service/engine/define-product.ts'
+import { PlantService } from '../../../service/plant-service.ts'
+import { contract, type operations, type Request, type Result } from '../../../service/contract.gen.ts'
+import type { Service } from '../../../service/engine/contract/types.ts'
+declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
+declare const hooks: OperationHooks
+declare const service: PlantService
+const named = { name: 'plants', contract }
+const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
+`
+  const others = names.map((id) => (id === 'deletePayout' ? '' : `  ${id} = service.${id}\n`)).join('')
+  const define = (services: string) =>
+    `export const product = defineProduct({ ...named, collections, services: () => ${services} })\n`
+  const given = (schema: string, key: string) => `export const product = defineProduct({
+  ...named,
+  collections: { plants: { schema: '${schema}', key: '${key}' } },
+  services: ({ plants }) => [new PlantService(plants)],
+})\n`
+  const folder = t.testdir({
+    'tsconfig.json': JSON.stringify({ extends: '../../../tsconfig.json', include: ['*.ts'] }),
+    'right.ts': `${head}${given('Plant', 'int64')}export const routes = addRoutes(...parameters, [service], hooks)\n`,
+    'two.ts': `${head}declare const one: Pick<PlantService, 'deletePayout'>
+declare const other: Omit<PlantService, 'deletePayout'>
+${define('[one, other]')}`,
+    'missing.ts': `${head}declare const of: Omit<PlantService, 'deletePayout'>\n${define('[of]')}`,
+    'missing2.ts': `${head}declare const one: Pick<PlantService, 'createPayout'>
+declare const other: Omit<PlantService, 'createPayout' | 'deletePayout'>
+${define('[one, other]')}`,
+    'extra.ts': `${head}interface Of extends PlantService { listPayout(): Promise<void> }
+declare const of: Of\n${define('[of]')}`,
+    'extra2.ts': `${head}declare const other: { listPayout(): Promise<void> }\n${define('[service, other]')}`,
+    'misspelled.ts': `${head}export class Of implements Service<operations> {
+${others}  async deletePayot(_: Request<'deletePayout'>): Promise<Result<'deletePayout'>> { return { status: 204 } }
+}\n`,
+    'schema.ts': `${head}${given('Garden', 'int64')}`,
+    'key.ts': `${head}${given('Plant', 'text')}`,
+    'unguarded.ts': `${head}export const routes = addRoutes(...parameters, [service])\nexport { hooks }\n`,
+    'status.ts': `${head}export const result: Result<'deletePayout'> = { status: 418 }\n`,
+    'number.ts': `${head}export const id: number = (null as unknown as Request<'deletePayout'>).path.id\n`,
+  })
+  const { stdout } = spawnSync(
+    process.execPath,
+    ['node_modules/typescript/bin/tsc', '--noUnusedLocals', 'false', '-p', folder],
+    {
+      encoding: 'utf8',
+    },
+  )
+  const errorsOf = (file: string) =>
+    stdout
+      .split(/\n(?=\S)/)
+      .filter((error) => error.includes(`/${file}.ts(`))
+      .join('\n')
+  for (const file of ['right', 'two']) t.equal(errorsOf(file), '')
+  for (const [file, name] of Object.entries({
+    missing: 'deletePayout',
+    missing2: 'deletePayout',
+    extra: 'listPayout',
+    extra2: 'listPayout',
+    schema: '"Garden"',
+    key: "'string' is not assignable to type 'bigint'",
+    misspelled: 'deletePayout',
+    unguarded: 'Expected 4-5 arguments',
+    status: '418',
+    number: 'bigint',
+  })) {
+    t.match(errorsOf(file), name, file)
+  }
+  t.match(errorsOf('missing'), /Property 'deletePayout' is missing in type/, 'the class is named')
+  t.notMatch(errorsOf('missing'), /\n\S+ error /, 'and nothing else')
+})
+
+t.test('an operation without a method is answered 501 in a draft, with the names of both', async (t) => {
+  const app = await boot(t, { yaml: "      responses: { '204': { description: Done } }", methods: [], isDraft: true })
+  const { statusCode, body } = await app.inject('/x')
+  t.match([statusCode, body], [501, /The operation run needs a method run in the class Small/])
+})
+
+t.test('a method gets the header parameters of the contract, by the names that it has for them', async (t) => {
+  const app = await boot(t, {
+    yaml: `      parameters:
+        - { name: X-Count, in: header, schema: { type: integer, format: int64 } }
+        - { name: X-Text, in: header, required: true, schema: { type: string, minLength: 2 } }`,
+  })
+  const send = async (headers: Record<string, string | string[]>) => (await app.inject({ url: '/x', headers })).body
+  const both = { 'x-text': 'ab', 'X-COUNT': '9007199254740993', 'x-other': 'y' }
+  t.equal(await send(both), '{"header":{"X-Count":9007199254740993,"X-Text":"ab"}}')
+  t.equal(await send({ 'x-text': '12' }), '{"header":{"X-Text":"12"}}')
+  t.match(await send({}), /header must have required property 'X-Text'/)
+  t.match(await send({ 'x-text': 'a' }), /header\/X-Text/)
+  t.match(await send({ 'x-text': ['ab', 'ab'] }), 'header/X-Text must not be repeated')
+  t.match(await send({ 'x-text': 'ab', 'x-count': '1.0' }), /header\/X-Count must be an integer/)
+})
+
+t.test('a method gets the parameters of the contract, read as their types, and no other', async (t) => {
+  const table: [schema: string, text: string, value: unknown][] = [
+    ['type: integer', '7', 7],
+    ['type: integer', '9007199254740991', 9007199254740991],
+    ['type: integer', '9007199254740993', undefined],
+    ['type: integer', '7.0', undefined],
+    ['type: integer, format: int64, minimum: 5', '9007199254740993', 9007199254740993n],
+    ['type: integer, format: int64, minimum: 5', '4', undefined],
+    ['type: integer, format: int64, maximum: 9007199254740993', '9007199254740993', 9007199254740993n],
+    ['type: integer, format: int64, maximum: 9007199254740993', '9007199254740994', undefined],
+    ['type: number', '-1.5e3', -1500],
+    ['type: number', '1e999', undefined],
+    ['type: number', '.5', undefined],
+    ['type: boolean', 'true', true],
+    ['type: boolean', 'false', false],
+    ['type: boolean', '1', undefined],
+    ['type: string', '7', '7'],
+    ["$ref: '#/components/schemas/Tag', maxLength: 2", '77', '77'],
+    ["$ref: '#/components/schemas/Tag', maxLength: 2", '777', undefined],
+  ]
+  for (const [schema, text, value] of table) {
+    let query: unknown
+    const run = async (request: Input) => {
+      query = request.query
+      return { status: 204 }
+    }
+    const app = await boot(t, {
+      yaml: `      parameters: [{ name: a, in: query, schema: { ${schema} } }]
+      responses: { '204': { description: Done } }
+components: { schemas: { Tag: { type: string } } }`,
+      run,
+    })
+    const { statusCode } = await app.inject(`/x?a=${text}&x=1`)
+    const expected = value === undefined ? [400, undefined] : [204, { a: value }]
+    t.strictSame([statusCode, query], expected, `${schema}: ${text}`)
+  }
+})
+
+t.test('what a method gives is answered 500 if the contract does not declare it', async (t) => {
+  const table: [given: unknown, fault: RegExp][] = [
+    [{ status: 201 }, /answered 201 with a status that the contract does not declare/],
+    [{ status: 200, type: 'text/csv', body: 'x' }, /a body that the contract does not declare/],
+    [{ status: 200 }, /a body that does not fit the contract: it is missing/],
+    [{ status: 200, body: { id: 1, other: 2 } }, /body must not have the property other/],
+    [{ status: 200, body: { id: '1' } }, /body\/id must be an integer/],
+    [{ status: 204, body: 1 }, /a body that the contract does not declare/],
+    [{ status: 202, body: {} }, /answered 202 with a body that is not bytes/],
+  ]
+  for (const [given, fault] of table) {
+    const schema = '{ type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false }'
+    const errors: unknown[] = []
+    const app = await boot(t, {
+      yaml: `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } }, '202': { description: Image, content: { image/png: {} } }, '204': { description: None } }`,
+      run: async () => given as { status: number },
+      onError: ({ message }) => void errors.push(message),
+    })
+    t.equal((await app.inject('/x')).statusCode, 500)
+    t.match(errors, [fault])
+  }
+})
+
+t.test('an object that a method answers with stays as it is, whatever is left out of the answer', async (t) => {
+  const user = { name: 'a', address: { city: 'b', door: 'c' }, password: 'd' }
+  const schema = `type: object
+        properties:
+          name: { type: string }
+          address: { type: object, properties: { city: { type: string }, door: { type: string, writeOnly: true } } }
+          password: { type: string, writeOnly: true }`
+  const app = await boot(t, {
+    yaml: `      responses: { '200': { description: Done, content: { application/json: { schema: { $ref: '#/components/schemas/User' } } } } }
+components:
+  schemas:
+    User:
+        ${schema}`,
+    run: async () => ({ status: 200, body: user }),
+  })
+  for (let time = 0; time < 2; time++) t.equal((await app.inject('/x')).body, '{"name":"a","address":{"city":"b"}}')
+  t.strictSame(user, { name: 'a', address: { city: 'b', door: 'c' }, password: 'd' })
+})
+
+t.test('a text names its charset, and JSON and bytes have none', async (t) => {
+  for (const [type, body, expected] of [
+    ['text/plain', 'é', 'text/plain; charset=utf-8'],
+    ['text/csv', 'é', 'text/csv; charset=utf-8'],
+    ['application/json', 'é', 'application/json'],
+    ['image/png', new Uint8Array(1), 'image/png'],
+  ] as const) {
+    const app = await boot(t, {
+      yaml: `      responses: { '200': { description: Done, content: { ${type}: {} } } }`,
+      run: async () => ({ status: 200, body }),
+    })
+    t.equal((await app.inject('/x')).headers['content-type'], expected)
+  }
+})
+
+t.test('a form has up to 1000 parts', async (t) => {
+  const app = await boot(t, {
+    yaml: `      requestBody: { content: { multipart/form-data: { x-body-limit: 1000000, schema: { type: object, properties: { a: { type: array, items: { type: string } } } } } } }`,
+    run: async ({ body }) => ({ status: 200, body: Object.values(body ?? {}).flat().length }),
+  })
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+  const send = async (count: number) => {
+    const payload = `${'--b\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n'.repeat(count)}--b--\r\n`
+    const { statusCode, body } = await app.inject({ method: 'POST', url: '/x', headers, payload })
+    return [statusCode, body]
+  }
+  t.strictSame(await send(1000), [200, '1000'])
+  t.strictSame(await send(1001), [413, '{"error":413,"message":"The body is too long"}'])
+})
+
+t.test('bytes of a body arrive as they are sent, and the method may answer before they end', async (t) => {
+  const app = await boot(t, {
+    yaml: `      requestBody: { required: true, content: { application/octet-stream: { x-body-limit: 1000000 } } }`,
+    run: async ({ body }) => {
+      const first = await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
+      return { status: 200, body: first.done === true ? 0 : first.value.length }
+    },
+  })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  let send: ReadableStreamDefaultController | undefined
+  const body = new ReadableStream({ start: (controller) => void (send = controller) })
+  const answer = fetch(`${origin}/x`, {
+    method: 'POST',
+    body,
+    duplex: 'half',
+    headers: { 'Content-Type': 'application/octet-stream' },
+  })
+  send?.enqueue(new Uint8Array(10))
+  t.equal(await (await answer).text(), '10')
+  send?.close()
+  const long = fetch(`${origin}/x`, {
+    method: 'POST',
+    body: new Uint8Array(1_000_001),
+    headers: { 'Content-Type': 'application/octet-stream' },
+  })
+  t.equal((await long).status, 413)
+})
+
+t.test('the request behind a body that is not read to its end is answered', async (t) => {
+  const part = (more: string) => `--b\r\nContent-Disposition: form-data; name=a${more}\r\n`
+  const repeated = `${part('\r\n\r\n1')}${part('\r\n\r\n2')}${part(`; filename=f\r\n\r\n${'x'.repeat(500_000)}`)}--b--\r\n`
+  const table: [type: string, payload: string, status: string][] = [
+    ['multipart/form-data; boundary=b', repeated, '400'],
+    ['application/octet-stream', 'x'.repeat(500_000), '200'],
+  ]
+  const app = await boot(t, {
+    yaml: `      requestBody:
+        content:
+          application/octet-stream: { x-body-limit: 1000000 }
+          multipart/form-data: { x-body-limit: 1000000, schema: { type: object } }`,
+    run: async ({ body }) => {
+      await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
+      return { status: 200, body: 0 }
+    },
+  })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  for (const [type, payload, status] of table) {
+    const socket = net.connect(port, '127.0.0.1')
+    const head = `Host: h\r\nContent-Type: ${type}\r\nContent-Length: ${payload.length}`
+    socket.write(`POST /x HTTP/1.1\r\n${head}\r\n\r\n${payload}GET /y HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`)
+    const statuses = [...(await text(socket)).matchAll(/HTTP\/1.1 (\d+)/g)].map(([, each]) => each)
+    t.strictSame(statuses, [status, '404'], type)
+  }
+})
+
+t.test('an operation without a body refuses one, however it arrives', async (t) => {
+  const operation = (id: string, body = '') =>
+    `    post: { operationId: ${id}, ${body}responses: { '200': { description: Done, content: { application/json: {} } } } }`
+  const content = 'requestBody: { content: { application/json: { x-body-limit: 1000 } } }, '
+  const app = await boot(t, { yaml: `paths:\n  /x:\n${operation('run')}\n  /y:\n${operation('other', content)}\n` })
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  for (const pause of [0, 50]) {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.write(
+      `POST /x HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n${pause ? '' : '{}'}`,
+    )
+    if (pause > 0) setTimeout(() => socket.write('{}'), pause)
+    t.match(await text(socket), /^HTTP\/1\.1 413 /, pause ? 'later' : 'with its header')
+  }
+})
+
+t.test('a stream of the web may be a body', async (t) => {
+  const app = await boot(t, {
+    yaml: `      responses: { '200': { description: Done, content: { image/png: {} } } }`,
+    run: async () => ({ status: 200, body: new Blob(['PNG']).stream() }),
+  })
+  t.equal((await app.inject('/x')).body, 'PNG')
+})
+
+t.test('a stream of Node that is a body is destroyed when nobody reads it', async (t) => {
+  const streams: Readable[] = []
+  const app = await boot(t, {
+    yaml: `      responses: { '200': { description: Done, content: { image/png: {} } } }`,
+    run: async () => {
+      const body = createReadStream('/dev/zero')
+      streams.push(body)
+      return { status: 200, body }
+    },
+  })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  await fetch(`${origin}/x`, { method: 'HEAD' })
+  const reader = (await fetch(`${origin}/x`)).body?.getReader()
+  await reader?.read()
+  await reader?.cancel()
+  await eventually(() => streams.length === 2 && streams.every(({ destroyed }) => destroyed))
+})
+
+t.test('credentials that are not valid are refused, although others are missing and none are needed', async (t) => {
+  const schemes = 'b: { type: http, scheme: bearer }, k: { type: apiKey, in: header, name: X-Key }'
+  const app = await boot(t, {
+    yaml: `      security: [{ b: [], k: [] }, {}]
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components: { securitySchemes: { ${schemes} } }`,
+  })
+  for (const headers of [{ 'x-key': 'x' }, { authorization: 'Bearer x' }]) {
+    t.equal((await app.inject({ url: '/x', headers })).statusCode, 401)
+  }
+  t.equal((await app.inject('/x')).statusCode, 200)
+})
+
+t.test('a check of credentials that fails does not matter if other credentials are enough', async (t) => {
+  const schemes = 'b: { type: http, scheme: bearer }, k: { type: apiKey, in: header, name: X-Key }'
+  const app = await boot(t, {
+    yaml: `      security: [{ b: [] }, { k: [] }]
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components: { securitySchemes: { ${schemes} } }`,
+  })
+  for (const [authorization, status] of [
+    ['Bearer joe:', 200],
+    ['Bearer wrong', 503],
+  ] as const) {
+    const headers = { authorization, 'x-key': 'away:' }
+    t.equal((await app.inject({ url: '/x', headers })).statusCode, status)
+  }
+})

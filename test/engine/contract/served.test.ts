@@ -1,0 +1,50 @@
+// Holds the table of service/engine/contract/README.md: what of OpenAPI 3.1 is served, and what is refused.
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { compile } from '../../../service/engine/contract/compile/compile.ts'
+import { boot, contract, type Refused, type Served } from '../../support/small.ts'
+import { BODIES } from './constructs/bodies.ts'
+import { DOCUMENTS } from './constructs/documents.ts'
+import { PARAMETERS } from './constructs/parameters.ts'
+import { RESPONSES } from './constructs/responses.ts'
+import { SCHEMAS } from './constructs/schemas.ts'
+
+const CONSTRUCTS = { ...DOCUMENTS, ...PARAMETERS, ...BODIES, ...RESPONSES, ...SCHEMAS }
+const rows = [
+  ...readFileSync('service/engine/contract/README.md', 'utf8').matchAll(/^\| (.+?) \| (served|refused)\b.* \|$/gm),
+]
+const table = new Map(rows.map(([, name = '', how = '']) => [name, how]))
+
+t.test('the table has a line for each construct that is tested, and no other', async (t) => {
+  const tested = Object.entries(CONSTRUCTS).map(([name, each]) => [name, 'says' in each ? 'refused' : 'served'])
+  t.strictSame(Object.fromEntries(table), Object.fromEntries(tested))
+})
+
+for (const [name, construct] of Object.entries(CONSTRUCTS)) {
+  t.test(`${'says' in construct ? 'refused' : 'served'}: ${name}`, (t) =>
+    'says' in construct ? isRefused(t, construct) : isServed(t, construct),
+  )
+}
+
+async function isServed(t: Test, construct: Served): Promise<void> {
+  const app = await boot(t, construct)
+  for (const [request, status, text] of construct.asks) {
+    const answer = await app.inject(request)
+    const what = JSON.stringify(request)
+    t.equal(answer.statusCode, status, `${what}: ${answer.body}`)
+    if (typeof text === 'string') t.equal(answer.body, text, what)
+    if (text instanceof RegExp) t.match(answer.body, text, what)
+  }
+}
+
+async function isRefused(t: Test, { yaml, says, files = {} }: Refused): Promise<void> {
+  const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
+  const [[file, line]] = Object.entries({ 'openapi.yaml': contract(yaml), ...files }).flatMap(([file, text]) => {
+    const index = text.split('\n').findIndex((each) => each.endsWith('# here'))
+    return index === -1 ? [] : [[file, index + 1] as const]
+  }) as [[string, number]]
+  const error: unknown = await compile(`${folder}/openapi.yaml`).catch((error: unknown) => error)
+  const faults = error instanceof Error ? error.message.split('\n') : ['it is served']
+  const found = faults.find((each) => each.includes(says))
+  t.match(found, new RegExp(`${file.replace('.', '\\.')}:${line}: `), { faults, says })
+}

@@ -1,0 +1,111 @@
+import net from 'node:net'
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { pino } from 'pino'
+import t from 'tap'
+import { Admission } from '../../../service/engine/http/admission.ts'
+import { build } from '../../support/helper.ts'
+import { eventually } from '../../support/project.ts'
+
+const connectionsOf = (server: net.Server) => promisify(server.getConnections.bind(server))()
+
+/** Keeps the event loop busy for milliseconds. */
+function work(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+/** Admission control without a server. */
+function admissionOf(lines: Record<string, unknown>[] = []) {
+  const counts = { begun: [] as number[], refused: 0, counted: 0 }
+  const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
+  const admission = new Admission(log, () => (counts.counted += 1))
+  const pass = (id: number) =>
+    admission.admit(
+      () => counts.begun.push(id),
+      () => (counts.refused += 1),
+    )
+  return { counts, pass }
+}
+
+t.test('of many requests at once 64 begin in each turn, in order, and none is refused', async (t) => {
+  const { counts, pass } = admissionOf()
+  for (let id = 0; id < 200; id++) pass(id)
+  const turns: number[] = []
+  while (counts.begun.length < 200) {
+    turns.push(counts.begun.length)
+    await new Promise(setImmediate)
+  }
+  t.strictSame(turns, [64, 128, 192])
+  t.strictSame(
+    counts.begun,
+    Array.from({ length: 200 }, (_, id) => id),
+  )
+  t.equal(counts.counted, 0)
+})
+
+t.test('one that has waited too long is refused, and one that comes then begins', async (t) => {
+  const lines: Record<string, unknown>[] = []
+  const { counts, pass } = admissionOf(lines)
+  for (let id = 0; id < 200; id++) pass(id)
+  t.strictSame([counts.begun.length, counts.refused], [64, 0])
+  work(600)
+  await new Promise(setImmediate)
+  t.strictSame([counts.begun.length, counts.refused], [64, 24], 'not all in one turn')
+  await eventually(() => counts.refused === 136)
+  t.strictSame([counts.begun.length, counts.counted], [64, 136])
+  pass(200)
+  t.equal(counts.begun.at(-1), 200)
+  await eventually(() => lines.length > 0)
+  t.match(lines, [{ level: 40, msg: 'too busy', refused: 136 }])
+})
+
+t.test('no more than 5000 wait', async (t) => {
+  const { counts, pass } = admissionOf()
+  for (let id = 0; id < 5100; id++) pass(id)
+  t.strictSame([counts.begun.length, counts.refused], [64, 5100 - 5000 - 64])
+})
+
+t.test('a request that has waited too long gets 503 with Retry-After, and nothing is done', async (t) => {
+  const { app, call, port, token } = await build(t)
+  const secret = await token('late')
+  const json = '{"id":1,"name":"x"}'
+  const post = `POST /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\nX-Request-Id: mine\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n`
+  const get = 'GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n'
+  // All of these arrive in one turn, whose last request keeps it busy.
+  const requests = [...Array<string>(64).fill(get), `${post}\r\n${json}`, `${post}Expect: 100-continue\r\n\r\n`]
+  const clients = requests.map((bytes) => ({ bytes, text: '', socket: net.connect(port, '127.0.0.1') }))
+  for (const client of clients) client.socket.on('data', (chunk: Buffer) => (client.text += chunk.toString()))
+  await Promise.all(clients.map(({ socket }) => once(socket, 'connect')))
+  await eventually(async () => (await connectionsOf(app.server)) === clients.length)
+  let seen = 0
+  const count = () => {
+    seen += 1
+    if (seen === clients.length) work(800)
+  }
+  app.server.on('request', count).on('checkContinue', count)
+  for (const { bytes, socket } of clients) socket.write(bytes)
+  work(100)
+  await eventually(() => clients.every(({ text }) => text.includes('}')))
+  t.strictSame(
+    clients.map(({ text }) => text.slice(9, 12)),
+    [...Array<string>(64).fill('404'), '503', '503'],
+  )
+  const [first, second] = clients.slice(64).map(({ text }) => text)
+  for (const text of [first, second])
+    t.match(text, /^retry-after: 1\r\n[^]*^x-request-id: mine\r$|^x-request-id: mine\r\n[^]*^retry-after: 1\r$/im)
+  t.match(first, /^connection: keep-alive\r$/im)
+  t.match(second, /^connection: close\r$/im, 'whether the body follows is not known')
+  for (const { socket } of clients) socket.destroy()
+  t.strictSame((await call({ path: '/plants', token: secret })).json, [])
+})
+
+t.test('a connection too many is closed, and a later one is served', async (t) => {
+  const { app, call, port, raw } = await build(t, { MAX_CONNECTIONS: '2' })
+  const others = [net.connect(port, '127.0.0.1'), net.connect(port, '127.0.0.1')]
+  await eventually(async () => (await connectionsOf(app.server)) === 2)
+  t.strictSame(await raw(1, 'GET /plants HTTP/1.1\r\nHost: h\r\n\r\n'), [])
+  for (const each of others) each.destroy()
+  await eventually(async () => (await connectionsOf(app.server)) === 0)
+  t.equal((await call({ path: '/nowhere' })).status, 404)
+})

@@ -1,0 +1,124 @@
+// CORS_ORIGINS: which browser applications may call the API.
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { browser } from '../../support/browser.ts'
+import { allowOf, operations, paths } from '../../support/contract.ts'
+import { build } from '../../support/helper.ts'
+
+const APP = 'https://app.example'
+const preflight = {
+  Origin: APP,
+  'Access-Control-Request-Method': 'DELETE',
+  'Access-Control-Request-Headers': 'authorization, x-other',
+}
+const isCors = (name: string) => name.startsWith('access-control-') || name === 'vary'
+
+/** Serves an empty page. @returns its origin */
+async function servePage(t: Test): Promise<string> {
+  const server = http.createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<p>x'))
+  t.teardown(() => server.close())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+t.test('a browser application of an origin that is named can call the API, and no other can', async (t) => {
+  const [named, other] = [await servePage(t), await servePage(t)]
+  const { port, token } = await build(t, { CORS_ORIGINS: `${APP}, ${named}` })
+  const secret = await token('browser')
+  const chromium = await browser(t, 'plants.example')
+  const session = async (origin: string) => {
+    const page = await chromium.newPage()
+    await page.goto(origin)
+    return page.evaluate(
+      async ([url, secret]) => {
+        const headers = {
+          Authorization: `Bearer ${secret}`,
+          'Content-Type': 'application/json',
+          'X-Request-Id': 'mine',
+          'X-Other': 'any',
+        }
+        const send = async (method: string, path: string, body?: object, sent: object = headers) => {
+          const init = { method, headers: { ...sent }, ...(body && { body: JSON.stringify(body) }) }
+          const answer = await fetch(`${url}${path}`, init).catch(String)
+          if (typeof answer === 'string') return answer
+          return [
+            answer.status,
+            ...['Link', 'X-Request-Id', 'WWW-Authenticate'].map((name) => answer.headers.get(name)),
+          ]
+        }
+        return [
+          await send('POST', '/plants', { id: 1, name: 'a' }),
+          await send('POST', '/plants', { id: 2, name: 'b' }),
+          await send('GET', '/plants?limit=1'),
+          await send('DELETE', '/plants/2'),
+          await send('GET', '/plants', undefined, {}),
+          await send('GET', '/nowhere', undefined, {}),
+        ]
+      },
+      [`http://127.0.0.1:${port}`, secret] as const,
+    )
+  }
+  t.match(await session(named), [
+    [200, null, 'mine', null],
+    [200, null, 'mine', null],
+    [200, /^<\?limit=1&cursor=/, 'mine', null],
+    [204, null, 'mine', null],
+    [401, null, /^[\da-f-]{36}$/, 'Bearer realm="plants"'],
+    [404, null, /^[\da-f-]{36}$/, null],
+  ])
+  t.strictSame(await session(other), Array<string>(6).fill('TypeError: Failed to fetch'))
+})
+
+t.test('a preflight needs no token, and says what may be sent', async (t) => {
+  const { call } = await build(t, { CORS_ORIGINS: APP })
+  const methods = [...new Set(operations.map(({ method }) => method))].sort()
+  for (const template of paths) {
+    const path = template.replace(/{\w+}/, '7')
+    const { status, headers } = await call({ method: 'OPTIONS', path, headers: preflight })
+    t.equal(status, 204, path)
+    t.match(headers, {
+      allow: allowOf(template),
+      'access-control-allow-origin': APP,
+      'access-control-allow-headers': 'Authorization, *',
+      'access-control-expose-headers': '*',
+      'access-control-max-age': '600',
+      vary: 'Origin',
+    })
+    t.notOk('access-control-allow-credentials' in headers)
+    t.strictSame(headers['access-control-allow-methods']?.split(', ').sort(), methods)
+  }
+  const noPreflight = await call({ method: 'OPTIONS', path: '/plants', headers: { Origin: APP } })
+  t.strictSame([noPreflight.status, noPreflight.headers.allow], [204, allowOf('/plants')])
+  t.equal((await call({ method: 'OPTIONS', path: '/nowhere', headers: preflight })).status, 404)
+  t.equal((await call({ path: '/nowhere' })).status, 404)
+})
+
+t.test('to any other origin, and without one, nothing is allowed', async (t) => {
+  const { call } = await build(t, { CORS_ORIGINS: APP })
+  for (const origin of [
+    'null',
+    'http://app.example',
+    'https://app.example:8443',
+    'https://app.example.evil',
+    undefined,
+  ]) {
+    for (const method of ['OPTIONS', 'GET']) {
+      const sent = { ...preflight, Origin: origin }
+      const { status, headers } = await call({ method, path: '/plants', headers: origin === undefined ? {} : sent })
+      t.equal(status, method === 'OPTIONS' ? 204 : 401)
+      if (method === 'OPTIONS') t.equal(headers.allow, allowOf('/plants'))
+      t.strictSame(Object.keys(headers).filter(isCors), ['vary'], `${method} ${origin}`)
+    }
+  }
+})
+
+t.test('without CORS_ORIGINS no answer says anything of origins', async (t) => {
+  const { call } = await build(t)
+  for (const method of ['OPTIONS', 'GET']) {
+    const { headers } = await call({ method, path: '/plants', headers: preflight })
+    t.strictSame(Object.keys(headers).filter(isCors), [], method)
+  }
+})

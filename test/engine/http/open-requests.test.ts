@@ -1,0 +1,109 @@
+import net from 'node:net'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { build } from '../../support/helper.ts'
+import { eventually } from '../../support/project.ts'
+
+const { call, log, port, raw, token } = await build(t)
+const secret = await token('eve')
+const bearer = `Host: h\r\nAuthorization: Bearer ${secret}\r\n`
+const get = `GET /plants HTTP/1.1\r\n${bearer}\r\n`
+const chunked = `POST /plants HTTP/1.1\r\n${bearer}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
+const lines = () => log.filter(({ msg }) => msg === 'request')
+
+/** Waits for lines of the log. They are written at the end of the turn in which a response has closed. */
+async function logged(count: number): Promise<Record<string, unknown>[]> {
+  await eventually(() => lines().length >= count)
+  return lines()
+}
+
+t.test('pipelined requests are answered in order', async (t) => {
+  const answers = await raw(3, `${get}DELETE /plants/9 HTTP/1.1\r\n${bearer}\r\nGET /x HTTP/1.1\r\nHost: h\r\n\r\n`)
+  t.strictSame(
+    answers.map(({ json }) => json),
+    [[], { error: 404, message: 'No such plant' }, { error: 404, message: 'There is no such path' }],
+  )
+})
+
+const after: Record<string, [bytes: string, statuses: number[]]> = {
+  'bytes that are no request': ['\x01\x02\r\n\r\n', [200, 200, 400]],
+  'a body with a broken chunk': [`${chunked}ZZ\r\n`, [200, 200, 400]],
+  'a body with a broken chunk, without a valid token': [`${chunked.replace(secret, 'wrong')}ZZ\r\n`, [200, 200, 400]],
+  CONNECT: ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', [200, 200, 501]],
+}
+for (const [name, [bytes, statuses]] of Object.entries(after)) {
+  t.test(`the answer to ${name} is not taken for that to an earlier request`, async (t) => {
+    const answers = await raw(4, get + get + bytes)
+    t.strictSame(
+      answers.map(({ status }) => status),
+      statuses,
+    )
+  })
+}
+
+t.test('each request is one line with its id, caller, route, status and time', async (t) => {
+  log.length = 0
+  await call({ path: '/plants?limit=1', token: secret, headers: { 'X-Request-Id': 'mine' } })
+  await call({ method: 'DELETE', path: '/plants/77', token: secret, headers: { 'X-Request-Id': 'gone' } })
+  await call({ path: '/plants', headers: { 'X-Request-Id': 'nobody' } })
+  await call({ method: 'TRACE', path: '/plants', headers: { 'X-Request-Id': 'trace' } })
+  await raw(1, 'BROKEN\r\n\r\n')
+  await raw(1, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\nX-Request-Id: tunnel\r\n\r\n')
+  await raw(1, `${chunked.replace('Host', 'X-Request-Id: chunk\r\nHost')}ZZ\r\n`)
+  const all = await logged(7)
+  t.match(all, [
+    { reqId: 'mine', client: '127.0.0.1', caller: 'eve', method: 'GET', route: '/plants', status: 200, ms: Number },
+    { reqId: 'gone', caller: 'eve', method: 'DELETE', route: '/plants/:id', status: 404, ms: Number },
+    { reqId: 'nobody', method: 'GET', route: '/plants', status: 401, ms: Number },
+    { reqId: 'trace', method: 'TRACE', status: 405, ms: Number },
+    { reqId: /^[0-9a-f-]{36}$/, status: 400 },
+    { reqId: 'tunnel', status: 501 },
+    { reqId: 'chunk', caller: 'eve', route: '/plants', status: 400 },
+  ])
+  t.equal(all.length, 7)
+  t.notOk('caller' in (all[2] ?? {}))
+})
+
+t.test('the client of the line is whom a trusted gateway names, and no text that is no address', async (t) => {
+  const clientOf = async (trusted: string, forwarded: string) => {
+    const { call, log } = await build(t, { TRUST_PROXY: trusted })
+    await call({ path: '/nowhere', headers: { 'X-Forwarded-For': forwarded } })
+    await eventually(() => log.some(({ msg }) => msg === 'request'))
+    return log.find(({ msg }) => msg === 'request')?.['client']
+  }
+  t.equal(await clientOf('none', '192.0.2.7'), '127.0.0.1')
+  t.equal(await clientOf('10.0.0.0/8', '192.0.2.7'), '127.0.0.1')
+  t.equal(await clientOf('127.0.0.0/8', '192.0.2.7'), '192.0.2.7')
+  t.equal(await clientOf('127.0.0.0/8', '198.51.100.9, 192.0.2.7'), '192.0.2.7', 'the first is what the client sent')
+  t.equal(await clientOf('127.0.0.0/8,192.0.2.0/24', '198.51.100.9, 192.0.2.7'), '198.51.100.9')
+  t.equal(await clientOf('127.0.0.0/8', secret), undefined)
+})
+
+t.test('a request that its client gives up is logged as aborted', async (t) => {
+  log.length = 0
+  const socket = net.connect(port, '127.0.0.1')
+  socket.write(`${chunked.replace('Host', 'X-Request-Id: half\r\nHost')}1\r\n`)
+  await once(socket, 'connect')
+  await delay(100)
+  socket.destroy()
+  t.match(await logged(1), [{ reqId: 'half', caller: 'eve', aborted: true }])
+  t.equal(log.length, 1, 'it is no fault of the service')
+})
+
+t.test('no token is ever logged, wherever it was put', async (t) => {
+  log.length = 0
+  await call({ path: `/plants?access_token=${secret}` })
+  await call({ path: `/${secret}` })
+  await call({ path: `/%zz${secret}` })
+  await call({ method: 'DELETE', path: `/plants/${secret}`, token: secret })
+  await call({ path: '/plants', headers: { 'X-Request-Id': secret } })
+  await call({ path: '/plants', headers: { 'X-Request-Id': `a.${secret}` } })
+  await call({ path: '/plants', headers: { Authorization: `Basic ${secret}`, Cookie: secret } })
+  await call({ method: 'POST', path: '/plants', token: secret, body: { id: 1, name: 'x', [secret]: 1 } })
+  await raw(1, `BROKEN ${secret}\r\n\r\n`)
+  await raw(1, `GET /plants HTTP/1.1\r\n${bearer}Broken : ${secret}\r\n\r\n`)
+  await raw(1, `CONNECT ${secret}:1 HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${secret}\r\n\r\n`)
+  t.equal((await logged(11)).length, 11)
+  t.notMatch(JSON.stringify(log), secret)
+})

@@ -1,0 +1,127 @@
+import net from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../../service/engine/config.ts'
+import { makeServer } from '../../../service/engine/http/server.ts'
+import { build } from '../../support/helper.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { eventually } from '../../support/project.ts'
+
+const stores: Record<string, (t: Test) => Promise<Record<string, string>>> = {
+  'the embedded store': async () => ({}),
+  PostgreSQL: async (t) => ({ DATABASE_URL: await (await startPostgres(t)).createDatabase() }),
+}
+for (const [name, environment] of Object.entries(stores)) {
+  t.test(`writes that one client pipelines take effect in their order, on ${name}`, async (t) => {
+    const { call, raw, token } = await build(t, await environment(t))
+    const secret = await token('pipe')
+    const head = `Host: h\r\nAuthorization: Bearer ${secret}\r\n`
+    const post = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 21\r\n\r\n{"id":5,"name":"xyz"}`
+    const remove = `DELETE /plants/5 HTTP/1.1\r\n${head}\r\n`
+    const list = `GET /plants HTTP/1.1\r\n${head}\r\n`
+    for (let time = 0; time < 10; time++) {
+      const answers = await raw(7, post + remove + list + remove + post + list + remove)
+      t.strictSame(
+        answers.map(({ status }) => status),
+        [200, 204, 200, 404, 200, 200, 204],
+      )
+      t.strictSame([answers[2]?.json, answers[5]?.json], [[], [{ name: 'xyz' }]])
+      t.strictSame((await call({ path: '/plants', token: secret })).json, [])
+    }
+  })
+}
+
+/** A server whose answers wait. */
+async function serve(t: Test) {
+  const app = makeServer({ config: readConfig('plants', {}), log: pino({ level: 'silent' }), maxConnections: 100 })
+  const begun: string[] = []
+  const answer = Promise.withResolvers<string>()
+  app.get('/:name', async ({ url }) => {
+    begun.push(url)
+    return answer.promise
+  })
+  let seen = 0
+  app.server.on('request', () => (seen += 1))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => app.close())
+  const socket = net.connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1').on('error', () => undefined)
+  t.teardown(() => socket.destroy())
+  const state = { text: '' }
+  socket.setEncoding('utf8').on('data', (text: string) => (state.text += text))
+  return { begun, release: () => answer.resolve('x'), seen: () => seen, socket, state }
+}
+
+const get = (name: number) => `GET /${name} HTTP/1.1\r\nHost: h\r\n\r\n`
+
+t.test('a request begins when the answer before it has ended, and meanwhile no more is read', async (t) => {
+  const { begun, release, seen, socket, state } = await serve(t)
+  for (const name of [0, 1]) {
+    socket.write(get(name))
+    await eventually(() => seen() === name + 1)
+  }
+  for (let name = 2; name < 100; name++) {
+    socket.write(get(name))
+    if (name % 20 === 0) await delay(1)
+  }
+  await delay(50)
+  t.strictSame([begun, seen()], [['/0'], 2])
+  release()
+  await eventually(() => state.text.split('HTTP/1.1 200').length === 101)
+  t.strictSame(
+    begun,
+    Array.from({ length: 100 }, (_, name) => `/${name}`),
+  )
+})
+
+t.test('a connection on which more than 128 requests wait is closed, and none of them begins', async (t) => {
+  const tooMany = await serve(t)
+  tooMany.socket.write(Array.from({ length: 130 }, (_, name) => get(name)).join(''))
+  await eventually(() => tooMany.seen() === 130)
+  tooMany.release()
+  await eventually(() => tooMany.socket.closed || tooMany.state.text !== '')
+  t.strictSame([tooMany.begun, tooMany.state.text], [['/0'], ''])
+
+  const { begun, socket, seen, release } = await serve(t)
+  socket.write(Array.from({ length: 129 }, (_, name) => get(name)).join(''))
+  await eventually(() => seen() === 129)
+  release()
+  await eventually(() => begun.length === 129)
+})
+
+t.test('what a client pipelines behind Expect is answered', async (t) => {
+  const { raw, token } = await build(t)
+  const head = `Host: h\r\nAuthorization: Bearer ${await token('pipe')}\r\n`
+  const json = '{"id":5,"name":"xyz"}'
+  const post = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${json.length}\r\n\r\n`
+  const list = `GET /plants HTTP/1.1\r\n${head}\r\n`
+  const statuses = async (count: number, ...parts: string[]) => (await raw(count, ...parts)).map(({ status }) => status)
+  t.strictSame(await statuses(4, post + json + list + list), [100, 200, 200, 200])
+  t.strictSame(await statuses(4, list + post + json + list), [200, 100, 200, 200])
+  t.strictSame(await statuses(2, post.replace('Bearer ', 'Bearer x') + json + list), [401], 'or closed')
+})
+
+t.test('a CONNECT behind the last response of a connection is not answered', async (t) => {
+  const { release, seen, socket, state } = await serve(t)
+  socket.write('GET /0 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n')
+  await eventually(() => seen() === 1)
+  release()
+  await eventually(() => socket.closed)
+  t.match(state.text, /^HTTP\/1\.1 200 [^]*\r\n\r\nx$/)
+})
+
+t.test('a long response with CONNECT behind it is sent whole, however slowly its client reads', async (t) => {
+  const app = makeServer({ config: readConfig('plants', {}), log: pino({ level: 'silent' }), maxConnections: 100 })
+  const size = 20_000_000
+  app.get('/', async () => Readable.from(Array.from({ length: size / 10_000 }, () => Buffer.alloc(10_000, 'x'))))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  t.teardown(() => app.close())
+  const socket = net.connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1')
+  t.teardown(() => socket.destroy())
+  socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n')
+  const received = await text(socket)
+  t.ok(received.length > size)
+  t.match(received.slice(-1000), /x\r\n0\r\n\r\nHTTP\/1\.1 501 [^]*"CONNECT is not implemented"}$/)
+})

@@ -1,0 +1,145 @@
+import net from 'node:net'
+import { once } from 'node:events'
+import { setTimeout as delay } from 'node:timers/promises'
+import t from 'tap'
+import { build } from '../../support/helper.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { eventually } from '../../support/project.ts'
+
+const { call, log, port, raw, store, token } = await build(t, {
+  HEADERS_TIMEOUT: '0.3',
+  REQUEST_TIMEOUT: '0.6',
+  STALL_TIMEOUT: '1',
+})
+const secret = await token('slow')
+const post = `POST /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\n`
+
+const halves = {
+  'half a request line': 'GET /pla',
+  'half-sent headers': 'GET /plants HTTP/1.1\r\nHost: h\r\nX: a',
+  'a half-sent body': `${post}Content-Length: 21\r\n\r\n{"id":1,`,
+  'a half-sent chunk': `${post}Transfer-Encoding: chunked\r\n\r\n15\r\n{"id":1,`,
+  'a body that is asked for and not sent': `${post}Expect: 100-continue\r\nContent-Length: 21\r\n\r\n`,
+}
+for (const [name, bytes] of Object.entries(halves)) {
+  t.test(`${name}: 408, and nothing is stored`, async (t) => {
+    const answers = await raw(3, bytes)
+    t.strictSame(
+      answers.map(({ status }) => status).filter((status) => status !== 100),
+      [408],
+    )
+    t.equal(answers.at(-1)?.headers['connection'], 'close')
+    t.strictSame((await call({ path: '/plants', token: secret })).json, [])
+  })
+}
+
+t.test('bytes that drip in do not prolong the time', async (t) => {
+  const drip = Array.from({ length: 10 }, () => ['a', 100]).flat()
+  t.strictSame(
+    (await raw(2, 'GET /plants HTTP/1.1\r\nX: ', ...drip)).map(({ status }) => status),
+    [408],
+  )
+})
+
+t.test('a refusal whose body never comes is the only answer, and the connection is closed', async (t) => {
+  const answers = await raw(2, `${post.replace(secret, 'wrong')}Content-Length: 21\r\n\r\n`)
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [401],
+  )
+})
+
+t.test('half a second request is answered after the first', async (t) => {
+  const answers = await raw(3, 'GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\nGET /plants HT')
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [404, 408],
+  )
+})
+
+/** Asks for a list, some times on one connection, and reads nothing by itself. */
+function ask(port: number, token: string, times = 1, more = ''): net.Socket {
+  const socket = net.connect(port, '127.0.0.1').on('error', () => undefined)
+  socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\n\r\n`.repeat(times) + more)
+  return socket.pause()
+}
+
+t.test('a client that takes nothing of its answer is cut', async (t) => {
+  const name = '🌱'.repeat(255)
+  await Promise.all(Array.from({ length: 20_000 }, (_, id) => store.create('slow', BigInt(id), { name })))
+  for (const more of ['', 'CONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n']) {
+    log.length = 0
+    const socket = ask(port, secret, 1, more)
+    await once(socket, 'connect')
+    await eventually(() => log.length > 0)
+    socket.destroy()
+    t.match(log.at(-1), { caller: 'slow', aborted: true }, more)
+  }
+})
+
+t.test('a client that takes answers in one piece too slowly is cut, too', async (t) => {
+  const { log, port, store, token } = await build(t, { ANSWER_TIMEOUT: '1' })
+  const name = 'x'.repeat(80)
+  await Promise.all(Array.from({ length: 9000 }, (_, id) => store.create('slow', BigInt(id), { name })))
+  const socket = ask(port, await token('slow'), 20) // more than the system takes from the service
+  log.length = 0
+  const reader = setInterval(() => socket.read(1000), 10)
+  const isCut = () => log.some(({ msg, aborted }) => msg === 'request' && aborted === true)
+  for (let left = 100; !isCut() && left > 0; left -= 1) await delay(100)
+  clearInterval(reader)
+  socket.destroy()
+  t.match(
+    log.find(({ msg }) => msg === 'response broken off'),
+    { level: 40, reason: 'the client did not take the answer in time' },
+  )
+  t.ok(isCut())
+})
+
+t.test('a client that takes its answer too slowly is cut, though it takes some all the time', async (t) => {
+  const { log, port, store, token } = await build(t, { ANSWER_TIMEOUT: '1' })
+  const name = '🌱'.repeat(255)
+  await Promise.all(Array.from({ length: 20_000 }, (_, id) => store.create('slow', BigInt(id), { name })))
+  const socket = ask(port, await token('slow'))
+  log.length = 0
+  const reader = setInterval(() => socket.read(1000), 10)
+  for (let left = 100; log.length < 2 && left > 0; left -= 1) await delay(100)
+  clearInterval(reader)
+  socket.destroy()
+  t.match(log, [
+    { level: 40, msg: 'response broken off', reason: 'the client did not take the answer in time' },
+    { msg: 'request', caller: 'slow', aborted: true },
+  ])
+})
+
+t.test('a client that leaves before its list costs nothing, and is no error', async (t) => {
+  const server = await startPostgres(t)
+  t.teardown(() => server.resume())
+  const DATABASE_URL = await server.createDatabase()
+  const environment = { DATABASE_URL, DATABASE_TIMEOUT: '60', STALL_TIMEOUT: '120', ANSWER_TIMEOUT: '1' }
+  const { call, log, port, store, token } = await build(t, environment)
+  const secret = await token('short')
+  const name = 'x'.repeat(80)
+  await Promise.all(Array.from({ length: 2000 }, (_, id) => store.create('short', BigInt(id), { name })))
+  const paths = ['/plants', '/plants?limit=900'] // long lists: they take a snapshot
+  for (const path of paths) t.equal((await call({ path, token: secret })).status, 200)
+  const left = () => log.filter(({ aborted }) => aborted === true).length
+  for (let time = 1; time <= 5; time++) {
+    await server.pause()
+    for (const path of paths) {
+      const socket = net.connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`)
+      await delay(50) // for it to be asked of the database
+      socket.destroy()
+    }
+    await eventually(() => left() === 2 * time)
+    server.resume()
+  }
+  // More than 8 lists that were not given back would leave none for the caller.
+  for (const path of paths) t.equal((await call({ path, token: secret })).status, 200)
+  await delay(1300) // longer than ANSWER_TIMEOUT
+  t.strictSame(
+    log.filter(({ level }) => Number(level) > 30),
+    [],
+  )
+})

@@ -1,0 +1,202 @@
+// Spans as a real collector gets them over OTLP, from the real process.
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { traceId } from '../../../service/engine/http/protocol.ts'
+import { build } from '../../support/helper.ts'
+import { startService } from '../../support/process.ts'
+import { eventually } from '../../support/project.ts'
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c'
+const PARENT = 'b7ad6b7169203331'
+
+/** What OTLP has of a span, in JSON: https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
+interface Span {
+  readonly name: string
+  readonly kind: number
+  readonly traceId: string
+  readonly parentSpanId?: string
+  readonly attributes: { key: string; value: Record<string, unknown> }[]
+}
+interface Export {
+  readonly resourceSpans: { resource: Pick<Span, 'attributes'>; scopeSpans: { spans: Span[] }[] }[]
+}
+
+/** A collector. @param isDead whether it takes spans and never answers */
+async function collect(t: Test, isDead = false) {
+  const exports: Export[] = []
+  const server = http.createServer(async (request, response) => {
+    if (isDead) return
+    t.equal(request.url, '/v1/traces')
+    exports.push((await json(request)) as Export)
+    response.setHeader('content-type', 'application/json').end('{}')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const spans = () => exports.flatMap(({ resourceSpans }) => resourceSpans.flatMap((each) => each.scopeSpans))
+  return {
+    exports,
+    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
+    spans: () => spans().flatMap((s) => s.spans),
+  }
+}
+
+const valuesOf = (attributes: Span['attributes']) =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
+
+const database = (t: Test) => ({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, NODE_ENV: 'production' })
+
+t.test('each request is a span of the trace that its client has begun, and none is lost at the end', async (t) => {
+  const { exports, environment, spans } = await collect(t)
+  const { child, ended, port, printed } = await startService(t, { ...database(t), ...environment })
+  const headers = { traceparent: `00-${TRACE}-${PARENT}-01` }
+  await fetch(`http://127.0.0.1:${port}/plants?secret=1`, { headers })
+  await fetch(`http://127.0.0.1:${port}/plants/7`, { method: 'DELETE' })
+  await fetch(`http://127.0.0.1:${port}/secret`)
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0, stderr: '' })
+  const [first, second, third] = spans()
+  t.equal(spans().length, 3)
+  t.match(first, { name: 'GET /plants', kind: 2, traceId: TRACE, parentSpanId: PARENT })
+  t.match(valuesOf(first?.attributes ?? []), {
+    'http.route': '/plants',
+    'http.request.method': 'GET',
+    'http.response.status_code': 401,
+  })
+  t.match(second, { name: 'DELETE /plants/:id', traceId: /^[0-9a-f]{32}$/ })
+  t.not(second?.traceId, TRACE)
+  t.notOk(second?.parentSpanId)
+  t.match(valuesOf(third?.attributes ?? []), { 'http.response.status_code': 404 })
+  t.notMatch(JSON.stringify(exports), 'secret')
+  const [resource] = exports.flatMap(({ resourceSpans }) => resourceSpans.map((each) => each.resource.attributes))
+  t.match(valuesOf(resource ?? []), { 'service.name': 'plants' })
+  t.match(printed.stdout, `"trace_id":"${TRACE}"`)
+})
+
+t.test('what a client does not want to be sampled is not exported', async (t) => {
+  const { environment, spans } = await collect(t)
+  const { child, ended, port } = await startService(t, { ...database(t), ...environment })
+  await fetch(`http://127.0.0.1:${port}/plants`, { headers: { traceparent: `00-${TRACE}-${PARENT}-00` } })
+  child.kill('SIGTERM')
+  await ended
+  t.strictSame(spans(), [])
+})
+
+t.test('the variables of OpenTelemetry mean what its specification says', async (t) => {
+  const { exports, environment, spans } = await collect(t)
+  const folder = t.testdir()
+  const serve = (name: string, variables: Record<string, string>) =>
+    startService(t, { DATABASE_URL: `sqlite:${folder}/${name}.db`, NODE_ENV: 'production', ...variables })
+  // Of two that have a request each, the one that need not wait is exported first.
+  const slow = await serve('slow', { ...environment, OTEL_SERVICE_NAME: 'slow' })
+  const quick = await serve('quick', { ...environment, OTEL_SERVICE_NAME: 'quick', OTEL_BSP_SCHEDULE_DELAY: '1' })
+  for (const { port } of [slow, quick]) await fetch(`http://127.0.0.1:${port}/plants`)
+  await eventually(() => spans().length > 0)
+  const names = exports.flatMap(({ resourceSpans }) =>
+    resourceSpans.map(({ resource }) => valuesOf(resource.attributes)['service.name']),
+  )
+  t.strictSame(names, ['quick'])
+
+  for (const [variables, expected] of [
+    [{ OTEL_TRACES_SAMPLER: 'always_off' }, 0],
+    [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, 0],
+    [{ OTEL_SDK_DISABLED: 'true' }, 0],
+    [{ OTEL_SDK_DISABLED: 'false' }, 1],
+  ] as [Record<string, string>, number][]) {
+    const { environment, spans } = await collect(t)
+    const { child, ended, port } = await serve(Object.values(variables).join('-'), { ...environment, ...variables })
+    await fetch(`http://127.0.0.1:${port}/plants`)
+    child.kill('SIGTERM')
+    t.match(await ended, { code: 0, stderr: '' })
+    t.equal(spans().length, expected, JSON.stringify(variables))
+  }
+})
+
+t.test('a collector that does not answer holds neither an answer nor the end', async (t) => {
+  const { environment } = await collect(t, true)
+  const times = { SHUTDOWN_TIMEOUT: '0.5' }
+  const { child, ended, port } = await startService(t, { ...database(t), ...environment, ...times })
+  const { status } = await fetch(`http://127.0.0.1:${port}/plants`)
+  t.equal(status, 401)
+  const start = performance.now()
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0, stderr: '' })
+  t.ok(performance.now() - start < 3000)
+})
+
+t.test('without an endpoint no module of OpenTelemetry is loaded', async (t) => {
+  const { environment } = await collect(t)
+  // Without tap's own hooks, which catch signals.
+  const hook = `import { registerHooks } from 'node:module'
+    const seen = new Set()
+    registerHooks({ load(url, context, next) {
+      if (/opentelemetry|fastify.otel|prom-client.index|fastify.fastify/.test(url)) seen.add(url)
+      return next(url, context)
+    } })
+    process.on('exit', () => console.error([...seen].join('\\n')))`
+  const node = ['env', '-u', 'NODE_OPTIONS', process.execPath]
+  const command = [...node, '--import', `data:text/javascript,${encodeURIComponent(hook)}`, 'service/main.ts']
+  for (const [endpoint, isLoaded] of [
+    [{}, false],
+    [environment, true],
+  ] as const) {
+    const { child, ended, port } = await startService(t, { ...database(t), ...endpoint }, command)
+    await fetch(`http://127.0.0.1:${port}/plants`)
+    child.kill('SIGTERM')
+    const { stderr } = await ended
+    t.match(stderr, /fastify\/fastify\.js/)
+    t.equal(/opentelemetry|fastify.otel|prom-client/.test(stderr), isLoaded)
+  }
+})
+
+t.test('the trace id of a request is in its line of the log', async (t) => {
+  const { call, log } = await build(t)
+  await call({ path: '/plants', headers: { traceparent: `00-${TRACE}-${PARENT}-00` } })
+  await call({ path: '/plants' })
+  await call({ path: '/plants', headers: { traceparent: 'x' } })
+  const logged = () => log.filter(({ msg }) => msg === 'request')
+  await eventually(() => logged().length === 3)
+  t.strictSame(
+    logged().map(({ trace_id }) => trace_id),
+    [TRACE, undefined, undefined],
+  )
+})
+
+// https://www.w3.org/TR/trace-context/#traceparent-header-field-values
+const traceparents: Record<string, string[]> = {
+  valid: [
+    `00-${TRACE}-${PARENT}-01`,
+    `00-${TRACE}-${PARENT}-ff`,
+    `01-${TRACE}-${PARENT}-01`,
+    `fe-${TRACE}-${PARENT}-01-what-will-be`,
+  ],
+  'not valid': [
+    '',
+    `ff-${TRACE}-${PARENT}-01`,
+    `00-${'0'.repeat(32)}-${PARENT}-01`,
+    `00-${TRACE}-${'0'.repeat(16)}-01`,
+    `00-${TRACE}-${PARENT}-01-more`,
+    `00-${TRACE}-${PARENT}-01-`,
+    `01-${TRACE}-${PARENT}-01.more`,
+    `00-${TRACE.toUpperCase()}-${PARENT}-01`,
+    `00-${TRACE}-${PARENT}-1`,
+    `00-${TRACE}-${PARENT}`,
+    `00-${TRACE}a-${PARENT}-01`,
+    `0-${TRACE}-${PARENT}-01`,
+    ` 00-${TRACE}-${PARENT}-01`,
+    `00-${TRACE}-${PARENT}-01, 00-${TRACE}-${PARENT}-01`,
+  ],
+}
+for (const [kind, values] of Object.entries(traceparents)) {
+  t.test(`a traceparent that is ${kind}`, async (t) => {
+    for (const traceparent of values) {
+      t.equal(traceId({ headers: { traceparent } }), kind === 'valid' ? TRACE : undefined, traceparent)
+    }
+  })
+}

@@ -1,0 +1,319 @@
+import { createHash } from 'node:crypto'
+import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { call } from '../../support/helper.ts'
+import { namesIn } from '../../support/pages.ts'
+import { run, startService } from '../../support/process.ts'
+import { openTestStore } from '../../support/stores.ts'
+import { issueToken } from '../../support/tokens.ts'
+
+const PRODUCTION = { NODE_ENV: 'production' }
+
+/** Makes a store with plants of the caller "joe", and a function that runs the backup command on it. */
+async function prepare(t: Test, count = 1000) {
+  const folder = t.testdir()
+  const file = `${folder}/plants.db`
+  const DATABASE_URL = `sqlite:${file}`
+  const store = await openTestStore({ file })
+  const token = await issueToken(store, 'joe')
+  await Promise.all(Array.from({ length: count }, (_, id) => store.create('joe', BigInt(id), { name: `old ${id}` })))
+  await store.close()
+  const backup = (...words: string[]) => run([process.execPath, 'service/backup.ts', ...words], { DATABASE_URL })
+  return { folder, file, DATABASE_URL, token, backup }
+}
+
+async function namesOf(file: string): Promise<string[]> {
+  const store = await openTestStore({ file })
+  return await namesIn(store, 'joe').finally(() => store.close())
+}
+
+const isSound = (file: string) => {
+  const db = new DatabaseSync(file, { readOnly: true })
+  const { integrity_check } = db.prepare('PRAGMA integrity_check').get() ?? {}
+  db.close()
+  return integrity_check === 'ok'
+}
+
+t.test('a copy that is saved during writes has all writes that were acknowledged before, of one moment', async (t) => {
+  const { folder, DATABASE_URL, token, backup } = await prepare(t)
+  const { child, ended, port } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  let acknowledged = 1000
+  const over = new AbortController()
+  // Writes in order, so that a copy of one moment has the first ones without a gap.
+  const writer = (async () => {
+    for (let id = acknowledged; !over.signal.aborted; id++) {
+      const { status } = await call(port, { method: 'POST', path: '/plants', token, body: { id, name: `new ${id}` } })
+      t.equal(status, 200)
+      acknowledged = id + 1
+    }
+  })()
+  const copies: { file: string; before: number; after: number }[] = []
+  for (const number of [1, 2, 3]) {
+    const [file, before] = [`${folder}/copy${number}.db`, acknowledged]
+    const { code, stdout, stderr } = await backup('save', file)
+    t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+    const [, plants] = /^(?:0 notes, )?(\d+) plants,? and 1 tokens are in .*\/copy\d.db\n$/.exec(stdout) ?? []
+    t.ok(Number(plants) >= before, `${plants} plants, of ${before}`)
+    copies.push({ file, before, after: acknowledged })
+  }
+  over.abort()
+  await writer
+  child.kill('SIGTERM')
+  t.match(await ended, { code: 0 })
+
+  for (const { file, before, after } of copies) {
+    t.ok(isSound(file))
+    t.notOk(existsSync(`${file}-wal`))
+    const names = await namesOf(file)
+    t.ok(after > before && names.length >= before && names.length <= after + 1, `${before}, ${names.length}, ${after}`)
+    t.strictSame(
+      names,
+      names.map((_, id) => `${id < 1000 ? 'old' : 'new'} ${id}`),
+    )
+  }
+})
+
+t.test('a service on a restored copy has its plants and tokens, and nothing of the old store', async (t) => {
+  const { folder, file, DATABASE_URL, token, backup } = await prepare(t)
+  const copy = `${folder}/copy.db`
+  t.match(await backup('save', copy), { code: 0, stdout: `0 notes, 1000 plants, and 1 tokens are in ${copy}\n` })
+  const service = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  const path = '/plants'
+  const create = (port: number, id: number) =>
+    call(port, { method: 'POST', path, token, body: { id, name: `new ${id}` } })
+  for (let id = 1000; id < 1300; id++) t.equal((await create(service.port, id)).status, 200)
+  // The process leaves a write-ahead log.
+  service.child.kill('SIGKILL')
+  await service.ended
+  t.ok(statSync(`${file}-wal`).size > 0)
+
+  const refused = await backup('restore', copy)
+  t.match(refused, { code: 1, stdout: '', stderr: `${file} already exists: --replace overwrites it\n` })
+  t.match(await backup('restore', copy, '--replace'), {
+    code: 0,
+    stdout: `0 notes, 1000 plants, and 1 tokens are in ${file}\n`,
+  })
+  t.notOk(existsSync(`${file}-wal`))
+  const again = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  const { json } = await call(again.port, { path, token })
+  t.strictSame(
+    json,
+    Array.from({ length: 1000 }, (_, id) => ({ name: `old ${id}` })),
+  )
+  t.equal((await create(again.port, 1000)).status, 200)
+  t.ok(isSound(file))
+})
+
+t.test('a copy is restored where no store was, and through a symbolic link', async (t) => {
+  const { folder, file, backup } = await prepare(t, 10)
+  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
+  symlinkSync(file, `${folder}/link.db`)
+  for (const name of ['fresh.db', 'link.db']) {
+    const command = [process.execPath, 'service/backup.ts', 'restore', `${folder}/copy.db`, '--replace']
+    t.match(await run(command, { DATABASE_URL: `sqlite:${folder}/${name}` }), { code: 0, stderr: '' })
+    t.equal((await namesOf(`${folder}/${name}`)).length, 10)
+  }
+  t.equal(
+    readdirSync(folder, { withFileTypes: true })
+      .find(({ name }) => name === 'link.db')
+      ?.isSymbolicLink(),
+    true,
+  )
+})
+
+t.test('a store that a service uses is not replaced', async (t) => {
+  const { folder, DATABASE_URL, token, backup } = await prepare(t, 10)
+  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
+  const { port } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  t.equal((await call(port, { method: 'DELETE', path: '/plants/3', token })).status, 204)
+  const { code, stderr } = await backup('restore', `${folder}/copy.db`, '--replace')
+  t.strictSame({ code, stderr }, { code: 1, stderr: 'another process is using it\n' })
+  t.equal((await call(port, { method: 'DELETE', path: '/plants/3', token })).status, 404)
+})
+
+t.test(
+  'a backup that is truncated, damaged or from another program is refused, and the store is not changed',
+  async (t) => {
+    const { folder, file, backup } = await prepare(t)
+    const whole = `${folder}/copy.db`
+    t.equal((await backup('save', whole)).code, 0)
+    const faulty = `${folder}/faulty.db`
+    const faults: Record<string, () => void> = {
+      'half of it': () => truncateSync(faulty, statSync(whole).size / 2),
+      'all but its last page': () => truncateSync(faulty, statSync(whole).size - 4096),
+      'its first page': () => truncateSync(faulty, 4096),
+      nothing: () => truncateSync(faulty),
+      'a page of another': () => {
+        const bytes = readFileSync(whole)
+        writeFileSync(faulty, bytes.fill(7, 4096 * 3, 4096 * 4))
+      },
+      'no database': () => writeFileSync(faulty, 'plants'.repeat(2000)),
+      'a text where its schema has an integer': () => {
+        const db = new DatabaseSync(faulty)
+        db.enableDefensive(false)
+        db.exec(`PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = replace(sql, 'item TEXT', 'item INTEGER') WHERE name = 'plants'`)
+        db.close()
+      },
+      'another database': () => {
+        truncateSync(faulty)
+        const db = new DatabaseSync(faulty)
+        db.exec('CREATE TABLE plants (id); CREATE TABLE tokens (id)')
+        db.close()
+      },
+    }
+    for (const [name, damage] of Object.entries(faults)) {
+      copyFileSync(whole, faulty)
+      damage()
+      const { code, stdout, stderr } = await backup('restore', faulty, '--replace')
+      t.strictSame({ code, stdout }, { code: 1, stdout: '' }, name)
+      t.match(stderr, /^[^\n]+\n$/, name)
+      t.notOk(readdirSync(folder).some((each) => each.endsWith('.part')))
+    }
+    t.equal((await namesOf(file)).length, 1000)
+  },
+)
+
+t.test('a checksum is saved beside the copy, and a copy with one changed bit is refused', async (t) => {
+  const { folder, file, backup } = await prepare(t)
+  const copy = `${folder}/copy.db`
+  t.equal((await backup('save', copy)).code, 0)
+  const bytes = readFileSync(copy)
+  const sum = createHash('sha256').update(bytes).digest('hex')
+  t.equal(readFileSync(`${copy}.sha256`, 'utf8'), `${sum}  copy.db\n`, 'in the format of sha256sum')
+  for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+    const at = Math.floor(bytes.length * share)
+    const flipped = Buffer.from(bytes)
+    flipped[at] = (flipped[at] ?? 0) ^ 1
+    writeFileSync(copy, flipped)
+    const message = `${copy} has changed since it was saved: its SHA-256 is not the one in ${copy}.sha256\n`
+    t.strictSame(await backup('restore', copy, '--replace'), { code: 1, signal: null, stdout: '', stderr: message })
+  }
+  t.equal((await namesOf(file)).length, 1000)
+  writeFileSync(copy, bytes)
+  t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
+  rmSync(`${copy}.sha256`)
+  t.match(await backup('restore', copy, '--replace'), {
+    code: 0,
+    stdout: `0 notes, 1000 plants, and 1 tokens are in ${file}\n`,
+    stderr: `there is no ${copy}.sha256: the backup is not checked for flipped bits\n`,
+  })
+})
+
+t.test('a backup is restored to a new folder, and over a damaged store', async (t) => {
+  const { folder, file, backup } = await prepare(t, 10)
+  const copy = `${folder}/copy.db`
+  t.equal((await backup('save', copy)).code, 0)
+  const command = [process.execPath, 'service/backup.ts', 'restore', copy]
+  t.match(await run(command, { DATABASE_URL: `sqlite:${folder}/data/plants.db` }), { code: 0, stderr: '' })
+  t.equal((await namesOf(`${folder}/data/plants.db`)).length, 10)
+  for (const damaged of [Buffer.alloc(20_000, 7), readFileSync(file).fill(7, 4096)]) {
+    writeFileSync(file, damaged)
+    t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
+    t.equal((await namesOf(file)).length, 10)
+  }
+})
+
+const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
+
+t.test('a copy of a private store is private, also while it is made', async (t) => {
+  const { folder, file, DATABASE_URL, backup } = await prepare(t)
+  chmodSync(file, 0o600)
+  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
+  t.equal(modeOf(`${folder}/copy.db`), '600')
+  const trace = `${folder}/calls`
+  const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts']
+  // Killed when the copy is complete, and not yet renamed.
+  const environment = { DATABASE_URL, CALLS: trace, FAULT: 'kill', FAULT_CALL: 'renameSync' }
+  t.equal((await run([...node, 'service/backup.ts', 'save', `${folder}/killed.db`], environment)).signal, 'SIGKILL')
+  const parts = () => readdirSync(folder).filter((name) => name.includes('.part'))
+  t.ok(statSync(`${folder}/plants.db.part`).size > 4096)
+  t.equal(modeOf(`${folder}/plants.db.part`), '600')
+  chmodSync(file, 0o640)
+  t.equal((await backup('save', `${folder}/next.db`)).code, 0)
+  t.equal(modeOf(`${folder}/next.db`), '640')
+  t.strictSame(parts(), [], 'the next copy removes what a killed one has left')
+})
+
+t.test('a restored store can be opened by the service of the store before, and by nobody else', async (t) => {
+  const { folder, file, DATABASE_URL, backup } = await prepare(t, 10)
+  const copy = `${folder}/copy.db`
+  t.equal((await backup('save', copy)).code, 0)
+  chmodSync(copy, 0o444)
+  chmodSync(file, 0o660)
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) for (const end of ['', '.lock']) chownSync(file + end, 65534, 65533)
+  t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
+  t.equal(modeOf(file), '660')
+  if (isRoot) for (const end of ['', '.lock']) t.match(statSync(file + end), { uid: 65534, gid: 65533 })
+  if (isRoot) {
+    rmSync(`${file}.lock`)
+    t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
+    t.match(statSync(`${file}.lock`), { uid: 65534, gid: 65533 }, 'a lock file that it made')
+  }
+  chmodSync(file, 0o444)
+  t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
+  t.equal(modeOf(file), '644', 'its owner can always write it')
+  const command = [process.execPath, 'service/backup.ts', 'restore', copy]
+  t.match(await run(command, { DATABASE_URL: `${DATABASE_URL}.new` }), { code: 0, stderr: '' })
+  t.equal(modeOf(`${file}.new`), '600')
+})
+
+t.test('a check tells a sound store from a damaged one, also while a service uses it', async (t) => {
+  const { file, DATABASE_URL, token, backup } = await prepare(t)
+  const { port, child, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  const body = { id: 1000, name: 'x' }
+  t.equal((await call(port, { method: 'POST', path: '/plants', token, body })).status, 200)
+  t.strictSame(await backup('check'), {
+    code: 0,
+    signal: null,
+    stdout: `0 notes, 1001 plants, and 1 tokens are in ${file}, which is not damaged\n`,
+    stderr: '',
+  })
+  child.kill('SIGTERM')
+  await ended
+  const bytes = readFileSync(file)
+  const before = /^the database is damaged: .*\n$/
+  for (const at of [4096 * 3, 4096 * 8]) {
+    writeFileSync(file, Buffer.from(bytes).fill(7, at, at + 64))
+    t.match(await backup('check'), { code: 1, stdout: '', stderr: before }, `damaged at ${at}`)
+  }
+})
+
+t.test('a store with another name is neither saved nor replaced', async (t) => {
+  const { folder, file, backup } = await prepare(t, 10)
+  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
+  linkSync(file, `${folder}/link.db`)
+  const refused = { code: 1, stdout: '', stderr: /mount the folder, not the file\n$/ }
+  t.match(await backup('save', `${folder}/copy2.db`), refused)
+  t.match(await backup('restore', `${folder}/copy.db`, '--replace'), refused)
+})
+
+t.test('a copy never overwrites a file, and an error names the wrong word', async (t) => {
+  const { folder, file, backup } = await prepare(t, 1)
+  writeFileSync(`${folder}/precious`, 'precious')
+  t.match(await backup('save', `${folder}/precious`), { code: 1, stderr: /already exists\n$/ })
+  t.equal(readFileSync(`${folder}/precious`, 'utf8'), 'precious')
+  t.match(await backup('save', file), { code: 1, stderr: /already exists\n$/ })
+  t.match(await backup('restore', `${folder}/none`), { code: 1, stderr: `there is no file ${folder}/none\n` })
+  for (const [words, message] of [
+    [[], /^a word is missing: save or restore or check/],
+    [['save'], /^<file> is missing/],
+    [['restore'], /^<file> is missing/],
+    [['save', 'a', '--replace'], /^--replace is unknown/],
+    [['copy', 'a'], /^copy is unknown/],
+    [['restore', 'a', 'b'], /^unexpected word "b"/],
+    [['check', 'a'], /^unexpected word "a"/],
+    [['restore', 'a', '--replac'], /^--replac is unknown; did you mean --replace\?/],
+  ] as const) {
+    t.match(await backup(...words), { code: 1, stdout: '', stderr: message }, words.join(' '))
+  }
+  const command = [process.execPath, 'service/backup.ts', 'save', `${folder}/copy.db`]
+  const postgres = await run(command, { DATABASE_URL: 'postgres://joe:secret@localhost/plants' })
+  t.match(postgres, { code: 1, stderr: 'DATABASE_URL names PostgreSQL: back it up with pg_dump\n' })
+  const absent = await run(command, { DATABASE_URL: `sqlite:${folder}/none.db` })
+  t.match(absent, { code: 1, stderr: `there is no file ${folder}/none.db\n` })
+  t.notOk(existsSync(`${folder}/none.db`))
+})

@@ -1,0 +1,156 @@
+import { existsSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { copyStore } from '../../../service/engine/programs/copy.ts'
+import { type Entry, type Store } from '../../../service/engine/store/store.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { run, start } from '../../support/process.ts'
+import { openTestStore } from '../../support/stores.ts'
+import { issueToken } from '../../support/tokens.ts'
+
+const server = await startPostgres(t)
+const COPY = [process.execPath, 'service/copy.ts']
+const range = (length: number) => Array.from({ length }, (_, index) => index)
+
+/** All items of a store, by their collections. */
+async function entriesOf({ tables }: Store): Promise<Record<string, Entry[]>> {
+  const all: Record<string, Entry[]> = {}
+  for (const [name, table] of tables) {
+    const found: Entry[] = (all[name] = [])
+    for (let some = await table.entries(); some.length > 0; some = await table.entries(some.at(-1))) found.push(...some)
+  }
+  return all
+}
+
+/** Makes a file with items of many owners, and an empty database. */
+async function prepare(t: Test, count: number) {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openTestStore({ file })
+  const owners = ['', 'joe', 'Joe', 'jöe', '植', '\u{10FFFF}']
+  const texts = ['a', '👩‍🌾🏽\u0001"\\', '\u212B Å', '\u{10FFFF}\uFFFF', 'x'.repeat(255)]
+  const of = <Item>(items: readonly Item[], index: number) => items.slice(index % items.length)[0]
+  const int64s = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n]
+  const create = (index: number) => {
+    const owner = of(owners, index) ?? ''
+    const text = of(texts, index) ?? ''
+    const place = Math.floor(index / owners.length)
+    const tag = index % 2 === 0 ? { tag: of(texts, index + 1) ?? '' } : {}
+    return [
+      store.create(owner, int64s[place] ?? BigInt(index), { name: text, ...tag }),
+      store.notes.create(owner, `${of(texts, place)}${index}`, { text, count: of(int64s, index) ?? 0n }),
+    ]
+  }
+  await Promise.all(range(count).flatMap(create))
+  for (const caller of ['joe', 'ann']) await issueToken(store, caller)
+  await issueToken(store, 'short', 1000)
+  await issueToken(store, 'ever', Infinity)
+  const kept = { entries: await entriesOf(store), tokens: await store.listTokens() }
+  await store.close()
+  return { file, url: await server.createDatabase(), kept }
+}
+
+const copy = (file: string, url: string) => run([...COPY, `sqlite:${file}`], { DATABASE_URL: url })
+
+/** What a store has, by name: of plants only what the command copies. */
+async function heldBy(url: string) {
+  const store = await openTestStore({ url })
+  const held = { entries: await entriesOf(store), tokens: await store.listTokens() }
+  await store.close()
+  return held
+}
+
+t.test(
+  'the items of all collections and the tokens are copied exactly, and a second copy changes nothing',
+  async (t) => {
+    const { file, url, kept } = await prepare(t, 1300)
+    t.strictSame(
+      Object.entries(kept.entries).map(([name, { length }]) => [name, length]),
+      [
+        ['plants', 1300],
+        ['notes', 1300],
+      ],
+    )
+    for (let round = 0; round < 2; round++) {
+      const [from, to] = [await openTestStore({ file }), await openTestStore({ url })]
+      t.strictSame(await copyStore(from, to), { plants: 1300, notes: 1300, tokens: 4 })
+      await Promise.all([from.close(), to.close()])
+      t.strictSame(await heldBy(url), kept)
+    }
+  },
+)
+
+t.test('the command copies the collections of the product', async (t) => {
+  const { file, url, kept } = await prepare(t, 1300)
+  const done = { code: 0, signal: null, stdout: '1300 plants and 4 tokens are copied\n', stderr: '' }
+  t.strictSame(await copy(file, url), done)
+  t.strictSame(await heldBy(url), { ...kept, entries: { ...kept.entries, notes: [] } })
+})
+
+t.test('a copy that was interrupted can be run again', async (t) => {
+  const { file, url, kept } = await prepare(t, 20_000)
+  const { child, ended } = await start(t, [...COPY, `sqlite:${file}`], { DATABASE_URL: url })
+  const copied = async () => {
+    const [row] = await server.sql('SELECT count(*)::int AS plants FROM plants', url).catch(() => [])
+    return Number(row?.['plants'] ?? 0)
+  }
+  while ((await copied()) === 0) await delay(5)
+  child.kill('SIGKILL')
+  t.equal((await ended).signal, 'SIGKILL')
+  const before = await copied()
+  t.ok(before > 0 && before < 20_000, `after ${before}`)
+  t.equal((await copy(file, url)).code, 0)
+  t.strictSame(await heldBy(url), { ...kept, entries: { ...kept.entries, notes: [] } })
+})
+
+t.test('a plant that differs in the target is named, and not changed', async (t) => {
+  const { file, url, kept } = await prepare(t, 100)
+  const store = await openTestStore({ url })
+  await store.create('joe', 2n ** 63n - 1n, { name: 'another' })
+  t.match(await copy(file, url), {
+    code: 1,
+    stdout: '',
+    stderr: 'plants: 9223372036854775807 of "joe" differs\n',
+  })
+  t.strictSame(await store.find('joe', 2n ** 63n - 1n), { name: 'another' })
+  await store.delete('joe', 2n ** 63n - 1n)
+  const tagged = kept.entries['plants']?.find(({ text }) => text.includes('"tag"'))
+  if (typeof tagged?.key !== 'bigint') throw new Error('no plant has a tag')
+  const { owner, key, text } = tagged
+  const { name } = JSON.parse(text) as { name: string } // as it was created
+  for (const tag of ['other', undefined]) {
+    await store.delete(owner, key)
+    await store.create(owner, key, { name, ...(tag !== undefined && { tag }) })
+    t.match(await copy(file, url), { code: 1, stderr: `plants: ${key} of "${owner}" differs\n` }, `the tag ${tag}`)
+  }
+  await store.delete(owner, key)
+  await store.create('bob', 1n, { name: 'more' })
+  t.match(await copy(file, url), { code: 0, stdout: '100 plants and 4 tokens are copied\n' })
+  t.strictSame(await store.find('bob', 1n), { name: 'more' }, 'other rows are not changed')
+  await store.close()
+})
+
+t.test('a token that differs is named', async (t) => {
+  const { file, url } = await prepare(t, 1)
+  const [from, to] = [await openTestStore({ file }), await openTestStore({ url })]
+  const [token] = await from.listTokens()
+  if (token === undefined) throw new Error('no token')
+  await to.addToken({ ...token, caller: 'other' })
+  await t.rejects(copyStore(from, to), { message: `the token ${token.id} differs` })
+  await Promise.all([from.close(), to.close()])
+})
+
+t.test('a file that is in use or does not exist is refused, and not created', async (t) => {
+  const { file, url } = await prepare(t, 1)
+  const store = await openTestStore({ file })
+  t.match((await copy(file, url)).stderr, /another process is using it\n$/)
+  await store.close()
+  t.match(await copy(`${file}2`, url), { code: 1, stderr: `there is no file ${file}2\n` })
+  t.notOk(existsSync(`${file}2`))
+  for (const [words, message] of [
+    [[], /^sqlite:<file> is missing/],
+    [[file], /plants\.db" must be sqlite:<file>\n$/],
+    [['sqlite:'], /^"sqlite:" must be sqlite:<file>\n$/],
+  ] as const) {
+    t.match(await run([...COPY, ...words], { DATABASE_URL: url }), { code: 1, stderr: message })
+  }
+})

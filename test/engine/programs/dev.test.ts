@@ -1,0 +1,161 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { build } from '../../support/helper.ts'
+import { start } from '../../support/process.ts'
+import { copyProject, eventually, freePort, NPM } from '../../support/project.ts'
+
+const OPERATION = `
+  /later/{id}:
+    get:
+      operationId: writtenLater
+      parameters:
+        - { name: id, in: path, required: true, schema: { $ref: '#/components/schemas/PlantId' } }
+      responses:
+        '200': { description: Written. }
+        default: { $ref: '#/components/responses/Error' }
+
+components:
+`
+
+t.test('a changed contract is served, with a 501 where the method is missing', async (t) => {
+  const { folder, get, token, until } = await dev(t)
+  const file = `${folder}/openapi.yaml`
+  writeFileSync(file, readFileSync(file, 'utf8').replace('\ncomponents:\n', OPERATION))
+  await until('/openapi.yaml', /writtenLater/)
+  const authorized = { Authorization: `Bearer ${token}` }
+  await eventually(async () => (await get('/later/7', authorized))[0] === 501)
+  t.match(await get('/later/7', authorized), [501, /a method writtenLater in the class PlantService/])
+  t.match(await get('/later/7'), [401, /token/], 'guarded')
+  t.match(await get('/later/x', authorized), [400, /path\/id/], 'validated')
+  t.match(await get('/plants', authorized), [200, '[]'], 'the others go on')
+  await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('writtenLater: {'))
+
+  // Editors replace the old file by a new one.
+  const code = `${folder}/service/plant-service.ts`
+  const text = readFileSync(code, 'utf8')
+  rmSync(code)
+  writeFileSync(code, text.replace(/^\}/m, '  async writtenLater() {\n    return { status: 200 }\n  }\n}'))
+  await eventually(async () => (await get('/later/7', authorized))[0] === 200)
+})
+
+t.test(
+  'a broken contract is reported with file, line and reason, and the last valid one is still served',
+  async (t) => {
+    const { folder, get, token, printed, until } = await dev(t)
+    const file = `${folder}/openapi.yaml`
+    const good = readFileSync(file, 'utf8')
+    const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
+    const faults: [from: string, to: string, report: RegExp][] = [
+      ['title: Plant Store', 'title: Plant: Store', new RegExp(`openapi\\.yaml:${lineOf('title:')}: bad indentation`)],
+      ['type: array,', 'type: arry,', new RegExp(`openapi\\.yaml:${lineOf('type: array')}: .*\`type\` can be one of`)],
+      [
+        'description: The plants.',
+        'descripton: x',
+        new RegExp(`openapi\\.yaml:${lineOf('The plants.')}: .*\`descripton\``),
+      ],
+      ['in: query', 'in: cookie', new RegExp(`openapi\\.yaml:${lineOf('in: query')}: a parameter in a cookie`)],
+    ]
+    for (const [from, to, report] of faults) {
+      writeFileSync(file, good.replace(from, to))
+      await eventually(
+        () => report.test(printed.stdout + printed.stderr),
+        () => printed.stdout + printed.stderr,
+      )
+      t.equal((await get('/openapi.yaml'))[1], good, to)
+    }
+
+    appendFileSync(`${folder}/service/engine/config.ts`, '// changed')
+    await delay(300)
+    await until('/openapi.yaml', /openapi: 3/)
+    t.equal((await get('/openapi.yaml'))[1], good, 'after a change of the code, too')
+    t.match(await get('/plants', { Authorization: `Bearer ${token}` }), [200, '[]'])
+    writeFileSync(file, good.replace('title: Plant Store', 'title: Mended'))
+    await until('/openapi.yaml', /Mended/)
+    t.notMatch(printed.stdout + printed.stderr, /is valid/, 'the linter says nothing where it finds nothing')
+  },
+)
+
+t.test('a violated example, a missing 400 and a type that does not fit are said, each once', async (t) => {
+  const { folder, get, printed, until } = await dev(t)
+  const file = `${folder}/openapi.yaml`
+  const good = readFileSync(file, 'utf8')
+  const faults: [from: string, to: string, report: RegExp][] = [
+    ['value: { name: Aloe vera }', 'value: { name: 7 }', /^ +\d+:\d+ +error .*Example value .* must be string/gm],
+    ["        '400': { $ref: '#/components/responses/InvalidQuery' }\n", '', /^ +\d+:\d+ +error .*declare '400'/gm],
+    ['name: limit', 'name: most', /^service\/plant-service\.ts\(\d+,\d+\): error .*'limit'/gm],
+  ]
+  const said = () => faults.map(([, , report]) => printed.stderr.match(report)?.length ?? 0)
+  const repaired = () => printed.stderr.match(/^(openapi\.yaml|types): nothing is left to fix$/gm) ?? []
+  const isReady = async (isSo: () => boolean) => eventually(isSo, () => printed.stderr, 120_000)
+
+  writeFileSync(
+    file,
+    faults.reduce((text, [from, to]) => text.replace(from, to), good),
+  )
+  await until('/openapi.yaml', /name: most/)
+  await isReady(() => !said().includes(0))
+  t.match((await get('/openapi.yaml'))[1], 'name: most', 'it is served nevertheless')
+  // The service starts again, and nothing that has been said is said again.
+  writeFileSync(file, good)
+  await isReady(() => repaired().length === 2)
+  t.strictSame(said(), [1, 1, 1], printed.stderr)
+  t.strictSame([...repaired()].sort(), ['openapi.yaml: nothing is left to fix', 'types: nothing is left to fix'])
+})
+
+t.test('development has a database file of its own, if DATABASE_URL is not set', async (t) => {
+  const { folder } = await dev(t, {})
+  t.ok(existsSync(`${folder}/data/dev.db`))
+  t.notOk(existsSync(`${folder}/data/plants.db`))
+  const other = await dev(t)
+  t.ok(existsSync(`${other.folder}/plants.db`))
+  t.notOk(existsSync(`${other.folder}/data`))
+})
+
+t.test('broken code is reported, and the service runs again when it is fixed', async (t) => {
+  const { folder, printed, until } = await dev(t)
+  const file = `${folder}/service/plant-service.ts`
+  const good = readFileSync(file, 'utf8')
+  writeFileSync(file, `${good}x(\n`)
+  await eventually(() => /plant-service\.ts:\d+\n[^]*SyntaxError/.test(printed.stderr))
+  writeFileSync(file, good)
+  await until('/openapi.yaml', /openapi: 3/)
+})
+
+t.test('a change in a folder of service/ restarts the service', async (t) => {
+  const { folder, until } = await dev(t)
+  const file = `${folder}/service/engine/contract/security.ts`
+  const text = readFileSync(file, 'utf8')
+  t.match(text, 'An access token is needed')
+  writeFileSync(file, text.replace('An access token is needed', 'Changed'))
+  await until('/plants', /Changed/)
+})
+
+t.test('a port that is in use is reported in one line', async (t) => {
+  const { port } = await build(t)
+  const environment = { PORT: String(port), DATABASE_URL: `sqlite:${t.testdir()}/other.db` }
+  const { printed } = await start(t, [process.execPath, 'service/dev.ts'], environment)
+  await eventually(() => /"msg":"HOST 127\.0\.0\.1, PORT \d+: .*EADDRINUSE.*"\}\n/.test(printed.stdout))
+  t.equal(printed.stderr, '')
+})
+
+/** Runs `npm run dev` in a copy of the project. */
+async function dev(t: Test, database?: Record<string, string>) {
+  const folder = copyProject(t)
+  const port = await freePort()
+  const environment = { PORT: String(port), ...(database ?? { DATABASE_URL: `sqlite:${folder}/plants.db` }) }
+  const { child, ended, printed } = await start(t, [...NPM, 'run', 'dev'], environment, folder)
+  t.teardown(() => {
+    child.kill()
+    return ended
+  })
+  const get = async (path: string, headers = {}): Promise<[status: number, text: string]> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined)
+    return [response?.status ?? 0, (await response?.text()) ?? '']
+  }
+  const until = (path: string, pattern: RegExp) => eventually(async () => pattern.test((await get(path))[1]))
+  await until('/openapi.yaml', /openapi: 3/)
+  await eventually(() => /plant_\w+/.test(printed.stderr))
+  const [token] = /plant_\w+/.exec(printed.stderr) ?? []
+  return { folder, printed, token, get, until }
+}

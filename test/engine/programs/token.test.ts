@@ -1,0 +1,163 @@
+import t from 'tap'
+import { build } from '../../support/helper.ts'
+import { run } from '../../support/process.ts'
+import { eventually, NPM } from '../../support/project.ts'
+import { issueToken } from '../../support/tokens.ts'
+
+const folder = t.testdir()
+const DATABASE_URL = `sqlite:${folder}/plants.db`
+const { call, store } = await build(t, { DATABASE_URL })
+
+/** Runs the command while the service runs. */
+const token = (...words: string[]) => run([process.execPath, 'service/token.ts', ...words], { DATABASE_URL })
+const status = async (token: string) => (await call({ path: '/plants', token })).status
+
+t.test(
+  'issue prints only a token, which the running service accepts; standard error says when it expires',
+  async (t) => {
+    const { code, stdout, stderr } = await token('issue', 'joe@example.com')
+    t.equal(code, 0)
+    t.match(stdout, /^plant_[0-9a-f]{48}\n$/)
+    t.equal(await status(stdout.trim()), 200)
+    const [stored] = await store.listTokens()
+    const expires = stored?.expires?.toISOString()
+    t.equal(stderr, `The token for joe@example.com expires on ${expires}. It can't be shown again.\n`)
+    t.equal(Number(stored?.expires) - Number(stored?.created), 90 * 864e5, 'after 90 days')
+  },
+)
+
+t.test('a token expires, unless the command says never', async (t) => {
+  const { code, stderr } = await token('issue', 'machine', '--expires', 'never')
+  t.strictSame({ code, stderr }, { code: 0, stderr: "The token for machine never expires. It can't be shown again.\n" })
+  const found = (await store.listTokens()).find(({ caller }) => caller === 'machine')
+  t.equal(found?.expires, undefined)
+  t.match((await token('list')).stdout, /^[0-9a-f]{16}\tmachine\t\S+\tnever\n/m)
+})
+
+t.test('without -- for npm, no token silently gets another lifetime', async (t) => {
+  const { code, stdout, stderr } = await run(
+    [...NPM, 'run', '--silent', 'token', 'issue', 'carol', '--expires', '1h'],
+    { DATABASE_URL },
+  )
+  // npm has an option of this name since version 11, and drops values that are not numbers.
+  if (code === 0) t.match(stderr, /^The token for carol expires on \d{4}-/m)
+  else t.match([stdout, stderr], ['', /npm took --expires as its own option: write -- before the words\n$/])
+  // Older versions of npm took the option without its value.
+  for (const [words, option] of [
+    [['issue', 'carol'], '1h'],
+    [['issue', 'carol', '1h'], 'true'],
+  ] as const) {
+    const environment = { DATABASE_URL, npm_config_expires: option }
+    const older = await run([process.execPath, 'service/token.ts', ...words], environment)
+    const stderr = 'npm took --expires as its own option: write -- before the words\n'
+    t.match(older, { code: 1, stdout: '', stderr })
+  }
+})
+
+t.test('a token gets the scopes that --scope names, and list shows them last', async (t) => {
+  for (const [caller, ...words] of [
+    ['one', '--scope', 'read write'],
+    ['many', '--scope=read', '--scope', ' write  x!'],
+    ['none'],
+  ]) {
+    t.equal((await token('issue', caller ?? '', ...words)).code, 0)
+  }
+  const scopes = Object.fromEntries((await store.listTokens()).map((each) => [each.caller, each.scopes]))
+  t.match(scopes, { one: ['read', 'write'], many: ['read', 'write', 'x!'], none: [] })
+  const { stdout } = await token('list')
+  t.match(stdout, /^\S+\tone\t\S+\t\S+\tread write\n/m)
+  t.match(stdout, /^\S+\tmany\t\S+\t\S+\tread write x!\n/m)
+  t.match(stdout, /^\S+\tnone\t\S+\t\S+\n/m)
+  for (const { id, caller } of await store.listTokens())
+    if (caller in { one: 1, many: 1, none: 1 }) await store.deleteToken(id)
+})
+
+t.test('list prints a line for each token: id, caller, created, expires', async (t) => {
+  await store.deleteToken((await store.listTokens()).find(({ caller }) => caller === 'carol')?.id ?? '')
+  await token('issue', 'ann', '--expires', '90d')
+  const { code, stdout, stderr } = await token('list')
+  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+  const lines = stdout.trimEnd().split('\n')
+  t.strictSame(
+    lines.map((line) => line.split('\t')[1]),
+    ['joe@example.com', 'machine', 'ann'],
+  )
+  for (const line of lines) t.match(line, /^[0-9a-f]{16}\t\S+\t\d{4}-\d\d-\d\dT[\d:.]{12}Z\t(never|\d{4}-[\dT:.-]+Z)$/)
+  const [, , created, expires] = lines[2]?.split('\t') ?? []
+  t.equal(Date.parse(expires ?? '') - Date.parse(created ?? ''), 90 * 24 * 3_600_000)
+})
+
+for (const [text, milliseconds] of [
+  ['30s', 30_000],
+  ['15m', 900_000],
+  ['12h', 43_200_000],
+  ['999999d', 999999 * 864e5],
+] as const) {
+  t.test(`--expires ${text} and --expires=${text} are understood`, async (t) => {
+    for (const words of [['--expires', text], [`--expires=${text}`]]) {
+      const caller = `for-${text}`
+      t.equal((await token('issue', caller, ...words)).code, 0)
+      const found = (await store.listTokens()).findLast((each) => each.caller === caller)
+      t.equal(Number(found?.expires) - Number(found?.created), milliseconds)
+    }
+  })
+}
+
+t.test('a revoked token is refused by the running service', async (t) => {
+  const issued = await issueToken(store, 'revoked')
+  t.equal(await status(issued), 200)
+  const id = (await store.listTokens()).find(({ caller }) => caller === 'revoked')?.id ?? ''
+  t.strictSame(await token('revoke', id), { code: 0, signal: null, stdout: '', stderr: '' })
+  await eventually(async () => (await status(issued)) === 401)
+  t.equal((await token('list')).stdout.includes(id), false)
+  t.strictSame(await token('revoke', id), { code: 1, signal: null, stdout: '', stderr: `no token has the id ${id}\n` })
+})
+
+t.test('a wrong command line prints what is wrong, and does nothing', async (t) => {
+  const before = await store.listTokens()
+  const callerFault = /^the caller ".*" must be 1 to 64 letters, digits and _\.@-, the first one not -\n$/
+  const timeFault = /^--expires ".*" must be a time such as 30s, 15m, 12h or 90d, or never\n$/
+  const faulty: [message: RegExp | string, ...words: string[]][] = [
+    ['a word is missing: issue or list or revoke (--help prints the usage)\n'],
+    ['help is unknown (--help prints the usage)\n', 'help'],
+    ['isue is unknown; did you mean issue?\n', 'isue', 'joe'],
+    ['<caller> is missing (--help prints the usage)\n', 'issue'],
+    ['unexpected word "b" (--help prints the usage)\n', 'issue', 'a', 'b'],
+    ...['', 'a b', 'ü', 'x'.repeat(65)].map((caller): [RegExp, ...string[]] => [callerFault, 'issue', caller]),
+    ...['', '0s', '1', '1.5h', '1w', '1D', '1000000d', '1d 1h'].map((time): [RegExp, ...string[]] => [
+      timeFault,
+      ...['issue', 'joe', '--expires', time],
+    ]),
+    ...['', ' ', 'a"', 'ä', 'a\\b', 'a\tb'].map((scope): [RegExp, ...string[]] => [
+      /^--scope ".*" must be visible ASCII characters/,
+      ...['issue', 'joe', '--scope', scope],
+    ]),
+    [/^Option '--expires' argument is ambiguous\. .*\n$/, 'issue', 'joe', '--expires', '-1s'],
+    [/^Option '--expires <value>' argument missing\n$/, 'issue', 'joe', '--expires'],
+    ['--expire is unknown; did you mean --expires?\n', 'issue', 'joe', '--expire', '1d'],
+    ['unexpected word "joe" (--help prints the usage)\n', 'list', 'joe'],
+    ['--expires is unknown (--help prints the usage)\n', 'list', '--expires', '1d'],
+    ['<token id> is missing (--help prints the usage)\n', 'revoke'],
+    ['unexpected word "b" (--help prints the usage)\n', 'revoke', 'a', 'b'],
+  ]
+  const answers = await Promise.all(
+    faulty.map(async ([message, ...words]) => ({ message, ...(await token(...words)) })),
+  )
+  for (const { message, code, stdout, stderr } of answers) {
+    t.strictSame({ code, stdout }, { code: 1, stdout: '' }, stderr)
+    t.match(stderr, message)
+    t.match(stderr, /^.+\n$/, 'one line')
+  }
+  t.strictSame(await store.listTokens(), before)
+})
+
+t.test('an error of the configuration or the store is one line', async (t) => {
+  for (const [url, message] of [
+    ['mysql:x', /^DATABASE_URL must be sqlite:<file>.*\n$/],
+    [`sqlite:${folder}/no/such/plants.db`, /^DATABASE_URL sqlite:.*\n$/],
+  ] as const) {
+    const { code, stdout, stderr } = await run([process.execPath, 'service/token.ts', 'list'], { DATABASE_URL: url })
+    t.strictSame({ code, stdout }, { code: 1, stdout: '' })
+    t.match(stderr, message)
+  }
+})

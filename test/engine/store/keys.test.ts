@@ -1,0 +1,161 @@
+// Keys and int64 members at their limits: the same on each engine.
+import { randomBytes } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { type Engine, startEngines } from '../../support/engines.ts'
+import { namesOf, read } from '../../support/pages.ts'
+
+const MAX = 2n ** 63n - 1n
+const MIN = -(2n ** 63n)
+const INTEGERS = [0n, MAX, MIN, -1n, 2n ** 53n, 2n ** 53n + 1n, MAX - 1n, MIN + 1n, -(2n ** 53n) - 1n, -(2n ** 53n)]
+
+for (const engine of await startEngines(t)) t.test(`keys on ${engine.name}`, (t) => suite(t, engine))
+
+async function suite(t: Test, engine: Engine): Promise<void> {
+  const { store } = await engine.open(t)
+  t.teardown(() => store.close())
+  const { notes } = store
+
+  t.test('int64 keys are exact in their whole range, and ascend by their values', async (t) => {
+    for (const key of INTEGERS) await store.create('int64', key, { name: String(key) })
+    const sorted = INTEGERS.toSorted((one, two) => (one < two ? -1 : 1)).map(String)
+    t.strictSame(await namesOf(store.list('int64')), sorted)
+    t.strictSame(await namesInPages('int64'), sorted)
+    for (const key of INTEGERS) {
+      t.strictSame(await store.find('int64', key), { name: String(key) })
+      t.equal(await store.delete('int64', key), true)
+    }
+  })
+
+  /** The names of all plants, read in pages of one. */
+  async function namesInPages(owner: string): Promise<string[]> {
+    const names: string[] = []
+    for (let cursor: string | undefined; ;) {
+      const page = await store.list(owner, { limit: 1, cursor })
+      names.push(...(await namesOf(page)))
+      cursor = page.next
+      if (cursor === undefined) return names
+      t.equal(Buffer.from(cursor, 'base64url').readBigInt64BE(), BigInt(names.at(-1) ?? ''), 'its cursor is 8 bytes')
+    }
+  }
+
+  t.test('text keys differ if a byte differs, and ascend by their bytes in UTF-8', async (t) => {
+    const keys = [
+      ' ',
+      'A',
+      'a',
+      'a ',
+      'aa',
+      'a\u0301',
+      'b',
+      'e\u0301',
+      '\u007f',
+      '\u0080',
+      'é',
+      'ß',
+      '\u{212B}',
+      '植',
+      '\uD7FF',
+      '\uE000',
+      '\uFFFF',
+      '\u{10000}', // before U+E000 in UTF-16
+      '🌵',
+      '\u{10FFFF}',
+      '\u0001',
+      '%_\'"\\;--',
+      randomBytes(768).toString('base64'), // 1024 bytes that no index compresses
+      `x${'y'.repeat(1023)}`,
+    ]
+    const sorted = keys.toSorted((one, two) => Buffer.compare(Buffer.from(one), Buffer.from(two)))
+    for (const key of keys) t.match(await notes.create('text', key, { text: key, count: 0n }), { text: key })
+    t.strictSame(
+      (await read(notes.list('text'))).items.map(({ text }) => text),
+      sorted,
+    )
+    const seen: string[] = []
+    for (let cursor: string | undefined; ;) {
+      const page = await notes.list('text', { limit: 1, cursor })
+      seen.push(...(await read(page)).items.map(({ text }) => text))
+      if (page.next === undefined) break
+      cursor = page.next
+    }
+    t.strictSame(seen, sorted)
+    for (const key of keys) t.equal((await notes.find('text', key))?.text, key)
+    for (const key of keys) t.equal(await notes.delete('text', key), true)
+  })
+
+  t.test('a key that can not be stored is 400 in a create, and names nothing elsewhere', async (t) => {
+    const refused = { name: 'HttpError', statusCode: 400 }
+    for (const key of [MAX + 1n, MIN - 1n, 2n ** 64n]) {
+      await t.rejects(store.create('bad', key, { name: 'x' }), refused)
+      t.strictSame(await Promise.all([store.find('bad', key), store.delete('bad', key)]), [undefined, false])
+      t.equal(await store.update('bad', key, () => ({ name: 'x' })), undefined)
+    }
+    for (const key of ['', '\0', 'a\0', '\uD800', 'a\uDC00b', 'x'.repeat(1025), 'é'.repeat(513)]) {
+      const note = { text: 'x', count: 0n }
+      await t.rejects(notes.create('bad', key, note), refused)
+      t.strictSame(await Promise.all([notes.find('bad', key), notes.delete('bad', key)]), [undefined, false])
+      t.equal(await notes.update('bad', key, () => note), undefined)
+    }
+    t.strictSame([await read(store.list('bad')), await read(notes.list('bad'))], [{ items: [] }, { items: [] }])
+  })
+
+  t.test('a cursor that no page has given is 400', async (t) => {
+    const int64 = Buffer.alloc(8, 1).toString('base64url')
+    const text = Buffer.from('é').toString('base64url')
+    const bad = [
+      '',
+      'x',
+      '=',
+      '%',
+      ' ',
+      `${int64}A`,
+      int64.slice(1),
+      `${int64}=`,
+      `${int64.slice(0, -1)}F`,
+      `${int64}é`,
+    ]
+    const refused = { name: 'HttpError', statusCode: 400, message: /cursor/ }
+    for (const cursor of [...bad, text]) await t.rejects(store.list('joe', { cursor }), refused, cursor)
+    const badTexts = [
+      Buffer.from('é').subarray(1),
+      Buffer.from('\uD800', 'utf16le'),
+      Buffer.from('a\0'),
+      Buffer.alloc(1025, 'x'),
+    ]
+    for (const cursor of [
+      '',
+      'x',
+      '=',
+      ' ',
+      `${text}=`,
+      `${text.slice(0, -1)}l`,
+      ...badTexts.map((each) => each.toString('base64url')),
+    ]) {
+      await t.rejects(notes.list('joe', { cursor }), refused, cursor)
+    }
+    t.strictSame(await read(store.list('joe', { cursor: int64 })), { items: [] })
+    t.strictSame(await read(notes.list('joe', { cursor: text })), { items: [] })
+  })
+
+  t.test('an int64 in an item is exact, and always a bigint', async (t) => {
+    for (const [at, count] of INTEGERS.entries()) {
+      const note = { text: 'a', count }
+      t.strictSame(await notes.create('exact', `${at}`, note), note)
+      t.strictSame(await notes.create('exact', `${at}`, { text: 'b', count: 7n }), note, 'as it was stored')
+      t.strictSame(await notes.find('exact', `${at}`), note)
+      let seen: unknown
+      const change = await notes.update('exact', `${at}`, (stored) => {
+        seen = stored
+        return { ...stored, count: BigInt.asIntN(64, stored.count + 1n) }
+      })
+      t.strictSame(seen, note)
+      t.strictSame(change, { text: 'a', count: BigInt.asIntN(64, count + 1n) })
+      t.strictSame(await notes.update('exact', `${at}`, () => note), note)
+    }
+    const { items } = await read(notes.list('exact'))
+    t.strictSame(
+      items.map(({ count }) => String(count)),
+      INTEGERS.map(String),
+    )
+  })
+}

@@ -1,0 +1,179 @@
+// Long lists of collections with keys of both types, on each engine: they are read in steps, by key.
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import type { Key } from '../../../service/engine/store/store.ts'
+import { type Engine, filling, forEachCollection, type Kind, range } from '../../support/engines.ts'
+import { parsed, partsOf, read, textOf as textOfPage } from '../../support/pages.ts'
+
+await forEachCollection(t, suite)
+
+/** Characters that make some items longer than a step. */
+const LONG = '🌱'.repeat(250)
+/** Places of the owner "many": more than one step, with room between them. */
+const MANY = range(1600).map((n) => n * 3 + 10)
+
+async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: Engine): Promise<void> {
+  const { key } = kind
+  const { store } = await engine.open(t)
+  t.teardown(() => store.close())
+  const { items, create, placeOf, placesOf } = filling(kind, store)
+  const longList = async (owner: string, limit?: number) =>
+    partsOf(await items.list(owner, { limit }))[Symbol.asyncIterator]()
+  const filled = create('many', MANY, LONG)
+
+  t.test('a list of up to 64 KB shows one moment', async (t) => {
+    const pair = [key(0), key(299)] as const
+    await create(
+      'moment',
+      range(298).map((n) => n + 1),
+      'x'.repeat(150),
+    )
+    for (const each of pair) await items.create('moment', each, kind.item('0'))
+    const over = new AbortController()
+    // At each moment the first item is as new as the last one, or newer by one.
+    const writing = (async () => {
+      for (let version = 1; !over.signal.aborted; version++) {
+        for (const each of pair) await items.update('moment', each, () => kind.item(`${version}`))
+      }
+    })()
+    const newer: number[] = []
+    for (let round = 0; round < 40; round++) {
+      const places = parsed(textOfPage(await items.list('moment', round % 2 === 0 ? {} : { limit: 300 }))).map(placeOf)
+      t.equal(places.length, 300)
+      newer.push((places[0] ?? NaN) - (places[299] ?? NaN))
+    }
+    over.abort()
+    await writing
+    t.ok(
+      newer.every((each) => each === 0 || each === 1),
+      newer.join(),
+    )
+  })
+
+  for (const limit of [undefined, 1000]) {
+    t.test(`a longer list has what is there all the time, once and in order; limit ${limit}`, async (t) => {
+      await filled
+      const added = new Set<number>()
+      let next = 0
+      /** Creates and deletes items between the others, before and after what was read. */
+      const write = async () => {
+        const places = range(9).map(() => ((next += 7) % 200) * 24 + (next % 2 === 0 ? 1 : 2) + 10)
+        for (const place of places) added.add(place)
+        await create('many', places, 'added')
+        // A limited list is full, so what is added to it would break it off.
+        await Promise.all(places.map((place) => items.delete('many', key(place))))
+      }
+      const parts = limit === undefined ? [write(), write()] : []
+      const seen: number[] = []
+      for await (const part of partsOf(await items.list('many', { limit }))) {
+        seen.push(...parsed(part).map(placeOf))
+        parts.push(write())
+        if (limit !== undefined) await Promise.all(parts)
+      }
+      await Promise.all(parts)
+      t.strictSame(
+        seen.filter((place) => !added.has(place)),
+        MANY.slice(0, limit),
+      )
+      t.ok(
+        seen.every((place, at) => at === 0 || place > (seen[at - 1] ?? place)),
+        'in order, and each once',
+      )
+    })
+  }
+
+  t.test('the parts of a long list are short, whatever its items are like', async (t) => {
+    const mixed = range(5000)
+    await create('short', mixed)
+    await create('mixed', mixed.slice(0, 3000))
+    await create(
+      'mixed',
+      range(100).map((n) => 3000 + n),
+      LONG.repeat(16),
+    )
+    await create(
+      'mixed',
+      range(3000).map((n) => 3100 + n),
+    )
+    for (const [owner, count, most] of [
+      ['many', 1600, 30],
+      ['short', 5000, 5],
+      ['mixed', 6100, 40],
+    ] as const) {
+      const lengths: number[] = []
+      let found = 0
+      for await (const part of partsOf(await items.list(owner))) {
+        lengths.push(part.text.length)
+        found += parsed(part).length
+      }
+      t.equal(found, count)
+      t.ok(Math.max(...lengths) < 80_000, `the longest of ${lengths.length} has ${Math.max(...lengths)} characters`)
+      t.ok(lengths.length <= most, `${lengths.length} are not too short`)
+    }
+  })
+
+  t.test('what is added to a long limited page while it is read breaks it off', async (t) => {
+    await filled
+    const list = await longList('many', 1000)
+    await list.next()
+    const places = MANY.slice(990, 1000).map((place) => place - 1)
+    await create('many', places, 'added')
+    const message = 'items were added to the page while it was read'
+    const readToEnd = async () => {
+      while ((await list.next()).done !== true);
+    }
+    await t.rejects(readToEnd(), { name: 'StoreUnavailable', message })
+    await Promise.all(places.map((place) => items.delete('many', key(place))))
+  })
+
+  t.test('what is deleted from a long limited page while it is read leaves its cursor right', async (t) => {
+    await filled
+    const page = await items.list('many', { limit: 1000 })
+    await Promise.all(MANY.slice(990, 1000).map((place) => items.delete('many', key(place))))
+    t.strictSame(await placesOf(page), MANY.slice(0, 990))
+    t.strictSame(await placesOf(items.list('many', { cursor: page.next })), MANY.slice(1000))
+    await create('many', MANY.slice(990, 1000), LONG)
+  })
+
+  t.test('lists that nobody reads to the end leave nothing open, and hold up nobody', async (t) => {
+    await filled
+    for (const place of range(80)) {
+      const list = await longList('many')
+      if (place % 2 === 0) await list.next()
+      if (place % 4 === 0) await list.return?.()
+    }
+    t.equal((await placesOf(items.list('many'))).length, MANY.length)
+    t.equal(store.figures().pool?.used ?? 0, 0)
+  })
+
+  t.test('the steps of long lists take turns by their owners', async (t) => {
+    await filled
+    await create('other', range(400), LONG)
+    const over = new AbortController()
+    let [steps, most] = [0, 0]
+    const isOver = () => over.signal.aborted
+    const reading = range(64).map(async () => {
+      while (!isOver()) {
+        for await (const _ of partsOf(await items.list('many'))) {
+          steps += 1
+          if (isOver()) break
+        }
+      }
+    })
+    while (steps < 200) await nextTurn()
+    const count = async (read: () => Promise<unknown>) => {
+      const before = steps
+      await read()
+      most = Math.max(most, steps - before)
+    }
+    for (let round = 0; round < 5; round++) {
+      await count(() => read(items.list('other', { limit: 20 })))
+      const list = await longList('other')
+      for (let part = 0; part < 6; part++) await count(() => list.next())
+      await list.return?.()
+    }
+    over.abort()
+    await Promise.all(reading)
+    t.ok(most <= 20, `at most ${most} of ${steps} steps of another owner come between`)
+  })
+}

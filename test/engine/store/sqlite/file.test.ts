@@ -1,0 +1,246 @@
+// The file of the embedded store: who may open it, how it is created, and which files are refused.
+import { spawnSync } from 'node:child_process'
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../../../service/engine/config.ts'
+import { COLLECTIONS, openTestStore, type TestStore } from '../../../support/stores.ts'
+import { openSqlite } from '../../../../service/engine/store/sqlite/file.ts'
+import { SCHEMA } from '../../../../service/engine/store/sqlite/schema.ts'
+import type { Monitor } from '../../../../service/engine/store/store.ts'
+import { namesIn } from '../../../support/pages.ts'
+import { run } from '../../../support/process.ts'
+
+const OPEN = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
+
+async function open(t: Test): Promise<{ store: TestStore; file: string }> {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openTestStore({ file })
+  t.teardown(() => store.close())
+  return { store, file }
+}
+
+const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
+
+/** Makes a monitor that records its calls. */
+function monitor() {
+  const told: unknown[] = []
+  const log = (level: string) => (fields: unknown, message?: string) => void told.push([level, fields, message])
+  const onFailure: Monitor['onFailure'] = (message) => void told.push(message)
+  return { told, log: { info: log('info'), warn: log('warn'), error: log('error') }, onFailure }
+}
+
+t.test('each commit is synced, in WAL mode, for the service and for commands', async (t) => {
+  for (const exclusive of [true, false]) {
+    const { db, close } = openSqlite(`${t.testdirName}.db`, COLLECTIONS, exclusive)
+    const settings = ['journal_mode', 'synchronous', 'wal_autocheckpoint', 'busy_timeout']
+    const values = settings.map((name) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {})[0])
+    // The service waits only a short time, because requests wait with it, and makes the checkpoints itself.
+    t.strictSame(values, ['wal', 2n, ...(exclusive ? [0n, 100n] : [1000n, 5000n])])
+    close()
+  }
+  for (const end of ['', '.lock']) rmSync(`${t.testdirName}.db${end}`)
+})
+
+t.test('one process can lock a file, by any path to it, and commands can open it at the same time', async (t) => {
+  const { store, file } = await open(t)
+  const links = [`${t.testdirName}/link.db`, `${t.testdirName}/folder/plants.db`]
+  symlinkSync('plants.db', links[0] ?? '')
+  symlinkSync('.', `${t.testdirName}/folder`)
+  for (const path of [file, ...links]) {
+    const refused = { name: 'StartupError', message: `DATABASE_URL sqlite:${path}: another process is using it` }
+    await t.rejects(openTestStore({ file: path }), refused)
+  }
+  const visitor = await openTestStore({ file }, false)
+  await visitor.addToken({ id: 'a', caller: 'joe', created: new Date(), digest: new Uint8Array(32), scopes: [] })
+  await visitor.close()
+  t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
+})
+
+t.test('a file with another name is refused by each of its names', async (t) => {
+  const { store, file } = await open(t)
+  await create(store, 1)
+  const link = `${t.testdirName}/link.db`
+  linkSync(file, link)
+  for (const path of [file, link]) {
+    for (const exclusive of [true, false]) {
+      await t.rejects(openTestStore({ file: path }, exclusive), {
+        name: 'StartupError',
+        message: `DATABASE_URL sqlite:${path}: the file has another name, by a mount or a hard link: mount the folder, not the file`,
+      })
+    }
+  }
+  t.notOk(existsSync(`${link}-wal`), 'there is no second log')
+  await store.close()
+  store.close = async () => undefined
+  rmSync(link)
+  await (await openTestStore({ file })).close()
+})
+
+t.test('a file that another process opened before it was moved is refused', async (t) => {
+  const { store, file } = await open(t)
+  await create(store, 1)
+  const moved = `${t.testdirName}/moved.db`
+  renameSync(file, moved)
+  const message = `DATABASE_URL sqlite:${moved}: another process uses it by another name`
+  await t.rejects(openTestStore({ file: moved }), { name: 'StartupError', message })
+})
+
+const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
+const canMount = spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0
+
+t.test(
+  'a mount of the file itself is refused: mount the folder',
+  { skip: canMount ? false : 'nothing can be mounted here' },
+  async (t) => {
+    const { store, file } = await open(t)
+    await create(store, 1)
+    const mounted = `${t.testdirName}/a mounted file.db` // mountinfo escapes the space
+    writeFileSync(mounted, '')
+    const script = 'mount --bind "$1" "$2" && exec "$3" service/token.ts list'
+    const command = [...unshare, 'sh', '-c', script, 'sh', file, mounted, process.execPath]
+    t.match(await run(command, { DATABASE_URL: `sqlite:${mounted}` }), {
+      code: 1,
+      stderr: /^DATABASE_URL sqlite:.*: the file has another name, .*: mount the folder, not the file\n$/,
+    })
+  },
+)
+
+t.test('in production, a start that creates a file logs its path', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  for (const [NODE_ENV, level] of [
+    ['production', 'warn'],
+    ['development', 'info'],
+  ] as const) {
+    for (const expected of [[[level, { file }, 'new database']], []]) {
+      const { told, ...watching } = monitor()
+      await (await openTestStore({ file }, true, readConfig('plants', { NODE_ENV }), watching)).close()
+      t.strictSame(told, expected)
+    }
+    rmSync(file)
+  }
+})
+
+t.test('close unlocks the file, and a left lock file does not lock it', async (t) => {
+  const { store, file } = await open(t)
+  await create(store, 1)
+  await store.close()
+  store.close = async () => undefined
+  t.ok(existsSync(`${file}.lock`))
+  const again = await openTestStore({ file })
+  t.strictSame(await namesIn(again, 'joe'), ['plant 1'])
+  await again.close()
+})
+
+t.test('the folder of the file is created, but not its parents', async (t) => {
+  const folder = t.testdir()
+  await (await openTestStore({ file: `${folder}/new/plants.db` })).close()
+  for (const file of [`${folder}/no/such/plants.db`, '/proc/none/none/plants.db', `${folder}/new/plants.db/x`]) {
+    await t.rejects(openTestStore({ file }), { name: 'StartupError', message: `DATABASE_URL sqlite:${file}: ` })
+  }
+  t.notOk(existsSync(`${folder}/no`))
+  mkdirSync(`${folder}/a folder`)
+  await t.rejects(openTestStore({ file: `${folder}/a folder` }), { name: 'StartupError' })
+})
+
+t.test('a new folder is synced before its file, and the log that a crash left is synced again', async (t) => {
+  const folder = t.testdir()
+  const file = `${folder}/data/plants.db`
+  /** Opens the store and runs some code. @returns the calls to files and databases, in order */
+  const watched = async (what: string) => {
+    const script = `const { openTestStore } = await import(${OPEN}); const store = await openTestStore({ file: ${JSON.stringify(file)} }); ${what}`
+    const node = [process.execPath, '--import', './test/support/file-calls.ts', '--input-type=module', '-e', script]
+    const CALLS = `${folder}/calls`
+    rmSync(CALLS, { force: true })
+    const { stderr } = await run(node, { CALLS, NODE_V8_COVERAGE: '' })
+    t.equal(stderr, '')
+    return readFileSync(CALLS, 'utf8').split('\n')
+  }
+  const made = await watched(`await store.create('joe', 1n, { name: 'x' }); process.kill(process.pid, 'SIGKILL')`)
+  const at = (calls: string[], call: string) => calls.findIndex((each) => each.startsWith(call))
+  const folderSynced = at(made, JSON.stringify(['fsyncSync', folder]))
+  t.ok(folderSynced > at(made, '["mkdirSync"') && folderSynced < at(made, '["exec"'), made.join('\n'))
+  const again = await watched('await store.close()')
+  const logSynced = at(again, JSON.stringify(['fsyncSync', `${file}-wal`]))
+  t.ok(
+    logSynced > at(again, '["exec","PRAGMA synchronous') && logSynced < at(again, '["exec","COMMIT'),
+    again.join('\n'),
+  )
+})
+
+t.test('a path that begins with "file:" is not read as a URI', async (t) => {
+  const here = process.cwd()
+  process.chdir(t.testdir())
+  t.teardown(() => process.chdir(here))
+  await (await openTestStore({ file: 'file:a.db?mode=memory' })).close()
+  t.ok(existsSync('file:a.db?mode=memory'))
+})
+
+const foreign: [what: string, make: string, message: RegExp][] = [
+  [
+    'of a newer version',
+    `PRAGMA user_version = ${SCHEMA.length + 1}`,
+    new RegExp(`schema is version ${SCHEMA.length + 1} and this program knows ${SCHEMA.length}: a newer one wrote it$`),
+  ],
+  ['of another program', 'PRAGMA application_id = 7', /it is a database of another program$/],
+]
+for (const [what, make, message] of foreign) {
+  t.test(`a database ${what} is refused, and not changed`, async (t) => {
+    const file = `${t.testdir()}/plants.db`
+    await (await openTestStore({ file })).close()
+    const db = new DatabaseSync(file)
+    db.exec(make)
+    db.close()
+    const bytes = readFileSync(file)
+    for (const exclusive of [true, false])
+      await t.rejects(openTestStore({ file }, exclusive), { name: 'StartupError', message })
+    t.ok(bytes.equals(readFileSync(file)))
+  })
+}
+
+t.test('a database that another program has created is refused, and not changed', async (t) => {
+  for (const [name, begin] of [
+    ['tables', 'CREATE TABLE plants (id)'],
+    ['version', 'PRAGMA user_version = 1'],
+    ['program', 'PRAGMA application_id = 7'],
+  ] as const) {
+    const file = `${t.testdirName}.${name}.db`
+    const db = new DatabaseSync(file)
+    db.exec(begin)
+    db.close()
+    const bytes = readFileSync(file)
+    t.teardown(() => ['', '.lock'].forEach((end) => rmSync(file + end, { force: true })))
+    await t.rejects(
+      openTestStore({ file }),
+      { name: 'StartupError', message: /it is a database of another program$/ },
+      name,
+    )
+    t.ok(bytes.equals(readFileSync(file)), name)
+  }
+})
+
+t.test('a file that is not a database is refused, and not changed', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  writeFileSync(file, 'name,tag\n'.repeat(1000))
+  await t.rejects(openTestStore({ file }), { name: 'StartupError', message: /file is not a database$/ })
+  t.equal(readFileSync(file, 'utf8'), 'name,tag\n'.repeat(1000))
+})
+
+t.test('a version of SQLite that can corrupt a file is refused before it opens one', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  for (const [version, answer] of [
+    ['3.51.2', /this runtime has SQLite 3\.51\.2, but 3\.51\.3 or later is required/],
+    ['3.9.0', /3\.51\.3 or later is required/],
+    ['3.51.10', /^$/],
+    ['4.0.0', /^$/],
+  ] as const) {
+    const script = `
+      Object.defineProperty(process.versions, 'sqlite', { value: '${version}' })
+      const { openTestStore } = await import(${OPEN})
+      await openTestStore({ file: process.env.FILE }).then((store) => store.close(), (error) => console.log(error.message))`
+    const { stdout } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
+    t.match(stdout.trim(), answer, version)
+    if (stdout !== '') t.notOk(existsSync(file))
+  }
+})

@@ -1,0 +1,106 @@
+// The operating system refuses the embedded store write permission or disk space.
+import t from 'tap'
+import { issueToken } from '../../../support/tokens.ts'
+import { openTestStore } from '../../../support/stores.ts'
+import type { Plant } from '../../../support/stores.ts'
+import { call } from '../../../support/helper.ts'
+import { namesIn } from '../../../support/pages.ts'
+import { run, startService } from '../../../support/process.ts'
+
+const OPEN = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
+/** Root may write everything, unless it has lost this right. */
+const restricted = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override'] : []
+
+t.test('a start fails if a file or the folder is not writable, and names it', async (t) => {
+  const folder = t.testdir()
+  const script = `
+    import { chmodSync } from 'node:fs'
+    const { openTestStore } = await import(${OPEN})
+    const folder = process.env.FOLDER
+    const file = folder + '/plants.db'
+    const store = await openTestStore({ file })
+    await store.create('joe', 1n, { name: 'Rose' })
+    process.stdout.write('[')
+    for (const path of [file, file + '-wal', file + '.lock']) {
+      chmodSync(path, 0o444)
+      const message = await openTestStore({ file }, false).then(() => 'opened', (error) => error.message)
+      console.log(JSON.stringify([path, message]) + ',')
+      chmodSync(path, 0o644)
+    }
+    await openTestStore({ file: '/proc/plants.db' }).catch((error) => console.log(JSON.stringify(['/proc', error.message]) + ']'))
+    process.kill(process.pid, 'SIGKILL')`
+  const command = [...restricted, process.execPath, '--input-type=module', '-e', script]
+  const { stdout, stderr } = await run(command, { FOLDER: folder })
+  t.equal(stderr, '')
+  const refusals: [path: string, message: string][] = JSON.parse(stdout)
+  t.equal(refusals.length, 4)
+  for (const [path, message] of refusals) t.match(message, new RegExp(`E(ACCES|NOENT).*'${path}`))
+})
+
+t.test('on a full disk writes are refused, acknowledged writes stay, and reads go on', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  // A limit on the pages of the database simulates a full disk. test/system has a real one.
+  const script = `
+    import { DatabaseSync } from 'node:sqlite'
+    const { prepare } = DatabaseSync.prototype
+    DatabaseSync.prototype.prepare = function (sql) {
+      this.exec('PRAGMA max_page_count = 100')
+      return prepare.call(this, sql)
+    }
+    const { openTestStore } = await import(${OPEN})
+    const store = await openTestStore({ file: process.env.FILE })
+    const answers = []
+    for (let id = 0; id < 50; id++) {
+      const name = String(id).padStart(20000, 'x')
+      answers.push(await store.create('joe', BigInt(id), { name }).then(() => 1, (error) => error.name))
+    }
+    const { items } = await store.list('joe')
+    const parts = 'text' in items ? [items] : await Array.fromAsync(items)
+    const plants = parts.flatMap(({ text }) => JSON.parse(text))
+    console.log(JSON.stringify({ answers, stored: plants.map(({ name }) => Number(name.replace(/^x+/, ''))) }))
+    process.kill(process.pid, 'SIGKILL')`
+  const { stdout, stderr, signal } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
+  t.equal(signal, 'SIGKILL', stderr)
+  const { answers, stored }: { answers: unknown[]; stored: number[] } = JSON.parse(stdout)
+  t.strictSame(new Set(answers), new Set([1, 'StoreUnavailable']))
+  t.strictSame(
+    stored,
+    Object.keys(answers)
+      .map(Number)
+      .filter((id) => answers[id] === 1),
+  )
+  const store = await openTestStore({ file })
+  t.teardown(() => store.close())
+  t.strictSame((await namesIn(store, 'joe')).length, stored.length, 'also after a crash')
+  t.ok(await store.create('joe', 1000n, { name: 'Rose' }), 'it works again when there is room')
+})
+
+t.test('when the log can not grow (EFBIG), a failed commit is 503, and the service goes on', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openTestStore({ file })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  const environment = { DATABASE_URL: `sqlite:${file}`, NODE_COMPILE_CACHE: '', NODE_V8_COVERAGE: '' }
+  // Blocks of 512 or 1024 bytes: it depends on the shell.
+  const command = ['sh', '-c', 'ulimit -f 400 && exec "$0" "$@"', process.execPath, 'service/main.ts']
+  const { port, adminPort, child, ended } = await startService(t, environment, command)
+  const answered: number[] = []
+  let refused = 0
+  for (let id = 0; refused < 5 && id < 500; id++) {
+    const body = { id, name: String(id), tag: '🌵'.repeat(255) }
+    const { status, headers } = await call(port, { method: 'POST', path: '/plants', token, body })
+    if (status === 200) answered.push(id)
+    else refused += 1
+    if (status !== 200) t.match({ status, headers }, { status: 503, headers: { 'retry-after': '1' } })
+  }
+  t.equal(refused, 5)
+  t.ok(answered.length > 10)
+  const names = answered.map(String)
+  const namesOf = (json: unknown) => (json as Plant[]).map(({ name }) => name) // the contract was checked
+  t.strictSame(namesOf((await call(port, { path: '/plants', token })).json), names)
+  t.equal((await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status, 200)
+  child.kill('SIGKILL')
+  t.match(await ended, { signal: 'SIGKILL' })
+  const again = await startService(t, { DATABASE_URL: `sqlite:${file}` })
+  t.strictSame(namesOf((await call(again.port, { path: '/plants', token })).json), names, 'nothing was half done')
+})

@@ -1,0 +1,183 @@
+// What happens to the files of the embedded store while it runs, outside of SQLite.
+import {
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { readConfig } from '../../../../service/engine/config.ts'
+import { openTestStore, type TestStore } from '../../../support/stores.ts'
+import { Ledger, inspect, work } from '../../../support/ledger.ts'
+import { namesIn } from '../../../support/pages.ts'
+import { startService } from '../../../support/process.ts'
+import { eventually } from '../../../support/project.ts'
+import { issueToken } from '../../../support/tokens.ts'
+
+/** So many writes that a checkpoint follows. Then some more, which only the log has, each in a frame of its own. */
+const IN_FILE = 500
+const COUNT = IN_FILE + 30
+
+const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
+
+/** Opens a store with a monitor that records its failures. */
+async function open(t: Test) {
+  const file = `${t.testdir()}/plants.db`
+  const failures: string[] = []
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  const store = await openTestStore({ file }, true, readConfig('plants', {}), {
+    log,
+    onFailure: (message) => failures.push(message),
+  })
+  t.teardown(() => store.close())
+  await Promise.all(Array.from({ length: IN_FILE }, (_, id) => create(store, id)))
+  for (let id = IN_FILE; id < COUNT; id++) await create(store, id)
+  return { store, file, failures }
+}
+
+const NAMES = Array.from({ length: COUNT }, (_, id) => `plant ${id}`)
+
+const replace = (file: string) => {
+  writeFileSync(`${file}.new`, '')
+  renameSync(`${file}.new`, file)
+}
+
+/** What happens, to which file, and where the plants are afterwards. */
+const displacements: Record<string, [end: string, displace: (file: string) => void, left?: string]> = {
+  'the log is removed': ['-wal', (file) => rmSync(`${file}-wal`), ''],
+  'the log is replaced': ['-wal', (file) => replace(`${file}-wal`), ''],
+  'the index of the log is removed': ['-shm', (file) => rmSync(`${file}-shm`), ''],
+  'the index of the log is replaced': ['-shm', (file) => replace(`${file}-shm`), ''],
+  'the lock file is removed': ['.lock', (file) => rmSync(`${file}.lock`), ''],
+  'the lock file is replaced': ['.lock', (file) => replace(`${file}.lock`), ''],
+  'the database is moved': ['', (file) => renameSync(file, `${file}.moved`), '.moved'],
+  'the database is removed': ['', (file) => rmSync(file)],
+}
+for (const [what, [end, displace, left]] of Object.entries(displacements)) {
+  t.test(`when ${what}, the store ends, and all that was acknowledged is in the file`, async (t) => {
+    const { store, file, failures } = await open(t)
+    await store.list('joe') // fills the cache
+    displace(file)
+    for (const late of [() => store.ping(), () => create(store, 1), () => store.list('joe')])
+      await t.rejects<unknown>(late, { name: 'StoreUnavailable' })
+    t.strictSame(failures, [`${file}${end} was removed or replaced`])
+    if (left === undefined) return
+    const next = await openTestStore({ file: file + left })
+    t.strictSame(await namesIn(next, 'joe'), NAMES)
+    await next.close()
+  })
+}
+
+t.test('the log of a database that was replaced is not applied to the other one', async (t) => {
+  const { store, file } = await open(t)
+  const other = `${t.testdirName}/other.db`
+  const made = await openTestStore({ file: other })
+  await made.create('joe', 1n, { name: 'other' })
+  await made.close()
+  renameSync(other, file)
+  await t.rejects(store.ping(), { name: 'StoreUnavailable' })
+  const next = await openTestStore({ file })
+  t.strictSame(await namesIn(next, 'joe'), ['other'])
+  await next.close()
+})
+
+const zeros = (file: string) => writeSync(openSync(file, 'r+'), Buffer.alloc(statSync(file).size))
+const shorten = (file: string, bytes: number) => truncateSync(file, statSync(file).size - bytes)
+
+const damages: Record<string, [end: string, damage: (file: string) => void]> = {
+  'the log is emptied': ['-wal', (file) => truncateSync(`${file}-wal`)],
+  'the log lacks its end': ['-wal', (file) => truncateSync(`${file}-wal`, 50_000)],
+  'the log is overwritten with zeros': ['-wal', (file) => zeros(`${file}-wal`)],
+  'the log is emptied and gets its size again': [
+    '-wal',
+    (file) => {
+      const { size } = statSync(`${file}-wal`)
+      truncateSync(`${file}-wal`)
+      truncateSync(`${file}-wal`, size)
+    },
+  ],
+  'the database is emptied': ['', (file) => truncateSync(file)],
+  'the database lacks its end': ['', (file) => shorten(file, 4096)],
+}
+for (const [what, [end, damage]] of Object.entries(damages)) {
+  t.test(`when ${what}, the store ends, and does not copy the log into the file`, async (t) => {
+    for (const next of ['a checkpoint', 'its end']) {
+      const { store, file, failures } = await open(t)
+      damage(file)
+      const bytes = readFileSync(file)
+      if (next === 'its end') await store.close()
+      else await Promise.all(Array.from({ length: 600 }, (_, id) => create(store, COUNT + id).catch(() => undefined)))
+      await eventually(() => failures.length > 0)
+      t.strictSame(failures, [`${file}${end} was truncated or overwritten`], next)
+      t.ok(readFileSync(file).equals(bytes), next)
+    }
+  })
+}
+
+t.test('what other programs may do to the file is no failure', async (t) => {
+  const { store, file, failures } = await open(t)
+  const other = new DatabaseSync(file)
+  t.teardown(() => other.close())
+  const { size } = statSync(file)
+  await Promise.all(Array.from({ length: COUNT - 1 }, (_, id) => store.delete('joe', BigInt(id))))
+  for (const sql of ['PRAGMA wal_checkpoint(TRUNCATE)', 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)']) {
+    other.exec(sql)
+    await store.ping()
+    await store.update('joe', BigInt(COUNT - 1), () => ({ name: sql }))
+    await store.ping()
+  }
+  t.ok(statSync(file).size < size, 'it is shorter')
+  await eventually(() => failures.length === 0)
+})
+
+t.test('the figures go on while the system does not tell where the files are', async (t) => {
+  const { store, failures } = await open(t)
+  const folder = t.testdirName
+  renameSync(folder, `${folder}.moved`)
+  symlinkSync(folder, folder) // ELOOP
+  try {
+    t.throws(() => statSync(`${folder}/plants.db-wal`), { code: 'ELOOP' })
+    t.ok(Number(store.figures().walBytes) > 0)
+    await store.ping()
+  } finally {
+    rmSync(folder)
+    renameSync(`${folder}.moved`, folder)
+  }
+  t.strictSame(failures, [])
+})
+
+t.test('the service sees a moved file by itself, and the next owner waits for what was acknowledged', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openTestStore({ file })
+  const token = await issueToken(store, 'joe')
+  await store.close()
+  const environment = { NODE_ENV: 'production', LOG_LEVEL: 'info' }
+  const { port, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, ...environment })
+  const ledger = new Ledger()
+  let isMoved = false
+  const working = work(port, token, ledger, () => {
+    if (ledger.acknowledged > 700 && !isMoved) renameSync(file, `${file}.moved`)
+    isMoved ||= ledger.acknowledged > 700
+    return false
+  })
+  await eventually(() => isMoved)
+  const next = await startService(t, { DATABASE_URL: `sqlite:${file}.moved`, ...environment })
+  const { code, stdout } = await ended
+  await working
+  t.equal(code, 1)
+  const message = `"msg":"${file} was removed or replaced"`
+  t.match(
+    stdout.split('\n').filter((line) => line.includes('"level":60')),
+    [new RegExp(message)],
+  )
+  next.child.kill('SIGTERM')
+  await next.ended
+  const { items, faults } = inspect(`${file}.moved`, 'joe')
+  t.strictSame([...faults, ...ledger.violations(items)], [])
+})
