@@ -11,7 +11,7 @@ import { answerOtherMethods, checkPath } from '../../service/engine/http/protoco
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
-export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body', unknown>>
+export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body' | 'type', unknown>>
 export type Run = (request: Input) => Promise<Answer>
 
 /** A request and the expected answer: its status, and its text or a pattern of it. */

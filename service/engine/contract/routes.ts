@@ -52,6 +52,7 @@ export async function addRoutes(
     const readQuery = parametersReader(parameters, 'query', requests)
     const readHeaders = parametersReader(parameters, 'header', requests)
     const readBody = body === null ? () => undefined : bodyReader(body, requests)
+    const isRanged = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
     const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response')))
     return {
       method,
@@ -66,7 +67,8 @@ export async function addRoutes(
       handler: async (request, reply) => {
         const { caller } = request
         const parameters = { path: readPath?.(request), query: readQuery?.(request), header: readHeaders?.(request) }
-        return send(request, reply, await run({ caller, ...parameters, body: await readBody(request) }))
+        const type = isRanged ? request.mediaType : undefined
+        return send(request, reply, await run({ caller, ...parameters, body: await readBody(request), type }))
       },
     }
   }
@@ -90,7 +92,12 @@ function routingDocument({ title, operations }: Contract): object {
 
 /** Matches a decoded path with all its plain text. The router takes `a%3Ab` for `a:b`, of which a parameter may be a part. */
 function templateOf(path: string): RegExp {
-  return new RegExp(`${path.split(/{[^}]+}/).map(RegExp.escape).join('[^/]+')}$`)
+  return new RegExp(
+    `${path
+      .split(/{[^}]+}/)
+      .map(RegExp.escape)
+      .join('[^/]+')}$`,
+  )
 }
 
 /** Sorts the longer end of a segment first: the router tries `{a}.tar.gz` before `{a}.gz` only if it was added before. */

@@ -6,7 +6,7 @@ import { deref, derefEntries, tryDeref } from './references.ts'
 import { readBody, readErrors, readResponse } from './messages.ts'
 import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
-import { partWith, textType } from './shapes.ts'
+import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
 
 /** What is not served: the keyword, the values to refuse, and the fault with what to write instead. */
 type Refusals = readonly (readonly [key: string, value: RegExp, fault: string])[]
@@ -155,12 +155,10 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   if (place === 'path' && !required) refuse(parameter, 'a parameter in a path needs "required: true"')
   if (place === 'header' && IGNORED_HEADERS.test(name))
     refuse(parameter, `the header ${name} can't be a parameter: write "security", or media types`, 'name')
-  const isList = place === 'query' && textType(schema) === 'array'
-  const type = textType(isList ? partWith(schema, 'items')?.['items'] : schema)
-  if (typeof schema !== 'boolean' && !/^(int64|integer|number|boolean|string)$/.test(type)) {
-    const wanted = 'integer, number, boolean or string, or in a query a list of these'
-    refuse(parameter, `the parameter ${name} needs one "type" that a text can have: ${wanted}, not ${type}`, 'schema')
-  }
+  const reading = readingOf(schema, explode)
+  if (reading === undefined) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
+  else if (reading.list !== null && place !== 'query')
+    refuse(parameter, `the list ${name} is not served: write "in: query", or "type: string"`, 'schema')
   const id = schemas.add(schema, 'request')
   const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
   return {
@@ -168,8 +166,7 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
     name,
     required,
     schema: id,
-    type,
-    list: !isList ? null : explode ? 'repeated' : 'commas',
+    ...(reading ?? UNREAD),
     ...(standard !== undefined && { default: standard }),
   }
 }
