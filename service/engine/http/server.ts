@@ -58,10 +58,7 @@ export function makeServer(options: Options): FastifyInstance {
   app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
-  // Only media types of the contract get a parser. The body of DELETE is ignored: it has no meaning (RFC 9110, section
-  // 9.3.5), but many clients send one, or only its type.
-  app.removeAllContentTypeParsers()
-  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
+  app.removeAllContentTypeParsers() // only media types of the contract get a parser
 
   const timer = setInterval(() => openRequests.cutSlow(config.ANSWER_TIMEOUT * 1000), CHECK_INTERVAL).unref()
   app.addHook('onClose', async () => clearInterval(timer))

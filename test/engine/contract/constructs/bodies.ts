@@ -59,9 +59,17 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [post('null'), 400],
     ],
   },
-  'a body of `get` or `delete`': {
-    yaml: `paths:\n  /x:\n    delete:\n      operationId: run\n      requestBody: { content: { application/json: {} } } # here\n      responses: { '204': { description: Done } }\n`,
-    says: 'a body of delete is not served',
+  'a body of `delete`': {
+    yaml: `paths:\n  /x:\n    delete:\n      operationId: run\n      requestBody: { content: { application/json: {} } }\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n`,
+    asks: [
+      [{ ...post('[7]'), method: 'DELETE' }, 200, '{"body":[7]}'],
+      [{ method: 'DELETE', url: '/x' }, 200, '{}'],
+      [{ ...post('7', 'text/plain'), method: 'DELETE' }, 415],
+    ],
+  },
+  'a body of `get`': {
+    yaml: `paths:\n  /x:\n    get:\n      operationId: run\n      requestBody: { content: { application/json: {} } } # here\n      responses: { '204': { description: Done } }\n`,
+    says: 'a body of get is not served',
   },
   'a body of `text/plain` or another text': {
     yaml: body('text/plain: { schema: { type: string, maxLength: 3 } }'),
