@@ -1,7 +1,7 @@
 // The rules of HTTP that Node and Fastify leave to the service: headers, framing, methods, paths.
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { METHODS } from './node.ts'
 import { HttpError } from '../errors.ts'
 
@@ -113,15 +113,18 @@ export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: 
  */
 export function answerOtherMethods(app: FastifyInstance): () => void {
   const paths = new Map<string, Set<string>>()
-  app.addHook('onRoute', ({ url, method }) => {
+  const templates = new Map<string, Pick<FastifyContextConfig, 'template'>>()
+  app.addHook('onRoute', ({ url, method, config }) => {
     paths.set(url, new Set([...(paths.get(url) ?? []), ...[method].flat()]))
+    if (config?.template) templates.set(url, { template: config.template })
   })
   return () => {
     for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
     for (const [url, known] of [...paths]) {
       const allow = [...new Set([...known, 'OPTIONS'])].sort().join(', ')
       const method = METHODS.filter((each) => !known.has(each))
-      app.route({ method, url, config: { allow }, onRequest: answerOtherMethod, handler: () => undefined })
+      const config = { allow, ...templates.get(url) }
+      app.route({ method, url, config, onRequest: answerOtherMethod, handler: () => undefined })
     }
   }
 }

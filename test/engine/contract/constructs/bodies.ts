@@ -159,7 +159,7 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
         ['id=7.0', 400],
         ['id', 400, /body\/id must be an integer/],
         ['id=7&other=7', 400, /body must not have the property other/],
-        ['id=7&__proto__=7', 400],
+        ['id=7&__proto__=7', 400, /must not have the property __proto__/],
         ['id=7&constructor=7', 400, /must not have the property constructor/],
         ['', 400, /required property 'id'/],
         ['id=%', 400, /UTF-8 in percent-encoding/],
