@@ -207,11 +207,29 @@ export class Annotations {
     }
     const { properties = {}, patternProperties = {}, additionalProperties } = schema
     const all = Object.hasOwn(properties, key) ? [properties[key] ?? true] : []
-    for (const [pattern, each] of Object.entries(patternProperties))
-      if (new RegExp(pattern, 'u').test(key)) all.push(each)
+    for (const [pattern, each] of Object.entries(patternProperties)) if (toRegExp(pattern).test(key)) all.push(each)
     return all.length > 0 || additionalProperties === undefined ? all : [additionalProperties]
   }
 }
 
 const restOf = ({ unevaluatedItems, unevaluatedProperties }: Keywords, value: object) =>
   Array.isArray(value) ? unevaluatedItems : unevaluatedProperties
+
+const PATTERNS = new Map<string, RegExp>()
+
+/** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4); without it if it works only so. @throws {SyntaxError} */
+export function toRegExp(pattern: string): RegExp {
+  const known = PATTERNS.get(pattern)
+  if (known !== undefined) return known
+  const compiled = tryUnicode(pattern) ?? new RegExp(pattern)
+  PATTERNS.set(pattern, compiled)
+  return compiled
+}
+
+function tryUnicode(pattern: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, 'u')
+  } catch {
+    return undefined
+  }
+}

@@ -3,7 +3,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { DataValidateFunction, FormatDefinition, SchemaValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { Annotations, CHANGES, type Found, type Keywords, type Place } from './annotations.ts'
+import { Annotations, CHANGES, type Found, type Keywords, type Place, toRegExp } from './annotations.ts'
 import type { Schema } from './compiled.ts'
 import { compileNumber, describeNumber, digitsOf, isNumber, type NumberRule } from './numbers.ts'
 import { parseJson } from '../http/json.ts'
@@ -20,6 +20,12 @@ export interface Checked {
   readonly fault?: string | undefined
 }
 
+/** The least and the greatest number of bytes of a file. */
+interface Size {
+  readonly least: number
+  readonly most: number
+}
+
 /** What Ajv's formats would take for more: RFC 3339 (section 5.6) has no space, and an offset has its minutes. */
 const ZONE = /^[\dt:.-]+(z|[+-]\d\d:\d\d)$/i
 
@@ -33,7 +39,8 @@ export class Validators {
   constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof CHANGES) {
     // compile.ts has checked the schemas. To compile JSON Schema's meta-schema would take longer than to compile them all.
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
-    const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true, loopRequired: 0 })
+    const code = { regExp: Object.assign(toRegExp, { code: 'toRegExp' }) }
+    const ajv = new Ajv2020({ ...lean, code, ownProperties: true, verbose: true, loopRequired: 0 })
     ajv.opts.unevaluated = false // Ajv's has faults, so these keywords are ours.
     addFormats.default(ajv)
     for (const format of ['date-time', 'time'] as const) {
@@ -51,8 +58,11 @@ export class Validators {
         .addKeyword({ keyword, compile: compileListed, error: { message: 'must be one of the allowed values' } })
     ajv.addKeyword({
       keyword: 'file',
-      validate: (_: true, data: unknown) => data instanceof Blob,
-      error: { message: 'must be a file' },
+      validate: ({ least, most }: Size, data: unknown) =>
+        data instanceof Blob && data.size >= least && data.size <= most,
+      error: {
+        message: ({ schema }) => str`must be a file of ${(schema as Size).least} to ${(schema as Size).most} bytes`,
+      },
     })
     ajv.removeKeyword('uniqueItems').addKeyword({
       keyword: 'uniqueItems',

@@ -7,10 +7,10 @@ import type * as openapi from './document.ts'
 import { deref, derefEntries } from './references.ts'
 import type { Use } from './keywords.ts'
 import type { Context } from './schemas.ts'
-import { allMembers, allowedTypes, allParts, isFile, maxJsonBytes, maxLength, partWith, textType } from './shapes.ts'
+import { allMembers, allowedTypes, allParts, isFile, partWith, textType } from './shapes.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
-const MAX_BODY_BYTES = 16_384
+const MAX_BODY_BYTES = 1_048_576
 const STATUS = /^([2-5]\d\d|[2-5]XX|default)$/
 const WITHOUT_BODY = /^(204|205|304)$/
 /** The statuses that the service may answer without the method. */
@@ -28,7 +28,7 @@ export function readBody(context: Context, body: openapi.RequestBody): Body {
     const standard = required ? undefined : partWith(each.schema, 'default')
     if (standard) context.refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
     const schema = readMedia(context, type, each, isForm ? 'form' : 'request')
-    const limit = readLimit(context, type, each)
+    const limit = readLimit(context, each)
     return [type.toLowerCase(), { schema, limit, ...(isForm && { fields: readFields(each.schema) }) }]
   })
   for (const [index, [type]] of content.entries())
@@ -70,26 +70,17 @@ function readMedia({ schemas, refuse }: Context, type: string, media: openapi.Me
   return null
 }
 
-/** The maximum length of a body in bytes. Refuses a schema that allows more, unless the contract sets `x-body-limit`. */
-function readLimit({ root, refuse }: Context, type: string, media: openapi.MediaType): number {
+/** The maximum length of a body in bytes. */
+function readLimit({ root, refuse, note }: Context, media: openapi.MediaType): number {
   const key = 'x-body-limit'
   const holder = [media, root].find((each) => key in each)
-  const limit = holder === undefined ? MAX_BODY_BYTES : Number(Reflect.get(holder, key))
-  const most = maxBytes(bodyKind(type), media.schema)
-  if (!Number.isSafeInteger(limit) || limit < 1) {
-    refuse(holder ?? media, `${key} must be a number of bytes, from 1`, key)
-  } else if (holder === undefined && most > limit) {
-    const allowed = most === Infinity ? 'any length' : `${most} bytes`
-    const instead = `write "${key}: ${limit}", or more, here or at the top`
-    refuse(media, `the schema allows a body of ${allowed}, and ${limit} bytes are taken: ${instead}`)
+  if (holder === undefined) {
+    note(media, `a body of up to ${MAX_BODY_BYTES} bytes is taken, more is 413: "${key}" changes that`)
+    return MAX_BODY_BYTES
   }
+  const limit = Number(Reflect.get(holder, key))
+  if (!Number.isSafeInteger(limit) || limit < 1) refuse(holder, `${key} must be a number of bytes, from 1`, key)
   return limit
-}
-
-function maxBytes(kind: ReturnType<typeof bodyKind>, schema: unknown): number {
-  if (kind === 'json') return maxJsonBytes(schema)
-  if (kind === 'text') return 4 * maxLength(allParts(schema))
-  return typeof kind === 'string' ? Infinity : 0
 }
 
 /** The types of the fields of a form. */

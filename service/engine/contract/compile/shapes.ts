@@ -43,9 +43,12 @@ function allChoices(part: Part): unknown[][] {
   return ['anyOf', 'oneOf'].filter((key) => part[key] !== undefined).map((key) => valuesAt(part, key))
 }
 
-/** The types in a schema's own `type`, with int64 as a separate type. */
-export function declaredTypes({ type, format }: Part): string[] {
-  return [type ?? []].flat().map((each: unknown) => (each === 'integer' && format === 'int64' ? format : String(each)))
+/** The types in a schema's own `type`, with int64 as a separate type, and null if it is `nullable` as in OpenAPI 3.0. */
+export function declaredTypes({ type, format, nullable }: Part): string[] {
+  const declared: unknown[] = [type ?? []].flat()
+  const integer = declared.includes('integer') ? 'integer' : 'number' // a number with this format is an integer
+  const types = declared.map((each) => (each === integer && format === 'int64' ? format : String(each)))
+  return nullable === true && types.length > 0 ? [...new Set([...types, 'null'])] : types
 }
 
 /** The types that a schema allows with all its parts, or `any`. */
@@ -67,65 +70,12 @@ export function textType(schema: unknown): string {
   return types.filter((type) => !types.includes('number') || type !== 'integer').join(' or ')
 }
 
-const ANNOTATIONS = /^(title|description|examples?|\$ref|contentMediaType)$/
+const ANNOTATIONS = /^(title|description|examples?|\$ref|\$comment|deprecated|externalDocs|x-.*|m(in|ax)Length)$/
+const FILE = /^(type: string|format: binary|contentMediaType: (?!text\/|application\/json))/
 
-/** Whether a schema says only that a value is bytes. */
+/** Whether a schema says only that a value is bytes, with their number (OpenAPI 3.1.0, section 4.8.14.3). */
 export function isFile(schema: unknown): boolean {
   const rules = allParts(schema).flatMap((part) => Object.entries(part).filter(([key]) => !ANNOTATIONS.test(key)))
   const texts = rules.map(([key, value]) => `${key}: ${String(value)}`)
-  return texts.includes('format: binary') && texts.every((each) => /^(type: string|format: binary)$/.test(each))
+  return texts.some((each) => !each.startsWith('type')) && texts.every((each) => FILE.test(each))
 }
-
-/** The maximum length of a character in JSON, in bytes: two escapes of UTF-16, as in \ud83c\udf31. */
-const CHARACTER_BYTES = 12
-/** The maximum length of a text in some formats, in characters. */
-const MAX_LENGTHS: Readonly<Record<string, number>> = { date: 10, uuid: 45, ipv4: 15, ipv6: 45 }
-
-/** The length in characters of the longest text that a schema allows; Infinity if it sets no bound. */
-export function maxLength(parts: readonly Part[]): number {
-  return Math.min(lowest(parts, 'maxLength'), ...parts.map(({ format }) => MAX_LENGTHS[String(format)] ?? Infinity))
-}
-
-/** The length in bytes of the longest JSON text without white space that a schema allows; Infinity if it sets no bound. */
-export function maxJsonBytes(schema: unknown, within: readonly unknown[] = []): number {
-  const self = isObject(schema) ? deref(schema) : schema
-  if (within.includes(self)) return Infinity
-  const maxBytes = (each: unknown) => maxJsonBytes(each, [...within, self])
-  const parts = allParts(schema)
-  const types = parts.map(declaredTypes).find(({ length }) => length > 0) ?? ['any']
-  const listed = parts.flatMap((part) => [part['enum'], part['const']]).filter((each) => each !== undefined)
-  return Math.min(
-    Math.max(...types.map((type) => BYTES[type]?.(parts, maxBytes) ?? Infinity)),
-    ...parts.flatMap(allChoices).map((choice) => Math.max(0, ...choice.map(maxBytes))),
-    ...listed.map((value) => CHARACTER_BYTES * JSON.stringify(value, (_, each: unknown) => String(each)).length),
-  )
-}
-
-/** By type: the length of the longest JSON text in bytes. */
-const BYTES: Readonly<Record<string, (parts: readonly Part[], maxBytes: (schema: unknown) => number) => number>> = {
-  null: () => 4,
-  boolean: () => 5,
-  integer: () => 17,
-  int64: () => 20,
-  number: () => 25,
-  string: (parts) => 2 + CHARACTER_BYTES * maxLength(parts),
-  array: (parts, maxBytes) => {
-    const first = parts.flatMap((part) => valuesAt(part, 'prefixItems'))
-    const items = parts.find((part) => part['items'] !== undefined)?.['items']
-    const count = items === false ? 0 : Math.max(0, lowest(parts, 'maxItems') - first.length)
-    return 2 + sum(first.map((each) => 1 + maxBytes(each))) + (count === 0 ? 0 : count * (1 + maxBytes(items)))
-  },
-  object: (parts, maxBytes) => {
-    const isOpen = parts.every(
-      (part) => part['additionalProperties'] !== false && part['unevaluatedProperties'] !== false,
-    )
-    const members = [...allMembers(parts)].map(([name, each]) => 4 + CHARACTER_BYTES * name.length + maxBytes(each))
-    return isOpen ? Infinity : 2 + sum(members)
-  },
-}
-
-function lowest(parts: readonly Part[], key: string): number {
-  return Math.min(...parts.map((part) => Number(part[key] ?? Infinity)))
-}
-
-const sum = (sizes: readonly number[]) => sizes.reduce((a, b) => a + b, 0)

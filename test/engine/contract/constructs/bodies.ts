@@ -125,11 +125,22 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [post('x', 'multipart/form-data; boundary=b'), 400],
     ],
   },
-  'a file of a form with more than `type: string, format: binary`, such as `maxLength`': {
+  'a file of a form with `minLength`, `maxLength` in bytes, or with `contentMediaType` and no encoding': {
     yaml: body(
-      'multipart/form-data:\n  x-body-limit: 9\n  schema:\n    type: object\n    properties:\n      a:\n        type: string\n        maxLength: 7\n        format: binary # here',
+      'multipart/form-data:\n  schema: { type: object, properties: { a: { type: string, minLength: 2, maxLength: 3, contentMediaType: image/png } } }',
     ),
-    says: 'and no more is served',
+    run: filesOf,
+    asks: [
+      [form('name=a; filename=a\r\n\r\né'), 200, '{"a":"a text/plain é"}'],
+      [form('name=a; filename=a\r\n\r\nx'), 400, /body\/a must be a file of 2 to 3 bytes/],
+      [form('name=a; filename=a\r\n\r\nxxxx'), 400],
+    ],
+  },
+  'a file of a form with other keywords than these': {
+    yaml: body(
+      'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a:\n        type: string\n        pattern: a\n        format: binary # here',
+    ),
+    says: 'a file of a form is "type: string, format: binary" with minLength and maxLength, and no more is served',
   },
   '`encoding` of a media type': {
     yaml: body(
@@ -141,11 +152,14 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
     yaml: body('application/x-www-form-urlencoded: { schema: { type: object } } # here'),
     says: 'write multipart/form-data or application/json',
   },
-  'a body whose schema sets no bound, or one above 16,384 bytes': {
-    yaml: body(
-      'application/json: # here\n  schema: { type: array, maxItems: 100, items: { type: string, maxLength: 255 } }',
-    ),
-    says: 'the schema allows a body of 306302 bytes, and 16384 bytes are taken: write "x-body-limit: 16384"',
+  'a body of any length': {
+    yaml: body('application/json: { schema: { type: string } }'),
+    run: async () => ({ status: 200, body: 1 }),
+    note: 'a body of up to 1048576 bytes is taken, more is 413: "x-body-limit" changes that',
+    asks: [
+      [post(JSON.stringify('x'.repeat(1_048_574))), 200],
+      [post(JSON.stringify('x'.repeat(1_048_575))), 413],
+    ],
   },
   '`x-body-limit` of a media type or of the document: the most bytes of a body; more: 413': {
     yaml: body('application/json: { x-body-limit: 30000 }\nimage/png: { x-body-limit: 50000 }'),
