@@ -92,15 +92,10 @@ export const DIALECT_REFUSAL = [
   'only JSON Schema 2020-12 is served: leave this out',
 ] as const
 const PROTO_FAULT = 'a member __proto__ is not served'
-const FILE_FAULT =
-  'a file of a form is "type: string, format: binary" with minLength and maxLength, and no more is served'
 
 /** By keyword: a function that returns what is wrong with its value. */
 const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) => string | undefined>> = {
   $schema: (dialect) => (DIALECT_REFUSAL[0].test(String(dialect)) ? DIALECT_REFUSAL[1] : undefined),
-  format: (format, _, use) => (use === 'form' && format === 'binary' ? FILE_FAULT : undefined),
-  contentMediaType: (_, { contentEncoding }, use) =>
-    use === 'form' && contentEncoding === undefined ? FILE_FAULT : undefined,
   pattern: (pattern) => (isPattern(pattern) ? undefined : 'the pattern is not a regular expression of ECMAScript'),
   properties: (members) => (Object.hasOwn(members ?? {}, '__proto__') ? PROTO_FAULT : undefined),
   required: (names) => ([names].flat().includes('__proto__') ? PROTO_FAULT : undefined),

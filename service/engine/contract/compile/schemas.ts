@@ -5,7 +5,7 @@ import type { Schema } from '../compiled.ts'
 import type { Findings } from './findings.ts'
 import { compileKeyword, CONDITIONS, keywordFault, keywordNote, numberRule, SAME_VALUE, type Use } from './keywords.ts'
 import { LEADS_NOWHERE, type Report, resolveReference } from './references.ts'
-import { allMembers, allParts, declaredTypes, isFile, type Part, partWith, valuesAt } from './shapes.ts'
+import { allMembers, allParts, bytesRule, declaredTypes, isFile, type Part, partWith, valuesAt } from './shapes.ts'
 import { type Check, isObject, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
@@ -101,7 +101,12 @@ export class Schemas {
   /** @param parts all schemas that are about the same value; null where members count that only the other side sends */
   #convert(schema: unknown, use: Use, parts: readonly Part[] | null = allParts(schema)): Schema {
     if (!isObject(schema)) return schema !== false
-    if (use === 'form' && isFile(schema)) return this.#fileOf(schema)
+    if (use === 'form' && isFile(schema)) {
+      for (const each of allParts(schema)) this.#files.add(each)
+      const rule = bytesRule(schema)
+      if (rule === undefined) this.#refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
+      return { file: rule ?? {} }
+    }
     const converted: Record<string, unknown> = {}
     for (const key of Object.keys(schema)) {
       const fault = keywordFault(key, schema, use)
@@ -132,13 +137,6 @@ export class Schemas {
     return { ...separateContains(converted), ...numberRule(schema) }
   }
 
-  #fileOf(schema: Part): Schema {
-    const parts = allParts(schema)
-    for (const each of parts) this.#files.add(each)
-    const [least, most] = ['minLength', 'maxLength'].map((key) => parts.map((part) => part[key]).filter(isLength))
-    return { file: { least: Math.max(0, ...(least ?? [])), most: Math.min(Number.MAX_SAFE_INTEGER, ...(most ?? [])) } }
-  }
-
   /** The schemas of members, and the defaults of those that may be absent from a request. */
   #membersOf(schema: Part, use: Use, convert: (schema: unknown) => Schema) {
     const defaults: Record<string, string> = {}
@@ -154,12 +152,11 @@ export class Schemas {
 }
 
 const CHOICES = /^(anyOf|oneOf|then|else|not|if)$/
-const isLength = (value: unknown) => typeof value === 'number'
 
 /** Whether a keyword would make a type of what it does not say: null without a type, a file of a text. */
 function isIdle(key: string, schema: Part, use: Use): boolean {
   if (key === 'nullable') return declaredTypes(schema).length === 0
-  return use !== 'form' && ((key === 'format' && schema[key] === 'binary') || key === 'contentMediaType')
+  return use !== 'form' && key === 'format' && schema[key] === 'binary'
 }
 
 /** Ajv would not look at `contains` in a list that is shorter than `prefixItems`. */
