@@ -1,6 +1,7 @@
 // Finds out which schemas apply to which parts of a valid value: JSON Schema 2020-12, section 7.7.1.
 import type { Schema } from './compiled.ts'
 import { isInt64, toInt64 } from './numbers.ts'
+import { toRegExp } from './patterns.ts'
 import { parseJson } from '../http/json.ts'
 
 /** A schema that is an object, as schemas.ts compiles it. */
@@ -220,22 +221,3 @@ export class Annotations {
 
 const restOf = ({ unevaluatedItems, unevaluatedProperties }: Keywords, value: object) =>
   Array.isArray(value) ? unevaluatedItems : unevaluatedProperties
-
-const PATTERNS = new Map<string, RegExp>()
-
-/** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4); without it if it works only so. @throws {SyntaxError} */
-export function toRegExp(pattern: string): RegExp {
-  const known = PATTERNS.get(pattern)
-  if (known !== undefined) return known
-  const compiled = tryUnicode(pattern) ?? new RegExp(pattern)
-  PATTERNS.set(pattern, compiled)
-  return compiled
-}
-
-function tryUnicode(pattern: string): RegExp | undefined {
-  try {
-    return new RegExp(pattern, 'u')
-  } catch {
-    return undefined
-  }
-}

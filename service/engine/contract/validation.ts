@@ -3,9 +3,10 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import type { DataValidateFunction, FormatDefinition, SchemaValidateFunction } from 'ajv/dist/types/index.js'
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { Annotations, CHANGES, type Found, type Keywords, type Place, toRegExp } from './annotations.ts'
+import { Annotations, CHANGES, type Found, type Keywords, type Place } from './annotations.ts'
 import type { BytesRule, Schema } from './compiled.ts'
 import { compileNumber, describeNumber, digitsOf, isNumber, type NumberRule } from './numbers.ts'
+import { toRegExp } from './patterns.ts'
 import { parseJson } from '../http/json.ts'
 
 /**
