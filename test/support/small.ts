@@ -6,7 +6,7 @@ import { type Contract, readContract } from '../../service/engine/contract/contr
 import { addRoutes, type OperationHooks } from '../../service/engine/contract/routes.ts'
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { type MakeGuard, requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
-import { answerError } from '../../service/engine/http/errors.ts'
+import { answerError } from '../../service/engine/http/error-answers.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */

@@ -6,7 +6,7 @@ import type { Body, Media, Operation } from './compiled.ts'
 import { readText } from './parameters.ts'
 import type { Validators } from './validation.ts'
 import { type Parsed, parseTwice, STRICT_UTF8 } from '../http/json.ts'
-import { countHeader } from '../http/protocol.ts'
+import { countHeader } from '../http/headers.ts'
 import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {
