@@ -6,8 +6,8 @@ import { type Contract, readContract } from '../../service/engine/contract/contr
 import { addRoutes, type OperationHooks } from '../../service/engine/contract/routes.ts'
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { type MakeGuard, requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
-import { answerError } from '../../service/engine/http/errors.ts'
-import { answerOtherMethods, checkPath } from '../../service/engine/http/protocol.ts'
+import { answerError } from '../../service/engine/http/error-answers.ts'
+import { answerOtherMethods, checkPath } from '../../service/engine/http/paths.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
