@@ -75,10 +75,7 @@ export function makeServer({ config, log, maxConnections, secret = /(?!)/, isMea
   app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
-  // Only media types of the contract get a parser. The body of DELETE is ignored: it has no meaning (RFC 9110, section
-  // 9.3.5), but many clients send one, or only its type.
-  app.removeAllContentTypeParsers()
-  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
+  app.removeAllContentTypeParsers() // only media types of the contract get a parser
 
   const cutSlowReaders = slowReaderCutter(log, config.ANSWER_TIMEOUT)
   const timer = setInterval(() => cutSlowReaders(openRequests.all()), CHECK_INTERVAL).unref()
