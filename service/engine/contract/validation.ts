@@ -6,6 +6,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { Annotations, CHANGES, type Found, type Keywords, type Place } from './annotations.ts'
 import type { BytesRule, Schema } from './compiled.ts'
 import { compileNumber, describeNumber, digitsOf, isNumber, type NumberRule } from './numbers.ts'
+import { toRegExp } from './patterns.ts'
 import { parseJson } from '../http/json.ts'
 
 /**
@@ -33,7 +34,8 @@ export class Validators {
   constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof CHANGES) {
     // compile.ts has checked the schemas. To compile JSON Schema's meta-schema would take longer than to compile them all.
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
-    const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true, loopRequired: 0 })
+    const code = { regExp: Object.assign(toRegExp, { code: 'toRegExp' }) }
+    const ajv = new Ajv2020({ ...lean, code, ownProperties: true, verbose: true, loopRequired: 0 })
     ajv.opts.unevaluated = false // Ajv's has faults, so these keywords are ours.
     addFormats.default(ajv)
     for (const format of ['date-time', 'time'] as const) {
