@@ -7,7 +7,13 @@ declare global {
 
 /** Writes JSON in which each `bigint` is a number with all its digits. */
 export function exactJson(value: unknown): string {
+  if (!hasBigint(value)) return JSON.stringify(value) // a function for each member would take twice the time
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
+}
+
+function hasBigint(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
+  return Object.values(value).some(hasBigint)
 }
 
 /** The JSON text of a value. It is sent without a check. */
@@ -52,15 +58,11 @@ export function parseTwice(bytes: Uint8Array): Parsed {
 
 /** Counts the colons outside of strings in a valid JSON text: there is one for each member. */
 function countColons(text: string): number {
-  let count = 0
-  let isString = false
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (character === '"') isString = !isString
-    else if (character === '\\') at++
-    else if (!isString && character === ':') count++
-  }
-  return count
+  const outside = text
+    .replaceAll(/\\./g, '')
+    .split('"')
+    .filter((_, index) => index % 2 === 0)
+  return outside.join('').split(':').length - 1
 }
 
 /**

@@ -9,17 +9,24 @@ const MAX_PIPELINED = 128
 
 const waiting = new WeakMap<Socket, number>()
 
+type Begin = (request: IncomingMessage, response: ServerResponse) => void
+
 /**
- * Begins a request when the previous response on its connection has ended. Until then, nothing more is read from the
- * connection. A connection with too many waiting requests is closed.
+ * Makes a function that begins a request when the previous response on its connection has ended. Until then, nothing more
+ * is read from the connection. A connection with too many waiting requests is closed.
  */
-export function waitForPrevious({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
-  const count = (waiting.get(socket) ?? 0) + 1
-  if (count > MAX_PIPELINED) {
-    socket.destroy()
-    return
+export function afterPrevious(begin: Begin): Begin {
+  return (request, response) => {
+    // Node gives a response its socket when the previous response on the connection has ended.
+    if (response.socket === null) wait(request.socket, response, () => begin(request, response))
+    else begin(request, response)
   }
+}
+
+function wait(socket: Socket, response: ServerResponse, begin: () => void): void {
+  const count = (waiting.get(socket) ?? 0) + 1
   waiting.set(socket, count)
+  if (count > MAX_PIPELINED) socket.destroy()
   // In the next tick, because Node continues to read at the end of a request.
   process.nextTick(() => (waiting.get(socket) ?? 0) > 0 && socket.pause())
   response.once('socket', () => {

@@ -2,8 +2,9 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { HttpError } from '../errors.ts'
-import { answerOtherMethods, checkPath, checkProtocol } from '../http/protocol.ts'
+import { checkFraming } from '../http/framing.ts'
 import { startRequest } from '../http/open-requests.ts'
+import { answerOtherMethods, checkPath } from '../http/paths.ts'
 import { listen, makeServer } from '../http/server.ts'
 import type { Store } from '../store/store.ts'
 import { readinessCheck } from './readiness.ts'
@@ -27,7 +28,7 @@ export async function openAdmin(name: string, config: Config, log: Logger, secre
   // Fastify would log the port before there are metrics; `serving` logs it.
   const quiet = log.isLevelEnabled('warn') ? log.child({}, { level: 'warn' }) : log
   const app = makeServer({ config, log: quiet, maxConnections: MAX_CONNECTIONS, ...(secret && { secret }) })
-  for (const hook of [startRequest, checkProtocol, checkPath]) app.addHook('onRequest', hook)
+  for (const hook of [startRequest, checkFraming, checkPath]) app.addHook('onRequest', hook)
   const addOtherMethods = answerOtherMethods(app)
   app.get('/livez', async () => 'ok\n')
   app.get('/readyz', async () => {

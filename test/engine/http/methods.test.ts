@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
-import { answerError } from '../../../service/engine/http/errors.ts'
-import { answerOtherMethods, checkPath } from '../../../service/engine/http/protocol.ts'
+import { answerError } from '../../../service/engine/http/error-answers.ts'
+import { answerOtherMethods, checkPath } from '../../../service/engine/http/paths.ts'
 import { allowOf } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
 

@@ -605,7 +605,9 @@ export const contract: CompiledContract<components, operations> = {
           "name": "limit",
           "required": false,
           "schema": "request-0",
-          "type": "integer",
+          "types": [
+            "integer"
+          ],
           "list": null
         },
         {
@@ -613,7 +615,9 @@ export const contract: CompiledContract<components, operations> = {
           "name": "cursor",
           "required": false,
           "schema": "request-1",
-          "type": "string",
+          "types": [
+            "string"
+          ],
           "list": null
         }
       ],
@@ -709,7 +713,9 @@ export const contract: CompiledContract<components, operations> = {
           "name": "id",
           "required": true,
           "schema": "request-8",
-          "type": "int64",
+          "types": [
+            "int64"
+          ],
           "list": null
         }
       ],
@@ -756,7 +762,9 @@ export const contract: CompiledContract<components, operations> = {
           "name": "id",
           "required": true,
           "schema": "request-8",
-          "type": "int64",
+          "types": [
+            "int64"
+          ],
           "list": null
         }
       ],
@@ -879,7 +887,9 @@ export const contract: CompiledContract<components, operations> = {
           "name": "key",
           "required": true,
           "schema": "request-15",
-          "type": "string",
+          "types": [
+            "string"
+          ],
           "list": null
         }
       ],
@@ -926,7 +936,9 @@ export const contract: CompiledContract<components, operations> = {
           "name": "key",
           "required": true,
           "schema": "request-15",
-          "type": "string",
+          "types": [
+            "string"
+          ],
           "list": null
         }
       ],
