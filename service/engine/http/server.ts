@@ -10,7 +10,7 @@ import { requestIds } from './headers.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, startRequest } from './open-requests.ts'
 import { NO_SUCH_PATH } from './paths.ts'
-import { afterPrevious } from './pipelining.ts'
+import { waitForPrevious } from './pipelining.ts'
 import { makeRefusals } from './refusals.ts'
 import { logWhenClosed } from './request-log.ts'
 import { slowReaderCutter } from './slow-readers.ts'
@@ -87,11 +87,16 @@ export function makeServer({ config, log, maxConnections, secret = /(?!)/, isMea
     server.maxHeadersCount = 0 // Node would silently drop headers above its count; checkFraming refuses the request.
     server.setTimeout(milliseconds(config.STALL_TIMEOUT))
     // Without a listener, Node would answer the last two events itself, without an Error body.
-    const receive = afterPrevious(begin)
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, receive)
     server.on('connect', (request) => admission.admit(() => refuseConnect(request)))
     server.on('drop', () => countShed())
     return server
+
+    function receive(request: IncomingMessage, response: ServerResponse): void {
+      // Node gives a response its socket when the previous response on the connection has ended.
+      if (response.socket === null) waitForPrevious(request, response, () => begin(request, response))
+      else begin(request, response)
+    }
 
     function begin(request: IncomingMessage, response: ServerResponse): void {
       // The previous response may have been the last one of the connection (RFC 9112, section 9.6).

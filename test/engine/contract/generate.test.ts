@@ -1,27 +1,30 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../service/engine/programs/generate.ts'
 import { dryRun } from '../../../service/engine/contract/compile/dry-run.ts'
+import { OPENAPI } from '../../support/own.ts'
+import { product } from '../../support/product/product.ts'
+import { putTestProduct } from '../../support/project.ts'
 import { contract } from '../../support/small.ts'
 
 t.test('the types are those of the contract, with int64 as bigint', async (t) => {
-  const types = await generateTypes(resolve('openapi.yaml'), resolve('service/contract.gen.ts'))
-  t.equal(readFileSync('service/contract.gen.ts', 'utf8'), types)
+  const { generated } = product.contract
+  const types = await generateTypes(OPENAPI, generated)
+  t.equal(readFileSync(generated, 'utf8'), types)
   t.match(types, 'PlantId: bigint;')
   t.match(types, /Limit: number;/)
 })
 
 t.test('a fault is told with its file and line', async (t) => {
   const file = `${t.testdir()}/openapi.yaml`
-  writeFileSync(file, readFileSync('openapi.yaml', 'utf8').replace(/^ {2}version: .*\n/m, ''))
+  writeFileSync(file, readFileSync(OPENAPI, 'utf8').replace(/^ {2}version: .*\n/m, ''))
   await t.rejects(generateTypes(file, `${file}.ts`), { name: 'StartupError', message: /openapi\.yaml:2: .*version/ })
 })
 
 t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
   const { folder, generate } = project(t)
-  const yaml = readFileSync('openapi.yaml', 'utf8')
+  const yaml = readFileSync(OPENAPI, 'utf8')
   writeFileSync(`${folder}/openapi.yaml`, yaml)
   t.equal(generate('--check').status, 0)
   writeFileSync(`${folder}/openapi.yaml`, yaml.replaceAll('deletePayout', 'removePayout'))
@@ -203,6 +206,7 @@ components:
 function project(t: Test) {
   const folder = t.testdir()
   cpSync('service', `${folder}/service`, { recursive: true })
+  putTestProduct(folder)
   mkdirSync(`${folder}/node_modules`)
   symlinkSync(`${process.cwd()}/node_modules/@types`, `${folder}/node_modules/@types`)
   const node = (...words: string[]) => spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
