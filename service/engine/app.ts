@@ -6,8 +6,9 @@ import type { Config } from './config.ts'
 import { readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { checkBody } from './contract/bodies.ts'
+import { commonErrorWriter } from './contract/errors.ts'
 import { addRoutes, type OperationHooks } from './contract/routes.ts'
-import { requireCaller } from './contract/security.ts'
+import { requireCaller, servedAlternatives } from './contract/security.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
 import { answerOtherMethods, checkPath, checkProtocol, checkQuery } from './http/protocol.ts'
@@ -50,7 +51,7 @@ export interface Parts {
  * @throws {StartupError} if the contract and the code do not fit
  */
 export async function buildApp({ product, config, store, log, ...options }: Parts): Promise<FastifyInstance> {
-  const contract = await readContract(options.contract ?? fileOf(product), config.BASE_URL, product.contract)
+  const contract = await readContract(options.contract ?? fileOf(product), config.BASE_URL, product.contract, product)
   const onTooBusy = () => SHED.inc()
   const app = makeServer({
     config,
@@ -58,6 +59,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
     maxConnections: config.MAX_CONNECTIONS,
     secret: textOfTokens(product.tokenPrefix),
     logsRequests: true,
+    writeError: commonErrorWriter(contract, product),
     onTooBusy,
   })
   app.decorate('contract', contract)
@@ -66,7 +68,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
   const checkAccessToken = accessTokenChecker(product.tokenPrefix, store)
   // Loaded only where it is needed: the service starts faster.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const makeGuard = await buildGuards(app, product.name, checkAccessToken, checkJwt)
+  const makeGuard = await buildGuards(app, product.name, product.guards, checkAccessToken, checkJwt)
 
   // The hooks run in this order. The first one that refuses a request answers it.
   // For every request, also one of an unknown path:
@@ -78,7 +80,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
   // Then for the requests of an operation:
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
-      requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
+      requireCaller(servedAlternatives(security, product), makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
       checkQuery, // 400
       ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
     ],

@@ -30,7 +30,7 @@ export async function addRoutes(
   hooks: OperationHooks,
   draft = false,
 ): Promise<void> {
-  const { operations, schemas } = contract
+  const { operations, product, schemas } = contract
   const methods = listMethods(services)
   const ids = operations.map(({ id }) => id)
   const misfits = [
@@ -43,7 +43,7 @@ export async function addRoutes(
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
   await addBodyParsers(app, operations)
-  const requests = new Validators(schemas, 'request')
+  const requests = new Validators(schemas, 'request', product.formats)
   let responses: Validators | undefined
   const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
@@ -52,11 +52,11 @@ export async function addRoutes(
     const readQuery = parametersReader(parameters, 'query', requests)
     const readHeaders = parametersReader(parameters, 'header', requests)
     const readBody = body === null ? () => undefined : bodyReader(body, requests)
-    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response')))
+    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response', product.formats)))
     return {
       method,
       url: path.replaceAll(':', '::').replaceAll(/{([^}]+)}/g, (_, name: string) => `:${routerName(name)}`),
-      config: { writeError: errorWriter(operation), ...(body && { content: body.content }) },
+      config: { writeError: errorWriter(operation.errors, product), ...(body && { content: body.content }) },
       ...hooks(operation),
       handler: async (request, reply) => {
         const { caller } = request

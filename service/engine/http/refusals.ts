@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { HttpError } from '../errors.ts'
-import { plainError, TOO_BUSY } from './errors.ts'
+import { plainError, TOO_BUSY, type WriteError } from './errors.ts'
 import { STATUS_CODES } from './node.ts'
 import type { OpenRequests, Refused } from './open-requests.ts'
 import { BAD_VERSION } from './protocol.ts'
@@ -12,6 +12,7 @@ export interface ServerParts {
   readonly openRequests: OpenRequests
   /** Gives a request its id, by its headers. */
   readonly requestId: (request: Pick<IncomingMessage, 'headers'>) => string
+  readonly writeError: WriteError
 }
 
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
@@ -28,7 +29,7 @@ const PARSER_ERRORS = new Map([
 export function refuseTooBusy(request: IncomingMessage, response: ServerResponse, server: ServerParts): void {
   const open = server.openRequests.latest(request.socket)
   if (open !== undefined) open.isShed = true
-  const { headers, body } = plainError(TOO_BUSY, server.requestId(request))
+  const { headers, body } = plainError(TOO_BUSY, server.requestId(request), server.writeError)
   response.writeHead(TOO_BUSY.statusCode, headers).end(body)
 }
 
@@ -64,18 +65,18 @@ function refuse(socket: Socket, error: HttpError, known: Known, server: ServerPa
   const { headers, ...about } = known
   if (isOpen && socket.writable) {
     latest.status = error.statusCode
-    write(socket, error, latest.fastify?.request.id ?? server.requestId(latest.request))
+    write(socket, error, latest.fastify?.request.id ?? server.requestId(latest.request), server)
   } else if (!isInBody && socket.writable) {
     const id = server.requestId({ headers })
-    write(socket, error, id)
+    write(socket, error, id, server)
     server.openRequests.countRefused({ id, status: error.statusCode, ...about })
   }
   socket.destroySoon()
 }
 
 /** Writes a whole HTTP/1.1 response, the last one of its connection. */
-function write(socket: Socket, error: HttpError, id: string): void {
-  const { headers, body } = plainError(error, id)
+function write(socket: Socket, error: HttpError, id: string, { writeError }: ServerParts): void {
+  const { headers, body } = plainError(error, id, writeError)
   const all = { ...headers, date: new Date().toUTCString(), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}\r\n${lines.join('')}\r\n${body}`)

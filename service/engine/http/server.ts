@@ -4,7 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { Admission } from './admission.ts'
-import { answerError } from './errors.ts'
+import { answerError, usualError, type WriteError } from './errors.ts'
 import { BAD_TARGET, endsConnection, NO_SUCH_PATH, requestIds } from './protocol.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, startRequest } from './open-requests.ts'
@@ -23,17 +23,20 @@ interface Options {
   readonly secret?: RegExp
   /** Whether requests are logged and measured. */
   readonly logsRequests?: boolean
+  /** Writes the errors outside of the operations. */
+  readonly writeError?: WriteError
   /** Called for each request, and each connection, that is refused because there are too many. */
   readonly onTooBusy?: () => void
 }
 
 /** Makes an HTTP server with its limits, errors and request ids. Each port of the service is one. */
 export function makeServer(options: Options): FastifyInstance {
-  const { config, log, maxConnections, secret = /(?!)/, logsRequests = false, onTooBusy = () => undefined } = options
+  const { config, log, maxConnections, secret = /(?!)/, logsRequests = false, writeError = usualError } = options
+  const { onTooBusy = () => undefined } = options
   const admission = new Admission(log, onTooBusy)
   const openRequests = new OpenRequests(log, logsRequests, (reason) => admission.countRefusal(reason))
   const requestId = requestIds(secret)
-  const refusing = { openRequests, requestId }
+  const refusing = { openRequests, requestId, writeError }
 
   const app = Fastify({
     serverFactory: (route) => listenTo(createServer(serverOptions(config)), route),
@@ -55,6 +58,7 @@ export function makeServer(options: Options): FastifyInstance {
     clientErrorHandler: (error, socket) => admission.admit(() => refuseBytes(error, socket, refusing)),
   })
   app.decorate('openRequests', openRequests)
+  app.decorate('writeError', writeError)
   app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))

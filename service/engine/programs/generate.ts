@@ -11,6 +11,7 @@ import { readWords, runCommand } from './command.ts'
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 
 import { compile } from '../contract/compile/compile.ts'
+import type { Extensions } from '../contract/extensions.ts'
 import { dryRun } from '../contract/compile/dry-run.ts'
 import { configOf, type PathItem, readOpenApi } from '../contract/compile/document.ts'
 import { deref, derefEntries } from '../contract/compile/references.ts'
@@ -21,11 +22,17 @@ import { exactJson } from '../http/json.ts'
  * Generates the types of a contract with openapi-typescript, int64 as `bigint`, and adds the compiled contract.
  * @param file the path of the OpenAPI document
  * @param target the path of the generated file
+ * @param product what the product adds
  * @param note is told each note, with file and line
  * @throws {StartupError} with file, line and reason of each fault
  */
-export async function generateTypes(file: string, target: string, note?: (line: string) => void): Promise<string> {
-  const compiled = await compile(file, note)
+export async function generateTypes(
+  file: string,
+  target: string,
+  product: Extensions = {},
+  note?: (line: string) => void,
+): Promise<string> {
+  const compiled = await compile(file, product, note)
   const { root, bundle } = await readOpenApi(file, () => undefined) // its faults are known
   await bundle()
   prepare(root)
@@ -53,6 +60,8 @@ export async function generateTypes(file: string, target: string, note?: (line: 
     },
   })
   const types = astToString(nodes).trimEnd()
+  const names = Object.keys(root.components?.securitySchemes ?? {}).map((name) => JSON.stringify(name))
+  const schemes = names.length === 0 ? 'never' : names.join(' | ')
   const from = (path: string) => {
     const found = relative(dirname(target), path)
     return JSON.stringify(found.startsWith('.') ? found : `./${found}`)
@@ -64,7 +73,7 @@ ${types}
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;
 /** The answer of a method. */
 export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
-export const contract: CompiledContract<components, operations> = {
+export const contract: CompiledContract<components, operations, ${schemes}> = {
   file: import.meta.resolve(${from(file)}),
   generated: import.meta.filename,
 ${JSON.stringify(compiled, null, 2).slice(2, -2)}
@@ -94,7 +103,8 @@ const USAGE = `usage: generate [--check]          compiles the contract, and wri
        generate --dry-run FILE    says how each operation of a document would be served, and changes nothing`
 
 /** Runs the command. */
-export function generate({ contract: { file, generated } }: Product): Promise<void> {
+export function generate(product: Product): Promise<void> {
+  const { file, generated } = product.contract
   return runCommand(USAGE, async (words) => {
     const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
     const { check, 'dry-run': draft } = readWords(words, [], options).values
@@ -102,7 +112,7 @@ export function generate({ contract: { file, generated } }: Product): Promise<vo
       console.log(await dryRun(draft))
       return
     }
-    const types = await generateTypes(fileURLToPath(file), generated, console.error)
+    const types = await generateTypes(fileURLToPath(file), generated, product, console.error)
     if (check !== true) writeFileSync(generated, types)
     else if (readFileSync(generated, 'utf8') !== types) {
       throw new Error(`${relative('.', generated)} does not fit the contract: run \`npm run generate\``)

@@ -1,9 +1,10 @@
 // Compiles the paths of a contract for routes.ts, and refuses everything that routes.ts can't do as described.
 import type { Operation, Parameter, Requirement } from '../compiled.ts'
-import { readSecurityScheme } from '../security.ts'
+import { isGuarded, readSecurityScheme } from '../security.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries, tryDeref } from './references.ts'
-import { readBody, readErrors, readResponse } from './messages.ts'
+import { readErrors } from './errors.ts'
+import { readBody, readResponse } from './messages.ts'
 import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
 import { partWith, textType } from './shapes.ts'
@@ -33,6 +34,8 @@ const PATH = /^(\/([\w.~!$&'+,;=@:-]+|{[^{}/]+}))*\/?$/
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 /** OpenAPI ignores these headers as parameters, and describes them by other means (3.1.0, section 4.8.12.2). */
 const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
+
+const SCHEME = 'write names of HTTP, and an apiKey in a header, a query or a cookie'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const
 
@@ -109,7 +112,7 @@ function readOperation(
   // A parameter of the operation replaces the same parameter of its path.
   const parameters = [...inherited, ...own].map(deref).map((each) => [keyOf(each), each] as const)
   return {
-    security: security.map((schemes) => readRequirements(context, schemes)),
+    security: readSecurity(context, security),
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
     body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
     responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
@@ -121,16 +124,29 @@ function readOperation(
 const keyOf = ({ in: place, name }: openapi.Parameter) =>
   place === 'header' ? `header ${name.toLowerCase()}` : `${String(place)} ${name}`
 
-function readRequirements({ root, refuse }: Context, schemes: Readonly<Record<string, string[]>>): Requirement[] {
-  return Object.entries(schemes).flatMap(([name, scopes]) => {
-    const described = root.components?.securitySchemes?.[name]
-    const scheme = described && readSecurityScheme(deref(described))
-    const instead = 'write "type: http, scheme: bearer", or an apiKey in a header'
-    if (scheme !== undefined) return { scheme, scopes }
-    if (described) refuse(described, `the security scheme ${name} is not served: ${instead}`)
-    else refuse(schemes, `the security scheme ${name} is not in components/securitySchemes`, name)
-    return []
-  })
+type Described = Readonly<Record<string, string[]>>
+
+/** Reads the alternatives. The product must have guards for one of them. */
+function readSecurity({ root, refuse, note, product }: Context, described: readonly Described[]): Requirement[][] {
+  const all = described.map((schemes) =>
+    Object.entries(schemes).flatMap(([name, scopes]) => {
+      const node = root.components?.securitySchemes?.[name]
+      const scheme = node && readSecurityScheme(name, deref(node))
+      if (node === undefined) refuse(schemes, `the security scheme ${name} is not in components/securitySchemes`, name)
+      else if (scheme === undefined) refuse(node, `the security scheme ${name} is not served: ${SCHEME}`)
+      return node && scheme ? [{ node, scheme, scopes, isServed: isGuarded(scheme, product ?? {}) }] : []
+    }),
+  )
+  const isLeft = all.some((each) => each.every(({ isServed }) => isServed))
+  for (const { node, scheme, isServed } of all.flat()) {
+    const guard = `guards: { '${scheme.name}': (request) => ... }`
+    const text = `the security scheme ${scheme.name}`
+    if (isServed) continue
+    if (product === undefined) note(node, `${text} is served with a guard of the product: ${guard}`)
+    else if (isLeft) note(node, `${text} is left out: the product has no ${guard}`)
+    else refuse(node, `${text} needs a guard: write ${guard} in the product`)
+  }
+  return all.map((each) => each.map(({ scheme, scopes }) => ({ scheme, scopes })))
 }
 
 function readParameter(context: Context, parameter: openapi.Parameter): Parameter {

@@ -2,12 +2,16 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { Annotations, CHANGES } from '../annotations.ts'
 import type { Schema } from '../compiled.ts'
+import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
 import { compileKeyword, CONDITIONS, keywordFault, numberRule, SAME_VALUE, type Use } from './keywords.ts'
 import { LEADS_NOWHERE, type Report, resolveReference } from './references.ts'
 import { allMembers, allParts, isFile, type Part, partWith, valuesAt } from './shapes.ts'
 import { type Check, isObject, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
+
+/** Decides who writes an error. @param checkOf finds the validation of a schema, by its id */
+type ErrorTask = (checkOf: (schema: string) => Check) => void
 
 /** The document to compile, and the collectors of its schemas, faults and notes. */
 export interface Context {
@@ -16,6 +20,10 @@ export interface Context {
   readonly findings: Findings
   readonly refuse: Report
   readonly note: Report
+  /** What the product adds; undefined for a document of which no product is known. */
+  readonly product: Extensions | undefined
+  /** What is to do with the schemas of errors when they are complete. */
+  readonly errors: ErrorTask[]
 }
 
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
@@ -26,8 +34,12 @@ export class Schemas {
   readonly #ids = new Map<string, Map<unknown, string>>()
   readonly #refuse: Report
 
-  constructor(refuse: Report) {
+  readonly #formats: Extensions['formats']
+
+  /** @param formats of the product */
+  constructor(refuse: Report, formats?: Extensions['formats']) {
     this.#refuse = refuse
+    this.#formats = formats
   }
 
   /** Adds a schema, and the schemas that it refers to. @param isCondition whether it is below `not` or `if` @returns its id */
@@ -63,15 +75,19 @@ export class Schemas {
     this.#values.push({ value, schema, node, key, fault })
   }
 
-  /** Refuses each value that does not fit its schema. The schemas must be complete. */
-  checkValues(): void {
-    const validators = new Validators(this.all, 'response')
+  /** Refuses each value that does not fit its schema, and runs the tasks. The schemas must be complete. */
+  checkValues(tasks: readonly ErrorTask[]): void {
+    const validators = new Validators(this.all, 'response', this.#formats)
     const known = new Map<string, Check>() // many errors have the same schema
-    for (const { value, schema, node, key, fault } of this.#values) {
+    const checkOf = (key: string, schema: Schema) => {
       const id = JSON.stringify([key, schema])
       const check = known.get(id) ?? validators.compile(key, schema)
       known.set(id, check)
-      const checked = check(value)
+      return check
+    }
+    for (const each of tasks) each((schema) => checkOf('body', { $ref: schema }))
+    for (const { value, schema, node, key, fault } of this.#values) {
+      const checked = checkOf(key, schema)(value)
       if (checked.fault !== undefined) this.#refuse(node, fault ?? checked.fault, key)
     }
   }
@@ -82,7 +98,8 @@ export class Schemas {
     if (use === 'form' && isFile(schema)) return { file: true }
     const converted: Record<string, unknown> = {}
     for (const key of Object.keys(schema)) {
-      const fault = keywordFault(key, schema, use)
+      const isOfProduct = key === 'format' && Object.hasOwn(this.#formats ?? {}, String(schema[key]))
+      const fault = isOfProduct ? undefined : keywordFault(key, schema, use)
       if (fault !== undefined) {
         this.#refuse(schema, fault, key)
         continue
