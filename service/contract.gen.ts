@@ -364,7 +364,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
   generated: import.meta.filename,
   "title": "Plant Store",
   "sources": {
-    "openapi.yaml": "a1cc90a582899e50d7ebf9d8cbec1cab97fc778807d9cd4c95d19977107e9de6"
+    "openapi.yaml": "ddf97de709d36628f66d2f1900ce9fee8aa24d8a0b4bace4c6e8b589f942f8ca"
   },
   "bundle": null,
   "baseUrl": [
@@ -397,7 +397,9 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           "name": "limit",
           "required": false,
           "schema": "request-0",
-          "type": "integer",
+          "types": [
+            "integer"
+          ],
           "list": null
         },
         {
@@ -405,7 +407,9 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           "name": "cursor",
           "required": false,
           "schema": "request-1",
-          "type": "string",
+          "types": [
+            "string"
+          ],
           "list": null
         }
       ],
@@ -509,7 +513,9 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           "name": "id",
           "required": true,
           "schema": "request-8",
-          "type": "int64",
+          "types": [
+            "int64"
+          ],
           "list": null
         }
       ],
@@ -577,7 +583,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
       "type": "string",
       "minLength": 1,
       "maxLength": 255,
-      "pattern": "^[\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀]*[^\\x00\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀][^\\x00]*$",
+      "pattern": "^[\\x09-\\x0D\\x1C-\\x20]*[^\\x00\\x09-\\x0D\\x1C-\\x20][^\\x00]*$",
       "description": "The name of the plant. At least one character is not white space. NUL is not allowed."
     },
     "response-5": {
@@ -641,7 +647,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
       "type": "string",
       "minLength": 1,
       "maxLength": 255,
-      "pattern": "^[\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀]*[^\\x00\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀][^\\x00]*$",
+      "pattern": "^[\\x09-\\x0D\\x1C-\\x20]*[^\\x00\\x09-\\x0D\\x1C-\\x20][^\\x00]*$",
       "description": "The name of the plant. At least one character is not white space. NUL is not allowed."
     },
     "request-10": {

@@ -1,6 +1,9 @@
 import type { components, Request, Result } from './contract.gen.ts'
 import { refusal, type Collection } from './engine/index.ts'
 
+/** Texts of white space only. The contract's pattern says so of ASCII: not every client can read others in a pattern. */
+const BLANK = /^[\s\x1C-\x1F\x85]*$/
+
 /** The operations of the contract, a method for each operationId. */
 export class PlantService {
   readonly #plants: Collection<components['schemas']['Plant']>
@@ -10,6 +13,7 @@ export class PlantService {
   }
 
   async createPayout({ caller, body: { id, ...plant } }: Request<'createPayout'>): Promise<Result<'createPayout'>> {
+    if (BLANK.test(plant.name)) return refusal(400, 'body/name must have a character that is not white space')
     const stored = await this.#plants.create(caller, id, plant)
     if (stored.name === plant.name && stored.tag === plant.tag) return { status: 200, body: stored }
     return refusal(409, `Another plant has the id ${id}`)

@@ -135,3 +135,28 @@ t.test("a cursor gives no access to another caller's plants", async (t) => {
   t.equal(cursor.length, 11)
   t.strictSame(await other.list({ cursor }), [])
 })
+
+t.test('a name has a character that is not white space, of whatever script', async (t) => {
+  const { create } = await newCaller()
+  const blank = [
+    ' ',
+    '\t',
+    '\u001c',
+    '\u0085',
+    '\u00a0',
+    '\u1680',
+    '\u2003',
+    '\u2028',
+    '\u202f',
+    '\u205f',
+    '\u3000',
+    '\ufeff',
+  ]
+  for (const each of [...blank, blank.join('')]) {
+    const { error, response } = await create(7, { name: each })
+    t.equal(response.status, 400, encodeURIComponent(each))
+    t.match(error, { error: 400, message: /^body\/name / })
+  }
+  for (const name of ['é', '\u3000日本', '\u200b', '🌱 '])
+    t.equal((await create(7, { name })).response.status, name === 'é' ? 200 : 409)
+})

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'
-import { parse, parseDocument, stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { fields, isObject } from '../support/schemas.ts'
 
 /** Reads a contract as the service does: with merge keys. */
@@ -19,55 +18,16 @@ interface Report {
 const contract = readFileSync('openapi.yaml', 'utf8')
 const released = readFileSync('test/released/openapi.yaml', 'utf8')
 
-/**
- * Schemas of texts that are written otherwise than in the released contract and accept the same texts. Redocly reads
- * neither `allOf` nor patterns and would report each as breaking. The list is empty again after the next release.
- */
-const REWRITTEN: readonly [before: string[], after: string[]][] = [
-  [
-    ['components', 'schemas', 'Name'],
-    ['components', 'schemas', 'Name'],
-  ],
-  [
-    ['components', 'schemas', 'Tag'],
-    ['components', 'schemas', 'Tag'],
-  ],
-  [
-    ['paths', '/plants', 'get', 'parameters', '1', 'schema'],
-    ['components', 'parameters', 'Cursor', 'schema'],
-  ],
-]
-
-/**
- * The released contract gives `Allow` to each error. The service sends it only with 405, which is among the `default` errors:
- * any other error with `Allow` fails the test that gets it.
- */
-const NEVER_SENT = /\/responses\/4\d\d\/\$ref\/headers\/Allow$/
-
 t.test('what breaks callers of the released contract has a new major version and is in the changelog', async (t) => {
-  const before = parseDocument(released, { intAsBigInt: true, merge: true })
-  const after = parseDocument(contract, { intAsBigInt: true, merge: true })
-  for (const [from, to] of REWRITTEN) before.setIn(from, after.getIn(to))
-  t.strictSame(faults(t, String(before), contract, readFileSync('CHANGELOG.md', 'utf8')), [])
-})
-
-/** What counts as white space now, and Unicode has not assigned: see the comment in openapi.yaml. */
-const UNASSIGNED = /[\uFEFE\uFF00]/
-
-t.test('a schema that is written otherwise accepts the same texts', async (t) => {
-  for (const [from, to] of REWRITTEN) {
-    const [before, after] = [compileAt(released, from), compileAt(contract, to)]
-    const differing = [...texts()].filter((text) => before(text) !== after(text) && !UNASSIGNED.test(text))
-    t.strictSame(differing.slice(0, 10), [], to.join('/'))
-  }
+  t.strictSame(faults(t, released, contract, readFileSync('CHANGELOG.md', 'utf8')), [])
 })
 
 t.test('each breaking change is named, until the version and the changelog say so', async (t) => {
   const table: [name: string, from: string, to: string][] = [
     ['Response `409` was removed.', "'409'", "'410'"],
-    ["`maxLength` of `Text` changed from '255' to '254'.", 'maxLength: 255', 'maxLength: 254'],
+    ["`maxLength` of `name` changed from '255' to '254'.", 'maxLength: 255', 'maxLength: 254'],
     ["Upper bound changed from '<= 2147483647' to '<= 100'.", 'maximum: 2147483647', 'maximum: 100'],
-    ['`cursor` query parameter was renamed to `after`.', '- name: cursor', '- name: after'],
+    ['`cursor` query parameter was renamed to `after`.', 'name: cursor', 'name: after'],
   ]
   const broken = table.reduce((text, [, from, to]) => text.replace(from, to), released)
   const found = faults(t, released, broken, '')
@@ -91,25 +51,6 @@ t.test('each breaking change is named, until the version and the changelog say s
   t.match(removed, 'Response header `X-Content-Type-Options` was removed.', 'of every response')
 })
 
-/** Each character, alone and beside others, and texts around each bound of a length. JSON has no lone surrogates. */
-function* texts(): Generator<string> {
-  for (let point = 0; point <= 0x10ffff; point += 1) {
-    const character = String.fromCodePoint(point)
-    if (character.isWellFormed()) yield* [character, ` ${character} `]
-  }
-  for (const character of ['A', ' ', 'é', '🌱']) {
-    for (const length of [0, 1, 9, 10, 11, 12, 254, 255, 256])
-      yield* [character.repeat(length), ` ${character.repeat(length)}`]
-  }
-}
-
-/** Whether a text is valid, by the schema at a path of a contract. */
-function compileAt(document: string, path: readonly string[]): (text: string) => boolean {
-  const pointer = path.map((key) => encodeURIComponent(key.replaceAll('/', '~1')))
-  const validate = new Ajv2020({ strict: false }).compile({ ...fields(read(document)), $ref: `#/${pointer.join('/')}` })
-  return (text) => validate(text)
-}
-
 /** What is missing for a contract to be the next release: the breaking changes that it does not admit, in words. */
 function faults(t: Test, before: string, after: string, changelog: string): string[] {
   const folder = t.testdir({ 'before.yaml': spelledOut(before), 'after.yaml': spelledOut(after) })
@@ -118,7 +59,7 @@ function faults(t: Test, before: string, after: string, changelog: string): stri
     encoding: 'utf8',
   })
   const { changes }: Report = JSON.parse(stdout)
-  const breaking = changes.filter(({ impact, path }) => impact === 'major' && !NEVER_SENT.test(path))
+  const breaking = changes.filter(({ impact }) => impact === 'major')
   const version = versionOf(after)
   if (breaking.length === 0) return []
   if (parseInt(version) <= parseInt(versionOf(before))) {

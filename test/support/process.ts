@@ -79,13 +79,13 @@ export async function start(
   }
 }
 
-/** Starts the service on free ports, and waits until it listens. */
+/** Starts the service on free ports, as in production, and waits until it listens. */
 export async function startService(
   t: Test | undefined,
   environment: Record<string, string>,
   command: readonly string[] = [process.execPath, 'service/main.ts'],
 ) {
-  const service = await start(t, command, { PORT: '0', ...environment })
+  const service = await start(t, command, { PORT: '0', NODE_ENV: 'production', ...environment })
   const [, port] = await service.until(/listening at http:[^"]*:(\d+)"/)
   const [, adminPort] = await service.until(/"port":(\d+),"msg":"admin port open"/)
   return { ...service, port: Number(port), adminPort: Number(adminPort) }

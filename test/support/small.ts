@@ -9,10 +9,11 @@ import { addRoutes, type OperationHooks } from '../../service/engine/contract/ro
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { requireCaller, servedAlternatives, type Verdict } from '../../service/engine/contract/security.ts'
 import { answerError, usualError } from '../../service/engine/http/errors.ts'
+import { answerOtherMethods, checkPath } from '../../service/engine/http/protocol.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
-export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body', unknown>>
+export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body' | 'type', unknown>>
 export type Run = (request: Input) => Promise<Answer>
 
 /** A request and the expected answer: its status, and its text or a pattern of it. */
@@ -69,6 +70,8 @@ export async function boot(
   app.setErrorHandler(answerError)
   app.removeAllContentTypeParsers()
   app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
+  app.addHook('onRequest', checkPath)
+  const addOtherMethods = answerOtherMethods(app)
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))
   const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, product)
   const makeGuard = await buildGuards(app, 'x', read.product.guards, checkToken)
@@ -87,6 +90,7 @@ export async function boot(
     hooks,
     isDraft,
   )
+  addOtherMethods()
   prepare?.(app, read)
   await app.ready()
   return app

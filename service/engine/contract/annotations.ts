@@ -54,11 +54,15 @@ export const CHANGES = {
   item: ({ number }: Keywords) => isInt64(number),
 }
 
+/** How to walk a value of a schema, where that does not depend on the value. */
 interface Plan {
-  readonly isMore: boolean
-  readonly named?: readonly string[]
+  readonly isWanted: boolean
+  /** The other schemas that apply to the same value. */
+  readonly same?: readonly Schema[]
+  /** The members to look at, each with its schema. */
+  readonly members?: readonly (readonly [key: string, schema: Schema])[]
 }
-const SAME_VALUE = /^(\$ref|allOf|anyOf|oneOf|dependentSchemas|if)$/
+const DEPENDS = /^(anyOf|oneOf|dependentSchemas|if)$/
 const MEMBERS = /^(patternProperties|prefixItems|items|contains|unevaluated(Items|Properties))$/
 
 export class Annotations {
@@ -114,28 +118,30 @@ export class Annotations {
    */
   find(schema: Schema, value: unknown, place: Place, found: Found[] = []): Found[] {
     if (typeof schema === 'boolean' || !this.leads(schema)) return found
-    if (this.#isWanted(schema)) found.push({ schema, value, place })
-    const { isMore, named } = this.#planOf(schema)
-    if (isMore) for (const each of this.#sameValue(schema, value)) this.find(each, value, place, found)
+    const { isWanted, same = this.#sameValue(schema, value), members } = this.#planOf(schema)
+    if (isWanted) found.push({ schema, value, place })
+    for (const each of same) this.find(each, value, place, found)
     const holder: unknown = Reflect.get(place.holder, place.key)
     if (typeof value !== 'object' || value === null || typeof holder !== 'object' || holder === null) return found
-    for (const key of named ?? Object.keys(value)) {
-      if (!Object.hasOwn(value, key)) continue
-      for (const one of this.#applied(schema, value, key))
-        this.find(one, Reflect.get(value, key), { holder, key, outer: place }, found)
-    }
+    const go = (key: string, one: Schema) =>
+      this.find(one, Reflect.get(value, key), { holder, key, outer: place }, found)
+    if (members) for (const [key, one] of members) if (Object.hasOwn(value, key)) go(key, one)
+    if (!members)
+      for (const key of Object.keys(value)) for (const one of this.#applied(schema, value, key)) go(key, one)
     return found
   }
 
-  /** Whether other schemas apply to the same value, and the members to look at: undefined for all that the value has. */
   #planOf(schema: Keywords): Plan {
     const known = this.#plans.get(schema)
     if (known) return known
     const { properties = {}, additionalProperties = true } = schema
     const keys = Object.keys(schema)
     const isNamed = !this.leads(additionalProperties) && !keys.some((key) => MEMBERS.test(key))
-    const named = Object.keys(properties).filter((key) => this.leads(properties[key] ?? true))
-    const plan = { isMore: keys.some((key) => SAME_VALUE.test(key)), ...(isNamed && { named }) }
+    const plan = {
+      isWanted: this.#isWanted(schema),
+      ...(!keys.some((key) => DEPENDS.test(key)) && { same: this.#sameValue(schema, undefined) }),
+      ...(isNamed && { members: Object.entries(properties).filter(([, each]) => this.leads(each)) }),
+    }
     this.#plans.set(schema, plan)
     return plan
   }

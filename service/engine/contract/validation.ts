@@ -4,7 +4,7 @@ import type { DataValidateFunction, FormatDefinition, SchemaValidateFunction } f
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { Annotations, CHANGES, type Found, type Keywords, type Place } from './annotations.ts'
-import type { Schema } from './compiled.ts'
+import type { BytesRule, Schema } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
 import { compileNumber, describeNumber, digitsOf, isNumber, type NumberRule } from './numbers.ts'
 import { parseJson } from '../http/json.ts'
@@ -58,8 +58,9 @@ export class Validators {
         .addKeyword({ keyword, compile: compileListed, error: { message: 'must be one of the allowed values' } })
     ajv.addKeyword({
       keyword: 'file',
-      validate: (_: true, data: unknown) => data instanceof Blob,
-      error: { message: 'must be a file' },
+      validate: ({ minLength = 0, maxLength = Infinity }: BytesRule, data: unknown) =>
+        data instanceof Blob && data.size >= minLength && data.size <= maxLength,
+      error: { message: ({ schema }) => str`must be a file${describeBytes(schema as BytesRule)}` },
     })
     ajv.removeKeyword('uniqueItems').addKeyword({
       keyword: 'uniqueItems',
@@ -81,21 +82,24 @@ export class Validators {
    * @param marked the level from which on `readOnly` and `writeOnly` count: 1 for the members of the value
    */
   compile(name: string, schema: Schema, marked = 1): Check {
-    const validate = this.#ajv.compile({ type: 'object', properties: { [name]: schema } })
+    const validate = this.#ajv.compile(schema)
+    const whole = { parentData: {}, parentDataProperty: name, rootData: {}, dynamicAnchors: {} }
+    const context = { ...whole, instancePath: `/${name}` }
     const isChanged = this.#annotations.leads(schema)
     return (value, plain = value) => {
+      const isValid = validate(value, context)
       const holder = { [name]: plain }
-      const isValid = validate({ [name]: value })
       const found = isValid && isChanged ? this.#annotations.find(schema, value, { holder, key: name }) : []
       this.#annotations.forget()
-      const hidden = found.filter(({ schema, place }) => schema.hidden === true && levelOf(place) >= marked)
       if (!isValid) return { fault: describeFault(validate) }
+      if (found.length === 0) return { value: plain }
+      const hidden = found.filter(({ schema, place }) => schema.hidden === true && levelOf(place) >= marked)
       if (this.#use === 'request' && hidden[0])
         return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
       if (this.#use !== 'response') this.#annotations.change(found)
       else if (hidden.length > 0) {
         holder[name] = without(value, hidden)
-        if (!validate(holder)) return { fault: describeFault(validate) }
+        if (!validate(holder[name], context)) return { fault: describeFault(validate) }
       }
       return { value: holder[name] }
     }
@@ -134,6 +138,11 @@ export class Validators {
 
 const levelOf = ({ outer }: Place): number => (outer === undefined ? 0 : 1 + levelOf(outer))
 const pathOf = ({ key, outer }: Place): string => (outer === undefined ? key : `${pathOf(outer)}/${key}`)
+
+function describeBytes({ minLength, maxLength }: BytesRule): string {
+  const bounds = [minLength && ` from ${minLength} bytes`, maxLength && ` up to ${maxLength} bytes`]
+  return bounds.filter(Boolean).join('')
+}
 
 /** Copies a value without the hidden parts of it. */
 function without(value: unknown, hidden: readonly Found[]): unknown {

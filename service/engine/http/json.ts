@@ -7,7 +7,13 @@ declare global {
 
 /** Writes JSON in which each `bigint` is a number with all its digits. */
 export function exactJson(value: unknown): string {
+  if (!hasBigint(value)) return JSON.stringify(value) // a function for each member would take twice the time
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
+}
+
+function hasBigint(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
+  return Object.values(value).some(hasBigint)
 }
 
 /** The JSON text of a value. It is sent without a check. */

@@ -168,7 +168,7 @@ function logLine(
 
 /** The template of a request's path; undefined if the path, or the method on it, is unknown. */
 export function routeTemplate({ routeOptions: { config, url } }: FastifyRequest): string | undefined {
-  return config.allow === undefined ? url : undefined
+  return config.allow === undefined ? (config.route ?? url) : undefined
 }
 
 /** @param status empty if the client left before it was answered */

@@ -9,6 +9,10 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The methods of the path, on the route that answers all other methods. */
     allow?: string
+    /** The path of the route for logs and metrics, where the router's own spelling is another. */
+    route?: string
+    /** What a decoded path must match, where the router takes an encoded separator for a plain one. */
+    template?: RegExp
   }
 }
 
@@ -150,6 +154,8 @@ export function checkPath(
   // @fastify/cors adds a route for OPTIONS of every path. The router treats `*` as `/`, and `/things/` as `/things/{id}`
   // with an empty parameter.
   const isUnknown = is404 || routeOptions.url === '*' || url === '*' || Object.values(params ?? {}).includes('')
-  if (isUnknown || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
+  const { template } = routeOptions.config
+  const isOther = template !== undefined && !template.test(decodeURI(url.replace(/\?.*/s, '')))
+  if (isUnknown || isOther || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
   done()
 }

@@ -13,9 +13,10 @@ const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 import { compile } from '../contract/compile/compile.ts'
 import type { Extensions } from '../contract/extensions.ts'
 import { dryRun } from '../contract/compile/dry-run.ts'
-import { configOf, type PathItem, readOpenApi } from '../contract/compile/document.ts'
+import { configOf, type PathItem, readOpenApi, type Response } from '../contract/compile/document.ts'
 import { deref, derefEntries } from '../contract/compile/references.ts'
-import { partWith } from '../contract/compile/shapes.ts'
+import { allFields, allParts, alternatives, isFile, partWith } from '../contract/compile/shapes.ts'
+import type { Compiled } from '../contract/compiled.ts'
 import { exactJson } from '../http/json.ts'
 
 /**
@@ -35,7 +36,7 @@ export async function generateTypes(
   const compiled = await compile(file, product, note)
   const { root, bundle } = await readOpenApi(file, () => undefined) // its faults are known
   await bundle()
-  prepare(root)
+  prepare(root, compiled)
   const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,
     redocly: await configOf([]), // the document has been checked
@@ -81,8 +82,8 @@ ${JSON.stringify(compiled, null, 2).slice(2, -2)}
 `
 }
 
-/** Removes webhooks and callbacks, and makes parameters with a default required: a method always gets them. */
-function prepare(root: Oas3_1Definition): void {
+/** Leaves what a method gets and answers. Parameters with a default become required: a method always gets them. */
+function prepare(root: Oas3_1Definition, compiled: Compiled): void {
   Reflect.deleteProperty(root, 'webhooks')
   const items = Object.values(root.paths ?? {}).flatMap((item) => [item as PathItem, deref(item)])
   const operations = items.flatMap(({ get, put, post, delete: remove, patch }) => [get, put, post, remove, patch])
@@ -91,11 +92,32 @@ function prepare(root: Oas3_1Definition): void {
   }
   for (const operation of operations) {
     Reflect.deleteProperty(operation ?? {}, 'callbacks')
-    for (const [, { headers = {} }] of derefEntries(operation?.responses)) {
+    const served = compiled.operations.find(({ id }) => id === operation?.operationId)
+    const { content: sent } = deref(operation?.requestBody) ?? {}
+    keepServed(sent, served?.body?.content)
+    for (const [type, { schema }] of derefEntries(sent)) if (/^multipart\//i.test(type)) markFiles(schema)
+    for (const [status, { content, headers = {} }] of derefEntries(operation?.responses)) {
+      keepServed(content, served?.responses[status])
       // Behind a reference, openapi-typescript does not see that a header is optional.
       for (const [name, header] of Object.entries(headers)) headers[name] = deref(header)
     }
   }
+}
+
+/** Leaves the media types that are served. An answer of any type is JSON, where its schema is not of bytes. */
+function keepServed(content: Response['content'] = {}, served: object = {}): void {
+  for (const [type, media] of Object.entries(content)) {
+    if (Object.hasOwn(served, type) || Object.hasOwn(served, type.toLowerCase())) continue
+    Reflect.deleteProperty(content, type)
+    if (type === '*/*' && Object.hasOwn(served, 'application/json')) content['application/json'] ??= media
+  }
+}
+
+/** Writes each file of a form as OpenAPI 3.0 did, by which `transform` knows it. */
+function markFiles(schema: unknown): void {
+  for (const field of [...allFields(schema).values()].flatMap((all) => [...all]))
+    for (const each of alternatives(field).flatMap((one) => [one, partWith(one, 'items')?.['items']]))
+      if (isFile(each)) for (const part of allParts(each)) Object.assign(part, { type: 'string', format: 'binary' })
 }
 
 const USAGE = `usage: generate [--check]          compiles the contract, and writes its types

@@ -117,7 +117,7 @@ export class Batcher<Item, Value> {
 
   /** Takes the next batch: what fits of each share, in turn. Refuses what is too late. */
   #take(): Batched<Item, Value>[] {
-    const { max, maxShare = max, weigh = () => 1, timeout = 0 } = this.#options
+    const { max, maxShare = max, weigh, timeout = 0 } = this.#options
     const latest = timeout === 0 ? -Infinity : performance.now() + timeout * LEAST_TIME
     const batch: Batched<Item, Value>[] = []
     let weight = 0
@@ -127,7 +127,7 @@ export class Batcher<Item, Value> {
       for (const each of items) {
         if (each.end < latest) each.reject(new StoreBusy('too many requests wait'))
         else {
-          const own = weigh(each.item)
+          const own = weigh?.(each.item) ?? 1
           if (batch.length > 0 && (weight + own > max || (shareWeight > 0 && shareWeight + own > maxShare))) break
           batch.push(each)
           weight += own

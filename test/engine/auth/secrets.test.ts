@@ -34,7 +34,7 @@ const skip = existsSync('/proc/self/mem') ? false : 'only Linux shows the memory
 
 t.test('the memory of the service does not contain a token that it issued', { skip }, async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const { child, printed } = await startService(t, { DATABASE_URL: `sqlite:${file}` })
+  const { child, printed } = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'development' })
   await eventually(() => printed.stderr.includes('/plants\n'))
   t.ok(isInMemory(child.pid, file), 'a text that is in memory is found')
   t.match(secretOf(printed.stderr), /^[0-9a-f]{40}$/)

@@ -5,8 +5,9 @@ import { bodyKind } from '../bodies.ts'
 import { bodyFault, OWN_STATUSES, statusesOf, writeForm } from '../errors.ts'
 import type * as openapi from './document.ts'
 import { derefEntries } from './references.ts'
+import { mediaFault } from './messages.ts'
 import type { Context } from './schemas.ts'
-import { allMembers, allParts, textType } from './shapes.ts'
+import { allMembers, allParts, textTypes } from './shapes.ts'
 
 /** The usual format of an error. */
 const USUAL = { type: 'application/json', form: { error: 'status', message: 'message' } } as const
@@ -52,8 +53,9 @@ function readError(
   decide: (format: ErrorFormat) => unknown,
 ): ErrorFormat {
   const { product, refuse, note, schemas } = context
-  const content = derefEntries(response.content)
-  if (content.length === 0) return null
+  const all = derefEntries(response.content)
+  const content = all.filter(([type, media]) => mediaFault(type, media, 'response') === undefined)
+  if (all.length === 0) return null
   const own = statusesOf(described, key)
   const [type, media] = content.find(([each]) => ['json', 'text'].includes(bodyKind(each) as string)) ?? []
   if (type === undefined || media === undefined) {
@@ -66,7 +68,7 @@ function readError(
     return product?.errorBody ? { type, form: 'product', schema: null } : { ...USUAL, type }
 
   const members = [...allMembers(allParts(media.schema))].flatMap(([name, member]) => {
-    const found = MEMBERS.find(([names, types]) => names.test(name) && types.test(textType(member)))
+    const found = MEMBERS.find(([names, types]) => names.test(name) && types.test(textTypes(member).join(' or ')))
     return found === undefined ? [] : [[name, found[2]] as const]
   })
   const form: ErrorForm = members.length > 0 ? Object.fromEntries(members) : USUAL.form
@@ -76,7 +78,7 @@ function readError(
     const faultOf = (write: (status: number, message: string) => unknown) =>
       statuses.map((status) => bodyFault(checkOf(schema), write, status)).find((fault) => fault !== undefined)
     const isKnown = faultOf((status, message) => writeForm(form, status, message)) === undefined
-    if (isKnown && isDeepStrictEqual({ type, form }, USUAL)) return
+    if (isKnown && members.length > 0 && isDeepStrictEqual({ type, form }, USUAL)) return
     const fault = product?.errorBody && faultOf(product.errorBody)
     if (product?.errorBody && fault === undefined) decide({ type, form: 'product', schema })
     else if (isKnown) {

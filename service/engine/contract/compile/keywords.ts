@@ -63,14 +63,11 @@ export const DIALECT_REFUSAL = [
   'only JSON Schema 2020-12 is served: leave this out',
 ] as const
 const PROTO_FAULT = 'a member __proto__ is not served'
-const FILE_FAULT = 'a file of a form is "type: string, format: binary", and no more is served'
 
 /** By keyword: a function that returns what is wrong with its value. */
 const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) => string | undefined>> = {
   $schema: (dialect) => (DIALECT_REFUSAL[0].test(String(dialect)) ? DIALECT_REFUSAL[1] : undefined),
-  format: (format, schema, use) => formatFault(String(format), declaredTypes(schema).some(isNumeric), use),
-  contentMediaType: (_, { contentEncoding }, use) =>
-    use === 'form' && contentEncoding === undefined ? FILE_FAULT : undefined,
+  format: (format, schema) => formatFault(String(format), declaredTypes(schema).some(isNumeric)),
   pattern: (pattern) =>
     isPattern(pattern) ? undefined : 'the pattern is not a regular expression of ECMAScript, with the flag u',
   properties: (members) => (Object.hasOwn(members ?? {}, '__proto__') ? PROTO_FAULT : undefined),
@@ -80,13 +77,13 @@ const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) =
   default: bigIntFault,
 }
 
-function formatFault(format: string, isNumber: boolean, use: Use): string | undefined {
+function formatFault(format: string, isNumber: boolean): string | undefined {
   if (NUMBER_FORMAT.test(format))
     return isNumber ? undefined : `the format ${format} needs "type: integer" or "type: number"`
   if (isNumber || !(format in fullFormats))
     return `the format ${format} is not served here: leave it out, or write a pattern`
   if (format !== 'binary') return undefined
-  return use === 'form' ? FILE_FAULT : 'bytes within JSON are not served: write contentEncoding: base64'
+  return 'bytes within JSON are not served: write contentEncoding: base64'
 }
 
 function isPattern(pattern: unknown): boolean {

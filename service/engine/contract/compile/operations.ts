@@ -7,7 +7,7 @@ import { readErrors } from './errors.ts'
 import { readBody, readResponse } from './messages.ts'
 import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
-import { partWith, textType } from './shapes.ts'
+import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
 
 /** What is not served: the keyword, the values to refuse, and the fault with what to write instead. */
 type Refusals = readonly (readonly [key: string, value: RegExp, fault: string])[]
@@ -29,8 +29,9 @@ const PARAMETER_REFUSALS: Refusals = [
   ['allowEmptyValue', /^true$/, '"allowEmptyValue" is not served: leave it out'],
   ['content', /./, '"content" of a parameter is not served: write "schema"'],
 ]
-/** A segment is one parameter, or plain text. The router uses `*` and parentheses for its own syntax. */
-const PATH = /^(\/([\w.~!$&'+,;=@:-]+|{[^{}/]+}))*\/?$/
+/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
+const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
+const SEGMENT = 'write each segment as plain text and {parameters}, with text between two of them'
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 /** OpenAPI ignores these headers as parameters, and describes them by other means (3.1.0, section 4.8.12.2). */
 const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
@@ -44,6 +45,7 @@ export function readOperations(context: Context, prefix: string): Operation[] {
   const { root, refuse, findings } = context
   refuseAll(context, root, [['jsonSchemaDialect', ...DIALECT_REFUSAL]])
   const ids = new Set<string>()
+  const shapes = new Map<string, string>()
   const paths = Object.entries(root.paths ?? {}).filter(([path]) => !path.startsWith('x-'))
   const described = paths.flatMap(([path, written]) => {
     const target = tryDeref(written) ?? {}
@@ -55,7 +57,11 @@ export function readOperations(context: Context, prefix: string): Operation[] {
       findings.describe(key, [written, target, operation])
       return { key, method, path, operation, parameters: item.parameters }
     })
-    if (!PATH.test(path)) refuse(written, `the path ${path} is not served: a segment is plain, or one {parameter}`)
+    if (!PATH.test(path)) refuse(written, `the path ${path} is not served: ${SEGMENT}`)
+    if (/({[^}]+}).*\1/.test(path)) refuse(written, `the path ${path} has a parameter twice: give each its own name`)
+    const other = shapes.get(shapeOf(path))
+    if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
+    shapes.set(shapeOf(path), path)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
     for (const each of new Set([written, target])) refuseAll(context, each, PATH_REFUSALS)
     return operations
@@ -75,6 +81,12 @@ export function readOperations(context: Context, prefix: string): Operation[] {
     const compiled = findings.during(key, operation, read)
     return compiled ? { id: id ?? '', method: method.toUpperCase(), path: prefix + path, ...compiled } : []
   })
+}
+
+/** Without the names, and without what stands between parameters of a segment: the router looks at its start and its end. */
+function shapeOf(path: string): string {
+  const segments = path.split('/').map((each) => (/^{[^}]*}$/.test(each) ? '{}' : each.replace(/{.*}/, '{-}')))
+  return segments.join('/')
 }
 
 function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void {
@@ -159,12 +171,10 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   if (place === 'path' && !required) refuse(parameter, 'a parameter in a path needs "required: true"')
   if (place === 'header' && IGNORED_HEADERS.test(name))
     refuse(parameter, `the header ${name} can't be a parameter: write "security", or media types`, 'name')
-  const isList = place === 'query' && textType(schema) === 'array'
-  const type = textType(isList ? partWith(schema, 'items')?.['items'] : schema)
-  if (typeof schema !== 'boolean' && !/^(int64|integer|number|boolean|string)$/.test(type)) {
-    const wanted = 'integer, number, boolean or string, or in a query a list of these'
-    refuse(parameter, `the parameter ${name} needs one "type" that a text can have: ${wanted}, not ${type}`, 'schema')
-  }
+  const reading = readingOf(schema, explode)
+  if (reading === undefined) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
+  else if (reading.list !== null && place !== 'query')
+    refuse(parameter, `the list ${name} is not served: write "in: query", or "type: string"`, 'schema')
   const id = schemas.add(schema, 'request')
   const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
   return {
@@ -172,8 +182,7 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
     name,
     required,
     schema: id,
-    type,
-    list: !isList ? null : explode ? 'repeated' : 'commas',
+    ...(reading ?? UNREAD),
     ...(standard !== undefined && { default: standard }),
   }
 }

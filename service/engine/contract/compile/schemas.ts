@@ -6,7 +6,7 @@ import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
 import { compileKeyword, CONDITIONS, keywordFault, numberRule, SAME_VALUE, type Use } from './keywords.ts'
 import { LEADS_NOWHERE, type Report, resolveReference } from './references.ts'
-import { allMembers, allParts, isFile, type Part, partWith, valuesAt } from './shapes.ts'
+import { allMembers, allParts, bytesRule, isFile, type Part, partWith, valuesAt } from './shapes.ts'
 import { type Check, isObject, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
@@ -95,7 +95,11 @@ export class Schemas {
   /** @param parts all schemas that are about the same value; null where members count that only the other side sends */
   #convert(schema: unknown, use: Use, parts: readonly Part[] | null = allParts(schema)): Schema {
     if (!isObject(schema)) return schema !== false
-    if (use === 'form' && isFile(schema)) return { file: true }
+    if (use === 'form' && isFile(schema)) {
+      const rule = bytesRule(schema)
+      if (rule === undefined) this.#refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
+      return { file: rule ?? {} }
+    }
     const converted: Record<string, unknown> = {}
     for (const key of Object.keys(schema)) {
       const isOfProduct = key === 'format' && Object.hasOwn(this.#formats ?? {}, String(schema[key]))

@@ -133,7 +133,6 @@ export class SqliteStore implements Store {
   }
 
   #commit(batch: readonly Batched<() => unknown, unknown>[]): void {
-    if (this.#file.files.hasShrunk()) this.#look()
     // A statement without a transaction commits by itself, and costs less.
     const isOne = batch.length === 1
     const written: (() => void)[] = []
@@ -154,7 +153,6 @@ export class SqliteStore implements Store {
       if (this.#isInTransaction()) this.#db.exec('ROLLBACK')
       throw error
     }
-    this.#file.files.hasShrunk()
     for (const resolve of written) resolve()
     this.#commits += 1
     this.#writes += batch.length

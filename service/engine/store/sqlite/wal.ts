@@ -25,10 +25,10 @@ export class WriteAheadLog {
 
   /** Copies the log into the file, and truncates it if it is long. */
   checkpoint(): void {
-    if (this.#files.findFault()?.canClose === false) return // it would spread the damage
+    if (this.#files.findFault(false)?.canClose === false) return // it would spread the damage
     try {
       const { log, checkpointed } = this.#run(() => this.#db.prepare('PRAGMA wal_checkpoint').get()) ?? {}
-      this.#files.findFault() // remembers the size of the file
+      this.#files.findFault(false) // remembers the size of the file
       // If a reader in another process still uses the log, it is truncated later.
       if (log !== checkpointed || this.bytes <= MAX_LOG_BYTES) return
       this.#run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))

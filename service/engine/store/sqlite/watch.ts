@@ -18,6 +18,8 @@ const FRAME_HEADER = 24
 /** Where both of them have the salt, which is another one each time that the log begins anew. */
 const SALT_OF_LOG = 16
 const SALT_OF_FRAME = 8
+/** Bytes of a block of a file (https://man7.org/linux/man-pages/man3/stat.3type.html). */
+const BLOCK = 512
 
 /** The files of a database that is open. */
 export class DatabaseFiles {
@@ -26,8 +28,6 @@ export class DatabaseFiles {
   /** Closed after the database, because SQLite's locks on a file end when the process closes it for the first time. */
   readonly #index: number
   #known: ReturnType<typeof look>
-  #logBytes = 0
-  #hasShrunk = false
 
   /** @param path absolute, without symbolic links */
   constructor(path: string) {
@@ -47,23 +47,13 @@ export class DatabaseFiles {
   }
 
   /**
-   * Call it before and after each commit: what a commit appends hides that the log was truncated.
-   * @returns whether the log has become shorter, which SQLite may have done
-   */
-  hasShrunk(): boolean {
-    const before = this.#logBytes
-    this.#logBytes = this.logBytes
-    this.#hasShrunk ||= this.#logBytes < before
-    return this.#hasShrunk
-  }
-
-  /**
    * What happened to the files since the last call, which remembers their sizes; undefined if they are as SQLite left them.
    * Not inside a transaction.
+   * @param looksForLocks false where it must be fast
    */
-  findFault(): Fault | undefined {
+  findFault(looksForLocks = true): Fault | undefined {
     try {
-      return this.#findFault()
+      return this.#findFault(looksForLocks)
     } catch {
       return undefined // the system does not tell
     }
@@ -75,7 +65,7 @@ export class DatabaseFiles {
     closeSync(this.#index)
   }
 
-  #findFault(): Fault | undefined {
+  #findFault(looksForLocks: boolean): Fault | undefined {
     const [path = '', log = '', index = ''] = this.#paths
     const now = look(this.#paths)
     const isSame = (n: number) => now[n]?.ino === this.#known[n]?.ino && now[n]?.dev === this.#known[n]?.dev
@@ -89,20 +79,22 @@ export class DatabaseFiles {
     if (!this.#isLogWhole()) return damaged(log)
     const other = this.#paths.find((_, n) => !isSame(n))
     if (other !== undefined) return { message: `${other} was removed or replaced`, canClose: true }
-    if (keepsLock()) return { message: `a lock of ${index} could not be released`, canClose: false }
+    if (looksForLocks && keepsLock()) return { message: `a lock of ${index} could not be released`, canClose: false }
     this.#known = now
     return undefined
   }
 
-  /** Whether the log begins and ends as the index says, and after it became shorter, whether every frame is there. */
+  /** Whether the log begins and ends as the index says, and if it has a hole, whether every frame is there. */
   #isLogWhole(): boolean {
     for (;;) {
       const { text, frames, pageSize, salt, isBeingWritten } = this.#readIndex()
       if (isBeingWritten || frames === 0) return true
       const saltOf = (frame: number) => this.#readSalt(LOG_HEADER + frame * (FRAME_HEADER + pageSize) + SALT_OF_FRAME)
+      const { blocks, size } = fstatSync(this.#log)
+      // What was cut off is a hole when SQLite has written after it. On a disk that compresses, every log may have holes.
+      const hasHole = blocks * BLOCK < size
       let isWhole = this.#readSalt(SALT_OF_LOG) === salt
-      for (let n = this.#hasShrunk ? 0 : frames - 1; isWhole && n < frames; n++) isWhole = saltOf(n) === salt
-      if (isWhole) this.#hasShrunk = false
+      for (let n = hasHole ? 0 : frames - 1; isWhole && n < frames; n++) isWhole = saltOf(n) === salt
       if (isWhole) return true
       if (this.#readIndex().text === text) return false // otherwise another process has written meanwhile
     }

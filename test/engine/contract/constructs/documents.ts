@@ -93,16 +93,59 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
     yaml: `paths:\n  /x:\n    head: { ${OPERATION} } # here\n`,
     says: 'HEAD works where GET does',
   },
-  'a path of plain segments and whole `{parameters}`, whatever their names': {
+  'a path of plain segments and `{parameters}`, whatever their names': {
     yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n`,
     asks: [
       ['/a:b/c%2Fd/$x', 200, '{"path":{"plant-id":"c/d"}}'],
       ['/', 200],
     ],
   },
-  'a parameter in a part of a segment: `/{id}.json`, `/{a}-{b}`': {
-    yaml: `paths:\n  /{id}.json: # here\n    get: { parameters: [{ name: id, in: path, required: true, schema: { type: string } }], ${OPERATION} }\n`,
-    says: 'a segment is plain, or one {parameter}',
+  'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`': {
+    yaml: `paths:\n${[
+      ['/{id}.json', 'id'],
+      ['/{id}', 'id'],
+      ['/me.json'],
+      ['/{id}.gz', 'id'],
+      ['/{id}.tar.gz', 'id'],
+      ['/{id}:archive', 'id'],
+      ['/near/{lat}-{l-n.g}', 'lat', 'l-n.g'],
+      ["/Things('{id}')/v{v}", 'id', 'v'],
+    ]
+      .map(([path = '', ...names], index) => {
+        const type = path.includes('near') ? 'number' : 'string'
+        const parameters = names.map((name) => `{ name: ${name}, in: path, required: true, schema: { type: ${type} } }`)
+        return `  "${path}": { get: { parameters: [${parameters.join()}], ${OPERATION.replace('run', `run${index}`)} } }\n`
+      })
+      .join('')}`,
+    run: async ({ path }) => ({ status: 200, body: path ?? {} }),
+    asks: [
+      ['/a.json', 200, '{"id":"a"}'],
+      ['/a.b%2Ejson.json', 200, '{"id":"a.b.json"}'],
+      ['/a%2Fb%0A.json', 200, '{"id":"a/b\\n"}'],
+      ['/.json', 200, '{"id":".json"}'],
+      ['/a.jsonl', 200, '{"id":"a.jsonl"}'],
+      ['/me.json', 200, '{}'],
+      ['/a.tar.gz', 200, '{"id":"a"}'],
+      ['/a:archive', 200, '{"id":"a"}'],
+      ['/a%3Aarchive', 404],
+      ['/near/-1.5--2', 200, '{"lat":-1.5,"l-n.g":-2}'],
+      ['/near/1-2-3', 400, /path\/l-n.g must be a number/],
+      ['/near/-', 404],
+      [{ method: 'PUT', url: '/me.json' }, 405],
+      [{ method: 'OPTIONS', url: '/a.json' }, 204],
+      [{ method: 'PUT', url: '/near/1' }, 404],
+      ["/Things('a''b')/v2", 200, '{"id":"a\'\'b","v":"2"}'],
+      ["/Things('')/v2", 404],
+      ["/Things('a')/v", 404],
+    ],
+  },
+  'a path with `*`, two parameters without text between them, or one parameter twice': {
+    yaml: `paths:\n  /{a}{b}: # here\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION} }\n`,
+    says: 'with text between two of them',
+  },
+  'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': {
+    yaml: `paths:\n${['-', ':'].map((each, index) => `  /{a}${each}{b}: ${index === 1 ? '# here' : ''}\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }\n`).join('')}`,
+    says: "the router can't tell",
   },
   'a path that differs from another in the names of its parameters': {
     yaml: `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}: # here\n    put: { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
