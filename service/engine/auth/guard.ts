@@ -110,8 +110,8 @@ function asker({ name, type, in: place, challenge }: SecurityScheme, guard: Prod
       const found = await guard(request, credentials)
       if (found === undefined) return { refused: 'unknown' }
       const caller: unknown = found.caller
-      if (typeof caller !== 'string' || !CALLER.test(caller)) throw new Error(`its caller is not ${String(CALLER)}`)
-      return { caller: `${name}#${caller}`, scopes: found.scopes }
+      if (typeof caller !== 'string') throw new Error('its caller is not a text')
+      return CALLER.test(caller) ? { caller: `${name}#${caller}`, scopes: found.scopes } : { refused: 'unknown' }
     } catch (error) {
       // A library may quote what it was asked for.
       const hide = (words: string) => (credentials === '' ? words : words.replaceAll(credentials, '***'))

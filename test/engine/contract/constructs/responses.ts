@@ -208,7 +208,7 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
       [basic('alice:open'), 200, '{"caller":"basic#alice"}'],
       [basic('alice:wrong'), 401, /The credentials are not valid/],
       [basic('alice:broken'), 500, '{"errors":[{"code":"E500","message":"Internal Server Error"}]}'],
-      [basic(':open'), 500],
+      [basic(':open'), 401],
       [as('Bearer alice:'), 401],
       ['/x', 401],
       [{ url: '/x', headers: { 'client-cert': ':AA==:' } }, 200, '{"caller":"m#alice"}'],
