@@ -29,6 +29,10 @@ export interface Served {
   readonly product?: Extensions
   /** The method for all operations. By default it answers with the parts of the request that are not empty, as JSON. */
   readonly run?: Run
+  /** The names of the methods, or those of several services. By default there is one for each operation. */
+  readonly methods?: readonly string[] | readonly (readonly string[])[]
+  /** What its author is told of it. */
+  readonly note?: string
   readonly asks: readonly Exchange[]
 }
 
@@ -49,8 +53,6 @@ export function contract(yaml: string): string {
 }
 
 interface Booted extends Omit<Served, 'asks'> {
-  /** The names of the methods, or those of several services. By default there is one for each operation. */
-  readonly methods?: readonly string[] | readonly (readonly string[])[]
   readonly isDraft?: boolean
   readonly onError?: (error: Error) => void
   /** Changes the server before it is ready. */

@@ -7,6 +7,7 @@ import { Annotations, CHANGES, type Found, type Keywords, type Place } from './a
 import type { BytesRule, Schema } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
 import { compileNumber, describeNumber, digitsOf, isNumber, type NumberRule } from './numbers.ts'
+import { toRegExp } from './patterns.ts'
 import { parseJson } from '../http/json.ts'
 
 /**
@@ -39,7 +40,8 @@ export class Validators {
   ) {
     // compile.ts has checked the schemas. To compile JSON Schema's meta-schema would take longer than to compile them all.
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
-    const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true, loopRequired: 0 })
+    const code = { regExp: Object.assign(toRegExp, { code: 'toRegExp' }) }
+    const ajv = new Ajv2020({ ...lean, code, ownProperties: true, verbose: true, loopRequired: 0 })
     ajv.opts.unevaluated = false // Ajv's has faults, so these keywords are ours.
     addFormats.default(ajv)
     for (const format of ['date-time', 'time'] as const) {

@@ -10,13 +10,14 @@ import { readWords, runCommand } from './command.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 
-import { compile } from '../contract/compile/compile.ts'
-import type { Extensions } from '../contract/extensions.ts'
+import { accept, inspect } from '../contract/compile/compile.ts'
 import { dryRun } from '../contract/compile/dry-run.ts'
-import { configOf, type PathItem, readOpenApi, type Response } from '../contract/compile/document.ts'
+import type { PathItem, Response } from '../contract/compile/document.ts'
+import { readingConfig } from '../contract/compile/lint.ts'
 import { deref, derefEntries } from '../contract/compile/references.ts'
 import { allFields, allParts, alternatives, isFile, partWith } from '../contract/compile/shapes.ts'
 import type { Compiled } from '../contract/compiled.ts'
+import type { Extensions } from '../contract/extensions.ts'
 import { exactJson } from '../http/json.ts'
 
 /**
@@ -33,19 +34,20 @@ export async function generateTypes(
   product: Extensions = {},
   note?: (line: string) => void,
 ): Promise<string> {
-  const compiled = await compile(file, product, note)
-  const { root, bundle } = await readOpenApi(file, () => undefined) // its faults are known
-  await bundle()
+  const inspected = await inspect(file, product)
+  const compiled = accept(inspected, note)
+  const { root, idle } = inspected
+  for (const [node, key] of idle) Reflect.deleteProperty(node, key)
   prepare(root, compiled)
   const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,
-    redocly: await configOf([]), // the document has been checked
-    transform: ({ format, type }) => {
+    redocly: await readingConfig(), // the document has been checked
+    transform: (schema) => {
+      const types = [schema.type, schema.nullable === true ? 'null' : []].flat().map(String)
       const named = new Map<string, string>([
-        ...(format === 'int64' ? [['integer', 'bigint'] as const] : []),
-        ...(format === 'binary' ? [['string', 'File'] as const] : []),
+        ...(schema.format === 'int64' ? [[types.includes('integer') ? 'integer' : 'number', 'bigint'] as const] : []),
+        ...(schema.format === 'binary' ? [['string', 'File'] as const] : []),
       ])
-      const types = [type].flat().map(String)
       if (!types.some((each) => named.has(each))) return undefined
       const nodes = types.map((each) => ts.factory.createTypeReferenceNode(named.get(each) ?? each))
       return ts.factory.createUnionTypeNode(nodes)

@@ -52,9 +52,12 @@ function allChoices(part: Part): unknown[][] {
   return ['anyOf', 'oneOf'].filter((key) => part[key] !== undefined).map((key) => valuesAt(part, key))
 }
 
-/** The types in a schema's own `type`, with int64 as a separate type. */
-export function declaredTypes({ type, format }: Part): string[] {
-  return [type ?? []].flat().map((each: unknown) => (each === 'integer' && format === 'int64' ? format : String(each)))
+/** The types in a schema's own `type`, with int64 as a separate type, and null if it is `nullable` as in OpenAPI 3.0. */
+export function declaredTypes({ type, format, nullable }: Part): string[] {
+  const declared: unknown[] = [type ?? []].flat()
+  const integer = declared.includes('integer') ? 'integer' : 'number' // a number with this format is an integer
+  const types = declared.map((each) => (each === integer && format === 'int64' ? format : String(each)))
+  return nullable === true && types.length > 0 ? [...new Set([...types, 'null'])] : types
 }
 
 /** The types that a schema allows with all its parts, or `any`. */

@@ -234,6 +234,7 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
   'a body without `x-body-limit`: up to 1 MiB; more: 413': {
     yaml: body('application/json: {}'),
     run: async ({ body }) => ({ status: 200, body: String(body).length }),
+    note: 'a body without "x-body-limit" is taken up to 1048576 bytes',
     asks: [
       [post(JSON.stringify('x'.repeat(1_048_574))), 200, '1048574'],
       [post(JSON.stringify('x'.repeat(1_048_575))), 413],

@@ -11,7 +11,7 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
   },
   '`openapi: 3.0.3`, `3.2.0`, `swagger: "2.0"`': {
     yaml: `openapi: 3.0.3 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
-    says: 'OpenAPI 3.0.3 is not served: write openapi: 3.1.0',
+    says: 'convert it with `npx openapi-format FILE --convertTo 3.1 --output openapi.yaml`',
   },
   '`jsonSchemaDialect` and `$schema` of another dialect than 2020-12': {
     yaml: `${PATHS}jsonSchemaDialect: http://json-schema.org/draft-07/schema # here\n`,
@@ -61,11 +61,14 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
     ],
   },
   'a key that stands twice': { yaml: `${PATHS}paths: {} # here\n`, says: 'duplicated mapping key' },
-  'a keyword that OpenAPI does not have': {
+  'a field that OpenAPI does not have': {
     yaml: `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
     says: 'Property `operationID` is not expected here. Did you mean operationId?',
   },
-  'extensions: `x-...`': { yaml: `x-a: 1\n${PATHS}  x-b: 2\n`, asks: [['/x', 200]] },
+  'extensions: `x-...`, with a `$ref`, too': {
+    yaml: `x-a: { $ref: '#/nowhere' }\n${PATHS}  x-b: { $ref: nowhere.yaml }\n`,
+    asks: [['/x', 200]],
+  },
   '`servers` with a path: `{base_url}/v1`, `https://example.com/v1`': {
     yaml: `servers: [{ url: 'https://example.com/v1' }, { url: '{base_url}/v1/', variables: { base_url: { default: . } } }]\n${PATHS}`,
     asks: [
@@ -73,13 +76,27 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
       ['/x', 404],
     ],
   },
-  '`servers` with different paths, or variables in the path': {
-    yaml: `servers:\n  - url: https://example.com/v1\n  - url: https://example.com/v2 # here\n${PATHS}`,
-    says: 'servers of several paths are not served: write /v1 here, too',
+  '`servers` with different paths: only that of the first': {
+    yaml: `servers: [{ url: https://example.com/v1 }, { url: https://example.com/v2 }]\n${PATHS}`,
+    note: 'only the path of the first server is served: /v1/',
+    asks: [
+      ['/v1/x', 200],
+      ['/v2/x', 404],
+    ],
+  },
+  '`servers` with variables in the path': {
+    yaml: `servers: [{ url: 'https://{host}/api/{version}', variables: { host: { default: a }, version: { default: v7 } } }]\n${PATHS}`,
+    note: 'variables in the path have their defaults: /api/v7',
+    asks: [['/api/v7/x', 200]],
   },
   '`servers` of a path or an operation': {
-    yaml: `paths:\n  /x:\n    servers: [{ url: / }] # here\n    get: { ${OPERATION} }\n`,
-    says: 'write the servers at the top',
+    yaml: `servers: [{ url: /v1 }]\npaths:\n  /x:\n    servers: [{ url: 'https://other.example.com/v2' }]\n    get: { ${OPERATION} }\n  /y: { get: { servers: [{ url: / }], ${OPERATION.replace('run', 'y')} } }\n`,
+    note: 'of these servers only the path counts, and only that of the first',
+    asks: [
+      ['/v2/x', 200],
+      ['/v1/x', 404],
+      ['/y', 200],
+    ],
   },
   '`webhooks`, `callbacks`, `links`, `tags`, `externalDocs`, `examples`, `deprecated`': {
     yaml: `paths:\n  /x: { get: { deprecated: true, callbacks: { on: { '{$url}': { post: { responses: { '204': { description: Done } } } } } }, ${OPERATION} } }\nwebhooks: { on: { post: { operationId: on, responses: { '204': { description: Done } } } } }\n`,
@@ -156,8 +173,21 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
     says: 'is taken by the document and its page',
   },
   'an operation without `operationId`': {
-    yaml: `paths:\n  /x:\n    get: # here\n      responses: { '204': { description: Done } }\n`,
-    says: 'needs an operationId',
+    yaml: `paths:\n  /x/y-z/{id}:\n    get: { parameters: [{ name: id, in: path, required: true, schema: true }], responses: { '204': { description: Done } } }\n`,
+    methods: ['getXYZId'],
+    run: async () => ({ status: 204 }),
+    note: 'without operationId, the method is called getXYZId',
+    asks: [['/x/y-z/7', 204]],
+  },
+  'an operation without `responses`': {
+    yaml: `paths:\n  /x: { get: { operationId: run } }\n`,
+    run: async () => ({ status: 204 }),
+    note: 'without responses, the method answers any status without a body',
+    asks: [['/x', 204]],
+  },
+  '`summary` and `description` beside a `$ref`': {
+    yaml: `paths:\n  /x: { get: { operationId: run, responses: { '200': { $ref: '#/components/responses/x', summary: a, description: b } } } }\ncomponents: { responses: { x: { description: Done, content: { application/json: {} } } } }\n`,
+    asks: [['/x', 200]],
   },
   'two operations with one `operationId`': {
     yaml: `paths:\n  /x: { get: { ${OPERATION} } }\n  /y:\n    get:\n      operationId: run # here\n      responses: { '204': { description: Done } }\n`,

@@ -110,7 +110,7 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
       ['/x?a=1&b=y', 200, '{"query":{"a":1,"b":["y"]}}'],
     ],
   },
-  'a `default` that its schema refuses': {
+  'a `default` of a parameter that its schema refuses': {
     yaml: refused('in: query\nschema:\n  type: integer\n  default: x # here'),
     says: 'must be an integer',
   },

@@ -216,6 +216,7 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
   },
   'alternatives with a scheme that needs a guard, and has none: they are left out': {
     yaml: secured('[{ basic: [] }, { b: [] }]'),
+    note: "the security scheme basic is left out: the product has no guards: { 'basic': (request) => ... }",
     asks: [
       [as('Bearer alice:'), 200],
       [basic('alice:open'), 401],
