@@ -3,11 +3,11 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from '
 import { textOfTokens } from './auth/access-tokens.ts'
 import { accessTokenChecker, buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
-import { readContract } from './contract/contract.ts'
+import { type Contract, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { checkBody } from './contract/bodies.ts'
 import { commonErrorWriter } from './contract/errors.ts'
-import { addRoutes, type OperationHooks } from './contract/routes.ts'
+import { addRefusals, addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller, servedAlternatives } from './contract/security.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
@@ -38,8 +38,8 @@ export interface Parts {
   readonly config: Config
   readonly store: Store
   readonly log: FastifyBaseLogger
-  /** The file of the contract, if it is not the product's. */
-  readonly contract?: string
+  /** The contract, or its file, if it is not the product's. */
+  readonly contract?: string | Contract
   /** A plugin that sees each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback
   /** Whether operations may lack a method; they are then answered 501. */
@@ -51,7 +51,9 @@ export interface Parts {
  * @throws {StartupError} if the contract and the code do not fit
  */
 export async function buildApp({ product, config, store, log, ...options }: Parts): Promise<FastifyInstance> {
-  const contract = await readContract(options.contract ?? fileOf(product), config.BASE_URL, product.contract, product)
+  const given = options.contract ?? fileOf(product)
+  const contract =
+    typeof given === 'string' ? await readContract(given, config.BASE_URL, product.contract, product) : given
   const onTooBusy = () => SHED.inc()
   const app = makeServer({
     config,
@@ -92,6 +94,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
     })
     await addRoutes(app, contract, product.services(Object.fromEntries(collections)), hooks, options.draft)
     serveDocs(app, contract, config)
+    addRefusals(app, contract)
     addOtherMethods()
     await app.ready()
   } catch (error) {

@@ -21,6 +21,17 @@ export interface Contract extends Compiled {
   readonly bytes: Buffer
   /** What the product adds. */
   readonly product: Extensions
+  /** In `npm run dev`, the operations that are not served. */
+  readonly refused?: readonly RefusedOperation[]
+}
+
+/** An operation that is answered 501, because the contract has a fault there. */
+export interface RefusedOperation {
+  /** Empty if it is unknown. */
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly fault: string
 }
 
 /**
@@ -40,6 +51,16 @@ export async function readContract(
   const known = generated && isCurrent(file, generated) ? generated : undefined
   const faults = known ? faultsOf(known, product) : ['it has changed since the last `npm run generate`: run it again']
   const compiled = known && faults.length === 0 ? known : await compileAnew(file, product, faults.join('; '))
+  return toContract(compiled, file, baseUrl, product)
+}
+
+/** Adds the document to serve to a compiled contract. */
+export function toContract(
+  compiled: Compiled,
+  file: string,
+  baseUrl: string | undefined,
+  product: Extensions,
+): Contract {
   const text = compiled.bundle ?? readFileSync(file, 'utf8')
   const bytes = Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, compiled, baseUrl))
   return { ...compiled, file, bytes, product }

@@ -8,7 +8,7 @@ import { errorWriter } from './errors.ts'
 import { parametersReader, routerName } from './parameters.ts'
 import { Validators } from './validation.ts'
 import './skip-document-check.ts'
-import { StartupError, HttpError } from '../errors.ts'
+import { HttpError, reasonOf, StartupError } from '../errors.ts'
 
 /** Makes the hooks of an operation, in order. */
 export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest'>
@@ -35,7 +35,7 @@ export async function addRoutes(
   const ids = operations.map(({ id }) => id)
   const misfits = [
     ...[...methods.keys()]
-      .filter((id) => !ids.includes(id))
+      .filter((id) => !ids.includes(id) && !contract.refused?.some((each) => each.id === id))
       .map((id) => `the method ${id} of the service has no operation`),
     ...ids.filter((id) => !methods.has(id)).map((id) => `the operation ${id} has no method in the service`),
   ]
@@ -77,6 +77,18 @@ export async function addRoutes(
     specification: routingDocument(contract),
     operationResolver: (id) => routes.get(id) ?? failWithoutRoute(id),
   })
+}
+
+/** Answers the operations that are not served with 501, and the fault of the contract. Where the router can't, it is 404. */
+export function addRefusals(app: FastifyInstance, { refused = [] }: Contract): void {
+  for (const { method, path, fault } of refused) {
+    const onRequest = () => Promise.reject(new HttpError(501, fault))
+    try {
+      app.route({ method, url: routerPath(path), onRequest, handler: onRequest })
+    } catch (error) {
+      app.log.debug({ method, path, reason: reasonOf(error) }, 'no route')
+    }
+  }
 }
 
 /** The document for fastify-openapi-glue: which operation has which method and path. The compiled contract has the rest. */

@@ -1,7 +1,7 @@
 // Compiles a contract: for `npm run generate`, and at a start if the contract has changed since.
 import { hash } from 'node:crypto'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import type { Compiled } from '../compiled.ts'
+import type { Compiled, Operation } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
 import { readOpenApi } from './document.ts'
 import { describe, type Finding, Findings } from './findings.ts'
@@ -18,6 +18,8 @@ export interface Inspected {
   readonly idle: readonly (readonly [node: object, key: string])[]
   /** All operations of the document, such as `GET /users`. */
   readonly operations: readonly string[]
+  /** Those that could be compiled. */
+  readonly byName: ReadonlyMap<string, Operation>
   readonly faults: readonly Finding[]
   readonly notes: readonly Finding[]
 }
@@ -51,7 +53,7 @@ export async function inspect(file: string, product?: Extensions): Promise<Inspe
   }
   const compiled = isServed ? await compileAll() : undefined
   const found = { faults: findings.faults(), notes: findings.notes() }
-  return { compiled, root, idle: schemas.idle, operations: findings.operations, ...found }
+  return { compiled, root, idle: schemas.idle, operations: findings.operations, byName: findings.compiled, ...found }
 }
 
 /**

@@ -1,10 +1,10 @@
 // Compiles the paths of a contract for routes.ts, and refuses everything that routes.ts can't do as described.
-import type { Operation, Parameter, Requirement } from '../compiled.ts'
-import { isGuarded, readSecurityScheme } from '../security.ts'
+import type { Operation, Parameter } from '../compiled.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries, tryDeref } from './references.ts'
 import { readErrors } from './errors.ts'
 import { readBody, readResponse } from './messages.ts'
+import { readSecurity } from './security.ts'
 import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
 import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
@@ -34,8 +34,6 @@ const SEGMENT = 'write each segment as plain text and {parameters}, with text be
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 /** OpenAPI ignores these headers as parameters, and describes them by other means (3.1.0, section 4.8.12.2). */
 const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
-
-const SCHEME = 'write names of HTTP, and an apiKey in a header, a query or a cookie'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const
 
@@ -104,7 +102,9 @@ export function readOperations(
       const at = (local ? readPrefix(context, local) : prefix) + path
       return { id, method: method.toUpperCase(), path: at, ...readOperation(context, operation, item.parameters) }
     }
-    return findings.during(each, read) ?? []
+    const compiled = findings.during(each, read)
+    if (compiled) findings.compiled.set(each.key, compiled)
+    return compiled ?? []
   })
   return { prefix, operations }
 }
@@ -180,31 +180,6 @@ function readOperation(
 /** Parameters with the same key are the same one. The names of headers are case-insensitive. */
 const keyOf = ({ in: place, name }: openapi.Parameter) =>
   place === 'header' ? `header ${name.toLowerCase()}` : `${String(place)} ${name}`
-
-type Described = Readonly<Record<string, string[]>>
-
-/** Reads the alternatives. The product must have guards for one of them. */
-function readSecurity({ root, refuse, note, product }: Context, described: readonly Described[]): Requirement[][] {
-  const all = described.map((schemes) =>
-    Object.entries(schemes).flatMap(([name, scopes]) => {
-      const node = root.components?.securitySchemes?.[name]
-      const scheme = node && readSecurityScheme(name, deref(node))
-      if (node === undefined) refuse(schemes, `the security scheme ${name} is not in components/securitySchemes`, name)
-      else if (scheme === undefined) refuse(node, `the security scheme ${name} is not served: ${SCHEME}`)
-      return node && scheme ? [{ node, scheme, scopes, isServed: isGuarded(scheme, product ?? {}) }] : []
-    }),
-  )
-  const isLeft = all.some((each) => each.every(({ isServed }) => isServed))
-  for (const { node, scheme, isServed } of all.flat()) {
-    const guard = `guards: { '${scheme.name}': (request) => ... }`
-    const text = `the security scheme ${scheme.name}`
-    if (isServed) continue
-    if (product === undefined) note(node, `${text} is served with a guard of the product: ${guard}`)
-    else if (isLeft) note(node, `${text} is left out: the product has no ${guard}`)
-    else refuse(node, `${text} needs a guard: write ${guard} in the product`)
-  }
-  return all.map((each) => each.map(({ scheme, scopes }) => ({ scheme, scopes })))
-}
 
 function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
   const { schemas, refuse } = context
