@@ -11,16 +11,16 @@ import { addRefusals, addRoutes, type OperationHooks } from './contract/routes.t
 import { requireCaller, servedAlternatives } from './contract/security.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
-import { answerOtherMethods, checkPath, checkProtocol, checkQuery } from './http/protocol.ts'
+import { checkFraming } from './http/framing.ts'
 import { Counter, OWN } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
+import { answerOtherMethods, checkPath, checkQuery } from './http/paths.ts'
 import { makeServer } from './http/server.ts'
 import { makeCollection } from './store/collection.ts'
 import { itemReader } from './contract/items.ts'
 import type { Store } from './store/store.ts'
 import type { Product } from './define-product.ts'
 
-const SHED = new Counter({ name: `${OWN}shed_requests_total`, help: 'Requests refused because there were too many' })
 const REFUSED = new Counter({
   name: `${OWN}refused_authentications_total`,
   help: 'Requests answered 401',
@@ -54,15 +54,13 @@ export async function buildApp({ product, config, store, log, ...options }: Part
   const given = options.contract ?? fileOf(product)
   const contract =
     typeof given === 'string' ? await readContract(given, config.BASE_URL, product.contract, product) : given
-  const onTooBusy = () => SHED.inc()
   const app = makeServer({
     config,
     log,
     maxConnections: config.MAX_CONNECTIONS,
     secret: textOfTokens(product.tokenPrefix),
-    logsRequests: true,
     writeError: commonErrorWriter(contract, product),
-    onTooBusy,
+    isMeasured: true,
   })
   app.decorate('contract', contract)
   if (options.plugin) await app.register(options.plugin)
@@ -76,7 +74,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
   // For every request, also one of an unknown path:
   app.addHook('onRequest', startRequest) // sets the headers of every response, so it is the first
   await allowOrigins(app, config.CORS_ORIGINS, contract) // a browser shows a refusal only with these headers
-  app.addHook('onRequest', checkProtocol) // 400, 417, 431, 501 before the other hooks trust a header
+  app.addHook('onRequest', checkFraming) // 400, 417, 431, 501 before the other hooks trust a header
   app.addHook('onRequest', checkPath) // 404; it needs no token
   const addOtherMethods = answerOtherMethods(app) // 405 and OPTIONS; they need no token
   // Then for the requests of an operation:

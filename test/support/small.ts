@@ -8,8 +8,8 @@ import type { Extensions } from '../../service/engine/contract/extensions.ts'
 import { addRoutes, type OperationHooks } from '../../service/engine/contract/routes.ts'
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { requireCaller, servedAlternatives, type Verdict } from '../../service/engine/contract/security.ts'
-import { answerError, usualError } from '../../service/engine/http/errors.ts'
-import { answerOtherMethods, checkPath } from '../../service/engine/http/protocol.ts'
+import { answerError, usualError } from '../../service/engine/http/error-answers.ts'
+import { answerOtherMethods, checkPath } from '../../service/engine/http/paths.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
@@ -71,7 +71,6 @@ export async function boot(
   app.decorate('writeError', usualError)
   app.setErrorHandler(answerError)
   app.removeAllContentTypeParsers()
-  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   app.addHook('onRequest', checkPath)
   const addOtherMethods = answerOtherMethods(app)
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))

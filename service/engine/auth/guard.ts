@@ -7,7 +7,7 @@ import type { SecurityScheme } from '../contract/compiled.ts'
 import type { Extensions, ProductGuard } from '../contract/extensions.ts'
 import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { reasonOf } from '../errors.ts'
-import { countHeader } from '../http/protocol.ts'
+import { countHeader } from '../http/headers.ts'
 import type { Store, StoredToken } from '../store/store.ts'
 import { readToken } from './access-tokens.ts'
 
@@ -45,9 +45,9 @@ export async function buildGuards(
     keys: [],
     specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
     verifyErrorLogLevel: 'debug',
-    auth: (token, request) => {
+    auth: async (token, request) => {
       request.verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token) // Only a JWT has a dot.
-      return true // `checkBearer` answers with the verdict
+      return 'caller' in (await request.verdict)
     },
   })
   const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')

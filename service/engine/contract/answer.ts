@@ -4,7 +4,7 @@ import type { Operation } from './compiled.ts'
 import { bodyKind, findType } from './bodies.ts'
 import { findStatus } from './errors.ts'
 import type { Validators } from './validation.ts'
-import { reportFault } from '../http/errors.ts'
+import { reportFault } from '../http/error-answers.ts'
 import { exactJson, JsonText } from '../http/json.ts'
 
 /** The answer of an operation. */

@@ -2,7 +2,7 @@
 import type { Compiled, ErrorForm, Operation } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
 import { type Check, Validators } from './validation.ts'
-import { usualError, type WriteError } from '../http/errors.ts'
+import { usualError, type WriteError } from '../http/error-answers.ts'
 import { exactJson } from '../http/json.ts'
 import { STATUS_CODES } from '../http/node.ts'
 import { reasonOf } from '../errors.ts'

@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
 import { STATUS_CODES } from './node.ts'
-import { NO_SUCH_PATH, standardHeaders } from './protocol.ts'
+import { standardHeaders } from './headers.ts'
+import { TOO_BUSY } from './too-busy.ts'
+import { NO_SUCH_PATH } from './paths.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -23,7 +25,6 @@ export const usualError: WriteError = (error, message) => ({
   body: JSON.stringify({ error, message }),
 })
 
-export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
 
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */
 export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
