@@ -393,7 +393,9 @@ export const contract: CompiledContract<components, operations> = {
           "name": "limit",
           "required": false,
           "schema": "request-0",
-          "type": "integer",
+          "types": [
+            "integer"
+          ],
           "list": null
         },
         {
@@ -401,7 +403,9 @@ export const contract: CompiledContract<components, operations> = {
           "name": "cursor",
           "required": false,
           "schema": "request-1",
-          "type": "string",
+          "types": [
+            "string"
+          ],
           "list": null
         }
       ],
@@ -497,7 +501,9 @@ export const contract: CompiledContract<components, operations> = {
           "name": "id",
           "required": true,
           "schema": "request-8",
-          "type": "int64",
+          "types": [
+            "int64"
+          ],
           "list": null
         }
       ],

@@ -10,16 +10,16 @@ import { addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
-import { answerOtherMethods, checkPath, checkProtocol, checkQuery } from './http/protocol.ts'
+import { checkFraming } from './http/framing.ts'
 import { Counter, OWN } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
+import { answerOtherMethods, checkPath, checkQuery } from './http/paths.ts'
 import { makeServer } from './http/server.ts'
 import { makeCollection } from './store/collection.ts'
 import { itemReader } from './contract/items.ts'
 import type { Store } from './store/store.ts'
 import type { Product } from './define-product.ts'
 
-const SHED = new Counter({ name: `${OWN}shed_requests_total`, help: 'Requests refused because there were too many' })
 const REFUSED = new Counter({
   name: `${OWN}refused_authentications_total`,
   help: 'Requests answered 401',
@@ -51,14 +51,12 @@ export interface Parts {
  */
 export async function buildApp({ product, config, store, log, ...options }: Parts): Promise<FastifyInstance> {
   const contract = await readContract(options.contract ?? fileOf(product), config.BASE_URL, product.contract)
-  const onTooBusy = () => SHED.inc()
   const app = makeServer({
     config,
     log,
     maxConnections: config.MAX_CONNECTIONS,
     secret: textOfTokens(product.tokenPrefix),
-    logsRequests: true,
-    onTooBusy,
+    isMeasured: true,
   })
   app.decorate('contract', contract)
   if (options.plugin) await app.register(options.plugin)
@@ -72,7 +70,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
   // For every request, also one of an unknown path:
   app.addHook('onRequest', startRequest) // sets the headers of every response, so it is the first
   await allowOrigins(app, config.CORS_ORIGINS, contract) // a browser shows a refusal only with these headers
-  app.addHook('onRequest', checkProtocol) // 400, 417, 431, 501 before the other hooks trust a header
+  app.addHook('onRequest', checkFraming) // 400, 417, 431, 501 before the other hooks trust a header
   app.addHook('onRequest', checkPath) // 404; it needs no token
   const addOtherMethods = answerOtherMethods(app) // 405 and OPTIONS; they need no token
   // Then for the requests of an operation:

@@ -6,11 +6,12 @@ import { type Contract, readContract } from '../../service/engine/contract/contr
 import { addRoutes, type OperationHooks } from '../../service/engine/contract/routes.ts'
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { type MakeGuard, requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
-import { answerError } from '../../service/engine/http/errors.ts'
+import { answerError } from '../../service/engine/http/error-answers.ts'
+import { answerOtherMethods, checkPath } from '../../service/engine/http/paths.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
-export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body', unknown>>
+export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body' | 'type', unknown>>
 export type Run = (request: Input) => Promise<Answer>
 
 /** A request and the expected answer: its status, and its text or a pattern of it. */
@@ -24,6 +25,10 @@ export interface Served {
   readonly files?: Readonly<Record<string, string>>
   /** The method for all operations. By default it answers with the parts of the request that are not empty, as JSON. */
   readonly run?: Run
+  /** The names of the methods, or those of several services. By default there is one for each operation. */
+  readonly methods?: readonly string[] | readonly (readonly string[])[]
+  /** What its author is told of it. */
+  readonly note?: string
   readonly asks: readonly Exchange[]
 }
 
@@ -44,8 +49,6 @@ export function contract(yaml: string): string {
 }
 
 interface Booted extends Omit<Served, 'asks'> {
-  /** The names of the methods, or those of several services. By default there is one for each operation. */
-  readonly methods?: readonly string[] | readonly (readonly string[])[]
   readonly isDraft?: boolean
   readonly onError?: (error: Error) => void
   /** Changes the server before it is ready. */
@@ -63,7 +66,8 @@ export async function boot(
   app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
   app.removeAllContentTypeParsers()
-  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
+  app.addHook('onRequest', checkPath)
+  const addOtherMethods = answerOtherMethods(app)
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))
   const read = await readContract(`${folder}/openapi.yaml`)
   const hooks: OperationHooks = ({ security, body }) => ({
@@ -78,6 +82,7 @@ export async function boot(
     hooks,
     isDraft,
   )
+  addOtherMethods()
   prepare?.(app, read)
   await app.ready()
   return app

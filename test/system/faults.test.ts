@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { call } from '../support/helper.ts'
 import { inspect, Ledger, work } from '../support/ledger.ts'
-import { start, startService } from '../support/process.ts'
+import { program, start, startService } from '../support/process.ts'
 import { eventually } from '../support/project.ts'
 import { need } from './programs.ts'
 import { openTestStore } from '../support/stores.ts'
@@ -19,7 +19,7 @@ const isLong = process.env['LONG'] !== undefined
 const isShort = process.env['SHORT'] !== undefined
 t.setTimeout(isLong ? 3_600_000 : 290_000)
 
-const MAIN = [process.execPath, 'service/main.ts']
+const MAIN = program('main')
 /** So many writes may share a commit. */
 const CLIENTS = 64
 

@@ -4,7 +4,7 @@ import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Guard, MakeGuard, Verdict } from '../contract/security.ts'
-import { countHeader } from '../http/protocol.ts'
+import { countHeader } from '../http/headers.ts'
 import type { Store, StoredToken } from '../store/store.ts'
 import { readToken } from './access-tokens.ts'
 
@@ -40,9 +40,9 @@ export async function buildGuards(
     keys: [],
     specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
     verifyErrorLogLevel: 'debug',
-    auth: (token, request) => {
+    auth: async (token, request) => {
       request.verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token) // Only a JWT has a dot.
-      return true // `checkBearer` answers with the verdict
+      return 'caller' in (await request.verdict)
     },
   })
   const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')

@@ -1,6 +1,7 @@
 // Finds out which schemas apply to which parts of a valid value: JSON Schema 2020-12, section 7.7.1.
 import type { Schema } from './compiled.ts'
 import { isInt64, toInt64 } from './numbers.ts'
+import { toRegExp } from './patterns.ts'
 import { parseJson } from '../http/json.ts'
 
 /** A schema that is an object, as schemas.ts compiles it. */
@@ -213,8 +214,7 @@ export class Annotations {
     }
     const { properties = {}, patternProperties = {}, additionalProperties } = schema
     const all = Object.hasOwn(properties, key) ? [properties[key] ?? true] : []
-    for (const [pattern, each] of Object.entries(patternProperties))
-      if (new RegExp(pattern, 'u').test(key)) all.push(each)
+    for (const [pattern, each] of Object.entries(patternProperties)) if (toRegExp(pattern).test(key)) all.push(each)
     return all.length > 0 || additionalProperties === undefined ? all : [additionalProperties]
   }
 }

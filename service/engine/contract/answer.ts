@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
-import { bodyKind } from './bodies.ts'
+import { bodyKind, findType } from './bodies.ts'
 import { findStatus } from './errors.ts'
 import type { Validators } from './validation.ts'
-import { reportFault } from '../http/errors.ts'
+import { reportFault } from '../http/error-answers.ts'
 import { exactJson, JsonText } from '../http/json.ts'
 
 /** The answer of an operation. */
@@ -53,9 +53,11 @@ export function answerSender({ id, responses }: Operation, validators: () => Val
     const response = responses[findStatus(responses, status) ?? '']
     if (response === undefined) throw fail(status, 'a status that the contract does not declare')
     const mediaType = type ?? Object.keys(response)[0]
-    const schema = response[mediaType ?? '']
-    if (mediaType === undefined || schema === undefined) return { write: () => ({}) }
-    const kind = bodyKind(mediaType)
+    const key = findType(response, mediaType ?? '')
+    const schema = response[key ?? '']
+    if (mediaType === undefined || key === undefined || schema === undefined) return { write: () => ({}) }
+    if (mediaType.endsWith('*')) throw fail(status, `no media type of ${mediaType}`)
+    const kind = bodyKind(key)
     let write: Write | undefined // made when it is needed: a list is written by the store
     const make = () => (write ??= writer(schema, kind === 'text', validators()))
     return { mediaType, kind, write: (body) => make()(body) }

@@ -3,10 +3,11 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Body, Media, Operation } from './compiled.ts'
-import { readText } from './parameters.ts'
+import { formReader } from './forms.ts'
+import { parseJsonBody, parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
-import { type Parsed, parseTwice, STRICT_UTF8 } from '../http/json.ts'
-import { countHeader } from '../http/protocol.ts'
+import type { Parsed } from '../http/json.ts'
+import { countHeader } from '../http/headers.ts'
 import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {
@@ -16,13 +17,12 @@ declare module 'fastify' {
   }
 }
 
-/** How a body is read and written: as JSON, as text in UTF-8, as a form of fields and files, or as bytes. */
-export type BodyKind = 'json' | 'text' | 'form' | 'bytes'
+/** How a body is read and written: as JSON, as text in UTF-8, as a form in parts or as a query, or as bytes. */
+export type BodyKind = 'json' | 'text' | 'form' | 'pairs' | 'bytes'
 
 const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
-  [/[*;]/, 'write each media type by its name, without parameters'],
+  [/;|[^/*]\*|\*[^/]|^\*\/[^*]/, 'write each media type by its name, or all of a kind as image/*, without parameters'],
   [/^text\/event-stream$/, 'an answer ends; write application/json'],
-  [/^application\/x-www-form-urlencoded$/, 'write multipart/form-data or application/json'],
   [/^(text|application)\/xml$|\+xml$|^application\/(x-)?(yaml|ndjson|jsonl|json-seq)$/, 'write application/json'],
   [/^multipart\/(?!form-data$)/, 'write multipart/form-data'],
 ]
@@ -32,32 +32,37 @@ export function bodyKind(mediaType: string): BodyKind | { readonly instead: stri
   const type = mediaType.toLowerCase()
   const instead = UNSUPPORTED.find(([pattern]) => pattern.test(type))?.[1]
   if (instead !== undefined) return { instead }
-  if (/^application\/json$|\+json$/.test(type)) return 'json'
+  if (/^(application|text)\/json$|\+json$/.test(type)) return 'json'
   if (type === 'multipart/form-data') return 'form'
+  if (type === 'application/x-www-form-urlencoded') return 'pairs'
   return type.startsWith('text/') ? 'text' : 'bytes'
 }
 
-const TOO_LONG = new HttpError(413, 'The body is too long')
+/** The key of a media type in the content of a contract: the type itself, all of its kind, or any type. */
+export function findType(content: object, type: string): string | undefined {
+  if (type === '') return undefined
+  return [type, type.replace(/\/.*/, '/*'), '*/*'].find((each) => Object.hasOwn(content, each))
+}
 
 /** Adds a parser for each media type of the contract. The parser of forms is loaded only if it is needed. */
 export async function addBodyParsers(app: FastifyInstance, operations: readonly Operation[]): Promise<void> {
-  const types = new Set(operations.flatMap(({ body }) => Object.keys(body?.content ?? {})))
-  for (const type of types) {
+  const parse = async (request: FastifyRequest, payload: IncomingMessage) => {
+    const { content } = request.routeOptions.config
+    // An operation that describes no body ignores it (RFC 9110, section 9.3). Node reads it to its end.
+    if (content === undefined) return undefined
+    const type = findType(content, request.mediaType ?? '') ?? ''
     const kind = bodyKind(type)
-    if (kind === 'form') {
-      const { default: multipart } = await import('@fastify/multipart')
-      await app.register(multipart)
-    } else {
-      const parse = kind === 'json' ? parseJsonBody : parseText
-      app.addContentTypeParser(type, async (request: FastifyRequest, payload: IncomingMessage) => {
-        const media = request.routeOptions.config.content?.[type]
-        if (media && kind === 'bytes') return payload
-        const bytes = await readBytes(payload, media?.limit ?? 0)
-        return bytes.length === 0 && kind !== 'text' ? undefined : parse(bytes)
-      })
-    }
+    if (kind === 'bytes') return payload
+    const bytes = await readBytes(payload, content[type]?.limit ?? 0)
+    if (kind === 'json') return bytes.length === 0 ? undefined : parseJsonBody(bytes)
+    return parseText(bytes)
   }
+  const types = new Set(operations.flatMap(({ body }) => Object.keys(body?.content ?? {})))
   const kinds = [...types].map(bodyKind)
+  if (kinds.includes('form')) await app.register((await import('@fastify/multipart')).default)
+  for (const type of types)
+    if (!type.includes('*') && type !== 'multipart/form-data') app.addContentTypeParser(type, parse)
+  app.addContentTypeParser('*', parse)
   if (kinds.includes('form') || kinds.includes('bytes')) app.addHook('onResponse', readOn)
 }
 
@@ -82,7 +87,7 @@ function readOn({ raw }: FastifyRequest, _reply: unknown, done: () => void): voi
  * waits for it (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation.
  */
 export function checkBody({ required, content }: Body): onRequestHookHandler {
-  const types = Object.entries(content)
+  const types = Object.keys(content).join(' or ')
   return ({ raw }, reply, done) => {
     const { headers } = raw
     const { 'content-type': type, 'content-encoding': encoding = 'identity', 'content-length': digits = 0 } = headers
@@ -93,9 +98,9 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
       done()
       return
     }
-    const media = countHeader(raw, 'content-type') === 1 && types.find(([each]) => isInUtf8(each, type ?? ''))?.[1]
-    if (!media)
-      throw new HttpError(415, `The Content-Type of the body must be ${Object.keys(content).join(' or ')}, in UTF-8`)
+    const found = countHeader(raw, 'content-type') === 1 ? findType(content, typeInUtf8(type ?? '')) : undefined
+    const media = content[found ?? '']
+    if (!media) throw new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
     if (encoding.toLowerCase() !== 'identity') throw new HttpError(415, 'The body must not have a Content-Encoding')
     if (length > media.limit) throw TOO_LONG
     if (headers.expect !== undefined && raw.httpVersion === '1.1' && !isEmpty) reply.raw.writeContinue()
@@ -112,7 +117,7 @@ export function bodyReader({ required, content }: Body, validators: Validators):
     Object.entries(content).map(([type, media]) => [type, mediaReader(bodyKind(type), media, validators)]),
   )
   return (request) => {
-    const read = readers.get(request.mediaType ?? '')
+    const read = readers.get(findType(content, request.mediaType ?? '') ?? '')
     if (read !== undefined && (request.body !== undefined || request.mediaType === 'multipart/form-data'))
       return read(request)
     if (required) throw new HttpError(400, 'The request needs a body')
@@ -128,8 +133,9 @@ function mediaReader(kind: unknown, media: Media, validators: Validators): (requ
     if (fault !== undefined) throw new HttpError(400, fault)
     return value
   }
-  if (kind === 'form') return async (request) => check(await readForm(request, media))
-  return ({ body }) => check(body as Parsed)
+  if (kind !== 'form' && kind !== 'pairs') return ({ body }) => check(body as Parsed)
+  const readForm = formReader(media, kind === 'form', validators)
+  return async (request) => check(await readForm(request))
 }
 
 /** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */
@@ -148,71 +154,14 @@ async function* limitBytes(payload: Readable, limit: number): AsyncGenerator<Buf
   }
 }
 
-/** Reads the fields of a form: texts by their types, JSON, and files. Files are held in memory. */
-async function readForm(request: FastifyRequest, { fields = {}, limit }: Media): Promise<Parsed> {
-  const form = new Map<string, Parsed[]>()
-  let size = 0
-  const add = (name: string, value: Parsed, length: number) => {
-    if ((size += length + name.length) > limit) throw TOO_LONG
-    const values = form.get(name) ?? []
-    if (values.length > 0 && fields[name]?.isList !== true)
-      throw new HttpError(400, `body/${name} must not be repeated`)
-    form.set(name, [...values, value])
-  }
-  const collect = (key: keyof Parsed) => {
-    const entries = [...form].map(([name, values]) => [name, values.map((each) => each[key])] as const)
-    return Object.fromEntries(entries.map(([name, all]) => [name, fields[name]?.isList === true ? all : all[0]]))
-  }
-  const limits = { fileSize: limit }
-  try {
-    // As a file, each part comes in bytes. The texts of fields would have another character where bytes are not UTF-8.
-    for await (const part of request.parts({ limits, isPartAFile: () => true })) {
-      if (part.type === 'field') continue
-      const type = fields[part.fieldname]?.type ?? 'string'
-      const bytes = await part.toBuffer()
-      const { filename, mimetype } = part as { filename?: string; mimetype: string }
-      const isJson = type !== 'file' && mimetype === 'application/json'
-      if (isJson) add(part.fieldname, parseJsonBody(bytes), bytes.length)
-      else if (filename === undefined) add(part.fieldname, asIs(readText(parseText(bytes).plain, type)), bytes.length)
-      else add(part.fieldname, asIs(new File([new Uint8Array(bytes)], filename, { type: mimetype })), bytes.length)
-    }
-  } catch (error) {
-    if (error instanceof HttpError) throw error
-    const isTooLong = error instanceof Error && 'statusCode' in error && error.statusCode === 413
-    throw isTooLong ? TOO_LONG : new HttpError(400, 'The form is malformed')
-  }
-  return { exact: collect('exact'), plain: collect('plain') }
-}
-
-const asIs = (value: unknown): Parsed => ({ exact: value, plain: value })
-
 /** RFC 9110, section 5.6.6, without escapes. The charset must be UTF-8, at most once; other parameters are ignored. */
 const PARAMETERS =
   /^(?!.*charset.*charset)(?:[ \t]*;[ \t]*(?:charset=("?)utf-8\1|(?!charset)[\w-]+=(?:[\w.+-]+|"[^"\\]*")))*(?:[ \t]*;)?[ \t]*$/i
 
-/** Whether a `Content-Type` has this media type, and no charset but UTF-8. */
-function isInUtf8(mediaType: string, contentType: string): boolean {
-  const [type, parameters] = [contentType.slice(0, mediaType.length), contentType.slice(mediaType.length)]
-  return type.toLowerCase() === mediaType && PARAMETERS.test(parameters)
-}
+const TYPE = /^[\w!#$%&'+.^`|~-]+\/[\w!#$%&'+.^`|~-]+/
 
-/** Parses JSON. @throws {HttpError} */
-function parseJsonBody(bytes: Buffer): Parsed {
-  const rules =
-    'no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
-  // One message for every fault: the messages of V8 quote the body.
-  return parseWith(parseTwice, bytes, `The body must be JSON in UTF-8, with ${rules}`)
-}
-
-/** @throws {HttpError} if the bytes are not UTF-8 */
-function parseText(bytes: Buffer): Parsed {
-  return asIs(parseWith((each) => STRICT_UTF8.decode(each), bytes, 'The body must be text in UTF-8'))
-}
-
-function parseWith<Value>(parse: (bytes: Buffer) => Value, bytes: Buffer, message: string): Value {
-  try {
-    return parse(bytes)
-  } catch {
-    throw new HttpError(400, message)
-  }
+/** The media type of a `Content-Type`, in lower case; empty if it is malformed, or has another charset than UTF-8. */
+function typeInUtf8(contentType: string): string {
+  const [type = ''] = TYPE.exec(contentType) ?? []
+  return PARAMETERS.test(contentType.slice(type.length)) ? type.toLowerCase() : ''
 }

@@ -59,16 +59,32 @@ export interface Requirement {
   readonly scopes: readonly string[]
 }
 
-export interface Parameter {
+/** How the texts of a parameter, or of a field of a form, are read. */
+export interface Reading {
+  /** The types that a text is parsed as, in this order; those of each item of a list. */
+  readonly types: readonly string[]
+  /** How a list is sent: as `a=1&a=2`, or as `a=1,2`. Either: one text may be a value, too. Null: it is not a list. */
+  readonly list: 'repeated' | 'commas' | 'either' | null
+}
+
+/** A field of a form. */
+export interface Field extends Reading {
+  /** The id of its schema, where that is needed to choose between types. */
+  readonly schema?: string
+}
+
+/** The length of a file in bytes. */
+export interface BytesRule {
+  readonly minLength?: number
+  readonly maxLength?: number
+}
+
+export interface Parameter extends Reading {
   readonly in: 'path' | 'query' | 'header'
   readonly name: string
   readonly required: boolean
   /** The id of its schema. */
   readonly schema: string
-  /** The type that its text is parsed as. In a list, it is the type of each item. */
-  readonly type: string
-  /** How a list is sent: as `a=1&a=2`, or as `a=1,2`. Null: it is not a list. */
-  readonly list: 'repeated' | 'commas' | null
   /** The default value, as JSON. */
   readonly default?: string
 }
@@ -84,8 +100,10 @@ export interface Media {
   readonly schema: string | null
   /** The maximum length in bytes. */
   readonly limit: number
-  /** The fields of a form: the type that each is parsed as, and whether it may be repeated. */
-  readonly fields?: Readonly<Record<string, { readonly type: string; readonly isList: boolean }>>
+  /** The fields of a form. */
+  readonly fields?: Readonly<Record<string, Field>>
+  /** Any other field of a form. */
+  readonly others?: Field
 }
 
 /** The ids of the schemas of a response, by media type; null if every body is valid. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, RouteOptions, RouteShorthandOptions } from 'fastify'
+import type { FastifyInstance, preParsingHookHandler, RouteOptions, RouteShorthandOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answerSender } from './answer.ts'
 import { addBodyParsers, bodyReader } from './bodies.ts'
@@ -52,16 +52,24 @@ export async function addRoutes(
     const readQuery = parametersReader(parameters, 'query', requests)
     const readHeaders = parametersReader(parameters, 'header', requests)
     const readBody = body === null ? () => undefined : bodyReader(body, requests)
+    const isRanged = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
     const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response')))
     return {
       method,
-      url: path.replaceAll(':', '::').replaceAll(/{([^}]+)}/g, (_, name: string) => `:${routerName(name)}`),
-      config: { writeError: errorWriter(operation), ...(body && { content: body.content }) },
+      url: routerPath(path),
+      config: {
+        route: path.replaceAll(/{([^}]+)}/g, ':$1'),
+        ...(/[^/]{|}[^/]/.test(path) && { template: templateOf(path) }),
+        writeError: errorWriter(operation),
+        ...(body && { content: body.content }),
+      },
       ...hooks(operation),
+      ...(body === null && method !== 'GET' && { preParsing: ignoreType }),
       handler: async (request, reply) => {
         const { caller } = request
         const parameters = { path: readPath?.(request), query: readQuery?.(request), header: readHeaders?.(request) }
-        return send(request, reply, await run({ caller, ...parameters, body: await readBody(request) }))
+        const type = isRanged ? request.mediaType : undefined
+        return send(request, reply, await run({ caller, ...parameters, body: await readBody(request), type }))
       },
     }
   }
@@ -76,10 +84,51 @@ export async function addRoutes(
 function routingDocument({ title, operations }: Contract): object {
   const responses = { default: { description: 'see the contract' } }
   const paths: Record<string, Record<string, object>> = {}
-  for (const { id, method, path } of operations) {
+  const ordered = operations.toSorted((a, b) => (endsFirst(a.path) < endsFirst(b.path) ? -1 : 1))
+  for (const { id, method, path } of ordered) {
     paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId: id, responses } }
   }
   return { openapi: '3.1.0', info: { title, version: '' }, paths }
+}
+
+/** Matches a decoded path with all its plain text. The router takes `a%3Ab` for `a:b`, of which a parameter may be a part. */
+function templateOf(path: string): RegExp {
+  return new RegExp(
+    `${path
+      .split(/{[^}]+}/)
+      .map(RegExp.escape)
+      .join('[^/]+')}$`,
+  )
+}
+
+/** Sorts the longer end of a segment first: the router tries `{a}.tar.gz` before `{a}.gz` only if it was added before. */
+function endsFirst(path: string): string {
+  const segments = path.replaceAll(/{[^}]+}/g, '\x7f').split('/')
+  return segments.map((each) => Array.from(each).reverse().join('')).join('/')
+}
+
+/**
+ * The path in the router's syntax. Where a segment has more than one parameter, none but the last has the text that
+ * follows it; each has a character at least. So no text takes longer than its length to match.
+ */
+function routerPath(path: string): string {
+  const segments = path.split('/').map((segment) => {
+    const parts = segment.split(/{([^}]+)}/) // plain text and names in turn
+    const isWhole = parts.length === 3 && parts.join('') === parts[1]
+    return parts.map((part, index) => {
+      if (index % 2 === 0) return part.replaceAll(':', '::')
+      const [after = '', next] = parts.slice(index + 1)
+      const rule = next === undefined ? '[^]+' : `[^](?:(?!${RegExp.escape(after)})[^])*`
+      return `:${routerName(part)}${isWhole ? '' : `(${rule})`}`
+    })
+  })
+  return segments.map((parts) => parts.join('')).join('/')
+}
+
+/** Many clients send the type of a body where there is none, or should be none. Fastify would refuse a malformed one. */
+const ignoreType: preParsingHookHandler = ({ raw }, _reply, payload, done) => {
+  delete raw.headers['content-type']
+  done(null, payload)
 }
 
 function failWithoutRoute(id: string): never {

@@ -11,6 +11,8 @@ export interface RequestOf<Operation> {
   readonly header: Part<Operation, 'header'>
   /** The value of the JSON, a text, the fields and files of a form, or a stream of bytes. */
   readonly body: RequestBody<Operation extends { requestBody?: unknown } ? Operation['requestBody'] : undefined>
+  /** The media type of the body, in lower case, where the contract has a range of them, such as `image/*`. */
+  readonly type: RangedType<Operation extends { requestBody?: unknown } ? Operation['requestBody'] : undefined>
 }
 
 /** The answer of a method: a status that the contract declares, with its headers and its body. */
@@ -30,8 +32,13 @@ type Part<Operation, Name extends string> = Operation extends {
 type RequestBody<Described> = Described extends { content: infer Content }
   ? { [Type in keyof Content]: RequestValue<Type, Content[Type]> }[keyof Content]
   : undefined
+type RangedType<Described> = Described extends { content: infer Content }
+  ? Extract<keyof Content, Range> extends never
+    ? undefined
+    : string
+  : undefined
 type RequestValue<Type, Value> =
-  Small<Type> extends Json | 'multipart/form-data'
+  Small<Type> extends Json | Form
     ? Sent<Value, 'readOnly'>
     : Small<Type> extends Text
       ? Value
@@ -39,7 +46,9 @@ type RequestValue<Type, Value> =
 
 /** Media types are compared without regard to case. */
 type Small<Type> = Lowercase<Type & string>
-type Json = 'application/json' | `${string}+json`
+type Json = 'application/json' | 'text/json' | `${string}+json`
+type Form = 'multipart/form-data' | 'application/x-www-form-urlencoded'
+type Range = `${string}/*`
 type Text = `text/${string}`
 
 /** The type of a value without `readOnly` members in a request, or without `writeOnly` members in a response. */
@@ -93,7 +102,11 @@ type Body<Response> = Response extends { content: infer Content extends object }
       [Type in keyof Content]: { readonly body: BodyValue<Type, Content[Type]> } & MediaTypeMember<Type, keyof Content>
     }[keyof Content]
   : { readonly body?: undefined }
-type MediaTypeMember<Type, All> = [All] extends [Type] ? { readonly type?: Type } : { readonly type: Type }
+type MediaTypeMember<Type, All> = Type extends `${infer Kind}/*`
+  ? { readonly type: Kind extends '*' ? `${string}/${string}` : `${Kind}/${string}` }
+  : [All] extends [Type]
+    ? { readonly type?: Type }
+    : { readonly type: Type }
 /** A body may be JSON text already. An array may come in batches: it is streamed, with one batch in memory at a time. */
 type BodyValue<Type, Value> =
   Small<Type> extends Json

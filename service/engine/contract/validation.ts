@@ -4,8 +4,9 @@ import type { DataValidateFunction, FormatDefinition, SchemaValidateFunction } f
 import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { Annotations, CHANGES, type Found, type Keywords, type Place } from './annotations.ts'
-import type { Schema } from './compiled.ts'
+import type { BytesRule, Schema } from './compiled.ts'
 import { compileNumber, describeNumber, digitsOf, isNumber, type NumberRule } from './numbers.ts'
+import { toRegExp } from './patterns.ts'
 import { parseJson } from '../http/json.ts'
 
 /**
@@ -33,7 +34,8 @@ export class Validators {
   constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof CHANGES) {
     // compile.ts has checked the schemas. To compile JSON Schema's meta-schema would take longer than to compile them all.
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
-    const ajv = new Ajv2020({ ...lean, ownProperties: true, verbose: true, loopRequired: 0 })
+    const code = { regExp: Object.assign(toRegExp, { code: 'toRegExp' }) }
+    const ajv = new Ajv2020({ ...lean, code, ownProperties: true, verbose: true, loopRequired: 0 })
     ajv.opts.unevaluated = false // Ajv's has faults, so these keywords are ours.
     addFormats.default(ajv)
     for (const format of ['date-time', 'time'] as const) {
@@ -51,8 +53,9 @@ export class Validators {
         .addKeyword({ keyword, compile: compileListed, error: { message: 'must be one of the allowed values' } })
     ajv.addKeyword({
       keyword: 'file',
-      validate: (_: true, data: unknown) => data instanceof Blob,
-      error: { message: 'must be a file' },
+      validate: ({ minLength = 0, maxLength = Infinity }: BytesRule, data: unknown) =>
+        data instanceof Blob && data.size >= minLength && data.size <= maxLength,
+      error: { message: ({ schema }) => str`must be a file${describeBytes(schema as BytesRule)}` },
     })
     ajv.removeKeyword('uniqueItems').addKeyword({
       keyword: 'uniqueItems',
@@ -130,6 +133,11 @@ export class Validators {
 
 const levelOf = ({ outer }: Place): number => (outer === undefined ? 0 : 1 + levelOf(outer))
 const pathOf = ({ key, outer }: Place): string => (outer === undefined ? key : `${pathOf(outer)}/${key}`)
+
+function describeBytes({ minLength, maxLength }: BytesRule): string {
+  const bounds = [minLength && ` from ${minLength} bytes`, maxLength && ` up to ${maxLength} bytes`]
+  return bounds.filter(Boolean).join('')
+}
 
 /** Copies a value without the hidden parts of it. */
 function without(value: unknown, hidden: readonly Found[]): unknown {

@@ -1,5 +1,3 @@
-import type { FastifyBaseLogger } from 'fastify'
-
 /** Requests that begin in one turn of the event loop. Turns must be short: Node accepts one new connection in each. */
 const MAX_BEGUN = 64
 /** Requests that are refused in one turn. Refused clients try again: without a bound, the service would only refuse. */
@@ -8,8 +6,6 @@ const MAX_REFUSED = 24
 const WAIT_TIMEOUT = 500
 /** Requests that may wait. */
 const MAX_WAITING = 5000
-/** Milliseconds between two log lines that count refusals. A line for each refusal would be too much load. */
-const LOG_INTERVAL = 1000
 
 interface Waiting {
   readonly since: number
@@ -22,19 +18,9 @@ interface Waiting {
  * connections and health checks are served in time. Other requests wait in order. A request that waits too long is refused.
  */
 export class Admission {
-  readonly #log: FastifyBaseLogger
-  readonly #onRefused: () => void
   readonly #waiting: Waiting[] = []
   #begun = 0
-  #isTurnScheduled = false
-  #unloggedRefusals = 0
-  #reason: string | undefined
-
-  /** @param onRefused called for each refusal */
-  constructor(log: FastifyBaseLogger, onRefused: () => void) {
-    this.#log = log
-    this.#onRefused = onRefused
-  }
+  #turn: NodeJS.Immediate | undefined
 
   /** Begins a request, in this turn or a later one, or refuses it. Without `refuse`, it always begins. */
   admit(begin: () => void, refuse = begin): void {
@@ -45,31 +31,12 @@ export class Admission {
       begin()
     } else if (this.#waiting.length < MAX_WAITING) {
       this.#waiting.push({ since: performance.now(), begin, refuse })
-    } else this.#refuse(refuse)
-  }
-
-  /** Counts a refusal. @param reason for the log, if there is more to say than that there are too many requests */
-  countRefusal(reason?: string): void {
-    this.#onRefused()
-    this.#reason ??= reason
-    if (this.#unloggedRefusals++ > 0) return
-    setTimeout(() => {
-      this.#log.warn({ msg: 'too busy', refused: this.#unloggedRefusals, reason: this.#reason })
-      this.#unloggedRefusals = 0
-      this.#reason = undefined
-    }, LOG_INTERVAL).unref()
-  }
-
-  #refuse(refuse: () => void): void {
-    refuse()
-    this.countRefusal()
+    } else refuse()
   }
 
   #scheduleTurn(): void {
-    if (this.#isTurnScheduled) return
-    this.#isTurnScheduled = true
-    setImmediate(() => {
-      this.#isTurnScheduled = false
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined
       this.#runTurn()
     })
   }
@@ -81,7 +48,7 @@ export class Admission {
     const oldest = performance.now() - WAIT_TIMEOUT
     const inTime = this.#waiting.findIndex(({ since }) => since > oldest)
     const late = inTime === -1 ? this.#waiting.length : inTime
-    for (const { refuse } of this.#waiting.splice(0, Math.min(late, MAX_REFUSED))) this.#refuse(refuse)
+    for (const { refuse } of this.#waiting.splice(0, Math.min(late, MAX_REFUSED))) refuse()
     const turn = this.#waiting.splice(Math.max(0, late - MAX_REFUSED), MAX_BEGUN)
     this.#begun = turn.length
     for (const { begin } of turn) begin()

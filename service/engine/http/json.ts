@@ -58,15 +58,11 @@ export function parseTwice(bytes: Uint8Array): Parsed {
 
 /** Counts the colons outside of strings in a valid JSON text: there is one for each member. */
 function countColons(text: string): number {
-  let count = 0
-  let isString = false
-  for (let at = 0; at < text.length; at++) {
-    const character = text[at]
-    if (character === '"') isString = !isString
-    else if (character === '\\') at++
-    else if (!isString && character === ':') count++
-  }
-  return count
+  const outside = text
+    .replaceAll(/\\./g, '')
+    .split('"')
+    .filter((_, index) => index % 2 === 0)
+  return outside.join('').split(':').length - 1
 }
 
 /**

@@ -15,11 +15,8 @@ const waiting = new WeakMap<Socket, number>()
  */
 export function waitForPrevious({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
   const count = (waiting.get(socket) ?? 0) + 1
-  if (count > MAX_PIPELINED) {
-    socket.destroy()
-    return
-  }
   waiting.set(socket, count)
+  if (count > MAX_PIPELINED) socket.destroy()
   // In the next tick, because Node continues to read at the end of a request.
   process.nextTick(() => (waiting.get(socket) ?? 0) > 0 && socket.pause())
   response.once('socket', () => {

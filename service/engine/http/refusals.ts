@@ -1,18 +1,14 @@
 // Refuses what never reaches Fastify: too many requests, malformed bytes, CONNECT.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { FastifyBaseLogger } from 'fastify'
 import { HttpError } from '../errors.ts'
-import { plainError, TOO_BUSY } from './errors.ts'
+import { plainError } from './error-answers.ts'
+import { BAD_VERSION } from './framing.ts'
 import { STATUS_CODES } from './node.ts'
-import type { OpenRequests, Refused } from './open-requests.ts'
-import { BAD_VERSION } from './protocol.ts'
-
-/** The parts of a server that a refusal needs. */
-export interface ServerParts {
-  readonly openRequests: OpenRequests
-  /** Gives a request its id, by its headers. */
-  readonly requestId: (request: Pick<IncomingMessage, 'headers'>) => string
-}
+import type { OpenRequests } from './open-requests.ts'
+import { logRefusal } from './request-log.ts'
+import { TOO_BUSY } from './too-busy.ts'
 
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
 const MALFORMED = new HttpError(400, 'The request is malformed')
@@ -24,53 +20,57 @@ const PARSER_ERRORS = new Map([
   ['HPE_CHUNK_EXTENSIONS_OVERFLOW', new HttpError(413, 'The chunk extensions are too large')],
 ])
 
-/** Refuses a request that has waited too long. */
-export function refuseTooBusy(request: IncomingMessage, response: ServerResponse, server: ServerParts): void {
-  const open = server.openRequests.latest(request.socket)
-  if (open !== undefined) open.isShed = true
-  const { headers, body } = plainError(TOO_BUSY, server.requestId(request))
-  response.writeHead(TOO_BUSY.statusCode, headers).end(body)
-}
-
 type ParserError = Error & { readonly code?: string; readonly reason?: string }
-
 /** What is known of the bytes that are refused. */
-type Known = Pick<IncomingMessage, 'headers'> & Pick<Refused, 'code' | 'method'>
+type Known = Pick<IncomingMessage, 'headers' | 'method'> & { readonly code?: string | undefined }
 
-/** Refuses bytes that the HTTP parser rejects, and closes the connection. */
-export function refuseBytes(error: ParserError, socket: Socket, server: ServerParts): void {
-  const { code = '', reason = '' } = error
-  const refusal = PARSER_ERRORS.get(reason) ?? PARSER_ERRORS.get(code) ?? MALFORMED
-  refuse(socket, refusal, { headers: {}, code: error.code }, server)
-}
+/** Makes the functions that refuse. @param requestId gives a request its id, by its headers */
+export function makeRefusals(
+  openRequests: OpenRequests,
+  log: FastifyBaseLogger | undefined,
+  requestId: (request: Pick<IncomingMessage, 'headers'>) => string,
+) {
+  return { refuseTooBusy, refuseBytes, refuseConnect }
 
-/** Refuses CONNECT, and closes the connection. */
-export function refuseConnect({ headers, method, socket }: IncomingMessage, server: ServerParts): void {
-  // Node has removed its own listeners, which the response before this one may still need.
-  socket.on('error', () => undefined).on('timeout', () => socket.destroy())
-  socket.on('drain', () => server.openRequests.latest(socket)?.response.emit('drain'))
-  refuse(socket, NO_TUNNEL, { headers, method }, server)
-}
-
-function refuse(socket: Socket, error: HttpError, known: Known, server: ServerParts): void {
-  const latest = server.openRequests.latest(socket)
-  const isOpen = latest?.response.closed === false
-  const isInBody = latest?.request.complete === false
-  if (isOpen && (!isInBody || latest.response.headersSent)) {
-    // Wait for the earlier response to end: the client must not mistake the refusal for that response.
-    latest.response.once('close', () => refuse(socket, error, known, server))
-    return
+  /** Refuses a request that has waited too long. */
+  function refuseTooBusy(request: IncomingMessage, response: ServerResponse): void {
+    openRequests.shed(request.socket)
+    const { headers, body } = plainError(TOO_BUSY, requestId(request))
+    response.writeHead(TOO_BUSY.statusCode, headers).end(body)
   }
-  const { headers, ...about } = known
-  if (isOpen && socket.writable) {
-    latest.status = error.statusCode
-    write(socket, error, latest.fastify?.request.id ?? server.requestId(latest.request))
-  } else if (!isInBody && socket.writable) {
-    const id = server.requestId({ headers })
-    write(socket, error, id)
-    server.openRequests.countRefused({ id, status: error.statusCode, ...about })
+
+  /** Refuses bytes that the HTTP parser rejects, and closes the connection. */
+  function refuseBytes({ code, reason = '' }: ParserError, socket: Socket): void {
+    refuse(socket, PARSER_ERRORS.get(reason) ?? PARSER_ERRORS.get(code ?? '') ?? MALFORMED, { headers: {}, code })
   }
-  socket.destroySoon()
+
+  /** Refuses CONNECT, and closes the connection. */
+  function refuseConnect({ headers, method, socket }: IncomingMessage): void {
+    // Node has removed its own listeners, which the response before this one may still need.
+    socket.on('error', () => undefined).on('timeout', () => socket.destroy())
+    socket.on('drain', () => openRequests.latest(socket)?.response.emit('drain'))
+    refuse(socket, NO_TUNNEL, { headers, method })
+  }
+
+  function refuse(socket: Socket, error: HttpError, known: Known): void {
+    const latest = openRequests.latest(socket)
+    const isOpen = latest?.response.closed === false
+    const isInBody = latest?.request.complete === false
+    if (isOpen && (!isInBody || latest.response.headersSent)) {
+      // Wait for the earlier response to end: the client must not mistake the refusal for that response.
+      latest.response.once('close', () => refuse(socket, error, known))
+      return
+    }
+    if (isOpen && socket.writable) {
+      latest.response.statusCode = error.statusCode // for the log: the response itself is never sent
+      write(socket, error, latest.fastify?.request.id ?? requestId(latest.request))
+    } else if (!isInBody && socket.writable) {
+      const id = requestId(known)
+      write(socket, error, id)
+      if (log) logRefusal(log, id, error.statusCode, known.method, known.code)
+    }
+    socket.destroySoon()
+  }
 }
 
 /** Writes a whole HTTP/1.1 response, the last one of its connection. */

@@ -4,12 +4,17 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { Admission } from './admission.ts'
-import { answerError } from './errors.ts'
-import { BAD_TARGET, endsConnection, NO_SUCH_PATH, requestIds } from './protocol.ts'
+import { answerError } from './error-answers.ts'
+import { BAD_TARGET, endsConnection } from './framing.ts'
+import { requestIds } from './headers.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, startRequest } from './open-requests.ts'
+import { NO_SUCH_PATH } from './paths.ts'
 import { waitForPrevious } from './pipelining.ts'
-import { refuseBytes, refuseConnect, refuseTooBusy } from './refusals.ts'
+import { makeRefusals } from './refusals.ts'
+import { logWhenClosed } from './request-log.ts'
+import { slowReaderCutter } from './slow-readers.ts'
+import { shedCounter } from './too-busy.ts'
 
 /** Milliseconds between two checks of the timeouts. */
 const CHECK_INTERVAL = 250
@@ -21,60 +26,70 @@ interface Options {
   readonly maxConnections: number
   /** Matches text that a request id must not contain, because ids are logged. */
   readonly secret?: RegExp
-  /** Whether requests are logged and measured. */
-  readonly logsRequests?: boolean
-  /** Called for each request, and each connection, that is refused because there are too many. */
-  readonly onTooBusy?: () => void
+  /** Whether requests are logged, measured and counted. */
+  readonly isMeasured?: boolean
 }
 
 /** Makes an HTTP server with its limits, errors and request ids. Each port of the service is one. */
-export function makeServer(options: Options): FastifyInstance {
-  const { config, log, maxConnections, secret = /(?!)/, logsRequests = false, onTooBusy = () => undefined } = options
-  const admission = new Admission(log, onTooBusy)
-  const openRequests = new OpenRequests(log, logsRequests, (reason) => admission.countRefusal(reason))
-  const requestId = requestIds(secret)
-  const refusing = { openRequests, requestId }
+export function makeServer({ config, log, maxConnections, secret = /(?!)/, isMeasured = false }: Options) {
+  const admission = new Admission()
+  const countShed = shedCounter(log, isMeasured)
+  const openRequests = new OpenRequests(countShed)
+  const genReqId = requestIds(secret)
+  const { refuseBytes, refuseConnect, refuseTooBusy } = makeRefusals(
+    openRequests,
+    isMeasured ? log : undefined,
+    genReqId,
+  )
 
-  const app = Fastify({
-    serverFactory: (route) => listenTo(createServer(serverOptions(config)), route),
+  const app: FastifyInstance = Fastify({
+    serverFactory: (route) => {
+      const server = createServer({
+        keepAliveTimeout: milliseconds(config.KEEP_ALIVE_TIMEOUT),
+        requestTimeout: milliseconds(config.REQUEST_TIMEOUT),
+        // Node throws an error if this is longer than requestTimeout.
+        headersTimeout: milliseconds(Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT)),
+        connectionsCheckingInterval: CHECK_INTERVAL,
+        requireHostHeader: false, // Node would answer without a body; checkFraming refuses the request.
+      })
+      return listenTo(server, route)
+    },
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request line.
     routerOptions: { maxParamLength: maxHeaderSize },
     // By default, Fastify loads Ajv for two dialects that no route uses.
-    schemaController: { compilersFactory: { buildValidator: () => noValidator } },
+    schemaController: { compilersFactory: { buildValidator: () => fail } },
     return503OnClosing: false, // Requests that arrive while the server closes are answered, too.
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
     // A logger for each request would cost more than its one line, which has the request id anyway.
     childLoggerFactory: (logger) => logger,
-    genReqId: requestId,
+    genReqId,
     frameworkErrors: (_error, request, reply) => {
       startRequest(request, reply)
       answerError(BAD_TARGET, request, reply)
     },
-    clientErrorHandler: (error, socket) => admission.admit(() => refuseBytes(error, socket, refusing)),
+    clientErrorHandler: (error, socket) => admission.admit(() => refuseBytes(error, socket)),
   })
   app.decorate('openRequests', openRequests)
   app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
-  // Only media types of the contract get a parser. The body of DELETE is ignored: it has no meaning (RFC 9110, section
-  // 9.3.5), but many clients send one, or only its type.
-  app.removeAllContentTypeParsers()
-  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
+  app.removeAllContentTypeParsers() // only media types of the contract get a parser
 
-  const timer = setInterval(() => openRequests.cutSlow(config.ANSWER_TIMEOUT * 1000), CHECK_INTERVAL).unref()
+  const cutSlowReaders = slowReaderCutter(log, config.ANSWER_TIMEOUT)
+  const timer = setInterval(() => cutSlowReaders(openRequests.all()), CHECK_INTERVAL).unref()
   app.addHook('onClose', async () => clearInterval(timer))
   return app
 
   function listenTo(server: Server, route: (request: IncomingMessage, response: ServerResponse) => void): Server {
     server.maxConnections = maxConnections
-    server.maxHeadersCount = 0 // Node would silently drop headers above its count; checkProtocol refuses the request.
+    server.maxHeadersCount = 0 // Node would silently drop headers above its count; checkFraming refuses the request.
     server.setTimeout(milliseconds(config.STALL_TIMEOUT))
     // Without a listener, Node would answer the last two events itself, without an Error body.
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, receive)
-    server.on('connect', (request) => admission.admit(() => refuseConnect(request, refusing)))
-    server.on('drop', () => admission.countRefusal())
+    server.on('connect', (request) => admission.admit(() => refuseConnect(request)))
+    server.on('drop', () => countShed())
     return server
 
     function receive(request: IncomingMessage, response: ServerResponse): void {
@@ -87,35 +102,22 @@ export function makeServer(options: Options): FastifyInstance {
       // The previous response may have been the last one of the connection (RFC 9112, section 9.6).
       if (!request.socket.writable) return
       if (endsConnection(request)) response.shouldKeepAlive = false
-      openRequests.add(request, response)
+      const open = openRequests.add(request, response)
+      if (isMeasured) logWhenClosed(log, open)
       admission.admit(
         () => request.socket.writable && route(request, response),
-        () => refuseTooBusy(request, response, refusing),
+        () => refuseTooBusy(request, response),
       )
     }
   }
 }
 
-function noValidator(): never {
+function fail(): never {
   throw new Error('the server has no validator compiler')
 }
 
-function serverOptions(config: Config) {
-  return {
-    keepAliveTimeout: milliseconds(config.KEEP_ALIVE_TIMEOUT),
-    requestTimeout: milliseconds(config.REQUEST_TIMEOUT),
-    // Node throws an error if this is longer than requestTimeout.
-    headersTimeout: milliseconds(Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT)),
-    connectionsCheckingInterval: CHECK_INTERVAL,
-    // Node would answer without a body; checkProtocol refuses the request.
-    requireHostHeader: false,
-  }
-}
-
 /** Converts seconds. Node accepts only integers. */
-function milliseconds(seconds: number): number {
-  return Math.round(seconds * 1000)
-}
+const milliseconds = (seconds: number) => Math.round(seconds * 1000)
 
 /**
  * Listens on one address. Fastify would make a second server for a host name with several addresses.

@@ -10,11 +10,13 @@ import { readWords, runCommand } from './command.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 
-import { compile } from '../contract/compile/compile.ts'
+import { accept, inspect } from '../contract/compile/compile.ts'
 import { dryRun } from '../contract/compile/dry-run.ts'
-import { configOf, type PathItem, readOpenApi } from '../contract/compile/document.ts'
+import type { PathItem, Response } from '../contract/compile/document.ts'
+import { readingConfig } from '../contract/compile/lint.ts'
 import { deref, derefEntries } from '../contract/compile/references.ts'
-import { partWith } from '../contract/compile/shapes.ts'
+import { allFields, allParts, alternatives, isFile, partWith } from '../contract/compile/shapes.ts'
+import type { Compiled } from '../contract/compiled.ts'
 import { exactJson } from '../http/json.ts'
 
 /**
@@ -25,19 +27,20 @@ import { exactJson } from '../http/json.ts'
  * @throws {StartupError} with file, line and reason of each fault
  */
 export async function generateTypes(file: string, target: string, note?: (line: string) => void): Promise<string> {
-  const compiled = await compile(file, note)
-  const { root, bundle } = await readOpenApi(file, () => undefined) // its faults are known
-  await bundle()
-  prepare(root)
+  const inspected = await inspect(file)
+  const compiled = accept(inspected, note)
+  const { root, idle } = inspected
+  for (const [node, key] of idle) Reflect.deleteProperty(node, key)
+  prepare(root, compiled)
   const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,
-    redocly: await configOf([]), // the document has been checked
-    transform: ({ format, type }) => {
+    redocly: await readingConfig(), // the document has been checked
+    transform: (schema) => {
+      const types = [schema.type, schema.nullable === true ? 'null' : []].flat().map(String)
       const named = new Map<string, string>([
-        ...(format === 'int64' ? [['integer', 'bigint'] as const] : []),
-        ...(format === 'binary' ? [['string', 'File'] as const] : []),
+        ...(schema.format === 'int64' ? [[types.includes('integer') ? 'integer' : 'number', 'bigint'] as const] : []),
+        ...(schema.format === 'binary' ? [['string', 'File'] as const] : []),
       ])
-      const types = [type].flat().map(String)
       if (!types.some((each) => named.has(each))) return undefined
       const nodes = types.map((each) => ts.factory.createTypeReferenceNode(named.get(each) ?? each))
       return ts.factory.createUnionTypeNode(nodes)
@@ -72,8 +75,8 @@ ${JSON.stringify(compiled, null, 2).slice(2, -2)}
 `
 }
 
-/** Removes webhooks and callbacks, and makes parameters with a default required: a method always gets them. */
-function prepare(root: Oas3_1Definition): void {
+/** Leaves what a method gets and answers. Parameters with a default become required: a method always gets them. */
+function prepare(root: Oas3_1Definition, compiled: Compiled): void {
   Reflect.deleteProperty(root, 'webhooks')
   const items = Object.values(root.paths ?? {}).flatMap((item) => [item as PathItem, deref(item)])
   const operations = items.flatMap(({ get, put, post, delete: remove, patch }) => [get, put, post, remove, patch])
@@ -82,11 +85,32 @@ function prepare(root: Oas3_1Definition): void {
   }
   for (const operation of operations) {
     Reflect.deleteProperty(operation ?? {}, 'callbacks')
-    for (const [, { headers = {} }] of derefEntries(operation?.responses)) {
+    const served = compiled.operations.find(({ id }) => id === operation?.operationId)
+    const { content: sent } = deref(operation?.requestBody) ?? {}
+    keepServed(sent, served?.body?.content)
+    for (const [type, { schema }] of derefEntries(sent)) if (/^multipart\//i.test(type)) markFiles(schema)
+    for (const [status, { content, headers = {} }] of derefEntries(operation?.responses)) {
+      keepServed(content, served?.responses[status])
       // Behind a reference, openapi-typescript does not see that a header is optional.
       for (const [name, header] of Object.entries(headers)) headers[name] = deref(header)
     }
   }
+}
+
+/** Leaves the media types that are served. An answer of any type is JSON, where its schema is not of bytes. */
+function keepServed(content: Response['content'] = {}, served: object = {}): void {
+  for (const [type, media] of Object.entries(content)) {
+    if (Object.hasOwn(served, type) || Object.hasOwn(served, type.toLowerCase())) continue
+    Reflect.deleteProperty(content, type)
+    if (type === '*/*' && Object.hasOwn(served, 'application/json')) content['application/json'] ??= media
+  }
+}
+
+/** Writes each file of a form as OpenAPI 3.0 did, by which `transform` knows it. */
+function markFiles(schema: unknown): void {
+  for (const field of [...allFields(schema).values()].flatMap((all) => [...all]))
+    for (const each of alternatives(field).flatMap((one) => [one, partWith(one, 'items')?.['items']]))
+      if (isFile(each)) for (const part of allParts(each)) Object.assign(part, { type: 'string', format: 'binary' })
 }
 
 const USAGE = `usage: generate [--check]          compiles the contract, and writes its types

@@ -38,7 +38,7 @@ export function start(product: Product): Promise<void> {
 /** Runs the service to the end of the process. */
 export async function runService(product: Product, open: Open = openApp): Promise<void> {
   const signalled = catchSignals() // before the slow imports, so that no signal is lost
-  const { exit, isTerminal, log } = await import('../ops/log.ts')
+  const { exit, log } = await import('../ops/log.ts')
   let exitCode = 0
   process.on('uncaughtException', (error) => void fail(error))
   // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
@@ -61,12 +61,8 @@ export async function runService(product: Product, open: Open = openApp): Promis
   ])
   const running = store ? await open({ product, config, store, log, ...(traces && { plugin: traces.plugin }) }) : {}
   if (store && running.app) {
-    const { clientAddress, printDemoToken, printWelcome } = await import('./welcome.ts')
-    const address = clientAddress(running.app.listeningOrigin)
-    const { contract } = running.app
-    if (isTerminal) await printWelcome(product.name, config, store, address, contract)
-    if (config.NODE_ENV !== 'production' && 'file' in config.DATABASE_URL)
-      await printDemoToken(product.tokenPrefix, store, address, contract)
+    const { printWelcome } = await import('./welcome.ts')
+    await printWelcome(product, config, store, running.app)
     admin.serving(store)
   }
   flushCompileCache() // Node would do it at the end of the process, but a kill may come first.

@@ -1,22 +1,34 @@
 // Prints a welcome when the service listens. It goes to standard error, because the log must never hold a token.
 import { writeSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { FastifyInstance } from 'fastify'
 import { createToken } from '../auth/access-tokens.ts'
 import { type Config, defaultDatabase } from '../config.ts'
 import type { Contract } from '../contract/contract.ts'
+import type { Product } from '../define-product.ts'
+import { isTerminal } from '../ops/log.ts'
 import type { Store } from '../store/store.ts'
 
 /**
- * Says where the data, the docs and the tokens are, and the operations, if their path is not the root.
- * @param address where the service listens
+ * Says where the data, the docs and the tokens are, and the operations, if their path is not the root. The first time, it
+ * issues a token, too. In production it prints nothing secret, and nothing at all where only a program reads the output.
  */
 export async function printWelcome(
-  name: string,
-  { DATABASE_URL, DOCS }: Config,
+  product: Product,
+  config: Config,
   store: Store,
-  address: string,
-  { prefix }: Contract,
+  app: FastifyInstance,
 ): Promise<void> {
+  const address = clientAddress(app.listeningOrigin)
+  const isProduction = config.NODE_ENV === 'production'
+  if (isTerminal || !isProduction)
+    await printPlaces(product.name, config, store, address + app.contract.prefix, address)
+  if (!isProduction && 'file' in config.DATABASE_URL) {
+    await printDemoToken(product.tokenPrefix, store, address, app.contract)
+  }
+}
+
+async function printPlaces(name: string, { DATABASE_URL, DOCS }: Config, store: Store, api: string, address: string) {
   const at = 'file' in DATABASE_URL ? resolve(DATABASE_URL.file) : `PostgreSQL, ${withoutUser(DATABASE_URL.url)}`
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
   const url = 'file' in DATABASE_URL ? `sqlite:${DATABASE_URL.file}` : ''
@@ -29,21 +41,16 @@ export async function printWelcome(
   })
   print(`
   Data    ${at} (${(await Promise.all(counts)).join(', ')})
-${prefix === '' ? '' : `  API     ${address}${prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
+${api === address ? '' : `  API     ${api}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
   Token   ${setting}npm run token -- issue <name>
 `)
 }
 
 /** Issues a token for the caller `demo` if the store is empty, and prints a command with it: a request of the contract. */
-export async function printDemoToken(
-  tokenPrefix: string,
-  store: Store,
-  address: string,
-  contract: Contract,
-): Promise<void> {
+async function printDemoToken(prefix: string, store: Store, address: string, contract: Contract): Promise<void> {
   const command = easiestCommand(contract, address)
   if (command === undefined || !(await store.isEmpty())) return
-  const { token, stored } = createToken(tokenPrefix, 'demo')
+  const { token, stored } = createToken(prefix, 'demo')
   await store.addToken(stored)
   print(`\nA token for the caller "demo". Try:\n\n  ${command.before}`, token, `${command.after}\n\n`)
   token.fill(0) // so that no core dump holds it

@@ -128,7 +128,7 @@ t.test('a list that is broken off because it was read too slowly is counted, and
         throw new StoreBusy('the list was read too slowly')
       })(),
     }),
-    prepare: (app) => app.decorate('openRequests', new OpenRequests(app.log, false, (reason) => reasons.push(reason))),
+    prepare: (app) => app.decorate('openRequests', new OpenRequests((reason = '') => reasons.push(reason))),
   })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   await t.rejects((await fetch(`${origin}/x`)).text())

@@ -127,9 +127,8 @@ t.test('an operation without a body stands beside one that takes bytes', async (
   })
   t.equal((await app.inject(post('/a', 'image/png', 'abc'))).body, '3')
   t.equal((await app.inject(post('/b', undefined))).body, '"none"')
-  t.equal((await app.inject(post('/b', 'image/png', 'abc'))).statusCode, 413)
-  t.equal((await app.inject(post('/b', 'image/png'))).statusCode, 200)
-  t.equal((await app.inject(post('/b', 'text/plain', 'abc'))).statusCode, 415)
+  for (const type of [undefined, 'image/png', 'text/plain'])
+    for (const body of [undefined, 'abc']) t.equal((await app.inject(post('/b', type, body))).body, '"none"')
 })
 
 t.test('an offset of a date-time has its minutes', (t) =>

@@ -1,15 +1,18 @@
 import { spawnSync } from 'node:child_process'
 import { createReadStream, readFileSync } from 'node:fs'
+import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { operations } from '../../support/contract.ts'
+import { OPENAPI, operations } from '../../support/own.ts'
 import { eventually } from '../../support/project.ts'
 import { boot, type Input } from '../../support/small.ts'
 
-const yaml = readFileSync('openapi.yaml', 'utf8')
+const yaml = readFileSync(OPENAPI, 'utf8')
 const names = operations.map(({ id }) => id)
+/** The methods of PlantService. */
+const plants = ['createPayout', 'getPayout', 'deletePayout']
 
 t.test('the boot is refused, by name, if the service does not fit the contract', async (t) => {
   const missing = 'the operation deletePayout has no method in the service'
@@ -43,16 +46,19 @@ t.test('tsc refuses, by name, services that do not fit the contract, or have no 
   const head = `import { addRoutes } from '../../../service/engine/contract/routes.ts'
 import type { OperationHooks } from '../../../service/engine/contract/routes.ts'
 import { defineProduct } from '../../../service/engine/define-product.ts'
-import { PlantService } from '../../../service/plant-service.ts'
-import { contract, type operations, type Request, type Result } from '../../../service/contract.gen.ts'
+import type { CompiledContract } from '../../../service/engine/index.ts'
+import { PlantService } from '../../../test/support/product/plant-service.ts'
+import type { components, operations as All, Request, Result } from '../../../test/support/product/contract.gen.ts'
 import type { Service } from '../../../service/engine/contract/types.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
 declare const hooks: OperationHooks
+type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
+declare const contract: CompiledContract<components, operations>
 declare const service: PlantService
 const named = { name: 'plants', contract }
 const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
 `
-  const others = names.map((id) => (id === 'deletePayout' ? '' : `  ${id} = service.${id}\n`)).join('')
+  const others = plants.map((id) => (id === 'deletePayout' ? '' : `  ${id} = service.${id}\n`)).join('')
   const define = (services: string) =>
     `export const product = defineProduct({ ...named, collections, services: () => ${services} })\n`
   const given = (schema: string, key: string) => `export const product = defineProduct({
@@ -301,20 +307,36 @@ t.test('the request behind a body that is not read to its end is answered', asyn
   }
 })
 
-t.test('an operation without a body refuses one, however it arrives', async (t) => {
+t.test('an operation without a body ignores one, however it arrives', async (t) => {
   const operation = (id: string, body = '') =>
-    `    post: { operationId: ${id}, ${body}responses: { '200': { description: Done, content: { application/json: {} } } } }`
-  const content = 'requestBody: { content: { application/json: { x-body-limit: 1000 } } }, '
+    `    put: { operationId: ${id}, ${body}responses: { '200': { description: Done, content: { application/json: {} } } } }`
+  const content =
+    'requestBody: { content: { application/json: {}, multipart/form-data: { schema: { type: object } } } }, '
   const app = await boot(t, { yaml: `paths:\n  /x:\n${operation('run')}\n  /y:\n${operation('other', content)}\n` })
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
-  for (const pause of [0, 50]) {
-    const socket = net.connect(port, '127.0.0.1')
-    socket.write(
-      `POST /x HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n${pause ? '' : '{}'}`,
-    )
-    if (pause > 0) setTimeout(() => socket.write('{}'), pause)
-    t.match(await text(socket), /^HTTP\/1\.1 413 /, pause ? 'later' : 'with its header')
+  const end = 'GET /none HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
+  for (const [headers, body] of [
+    ['Content-Type: application/json\r\nContent-Length: 2', '{}'],
+    ['Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 2', '--'],
+    ['Content-Type: text/plain\r\nContent-Length: 2000000', 'x'.repeat(2_000_000)],
+    ['Content-Length: 2', '{}'],
+    ['Content-Type: x\r\nContent-Length: 2', '{}'],
+    ['Transfer-Encoding: chunked', '0\r\n\r\n'],
+    ['Transfer-Encoding: chunked', '2\r\n{}\r\n0\r\n\r\n'],
+  ] as const) {
+    for (const isLate of [false, true]) {
+      const socket = net.connect(port, '127.0.0.1')
+      socket.write(`PUT /x HTTP/1.1\r\nHost: h\r\n${headers}\r\n\r\n${isLate ? '' : body + end}`)
+      let answers = ''
+      socket.on('data', (data) => {
+        if (isLate && answers === '') socket.write(body + end)
+        answers += String(data)
+      })
+      await once(socket, 'close')
+      const statuses = [...answers.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, each]) => each)
+      t.strictSame(statuses, ['200', '404'], `${headers} ${isLate}`)
+    }
   }
 })
 

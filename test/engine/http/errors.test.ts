@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import Fastify from 'fastify'
 import t from 'tap'
-import { answerError } from '../../../service/engine/http/errors.ts'
+import { answerError } from '../../../service/engine/http/error-answers.ts'
 import { build } from '../../support/helper.ts'
 
 t.test(

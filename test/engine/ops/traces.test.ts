@@ -4,7 +4,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { traceId } from '../../../service/engine/http/protocol.ts'
+import { traceId } from '../../../service/engine/http/headers.ts'
 import { build } from '../../support/helper.ts'
 import { startService } from '../../support/process.ts'
 import { eventually } from '../../support/project.ts'
@@ -141,7 +141,12 @@ t.test('without an endpoint no module of OpenTelemetry is loaded', async (t) => 
     } })
     process.on('exit', () => console.error([...seen].join('\\n')))`
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath]
-  const command = [...node, '--import', `data:text/javascript,${encodeURIComponent(hook)}`, 'service/main.ts']
+  const command = [
+    ...node,
+    '--import',
+    `data:text/javascript,${encodeURIComponent(hook)}`,
+    'test/support/product/main.ts',
+  ]
   for (const [endpoint, isLoaded] of [
     [{}, false],
     [environment, true],

@@ -1,15 +1,20 @@
 // Compiles a contract: for `npm run generate`, and at a start if the contract has changed since.
 import { hash } from 'node:crypto'
+import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Compiled } from '../compiled.ts'
-import { findBaseUrl, readOpenApi } from './document.ts'
+import { readOpenApi } from './document.ts'
 import { describe, type Finding, Findings } from './findings.ts'
-import { readOperations, readPrefix } from './operations.ts'
+import { listOperations, readOperations } from './operations.ts'
 import { readItems, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'
 
-/** A compiled contract. If it has faults, it is complete only without the operations that they concern. */
+/** What is known of a document. */
 export interface Inspected {
-  readonly compiled: Compiled
+  /** Without the operations that have faults it can be served. Undefined for another version of OpenAPI. */
+  readonly compiled: Compiled | undefined
+  readonly root: Oas3_1Definition
+  /** Members of objects in `root` that validate nothing, and which types must not have. */
+  readonly idle: readonly (readonly [node: object, key: string])[]
   /** All operations of the document, such as `GET /users`. */
   readonly operations: readonly string[]
   readonly faults: readonly Finding[]
@@ -24,25 +29,27 @@ export interface Inspected {
 export async function inspect(file: string): Promise<Inspected> {
   const findings = new Findings()
   const { refuse, note } = findings
-  const { root, sources, bundle } = await readOpenApi(file, refuse)
-  const schemas = new Schemas(refuse)
+  const { root, isServed, sources, bundle } = await readOpenApi(file, refuse)
+  const schemas = new Schemas(refuse, note)
   const context = { root, schemas, refuse, note, findings }
-  const prefix = readPrefix(context)
-  const operations = readOperations(context, prefix)
-  schemas.checkValues()
-  const items = readItems(root, schemas)
-  const text = await bundle()
-  const compiled = {
-    title: root.info?.title ?? '',
-    sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
-    bundle: sources.length > 1 ? text : null,
-    baseUrl: findBaseUrl(text),
-    prefix,
-    operations,
-    schemas: schemas.all,
-    items,
+  const listed = listOperations(context)
+  const compileAll = async (): Promise<Compiled> => {
+    const { prefix, operations } = readOperations(context, listed)
+    schemas.checkValues()
+    const items = readItems(root, schemas)
+    return {
+      title: root.info?.title ?? '',
+      sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
+      ...(await bundle()),
+      prefix,
+      operations,
+      schemas: schemas.all,
+      items,
+    }
   }
-  return { compiled, operations: findings.operations, faults: findings.faults(), notes: findings.notes() }
+  const compiled = isServed ? await compileAll() : undefined
+  const found = { faults: findings.faults(), notes: findings.notes() }
+  return { compiled, root, idle: schemas.idle, operations: findings.operations, ...found }
 }
 
 /**
@@ -51,9 +58,13 @@ export async function inspect(file: string): Promise<Inspected> {
  * @param note is told each note, with file and line
  * @throws {StartupError} with file, line and reason of each fault, and what to write instead
  */
-export async function compile(file: string, note: (line: string) => void = () => undefined): Promise<Compiled> {
-  const { compiled, faults, notes } = await inspect(file)
-  if (faults.length > 0) throw new StartupError([...new Set(faults.map(describe))].join('\n'))
-  for (const each of notes) note(`note: ${describe(each)}`)
+export async function compile(file: string, note?: (line: string) => void): Promise<Compiled> {
+  return accept(await inspect(file), note)
+}
+
+/** The compiled contract of a document without faults. @throws {StartupError} with all faults */
+export function accept({ compiled, faults, notes }: Inspected, note?: (line: string) => void): Compiled {
+  if (faults.length > 0 || compiled === undefined) throw new StartupError(faults.map(describe).join('\n'))
+  for (const each of notes) note?.(`note: ${describe(each)}`)
   return compiled
 }

@@ -21,6 +21,12 @@ interface Place {
   readonly during: Set<string>
 }
 
+/** An operation, and its name, such as `GET /users`. */
+interface Listed {
+  readonly key: string
+  readonly operation: object
+}
+
 export class Findings {
   /** All operations of the document. */
   readonly operations: string[] = []
@@ -29,6 +35,8 @@ export class Findings {
   /** The operations that an object describes: an operation, or a path with all its operations. */
   readonly #described = new Map<object, Set<string>>()
   #current: string | undefined
+  /** The operations that can't be read, with the reason. */
+  readonly #failed = new Map<Listed, string>()
 
   readonly refuse: Report = (node, text, key) => this.#add(this.#faults, node, text, key)
   readonly note: Report = (node, text, key) => this.#add(this.#notes, node, text, key)
@@ -39,19 +47,13 @@ export class Findings {
     for (const node of nodes) this.#described.set(node, (this.#described.get(node) ?? new Set()).add(operation))
   }
 
-  /**
-   * Runs a task for an operation. What it reports concerns the operation, wherever it stands.
-   * @param node what the task reads
-   * @returns undefined if it failed: the structure of what it reads has a fault
-   */
-  during<Value>(operation: string, node: object, task: () => Value): Value | undefined {
-    this.#current = operation
+  /** Runs a task for an operation. What it reports concerns the operation, wherever it stands. @returns undefined if it failed */
+  during<Value>(operation: Listed, task: () => Value): Value | undefined {
+    this.#current = operation.key
     try {
       return task()
     } catch (error) {
-      // What the linter says of the same structure helps more.
-      if (!this.faults().some(({ operations }) => operations?.includes(operation) !== false))
-        this.refuse(node, `this operation can't be compiled: ${reasonOf(error)}`)
+      this.#failed.set(operation, reasonOf(error))
       return undefined
     } finally {
       this.#current = undefined
@@ -60,7 +62,15 @@ export class Findings {
 
   /** Each fault by its place. */
   faults(): Finding[] {
-    return [...this.#faults].flatMap(([text, places]) => [...places.values()].map((each) => this.#join(text, [each])))
+    const all = () =>
+      [...this.#faults].flatMap(([text, places]) => [...places.values()].map((each) => this.#join(text, [each])))
+    const known = all()
+    for (const [{ key, operation }, reason] of this.#failed) {
+      // What the linter says of the same structure helps more.
+      if (known.some(({ operations }) => operations?.includes(key) !== false)) continue
+      this.refuse(operation, `this operation can't be compiled: ${reason}`)
+    }
+    return this.#failed.size === 0 ? known : all()
   }
 
   /** The notes, those of one text together. */

@@ -1,5 +1,6 @@
 // The keywords of JSON Schema: how each is compiled, and what is wrong with its value.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { toRegExp } from '../patterns.ts'
 import type { Schema } from '../compiled.ts'
 import { declaredTypes, entriesAt, type Part, valuesAt } from './shapes.ts'
 import { BOUNDS, type NumberRule } from '../numbers.ts'
@@ -17,8 +18,12 @@ export const CONDITIONS = /^(not|if)$/
 /** Keywords whose schemas are about the same value: one schema may have `required`, another one `properties`. */
 export const SAME_VALUE = /^(allOf|anyOf|oneOf|dependentSchemas|then|else)$/
 const COPIED = /^((min|max)(Length|Items|Contains|Properties)|pattern|uniqueItems|dependentRequired)$/
-const NOT_SERVED = /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/
+const NOT_SERVED = /^\$(id|anchor|(dynamic|recursive)(Ref|Anchor)|vocabulary)$/
 const NUMBER_FORMAT = /^(int32|int64|float|double)$/
+/** Keywords of JSON Schema and OpenAPI that validate nothing, or that schemas.ts compiles. */
+const OTHERS =
+  /^(title|description|default|deprecated|examples?|(read|write)Only|\$(ref|schema|comment|defs)|discriminator|xml|externalDocs|content(Encoding|MediaType|Schema)|nullable|type|enum|const|properties|required|format|x-.*)$/
+const KNOWN = [SCHEMA, SCHEMA_LIST, SCHEMA_MAP, COPIED, NOT_SERVED, OTHERS]
 
 /**
  * Compiles the value of a keyword. @param convert compiles a schema in it
@@ -33,10 +38,11 @@ export function compileKeyword(key: string, schema: Part, convert: (schema: unkn
   if (key === 'const') return [exactJson(value)]
   const isCopied =
     COPIED.test(key) ||
-    (key === 'type' && !declaredTypes(schema).some(isNumeric)) ||
     (key === 'format' && !NUMBER_FORMAT.test(String(value))) ||
     (key === 'description' && ('pattern' in schema || 'not' in schema))
-  return isCopied ? value : undefined
+  if (key !== 'type') return isCopied ? value : undefined
+  const types = declaredTypes(schema)
+  return types.some(isNumeric) ? undefined : types.length > 1 ? types : types[0]
 }
 
 /** What a schema says of numbers, as one keyword. */
@@ -45,7 +51,8 @@ export function numberRule(schema: Part): { number: NumberRule } | undefined {
   const bounds = Object.fromEntries(keys.map((key) => [key, String(schema[key])]))
   const declared = declaredTypes(schema)
   if (!declared.some(isNumeric)) return keys.length === 0 ? undefined : { number: { bounds } }
-  const types = declared.map((type) => (type === 'integer' && schema['format'] === 'int32' ? 'int32' : type))
+  const integer = declared.includes('integer') ? 'integer' : 'number'
+  const types = declared.map((type) => (type === integer && schema['format'] === 'int32' ? 'int32' : type))
   return { number: { types, bounds } }
 }
 
@@ -57,22 +64,39 @@ export function keywordFault(key: string, schema: Part, use: Use): string | unde
   return FAULTS[key]?.(schema[key], schema, use)
 }
 
+/** What the author of a keyword should know; undefined if it means what one expects. */
+export function keywordNote(key: string, schema: Part, use: Use): string | undefined {
+  const value = schema[key]
+  const types = declaredTypes(schema)
+  if (key === 'format') return formatNote(String(value), types, use)
+  if (key === 'pattern' && !isPattern(value, 'u')) return 'this pattern works only without the flag u: it is served so'
+  if (key === 'nullable' && value === true)
+    return types.length === 0
+      ? 'without type, nullable says nothing: write "anyOf: [..., { type: \'null\' }]"'
+      : 'nullable is served as OpenAPI 3.0 has it: write "null" as one of several types'
+  const isKnown = key in BOUNDS || KNOWN.some((each) => each.test(key))
+  return isKnown ? undefined : `${key} is no keyword of JSON Schema 2020-12: it validates nothing`
+}
+
+function formatNote(format: string, types: readonly string[], use: Use): string | undefined {
+  const isOfNumbers = NUMBER_FORMAT.test(format)
+  if (types.length > 0 && isOfNumbers !== types.some(isNumeric) && (isOfNumbers || !types.includes('string')))
+    return `the format ${format} validates nothing beside "type: ${types.join(', ')}"`
+  if (format === 'binary' && use !== 'form') return 'the format binary validates nothing in JSON, which has no bytes'
+  return isOfNumbers || format in fullFormats ? undefined : `the format ${format} validates nothing`
+}
+
 /** Matches every dialect of JSON Schema but that of OpenAPI 3.1. With what to write instead. */
 export const DIALECT_REFUSAL = [
   /^(?!https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$)/,
   'only JSON Schema 2020-12 is served: leave this out',
 ] as const
 const PROTO_FAULT = 'a member __proto__ is not served'
-const FILE_FAULT = 'a file of a form is "type: string, format: binary", and no more is served'
 
 /** By keyword: a function that returns what is wrong with its value. */
 const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) => string | undefined>> = {
   $schema: (dialect) => (DIALECT_REFUSAL[0].test(String(dialect)) ? DIALECT_REFUSAL[1] : undefined),
-  format: (format, schema, use) => formatFault(String(format), declaredTypes(schema).some(isNumeric), use),
-  contentMediaType: (_, { contentEncoding }, use) =>
-    use === 'form' && contentEncoding === undefined ? FILE_FAULT : undefined,
-  pattern: (pattern) =>
-    isPattern(pattern) ? undefined : 'the pattern is not a regular expression of ECMAScript, with the flag u',
+  pattern: (pattern) => (isPattern(pattern) ? undefined : 'the pattern is not a regular expression of ECMAScript'),
   properties: (members) => (Object.hasOwn(members ?? {}, '__proto__') ? PROTO_FAULT : undefined),
   required: (names) => ([names].flat().includes('__proto__') ? PROTO_FAULT : undefined),
   enum: bigIntFault,
@@ -80,18 +104,9 @@ const FAULTS: Readonly<Record<string, (value: unknown, schema: Part, use: Use) =
   default: bigIntFault,
 }
 
-function formatFault(format: string, isNumber: boolean, use: Use): string | undefined {
-  if (NUMBER_FORMAT.test(format))
-    return isNumber ? undefined : `the format ${format} needs "type: integer" or "type: number"`
-  if (isNumber || !(format in fullFormats))
-    return `the format ${format} is not served here: leave it out, or write a pattern`
-  if (format !== 'binary') return undefined
-  return use === 'form' ? FILE_FAULT : 'bytes within JSON are not served: write contentEncoding: base64'
-}
-
-function isPattern(pattern: unknown): boolean {
+function isPattern(pattern: unknown, flags?: string): boolean {
   try {
-    return new RegExp(String(pattern), 'u') instanceof RegExp
+    return (flags === undefined ? toRegExp(String(pattern)) : new RegExp(String(pattern), flags)) instanceof RegExp
   } catch {
     return false
   }

@@ -1,16 +1,28 @@
 // Compiles the request bodies, responses and errors of a contract for bodies.ts, answer.ts and errors.ts.
 import { isDeepStrictEqual } from 'node:util'
-import type { Body, ErrorForm, ErrorFormat, Media, Response } from '../compiled.ts'
+import type { Body, ErrorForm, ErrorFormat, Field, Media, Response } from '../compiled.ts'
 import { writeError } from '../errors.ts'
 import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries } from './references.ts'
 import type { Use } from './keywords.ts'
 import type { Context } from './schemas.ts'
-import { allMembers, allowedTypes, allParts, isFile, maxJsonBytes, maxLength, partWith, textType } from './shapes.ts'
+import {
+  allFields,
+  allMembers,
+  allowedTypes,
+  allParts,
+  bytesRule,
+  partWith,
+  readingOf,
+  textTypes,
+  UNREAD,
+  UNREADABLE,
+} from './shapes.ts'
+import { isObject } from '../validation.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
-const MAX_BODY_BYTES = 16_384
+const MAX_BODY_BYTES = 1_048_576
 const STATUS = /^([2-5]\d\d|[2-5]XX|default)$/
 const WITHOUT_BODY = /^(204|205|304)$/
 /** The statuses that the service may answer without the method. */
@@ -21,15 +33,16 @@ const USUAL_ERROR = { type: 'application/json', form: { error: 'status', message
 /** A request body, by media type. */
 export function readBody(context: Context, body: openapi.RequestBody): Body {
   const { required = false } = body
-  const content = derefEntries(body.content)
-  if (content.length === 0) context.refuse(body, 'a body without media types is not served: write "content"')
+  if (Object.keys(body.content).length === 0)
+    context.refuse(body, 'a body without media types is not served: write "content"')
+  const content = servedContent(context, body.content, 'request')
   const media = content.map(([type, each]): [string, Media] => {
-    const isForm = bodyKind(type) === 'form'
+    const isForm = isFormType(type)
     const standard = required ? undefined : partWith(each.schema, 'default')
     if (standard) context.refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
-    const schema = readMedia(context, type, each, isForm ? 'form' : 'request')
+    const schema = addSchema(context, type, each, bodyKind(type) === 'form' ? 'form' : 'request')
     const limit = readLimit(context, type, each)
-    return [type.toLowerCase(), { schema, limit, ...(isForm && { fields: readFields(each.schema) }) }]
+    return [type.toLowerCase(), { schema, limit, ...(isForm && readFields(context, type, each)) }]
   })
   for (const [index, [type]] of content.entries())
     if (media.findIndex(([each]) => each === type.toLowerCase()) < index)
@@ -47,59 +60,96 @@ export function readResponse(context: Context, status: string, response: openapi
     refuse(response, `${status} has no body: leave it out`, 'content')
   for (const [name, header] of derefEntries(response.headers)) {
     if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
-    if (header.schema === undefined || /object|array/.test(textType(header.schema)))
+    if (header.schema === undefined || /object|array/.test(textTypes(header.schema).join()))
       refuse(header, `the header ${name} is not served: write a "schema" of one text, number or boolean`)
   }
-  return Object.fromEntries(content.map(([type, each]) => [type, readMedia(context, type, each, 'response')]))
+  const served = servedContent(context, response.content, 'response')
+  return Object.fromEntries(served.map(([type, each]) => [type, addSchema(context, type, each, 'response')]))
+}
+
+type Content = [type: string, media: openapi.MediaType][]
+
+/** The media types that are served. The others are left out if there are any. */
+function servedContent({ refuse, note }: Context, content: openapi.Response['content'], use: Use): Content {
+  const all = derefEntries(content).map(([range, media]) => {
+    const isJson = use === 'response' && range === '*/*' && bytesRule(media.schema) === undefined
+    const type = isJson ? 'application/json' : range
+    return { type, media, fault: mediaFault(type, media, use) }
+  })
+  const served = all.filter(({ fault }) => fault === undefined)
+  for (const { media, fault } of all) {
+    if (fault === undefined) continue
+    const [text, key] = fault
+    if (served.length === 0) refuse(media, text, key)
+    else note(media, `${text}. It is left out`, key)
+  }
+  return served.map(({ type, media }) => [type, media])
+}
+
+/** Why a media type is not served, and the key that says so. */
+function mediaFault(
+  type: string,
+  { schema, ...media }: openapi.MediaType,
+  use: Use,
+): [text: string, key?: string] | undefined {
+  const kind = bodyKind(type)
+  if (typeof kind !== 'string') return [`the media type ${type} is not served: ${kind.instead}`]
+  if (use === 'response' && /^(form|pairs)$/.test(kind)) return [`${type} is no response: write application/json`]
+  const types = allowedTypes(schema).join()
+  const rule = bytesRule(schema)
+  const wanted = {
+    json: undefined,
+    form: types === 'object' ? undefined : '"type: object", with a property for each field and file',
+    pairs: types === 'object' ? undefined : '"type: object", with a property for each field',
+    text: /^(string|any)$/.test(types) ? undefined : '"type: string"',
+    bytes:
+      rule && rule.minLength === undefined
+        ? undefined
+        : '"type: string, format: binary", with no more than a maxLength',
+  }[kind]
+  if (wanted !== undefined) return [`the schema of ${type} is not served: write ${wanted}`, 'schema']
+  const isPlain = Object.values(media.encoding ?? {}).every(
+    ({ style, explode: _, ...others }) => [undefined, 'form'].includes(style) && Object.keys(others).length === 0,
+  )
+  const isServed = media.encoding === undefined || (kind === 'pairs' && isPlain)
+  return isServed ? undefined : ['"encoding" is not served: leave it out, or write "explode" only', 'encoding']
 }
 
 /** Adds the schema of a media type. @returns its id; null if there is none, or if the body is bytes */
-function readMedia({ schemas, refuse }: Context, type: string, media: openapi.MediaType, use: Use): string | null {
-  const kind = bodyKind(type)
-  const { schema } = media
-  const types = allowedTypes(schema).join()
-  const isAny = allParts(schema).every((part) => Object.keys(part).length === 0)
-  const fault = (wanted: string) => refuse(media, `the schema of ${type} is not served: write ${wanted}`, 'schema')
-  if (typeof kind !== 'string') refuse(media, `the media type ${type} is not served: ${kind.instead}`)
-  else if (kind === 'form' && use === 'response') refuse(media, `${type} is no response: write application/json`)
-  else if (kind === 'form' && types !== 'object') fault('"type: object", with a property for each field and file')
-  else if (kind === 'text' && !/^(string|any)$/.test(types)) fault('"type: string"')
-  else if (kind === 'bytes' && !isAny && !isFile(schema)) fault('"type: string, format: binary"')
-  else if ('encoding' in media) refuse(media, '"encoding" is not served: leave it out', 'encoding')
-  else if (schema !== undefined && kind !== 'bytes') return schemas.add(schema, use)
-  return null
+function addSchema({ schemas }: Context, type: string, { schema }: openapi.MediaType, use: Use): string | null {
+  return schema === undefined || bodyKind(type) === 'bytes' ? null : schemas.add(schema, use)
 }
 
-/** The maximum length of a body in bytes. Refuses a schema that allows more, unless the contract sets `x-body-limit`. */
-function readLimit({ root, refuse }: Context, type: string, media: openapi.MediaType): number {
+function isFormType(type: string): boolean {
+  const kind = bodyKind(type)
+  return kind === 'form' || kind === 'pairs'
+}
+
+/** The maximum length of a body in bytes. */
+function readLimit({ root, refuse, note }: Context, type: string, media: openapi.MediaType): number {
   const key = 'x-body-limit'
   const holder = [media, root].find((each) => key in each)
   const limit = holder === undefined ? MAX_BODY_BYTES : Number(Reflect.get(holder, key))
-  const most = maxBytes(bodyKind(type), media.schema)
-  if (!Number.isSafeInteger(limit) || limit < 1) {
+  if (!Number.isSafeInteger(limit) || limit < 1)
     refuse(holder ?? media, `${key} must be a number of bytes, from 1`, key)
-  } else if (holder === undefined && most > limit) {
-    const allowed = most === Infinity ? 'any length' : `${most} bytes`
-    const instead = `write "${key}: ${limit}", or more, here or at the top`
-    refuse(media, `the schema allows a body of ${allowed}, and ${limit} bytes are taken: ${instead}`)
+  if (holder === undefined) note(media, `a body without "${key}" is taken up to ${MAX_BODY_BYTES} bytes`)
+  return bodyKind(type) === 'bytes' ? Math.min(limit, bytesRule(media.schema)?.maxLength ?? limit) : limit
+}
+
+/** How the fields of a form are read. */
+function readFields(context: Context, type: string, { schema, encoding = {} }: openapi.MediaType): Partial<Media> {
+  const isMultipart = bodyKind(type) === 'form'
+  const read = (name: string, all: readonly unknown[]): Field => {
+    const one = all.length === 1 ? all[0] : { anyOf: all }
+    const reading = readingOf(one, encoding[name]?.explode ?? true, isMultipart ? 'parts' : 'pairs')
+    if (reading === undefined) context.refuse(all.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
+    const { types, list } = reading ?? UNREAD
+    if (types.length < 2 && list !== 'either') return { types, list }
+    return { types, list, schema: context.schemas.add(one, isMultipart ? 'form' : 'request') }
   }
-  return limit
-}
-
-function maxBytes(kind: ReturnType<typeof bodyKind>, schema: unknown): number {
-  if (kind === 'json') return maxJsonBytes(schema)
-  if (kind === 'text') return 4 * maxLength(allParts(schema))
-  return typeof kind === 'string' ? Infinity : 0
-}
-
-/** The types of the fields of a form. */
-function readFields(schema: unknown): NonNullable<Media['fields']> {
-  const fields = [...allMembers(allParts(schema))].map(([name, field]) => {
-    const isList = textType(field) === 'array'
-    const one = isList ? partWith(field, 'items')?.['items'] : field
-    return [name, { type: isFile(one) ? 'file' : textType(one), isList }] as const
-  })
-  return Object.fromEntries(fields)
+  const fields = [...allFields(schema)].map(([name, all]) => [name, read(name, [...all])] as const)
+  const others = partWith(schema, 'additionalProperties')?.['additionalProperties']
+  return { fields: Object.fromEntries(fields), ...(isObject(others) && { others: read('', [others]) }) }
 }
 
 /** The content of an error's member, by its name and type: the members of RFC 9457, and other usual names. */
@@ -121,8 +171,9 @@ export function readErrors(context: Context, responses: readonly (readonly [stri
 
 /** The format of an error. Where none of its members is known, only a method can answer with it. */
 function readError({ schemas, refuse }: Context, status: string, response: openapi.Response): ErrorFormat {
-  const content = derefEntries(response.content)
-  if (content.length === 0) return null
+  const all = derefEntries(response.content)
+  const content = all.filter(([type, media]) => mediaFault(type, media, 'response') === undefined)
+  if (all.length === 0) return null
   const isService = SERVICE_ERRORS.test(status)
   const byItself = `the service answers ${status} by itself,`
   const [type, media] = content.find(([each]) => ['json', 'text'].includes(bodyKind(each) as string)) ?? []
@@ -133,7 +184,7 @@ function readError({ schemas, refuse }: Context, status: string, response: opena
   if (bodyKind(type) === 'text') return { type, form: null }
   if (media.schema === undefined) return { ...USUAL_ERROR, type }
   const members = [...allMembers(allParts(media.schema))].flatMap(([name, member]) => {
-    const found = MEMBERS.find(([names, types]) => names.test(name) && types.test(textType(member)))
+    const found = MEMBERS.find(([names, types]) => names.test(name) && types.test(textTypes(member).join(' or ')))
     return found === undefined ? [] : [[name, found[2]] as const]
   })
   if (members.length === 0 && !isService) return USUAL_ERROR

@@ -6,7 +6,8 @@ import { deref, derefEntries, tryDeref } from './references.ts'
 import { readBody, readErrors, readResponse } from './messages.ts'
 import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
-import { partWith, textType } from './shapes.ts'
+import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
+import { isObject } from '../validation.ts'
 
 /** What is not served: the keyword, the values to refuse, and the fault with what to write instead. */
 type Refusals = readonly (readonly [key: string, value: RegExp, fault: string])[]
@@ -15,11 +16,9 @@ const PATH_REFUSALS: Refusals = [
   ['head', /./, '"head" is not served: leave it out, HEAD works where GET does'],
   ['options', /./, '"options" is not served: leave it out, OPTIONS answers with Allow'],
   ['trace', /./, '"trace" is not served: leave it out'],
-  ['servers', /./, '"servers" of a path is not served: write the servers at the top'],
 ]
 const OPERATION_REFUSALS: Refusals = [
   ['operationId', /^(constructor|then|)$/, "this operationId can't be the name of a method"],
-  ['servers', /./, '"servers" of an operation is not served: write the servers at the top'],
 ]
 const PARAMETER_REFUSALS: Refusals = [
   ['in', /^cookie$/, 'a parameter in a cookie is not served: write "in: header"'],
@@ -28,50 +27,95 @@ const PARAMETER_REFUSALS: Refusals = [
   ['allowEmptyValue', /^true$/, '"allowEmptyValue" is not served: leave it out'],
   ['content', /./, '"content" of a parameter is not served: write "schema"'],
 ]
-/** A segment is one parameter, or plain text. The router uses `*` and parentheses for its own syntax. */
-const PATH = /^(\/([\w.~!$&'+,;=@:-]+|{[^{}/]+}))*\/?$/
+/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
+const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
+const SEGMENT = 'write each segment as plain text and {parameters}, with text between two of them'
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 /** OpenAPI ignores these headers as parameters, and describes them by other means (3.1.0, section 4.8.12.2). */
 const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const
 
-/** The operations of a contract, in its order. @param prefix the path of the servers */
-export function readOperations(context: Context, prefix: string): Operation[] {
-  const { root, refuse, findings } = context
-  refuseAll(context, root, [['jsonSchemaDialect', ...DIALECT_REFUSAL]])
-  const ids = new Set<string>()
-  const paths = Object.entries(root.paths ?? {}).filter(([path]) => !path.startsWith('x-'))
-  const described = paths.flatMap(([path, written]) => {
-    const target = tryDeref(written) ?? {}
+/** An operation of the document, with its path. */
+interface Listed {
+  /** Such as `GET /users`. */
+  readonly key: string
+  readonly method: string
+  readonly path: string
+  readonly item: openapi.PathItem
+  readonly operation: openapi.Operation
+}
+
+/** The paths of a document. Each may be a reference, and have members beside it. */
+const pathsOf = ({ paths = {} }: Context['root']): [path: string, item: openapi.PathItem][] =>
+  Object.entries({ ...paths })
+    .filter(([path]) => !path.startsWith('x-'))
+    .map(([path, item]) => [path, item as openapi.PathItem])
+
+/** Lists the operations of a document, in its order. */
+export function listOperations({ root, findings }: Context): Listed[] {
+  return pathsOf(root).flatMap(([path, written]) => {
+    const target: openapi.PathItem = tryDeref(written) ?? {}
     const item = { ...target, ...written }
-    const operations = METHODS.flatMap((method) => {
+    return METHODS.flatMap((method) => {
       const operation = item[method]
-      if (operation === undefined) return []
+      if (!isObject(operation)) return []
       const key = `${method.toUpperCase()} ${path}`
       findings.describe(key, [written, target, operation])
-      return { key, method, path, operation, parameters: item.parameters }
+      return { key, method, path, item, operation }
     })
-    if (!PATH.test(path)) refuse(written, `the path ${path} is not served: a segment is plain, or one {parameter}`)
+  })
+}
+
+/** Compiles operations. @returns also the path of the servers of the document */
+export function readOperations(
+  context: Context,
+  listed: readonly Listed[],
+): { prefix: string; operations: Operation[] } {
+  const { root, refuse, note, findings } = context
+  refuseAll(context, root, [['jsonSchemaDialect', ...DIALECT_REFUSAL]])
+  const prefix = readPrefix(context, root)
+  const shapes = new Map<string, string>()
+  for (const [path, written] of pathsOf(root)) {
+    if (!PATH.test(path)) refuse(written, `the path ${path} is not served: ${SEGMENT}`)
+    if (/({[^}]+}).*\1/.test(path)) refuse(written, `the path ${path} has a parameter twice: give each its own name`)
+    const other = shapes.get(shapeOf(path))
+    if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
+    shapes.set(shapeOf(path), path)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
-    for (const each of new Set([written, target])) refuseAll(context, each, PATH_REFUSALS)
-    return operations
-  })
-  return described.flatMap(({ key, method, path, operation, parameters }) => {
-    const { operationId: id } = operation
+    for (const each of new Set([written, tryDeref(written) ?? {}])) refuseAll(context, each, PATH_REFUSALS)
+  }
+  const ids = new Set<string>()
+  const operations = listed.flatMap((each) => {
+    const { method, path, item, operation } = each
     const read = () => {
-      if (id === undefined) refuse(operation, `${method} ${path} needs an operationId: the name of its method`)
-      else if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
-      else ids.add(id)
-      if (operation.requestBody !== undefined && /^(get|delete)$/.test(method)) {
-        const instead = 'write put, post or patch, or a query parameter'
-        refuse(operation, `a body of ${method} is not served: ${instead}`, 'requestBody')
-      }
-      return readOperation(context, operation, parameters)
+      const id = (operation.operationId ??= nameOperation(context, each))
+      if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
+      ids.add(id)
+      if (operation.requestBody !== undefined && method === 'get')
+        refuse(operation, 'a body of get is not served: write post, or a query parameter', 'requestBody')
+      const local = [operation, item].find(({ servers }) => servers !== undefined)
+      if (local) note(local, 'of these servers only the path counts, and only that of the first', 'servers')
+      const at = (local ? readPrefix(context, local) : prefix) + path
+      return { id, method: method.toUpperCase(), path: at, ...readOperation(context, operation, item.parameters) }
     }
-    const compiled = findings.during(key, operation, read)
-    return compiled ? { id: id ?? '', method: method.toUpperCase(), path: prefix + path, ...compiled } : []
+    return findings.during(each, read) ?? []
   })
+  return { prefix, operations }
+}
+
+/** Names the method of an operation that has no `operationId`, by its path: `getUsersId` for `GET /users/{id}`. */
+function nameOperation({ note }: Context, { method, path, operation }: Listed): string {
+  const words = path.split(/[^a-z\d]+/i).map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+  const id = [method, ...words].join('')
+  note(operation, `without operationId, the method is called ${id}`)
+  return id
+}
+
+/** Without the names, and without what stands between parameters of a segment: the router looks at its start and its end. */
+function shapeOf(path: string): string {
+  const segments = path.split('/').map((each) => (/^{[^}]*}$/.test(each) ? '{}' : each.replace(/{.*}/, '{-}')))
+  return segments.join('/')
 }
 
 function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void {
@@ -80,20 +124,28 @@ function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void 
   }
 }
 
-/** The path of the servers, which must be the same for all. A prefix of a gateway is in the variable `base_url`. */
-export function readPrefix({ root: { servers = [] }, refuse }: Context): string {
-  const paths = servers.map(({ url }) =>
-    url.replace(/^({[^}]+}|[a-z][a-z\d+.-]*:\/\/[^/]*|\.(?=\/|$))/i, '').replace(/\/$/, ''),
-  )
+/** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
+function readPrefix({ refuse, note }: Context, { servers = [] }: Pick<openapi.PathItem, 'servers'>): string {
+  const paths = servers.map(({ url, variables = {} }) => {
+    const path = url
+      .replace(/^{[^}]+}(?=\/|$)/, '')
+      .replaceAll(/{([^}]+)}/g, (_, name: string) => variables[name]?.default ?? '')
+      .replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*|^\.(?=\/|$)/i, '')
+      .replace(/\/$/, '')
+    return path === '' || path.startsWith('/') ? path : `/${path}`
+  })
   const [prefix = ''] = paths
-  for (const [index, server] of servers.entries()) {
-    const path = paths[index] ?? ''
-    if (!PATH.test(path) || path.includes('{'))
-      refuse(server, 'a path with variables is not served: write {base_url} or /v1', 'url')
-    if (path !== prefix) refuse(server, `servers of several paths are not served: write ${prefix} here, too`, 'url')
-  }
+  const [first] = servers
+  if (first && !PATH.test(prefix)) refuse(first, `the path ${prefix} is not served: write {base_url} or /v1`, 'url')
+  if (first && /[^{].*{/.test(first.url.replace(/^\w+:\/\/[^/]*/, ' ')))
+    note(first, `variables in the path have their defaults: ${prefix}`, 'url')
+  for (const [index, server] of servers.entries())
+    if (paths[index] !== prefix) note(server, `only the path of the first server is served: ${prefix}/`, 'url')
   return prefix
 }
+
+/** Whether an operation has no responses: OpenAPI 3.1 does not require them. */
+const isEmpty = ({ responses }: Partial<openapi.Operation>) => Object.keys(deref(responses) ?? {}).length === 0
 
 /** @param inherited the parameters of its path */
 function readOperation(
@@ -101,11 +153,14 @@ function readOperation(
   operation: openapi.Operation,
   inherited: openapi.PathItem['parameters'] = [],
 ): Omit<Operation, 'id' | 'method' | 'path'> {
-  const { root, refuse } = context
+  const { root, note } = context
   const { requestBody, parameters: own = [], security = root.security ?? [] } = operation
   refuseAll(context, operation, OPERATION_REFUSALS)
+  if (isEmpty(operation)) {
+    note(operation, 'without responses, the method answers any status without a body')
+    operation.responses = { default: { description: '' } }
+  }
   const statuses = derefEntries(operation.responses).filter(([status]) => !status.startsWith('x-'))
-  if (statuses.length === 0) refuse(operation, 'an operation needs responses')
   // A parameter of the operation replaces the same parameter of its path.
   const parameters = [...inherited, ...own].map(deref).map((each) => [keyOf(each), each] as const)
   return {
@@ -143,12 +198,10 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   if (place === 'path' && !required) refuse(parameter, 'a parameter in a path needs "required: true"')
   if (place === 'header' && IGNORED_HEADERS.test(name))
     refuse(parameter, `the header ${name} can't be a parameter: write "security", or media types`, 'name')
-  const isList = place === 'query' && textType(schema) === 'array'
-  const type = textType(isList ? partWith(schema, 'items')?.['items'] : schema)
-  if (typeof schema !== 'boolean' && !/^(int64|integer|number|boolean|string)$/.test(type)) {
-    const wanted = 'integer, number, boolean or string, or in a query a list of these'
-    refuse(parameter, `the parameter ${name} needs one "type" that a text can have: ${wanted}, not ${type}`, 'schema')
-  }
+  const reading = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
+  if (reading === undefined) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
+  else if (reading.list !== null && place === 'path')
+    refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
   const id = schemas.add(schema, 'request')
   const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
   return {
@@ -156,8 +209,7 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
     name,
     required,
     schema: id,
-    type,
-    list: !isList ? null : explode ? 'repeated' : 'commas',
+    ...(reading ?? UNREAD),
     ...(standard !== undefined && { default: standard }),
   }
 }

@@ -2,13 +2,13 @@
 import { dirname, relative, resolve } from 'node:path'
 import {
   type Document,
-  getLineColLocation,
   isRef,
   type Oas3_1Schema,
   type OasRef,
   type Source,
   unescapePointer,
 } from '@redocly/openapi-core'
+import { type Document as YamlDocument, isAlias, isMap, isNode, isScalar, isSeq, type LineCounter } from 'yaml'
 import { StartupError } from '../../errors.ts'
 
 /** Reports something about an object in the document, or about its member `key`. The text says what to write instead. */
@@ -89,13 +89,33 @@ export function derefEntries<T>(node: Readonly<Record<string, T | OasRef>> | und
   return Object.entries(deref(node) ?? {}).map(([name, each]) => [name, deref(each)])
 }
 
+/** The YAML of each file. */
+const LINES = new WeakMap<Source, { readonly document: YamlDocument; readonly lines: LineCounter }>()
+
+export function storeLines(source: Source, document: YamlDocument, lines: LineCounter): void {
+  LINES.set(source, { document, lines })
+}
+
+/** The YAML of a file. */
+export const yamlOf = (source: Source): YamlDocument | undefined => LINES.get(source)?.document
+
 /** The file and the line of an object, or of its member `key`. */
 export function findPlace(node: object, key?: string): { file: string; line: number } {
-  const origin = ORIGINS.get(node)
-  if (origin === undefined) return { file: '', line: 1 }
-  const { source, pointer } = origin
-  const at = { source, pointer: pointer + (key === undefined ? '' : segment(key)), reportOnKey: true }
-  return { file: relative('', source.absoluteRef), line: getLineColLocation(at).start.line }
+  const { source, pointer = '#' } = ORIGINS.get(node) ?? {}
+  const { document, lines } = (source && LINES.get(source)) ?? {}
+  if (source === undefined || document === undefined || lines === undefined) return { file: '', line: 1 }
+  const names = pointer.split('/').slice(1).map(unescapePointer)
+  let at: unknown = document.contents
+  let offset = 0
+  for (const name of key === undefined ? names : [...names, key]) {
+    const pair = isMap(at) ? at.items.find((each) => isScalar(each.key) && String(each.key.value) === name) : undefined
+    const next: unknown = isSeq(at) ? at.items[Number(name)] : pair?.value
+    const start = isSeq(at) ? next : pair?.key
+    if (!isNode(start) || !start.range) break // behind an alias, the line of the alias is near enough
+    offset = start.range[0]
+    at = isAlias(next) ? next.resolve(document) : next
+  }
+  return { file: relative('', source.absoluteRef), line: lines.linePos(offset).line }
 }
 
 /** The file and the pointer of an object, or of its member `key`. */

@@ -3,9 +3,9 @@ import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { Annotations, CHANGES } from '../annotations.ts'
 import type { Schema } from '../compiled.ts'
 import type { Findings } from './findings.ts'
-import { compileKeyword, CONDITIONS, keywordFault, numberRule, SAME_VALUE, type Use } from './keywords.ts'
+import { compileKeyword, CONDITIONS, keywordFault, keywordNote, numberRule, SAME_VALUE, type Use } from './keywords.ts'
 import { LEADS_NOWHERE, type Report, resolveReference } from './references.ts'
-import { allMembers, allParts, isFile, type Part, partWith, valuesAt } from './shapes.ts'
+import { allMembers, allParts, bytesRule, declaredTypes, isFile, type Part, partWith, valuesAt } from './shapes.ts'
 import { type Check, isObject, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
@@ -22,12 +22,20 @@ export interface Context {
 export class Schemas {
   readonly all: Record<string, Schema> = {}
   /** Values that must fit a schema, each with the place and the text of the fault. */
-  readonly #values: { value: unknown; schema: Schema; node: object; key: string; fault: string | undefined }[] = []
+  readonly #values: { value: unknown; schema: Schema; node: object; key: string; report: (fault: string) => void }[] =
+    []
+  /** The schemas of files in forms. */
+  readonly #files = new Set<object>()
   readonly #ids = new Map<string, Map<unknown, string>>()
+  #count = 0
+  /** Keywords that validate nothing, and which the types must not have. */
+  readonly idle: [node: object, key: string][] = []
   readonly #refuse: Report
+  readonly #note: Report
 
-  constructor(refuse: Report) {
+  constructor(refuse: Report, note: Report) {
     this.#refuse = refuse
+    this.#note = note
   }
 
   /** Adds a schema, and the schemas that it refers to. @param isCondition whether it is below `not` or `if` @returns its id */
@@ -38,7 +46,7 @@ export class Schemas {
     const ids = this.#ids.get(place) ?? new Map<unknown, string>()
     const known = ids.get(schema)
     if (known !== undefined) return known
-    const id = `${use}-${Object.keys(this.all).length}`
+    const id = `${use}-${this.#count++}`
     this.#ids.set(place, ids.set(schema, id))
     this.all[id] = true // reserves the id before members get theirs
     this.all[id] = this.#convert(schema, use, isCondition ? null : undefined)
@@ -50,36 +58,55 @@ export class Schemas {
     return this.#ids.get('request')?.get(schema) ?? this.#ids.get('response')?.get(schema)
   }
 
-  /** Adds the schema of a parameter or a member that may be absent. @returns the JSON of its default, if it has one */
-  addDefault(schema: unknown, converted: Schema): string | undefined {
+  /**
+   * Adds the schema of a parameter or a member that may be absent.
+   * @param leaveOut is called if the default does not fit its schema; by default it is refused
+   * @returns the JSON of its default, if it has one
+   */
+  addDefault(schema: unknown, converted: Schema, leaveOut?: () => void): string | undefined {
     const part = partWith(schema, 'default')
     if (part === undefined) return undefined
-    this.addValue(part['default'], converted, part, 'default')
+    const ignore = () => {
+      this.#note(part, 'this default does not fit its schema: it is not filled in', 'default')
+      this.idle.push([part, 'default'])
+      leaveOut?.()
+    }
+    this.#values.push({
+      ...{ value: part['default'], schema: converted, node: part, key: 'default' },
+      report: leaveOut === undefined ? (fault) => this.#refuse(part, fault, 'default') : ignore,
+    })
     return exactJson(part['default'])
   }
 
-  /** Adds a value that must fit a schema. @param fault what to report if it does not; by default, what is wrong with it */
-  addValue(value: unknown, schema: Schema, node: object, key: string, fault?: string): void {
-    this.#values.push({ value, schema, node, key, fault })
+  /** Adds a value that must fit a schema. @param fault what to report if it does not */
+  addValue(value: unknown, schema: Schema, node: object, key: string, fault: string): void {
+    this.#values.push({ value, schema, node, key, report: () => this.#refuse(node, fault, key) })
   }
 
-  /** Refuses each value that does not fit its schema. The schemas must be complete. */
+  /** Reports each value that does not fit its schema. The schemas must be complete. */
   checkValues(): void {
     const validators = new Validators(this.all, 'response')
     const known = new Map<string, Check>() // many errors have the same schema
-    for (const { value, schema, node, key, fault } of this.#values) {
+    for (const { value, schema, key, report } of this.#values) {
       const id = JSON.stringify([key, schema])
       const check = known.get(id) ?? validators.compile(key, schema)
       known.set(id, check)
-      const checked = check(value)
-      if (checked.fault !== undefined) this.#refuse(node, fault ?? checked.fault, key)
+      const { fault } = check(value)
+      if (fault !== undefined) report(fault)
     }
+    for (const [node] of this.idle)
+      if (this.#files.has(node)) this.#refuse(node, 'this file of a form is a text in JSON, too: write two schemas')
   }
 
   /** @param parts all schemas that are about the same value; null where members count that only the other side sends */
   #convert(schema: unknown, use: Use, parts: readonly Part[] | null = allParts(schema)): Schema {
     if (!isObject(schema)) return schema !== false
-    if (use === 'form' && isFile(schema)) return { file: true }
+    if (use === 'form' && isFile(schema)) {
+      for (const each of allParts(schema)) this.#files.add(each)
+      const rule = bytesRule(schema)
+      if (rule === undefined) this.#refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
+      return { file: rule ?? {} }
+    }
     const converted: Record<string, unknown> = {}
     for (const key of Object.keys(schema)) {
       const fault = keywordFault(key, schema, use)
@@ -87,7 +114,12 @@ export class Schemas {
         this.#refuse(schema, fault, key)
         continue
       }
+      const note = keywordNote(key, schema, use)
+      if (note !== undefined) this.#note(schema, note, key)
+      if (isIdle(key, schema, use)) this.idle.push([schema, key])
       const convert = (one: unknown) => {
+        const idle = use === 'request' && CHOICES.test(key) ? partWith(one, 'default') : undefined
+        if (idle) this.#note(idle, `a default below ${key} is not filled in: write it beside ${key}`, 'default')
         if (parts === null || CONDITIONS.test(key)) return this.#convert(one, use, null)
         return this.#convert(one, use, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)
       }
@@ -111,12 +143,20 @@ export class Schemas {
     const properties = [...allMembers([schema])].map(([name, each]): [string, Schema] => {
       const member = convert(each)
       const isAbsent = use === 'response' || isHidden(each, use) || valuesAt(schema, 'required').includes(name)
-      const text = isAbsent ? undefined : this.addDefault(each, member)
+      const text = isAbsent ? undefined : this.addDefault(each, member, () => Reflect.deleteProperty(defaults, name))
       if (text !== undefined) defaults[name] = text
       return [name, member]
     })
     return { properties: Object.fromEntries(properties), ...(Object.keys(defaults).length > 0 && { defaults }) }
   }
+}
+
+const CHOICES = /^(anyOf|oneOf|then|else|not|if)$/
+
+/** Whether a keyword would make a type of what it does not say: null without a type, a file of a text. */
+function isIdle(key: string, schema: Part, use: Use): boolean {
+  if (key === 'nullable') return declaredTypes(schema).length === 0
+  return use !== 'form' && key === 'format' && schema[key] === 'binary'
 }
 
 /** Ajv would not look at `contains` in a list that is shorter than `prefixItems`. */
@@ -139,7 +179,10 @@ function isHidden(schema: unknown, use: Use): boolean {
 /** Adds the schemas of `components/schemas` in which there is an int64, for items.ts. @returns their ids, by name */
 export function readItems({ components }: Oas3_1Definition, schemas: Schemas): Readonly<Record<string, string>> {
   const all = Object.entries(components?.schemas ?? {})
-  const tried = new Schemas(() => undefined)
+  const tried = new Schemas(
+    () => undefined,
+    () => undefined,
+  )
   const ids = all.map(([, schema]) => tried.add(schema, 'response'))
   const annotations = new Annotations(tried.all, CHANGES.item, () => false)
   const found = all.filter((_, index) => annotations.leads({ $ref: ids[index] }))

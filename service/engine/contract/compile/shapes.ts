@@ -1,5 +1,6 @@
 // Finds out which values a schema allows: by its own keywords, its reference and its composition (`allOf`, `anyOf`, ...).
-import { deref, resolveReference } from './references.ts'
+import type { BytesRule, Reading } from '../compiled.ts'
+import { deref, member, resolveReference } from './references.ts'
 import { isObject } from '../validation.ts'
 
 type Resolve = (node: unknown) => unknown
@@ -38,14 +39,25 @@ export function allMembers(parts: readonly Part[]): Map<string, unknown> {
   return new Map(parts.flatMap((part) => entriesAt(part, 'properties')))
 }
 
+/** The schemas of the members of a form by name: of the schema itself, and of its alternatives. */
+export function allFields(schema: unknown): Map<string, Set<unknown>> {
+  const fields = new Map<string, Set<unknown>>()
+  for (const part of [schema, ...alternatives(schema)].flatMap((each) => allParts(each)))
+    for (const [name, one] of entriesAt(part, 'properties')) fields.set(name, (fields.get(name) ?? new Set()).add(one))
+  return fields
+}
+
 /** The lists of alternatives in a schema. */
 function allChoices(part: Part): unknown[][] {
   return ['anyOf', 'oneOf'].filter((key) => part[key] !== undefined).map((key) => valuesAt(part, key))
 }
 
-/** The types in a schema's own `type`, with int64 as a separate type. */
-export function declaredTypes({ type, format }: Part): string[] {
-  return [type ?? []].flat().map((each: unknown) => (each === 'integer' && format === 'int64' ? format : String(each)))
+/** The types in a schema's own `type`, with int64 as a separate type, and null if it is `nullable` as in OpenAPI 3.0. */
+export function declaredTypes({ type, format, nullable }: Part): string[] {
+  const declared: unknown[] = [type ?? []].flat()
+  const integer = declared.includes('integer') ? 'integer' : 'number' // a number with this format is an integer
+  const types = declared.map((each) => (each === integer && format === 'int64' ? format : String(each)))
+  return nullable === true && types.length > 0 ? [...new Set([...types, 'null'])] : types
 }
 
 /** The types that a schema allows with all its parts, or `any`. */
@@ -61,71 +73,62 @@ export function allowedTypes(schema: unknown): string[] {
   return [...new Set(rules[0] ?? ['any'])].filter((type) => rules.every((rule) => rule.includes(type)))
 }
 
-/** The types that a text may be parsed as, joined by "or". No text is null, and `number` includes `integer`. */
-export function textType(schema: unknown): string {
+/** The types that a text may be parsed as. No text is null, and `number` includes `integer`. */
+export function textTypes(schema: unknown): string[] {
   const types = allowedTypes(schema).filter((type) => type !== 'null')
-  return types.filter((type) => !types.includes('number') || type !== 'integer').join(' or ')
+  return types.filter((type) => !types.includes('number') || type !== 'integer')
 }
 
-const ANNOTATIONS = /^(title|description|examples?|\$ref|contentMediaType)$/
+const ANNOTATIONS = /^(title|description|examples?|externalDocs|deprecated|\$ref|contentMediaType|format|x-.*)$/
+const BYTES = { type: 'string', contentEncoding: 'binary' }
 
-/** Whether a schema says only that a value is bytes. */
+/** What a schema says of bytes: nothing but their length. Undefined if it says more. */
+export function bytesRule(schema: unknown): BytesRule | undefined {
+  const rule: Record<string, number> = {}
+  for (const [key, value] of allParts(schema).flatMap((part) => Object.entries(part))) {
+    if (/^(min|max)Length$/.test(key)) rule[key] = Number(value)
+    else if (!ANNOTATIONS.test(key) && member(BYTES, key) !== value) return undefined
+  }
+  return rule
+}
+
+/** Whether a schema of a form describes a file. OpenAPI 3.1 has `contentMediaType` for what was `format: binary`. */
 export function isFile(schema: unknown): boolean {
-  const rules = allParts(schema).flatMap((part) => Object.entries(part).filter(([key]) => !ANNOTATIONS.test(key)))
-  const texts = rules.map(([key, value]) => `${key}: ${String(value)}`)
-  return texts.includes('format: binary') && texts.every((each) => /^(type: string|format: binary)$/.test(each))
-}
-
-/** The maximum length of a character in JSON, in bytes: two escapes of UTF-16, as in \ud83c\udf31. */
-const CHARACTER_BYTES = 12
-/** The maximum length of a text in some formats, in characters. */
-const MAX_LENGTHS: Readonly<Record<string, number>> = { date: 10, uuid: 45, ipv4: 15, ipv6: 45 }
-
-/** The length in characters of the longest text that a schema allows; Infinity if it sets no bound. */
-export function maxLength(parts: readonly Part[]): number {
-  return Math.min(lowest(parts, 'maxLength'), ...parts.map(({ format }) => MAX_LENGTHS[String(format)] ?? Infinity))
-}
-
-/** The length in bytes of the longest JSON text without white space that a schema allows; Infinity if it sets no bound. */
-export function maxJsonBytes(schema: unknown, within: readonly unknown[] = []): number {
-  const self = isObject(schema) ? deref(schema) : schema
-  if (within.includes(self)) return Infinity
-  const maxBytes = (each: unknown) => maxJsonBytes(each, [...within, self])
   const parts = allParts(schema)
-  const types = parts.map(declaredTypes).find(({ length }) => length > 0) ?? ['any']
-  const listed = parts.flatMap((part) => [part['enum'], part['const']]).filter((each) => each !== undefined)
-  return Math.min(
-    Math.max(...types.map((type) => BYTES[type]?.(parts, maxBytes) ?? Infinity)),
-    ...parts.flatMap(allChoices).map((choice) => Math.max(0, ...choice.map(maxBytes))),
-    ...listed.map((value) => CHARACTER_BYTES * JSON.stringify(value, (_, each: unknown) => String(each)).length),
-  )
+  const isBinary = parts.some((part) => part['format'] === 'binary' || part['contentMediaType'] !== undefined)
+  return isBinary && parts.every(({ contentEncoding = 'binary' }) => contentEncoding === 'binary')
 }
 
-/** By type: the length of the longest JSON text in bytes. */
-const BYTES: Readonly<Record<string, (parts: readonly Part[], maxBytes: (schema: unknown) => number) => number>> = {
-  null: () => 4,
-  boolean: () => 5,
-  integer: () => 17,
-  int64: () => 20,
-  number: () => 25,
-  string: (parts) => 2 + CHARACTER_BYTES * maxLength(parts),
-  array: (parts, maxBytes) => {
-    const first = parts.flatMap((part) => valuesAt(part, 'prefixItems'))
-    const items = parts.find((part) => part['items'] !== undefined)?.['items']
-    const count = items === false ? 0 : Math.max(0, lowest(parts, 'maxItems') - first.length)
-    return 2 + sum(first.map((each) => 1 + maxBytes(each))) + (count === 0 ? 0 : count * (1 + maxBytes(items)))
-  },
-  object: (parts, maxBytes) => {
-    const isOpen = parts.every(
-      (part) => part['additionalProperties'] !== false && part['unevaluatedProperties'] !== false,
-    )
-    const members = [...allMembers(parts)].map(([name, each]) => 4 + CHARACTER_BYTES * name.length + maxBytes(each))
-    return isOpen ? Infinity : 2 + sum(members)
-  },
+/** The schemas within a schema that its values may fit, one by one; without alternatives, the schema itself. */
+export function alternatives(schema: unknown): unknown[] {
+  const choices = allParts(schema).flatMap(allChoices)
+  return choices.length === 0 ? [schema] : choices.flat().flatMap(alternatives)
 }
 
-function lowest(parts: readonly Part[], key: string): number {
-  return Math.min(...parts.map((part) => Number(part[key] ?? Infinity)))
+/**
+ * How to read the texts of a parameter or of a field.
+ * @param explode whether each item of a list has a name of its own
+ * @param place a part of a form may be a file or JSON; a pair of a form that is written as a query, JSON
+ * @returns undefined if the texts do not tell the values apart
+ */
+export function readingOf(schema: unknown, explode: boolean, place: keyof typeof TYPES = 'parameter') {
+  const typesOf = (one: unknown) => (place === 'parts' && isFile(one) ? ['file'] : textTypes(one))
+  const allowed = textTypes(schema)
+  const isList = allowed.includes('array')
+  const each = alternatives(schema)
+  const items = each.flatMap((one) => (partWith(one, 'items') ?? {})['items'] ?? [])
+  const own = each.flatMap(typesOf).filter((type) => type !== 'array' && (type === 'file' || allowed.includes(type)))
+  const types = [...own, ...(isList && items.length === 0 ? ['any'] : items.flatMap(alternatives).flatMap(typesOf))]
+  const known = TYPES[place].filter((type) => types.includes(type))
+  const list = !isList ? null : own.length > 0 ? 'either' : explode ? 'repeated' : 'commas'
+  const isRead = types.every((type) => known.includes(type)) && (explode || list !== 'either')
+  return isRead ? ({ types: known, list } satisfies Reading) : undefined
 }
 
-const sum = (sizes: readonly number[]) => sizes.reduce((a, b) => a + b, 0)
+/** Stands for a reading that is undefined. */
+export const UNREAD: Reading = { types: [], list: null }
+export const UNREADABLE = 'needs a "type" that a text can have: integer, number, boolean, string, or a list of these'
+
+const SCALARS = ['int64', 'integer', 'number', 'boolean', 'string', 'any']
+/** The types that a text may be read as, by where it is sent, in the order in which they are tried. */
+const TYPES = { parameter: SCALARS, pairs: ['object', ...SCALARS], parts: ['file', 'object', ...SCALARS] }

@@ -59,9 +59,17 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [post('null'), 400],
     ],
   },
-  'a body of `get` or `delete`': {
-    yaml: `paths:\n  /x:\n    delete:\n      operationId: run\n      requestBody: { content: { application/json: {} } } # here\n      responses: { '204': { description: Done } }\n`,
-    says: 'a body of delete is not served',
+  'a body of `delete`': {
+    yaml: `paths:\n  /x:\n    delete:\n      operationId: run\n      requestBody: { content: { application/json: {} } }\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n`,
+    asks: [
+      [{ ...post('[7]'), method: 'DELETE' }, 200, '{"body":[7]}'],
+      [{ method: 'DELETE', url: '/x' }, 200, '{}'],
+      [{ ...post('7', 'text/plain'), method: 'DELETE' }, 415],
+    ],
+  },
+  'a body of `get`': {
+    yaml: `paths:\n  /x:\n    get:\n      operationId: run\n      requestBody: { content: { application/json: {} } } # here\n      responses: { '204': { description: Done } }\n`,
+    says: 'a body of get is not served',
   },
   'a body of `text/plain` or another text': {
     yaml: body('text/plain: { schema: { type: string, maxLength: 3 } }'),
@@ -84,9 +92,84 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [{ method: 'POST', url: '/x' }, 200, '{"bytes":""}'],
     ],
   },
-  'a schema of bytes that says more than `type: string, format: binary`': {
-    yaml: body('image/png:\n  x-body-limit: 9\n  schema: { type: string, maxLength: 7 } # here'),
+  'a range of media types as bytes: `image/*`, `*/*`; the method gets the type': {
+    yaml: body(
+      'image/*: { schema: { type: string, format: binary, maxLength: 4 } }\nimage/svg+xml;x=1: {}\n"*/*": {}\napplication/json: {}',
+    ),
+    run: async (request) => ({ status: 200, body: { ...(await bytesOf(request)).body, type: request.type } }),
+    asks: [
+      [post('abcd', 'Image/PNG; q=1'), 200, '{"bytes":"abcd","type":"image/png"}'],
+      [post('abcde', 'image/png'), 413],
+      [chunked(post('abcde', 'image/png')), 413],
+      [post('abcde', 'video/mp4'), 200, '{"bytes":"abcde","type":"video/mp4"}'],
+      [post('', 'image'), 415],
+      [post('x', '*/*'), 415],
+      [post('[', 'application/json'), 400],
+    ],
+  },
+  'several media types, of which one is not served: it is left out': {
+    note: 'It is left out',
+    yaml: body(
+      'application/xml: {}\ntext/plain: { schema: { type: object } }\ntext/json: { schema: { type: object } }',
+    ),
+    asks: [
+      [post('{}', 'text/json'), 200, '{"body":{}}'],
+      [post('<a/>', 'application/xml'), 415, /must be text\/json, in UTF-8/],
+    ],
+  },
+  'a schema of bytes that says more than `type: string, format: binary, maxLength`': {
+    yaml: body('image/png:\n  x-body-limit: 9\n  schema: { type: string, pattern: a } # here'),
     says: 'write "type: string, format: binary"',
+  },
+  'a body of `application/x-www-form-urlencoded`; an object in it is JSON': {
+    yaml: body(`application/x-www-form-urlencoded:
+  x-body-limit: 200
+  schema:
+    type: object
+    required: [id]
+    properties:
+      id: { type: integer, format: int64 }
+      n: { type: number, default: 1.5 }
+      on: { type: [boolean, 'null'] }
+      tags: { type: array, items: { type: string, maxLength: 3 } }
+      some: { type: array, items: { type: integer } }
+      more: { type: object, properties: { n: { type: integer, format: int64 } } }
+      size: { anyOf: [{ type: integer }, { type: string }] }
+    oneOf: [{ properties: { kind: { const: a } } }, { required: [kind, age], properties: { kind: { const: b }, age: { type: integer } } }]
+    additionalProperties: { type: [integer, 'null'] }
+    unevaluatedProperties: false
+  encoding: { some: { style: form, explode: false } }`).replace(
+      '    additionalProperties',
+      '    # additionalProperties',
+    ),
+    asks: (
+      [
+        ['id=9007199254740993', 200, '{"body":{"id":9007199254740993,"n":1.5}}'],
+        ['id=7&n=-1e2&on=true&kind=a+b%2B%26', 400],
+        ['&id=7&&n=-1e2&on=true&', 200, '{"body":{"id":7,"n":-100,"on":true}}'],
+        ['id=7&tags=a&tags=%C3%A9+%3D', 200, '{"body":{"id":7,"tags":["a","é ="],"n":1.5}}'],
+        ['id=7&tags=a', 200, '{"body":{"id":7,"tags":["a"],"n":1.5}}'],
+        ['id=7&some=1,2', 200, '{"body":{"id":7,"some":[1,2],"n":1.5}}'],
+        ['id=7&some=1&some=2', 400, /body\/some must not be repeated/],
+        ['id=7&more={"n":9007199254740993}', 200, '{"body":{"id":7,"more":{"n":9007199254740993},"n":1.5}}'],
+        ['id=7&more={"n":1,"n":1}', 400, /body\/more must be object/],
+        ['id=7&size=1&n=1', 200, '{"body":{"id":7,"size":1,"n":1}}'],
+        ['id=7&kind=b&age=7&n=1', 200, '{"body":{"id":7,"kind":"b","age":7,"n":1}}'],
+        ['id=7&id=7', 400, /body\/id must not be repeated/],
+        ['id=07', 400, /body\/id must be an integer/],
+        ['id=7.0', 400],
+        ['id', 400, /body\/id must be an integer/],
+        ['id=7&other=7', 400, /body must not have the property other/],
+        ['id=7&__proto__=7', 400, /must not have the property __proto__/],
+        ['id=7&constructor=7', 400, /must not have the property constructor/],
+        ['', 400, /required property 'id'/],
+        ['id=%', 400, /UTF-8 in percent-encoding/],
+        ['id=7&%FF=1', 400, /UTF-8 in percent-encoding/],
+        [Buffer.from('id=\xff', 'latin1'), 400, /UTF-8/],
+        ['id=7\0', 400],
+        [`id=7&tags=${'x'.repeat(200)}`, 413],
+      ] as const
+    ).map(([text, ...answer]) => [post(text, 'application/x-www-form-urlencoded'), ...answer] as const),
   },
   'a body of `multipart/form-data`': {
     yaml: body(`multipart/form-data:
@@ -125,27 +208,47 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [post('x', 'multipart/form-data; boundary=b'), 400],
     ],
   },
-  'a file of a form with more than `type: string, format: binary`, such as `maxLength`': {
-    yaml: body(
-      'multipart/form-data:\n  x-body-limit: 9\n  schema:\n    type: object\n    properties:\n      a:\n        type: string\n        maxLength: 7\n        format: binary # here',
-    ),
-    says: 'and no more is served',
+  'a file of a form: `format: binary` or `contentMediaType`, its length in bytes, and alternatives of it': {
+    yaml: body(`multipart/form-data:
+  schema:
+    type: object
+    properties:
+      a: { type: string, contentMediaType: image/png, minLength: 2, maxLength: 3 }
+      b: { anyOf: [{ type: string, format: binary }, { type: array, items: { type: string, format: binary } }] }`),
+    run: filesOf,
+    asks: [
+      [form('name=a; filename=f\r\n\r\nPNG'), 200, '{"a":"f text/plain PNG"}'],
+      [form('name=a; filename=f\r\n\r\né√'), 400, /body\/a must be a file from 2 bytes up to 3 bytes/],
+      [form('name=a; filename=f\r\n\r\nP'), 400],
+      [form('name=b; filename=f\r\nContent-Type: application/json\r\n\r\n{}'), 200, '{"b":"f application/json {}"}'],
+      [form('name=b; filename=f\r\n\r\n1', 'name=b; filename=f\r\n\r\n2'), 200, /^{"b":"?[^n]+/],
+    ],
   },
-  '`encoding` of a media type': {
+  'a file of a form that says more than its length': {
+    yaml: body(
+      'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a: # here\n        type: string\n        pattern: a\n        format: binary',
+    ),
+    says: 'and no more',
+  },
+  '`encoding` with more than `style: form` and `explode`, or of a form in parts': {
     yaml: body(
       'multipart/form-data:\n  x-body-limit: 9\n  schema: { type: object }\n  encoding: { a: { contentType: image/png } } # here',
     ),
     says: '"encoding" is not served',
   },
-  '`application/x-www-form-urlencoded`, XML, YAML, streams of events, `multipart/mixed`, media types with `*` or `;`': {
-    yaml: body('application/x-www-form-urlencoded: { schema: { type: object } } # here'),
-    says: 'write multipart/form-data or application/json',
+  'XML, YAML, streams of events, `multipart/mixed`, other media types with `*` or `;`': {
+    yaml: body('application/xml: { schema: { type: object } } # here'),
+    says: 'write application/json',
   },
-  'a body whose schema sets no bound, or one above 16,384 bytes': {
-    yaml: body(
-      'application/json: # here\n  schema: { type: array, maxItems: 100, items: { type: string, maxLength: 255 } }',
-    ),
-    says: 'the schema allows a body of 306302 bytes, and 16384 bytes are taken: write "x-body-limit: 16384"',
+  'a body without `x-body-limit`: up to 1 MiB; more: 413': {
+    yaml: body('application/json: {}'),
+    run: async ({ body }) => ({ status: 200, body: String(body).length }),
+    note: 'a body without "x-body-limit" is taken up to 1048576 bytes',
+    asks: [
+      [post(JSON.stringify('x'.repeat(1_048_574))), 200, '1048574'],
+      [post(JSON.stringify('x'.repeat(1_048_575))), 413],
+      [chunked(post(JSON.stringify('x'.repeat(1_048_575)))), 413],
+    ],
   },
   '`x-body-limit` of a media type or of the document: the most bytes of a body; more: 413': {
     yaml: body('application/json: { x-body-limit: 30000 }\nimage/png: { x-body-limit: 50000 }'),

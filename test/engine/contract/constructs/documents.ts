@@ -11,7 +11,7 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
   },
   '`openapi: 3.0.3`, `3.2.0`, `swagger: "2.0"`': {
     yaml: `openapi: 3.0.3 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
-    says: 'OpenAPI 3.0.3 is not served: write openapi: 3.1.0',
+    says: 'convert it with `npx openapi-format FILE --convertTo 3.1 --output openapi.yaml`',
   },
   '`jsonSchemaDialect` and `$schema` of another dialect than 2020-12': {
     yaml: `${PATHS}jsonSchemaDialect: http://json-schema.org/draft-07/schema # here\n`,
@@ -61,11 +61,14 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
     ],
   },
   'a key that stands twice': { yaml: `${PATHS}paths: {} # here\n`, says: 'duplicated mapping key' },
-  'a keyword that OpenAPI does not have': {
+  'a field that OpenAPI does not have': {
     yaml: `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
     says: 'Property `operationID` is not expected here. Did you mean operationId?',
   },
-  'extensions: `x-...`': { yaml: `x-a: 1\n${PATHS}  x-b: 2\n`, asks: [['/x', 200]] },
+  'extensions: `x-...`, with a `$ref`, too': {
+    yaml: `x-a: { $ref: '#/nowhere' }\n${PATHS}  x-b: { $ref: nowhere.yaml }\n`,
+    asks: [['/x', 200]],
+  },
   '`servers` with a path: `{base_url}/v1`, `https://example.com/v1`': {
     yaml: `servers: [{ url: 'https://example.com/v1' }, { url: '{base_url}/v1/', variables: { base_url: { default: . } } }]\n${PATHS}`,
     asks: [
@@ -73,13 +76,27 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
       ['/x', 404],
     ],
   },
-  '`servers` with different paths, or variables in the path': {
-    yaml: `servers:\n  - url: https://example.com/v1\n  - url: https://example.com/v2 # here\n${PATHS}`,
-    says: 'servers of several paths are not served: write /v1 here, too',
+  '`servers` with different paths: only that of the first': {
+    yaml: `servers: [{ url: https://example.com/v1 }, { url: https://example.com/v2 }]\n${PATHS}`,
+    note: 'only the path of the first server is served: /v1/',
+    asks: [
+      ['/v1/x', 200],
+      ['/v2/x', 404],
+    ],
+  },
+  '`servers` with variables in the path': {
+    yaml: `servers: [{ url: 'https://{host}/api/{version}', variables: { host: { default: a }, version: { default: v7 } } }]\n${PATHS}`,
+    note: 'variables in the path have their defaults: /api/v7',
+    asks: [['/api/v7/x', 200]],
   },
   '`servers` of a path or an operation': {
-    yaml: `paths:\n  /x:\n    servers: [{ url: / }] # here\n    get: { ${OPERATION} }\n`,
-    says: 'write the servers at the top',
+    yaml: `servers: [{ url: /v1 }]\npaths:\n  /x:\n    servers: [{ url: 'https://other.example.com/v2' }]\n    get: { ${OPERATION} }\n  /y: { get: { servers: [{ url: / }], ${OPERATION.replace('run', 'y')} } }\n`,
+    note: 'of these servers only the path counts, and only that of the first',
+    asks: [
+      ['/v2/x', 200],
+      ['/v1/x', 404],
+      ['/y', 200],
+    ],
   },
   '`webhooks`, `callbacks`, `links`, `tags`, `externalDocs`, `examples`, `deprecated`': {
     yaml: `paths:\n  /x: { get: { deprecated: true, callbacks: { on: { '{$url}': { post: { responses: { '204': { description: Done } } } } } }, ${OPERATION} } }\nwebhooks: { on: { post: { operationId: on, responses: { '204': { description: Done } } } } }\n`,
@@ -93,16 +110,60 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
     yaml: `paths:\n  /x:\n    head: { ${OPERATION} } # here\n`,
     says: 'HEAD works where GET does',
   },
-  'a path of plain segments and whole `{parameters}`, whatever their names': {
+  'a path of plain segments and `{parameters}`, whatever their names': {
     yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n`,
     asks: [
       ['/a:b/c%2Fd/$x', 200, '{"path":{"plant-id":"c/d"}}'],
       ['/', 200],
     ],
   },
-  'a parameter in a part of a segment: `/{id}.json`, `/{a}-{b}`': {
-    yaml: `paths:\n  /{id}.json: # here\n    get: { parameters: [{ name: id, in: path, required: true, schema: { type: string } }], ${OPERATION} }\n`,
-    says: 'a segment is plain, or one {parameter}',
+  'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`': {
+    yaml: `paths:\n${[
+      ['/{id}.json', 'id'],
+      ['/{id}', 'id'],
+      ['/me.json'],
+      ['/{id}.gz', 'id'],
+      ['/{id}.tar.gz', 'id'],
+      ['/{id}:archive', 'id'],
+      ['/near/{lat}-{l-n.g}', 'lat', 'l-n.g'],
+      ["/Things('{id}')/v{v}", 'id', 'v'],
+    ]
+      .map(([path = '', ...names], index) => {
+        const type = path.includes('near') ? 'number' : 'string'
+        const parameters = names.map((name) => `{ name: ${name}, in: path, required: true, schema: { type: ${type} } }`)
+        return `  "${path}": { get: { parameters: [${parameters.join()}], ${OPERATION.replace('run', `run${index}`)} } }\n`
+      })
+      .join('')}`,
+    run: async ({ path }) => ({ status: 200, body: path ?? {} }),
+    asks: [
+      ['/a.json', 200, '{"id":"a"}'],
+      ['/a.b%2Ejson.json', 200, '{"id":"a.b.json"}'],
+      ['/a%2Fb%0A.json', 200, '{"id":"a/b\\n"}'],
+      ['/.json', 200, '{"id":".json"}'],
+      ['/a.jsonl', 200, '{"id":"a.jsonl"}'],
+      ['/me.json', 200, '{}'],
+      ['/a.tar.gz', 200, '{"id":"a"}'],
+      ['/a:archive', 200, '{"id":"a"}'],
+      ['/a%3Aarchive', 404],
+      [{ method: 'PUT', url: '/a%3Aarchive' }, 404],
+      ['/near/-1.5--2', 200, '{"lat":-1.5,"l-n.g":-2}'],
+      ['/near/1-2-3', 400, /path\/l-n.g must be a number/],
+      ['/near/-', 404],
+      [{ method: 'PUT', url: '/me.json' }, 405],
+      [{ method: 'OPTIONS', url: '/a.json' }, 204],
+      [{ method: 'PUT', url: '/near/1' }, 404],
+      ["/Things('a''b')/v2", 200, '{"id":"a\'\'b","v":"2"}'],
+      ["/Things('')/v2", 404],
+      ["/Things('a')/v", 404],
+    ],
+  },
+  'a path with `*`, two parameters without text between them, or one parameter twice': {
+    yaml: `paths:\n  /{a}{b}: # here\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION} }\n`,
+    says: 'with text between two of them',
+  },
+  'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': {
+    yaml: `paths:\n${['-', ':'].map((each, index) => `  /{a}${each}{b}: ${index === 1 ? '# here' : ''}\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }\n`).join('')}`,
+    says: "the router can't tell",
   },
   'a path that differs from another in the names of its parameters': {
     yaml: `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}: # here\n    put: { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
@@ -113,8 +174,21 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
     says: 'is taken by the document and its page',
   },
   'an operation without `operationId`': {
-    yaml: `paths:\n  /x:\n    get: # here\n      responses: { '204': { description: Done } }\n`,
-    says: 'needs an operationId',
+    yaml: `paths:\n  /x/y-z/{id}:\n    get: { parameters: [{ name: id, in: path, required: true, schema: true }], responses: { '204': { description: Done } } }\n`,
+    methods: ['getXYZId'],
+    run: async () => ({ status: 204 }),
+    note: 'without operationId, the method is called getXYZId',
+    asks: [['/x/y-z/7', 204]],
+  },
+  'an operation without `responses`': {
+    yaml: `paths:\n  /x: { get: { operationId: run } }\n`,
+    run: async () => ({ status: 204 }),
+    note: 'without responses, the method answers any status without a body',
+    asks: [['/x', 204]],
+  },
+  '`summary` and `description` beside a `$ref`': {
+    yaml: `paths:\n  /x: { get: { operationId: run, responses: { '200': { $ref: '#/components/responses/x', summary: a, description: b } } } }\ncomponents: { responses: { x: { description: Done, content: { application/json: {} } } } }\n`,
+    asks: [['/x', 200]],
   },
   'two operations with one `operationId`': {
     yaml: `paths:\n  /x: { get: { ${OPERATION} } }\n  /y:\n    get:\n      operationId: run # here\n      responses: { '204': { description: Done } }\n`,

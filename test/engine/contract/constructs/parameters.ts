@@ -44,9 +44,38 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
       ['/x?a=null', 400],
     ],
   },
-  'a parameter of several types, of none, or an object': {
-    yaml: refused('in: query\nschema: { type: [integer, string] } # here'),
-    says: 'needs one "type" that a text can have',
+  'a parameter of several types, a list among them: a text is the first of int64, integer, number, boolean, text that its schema takes':
+    {
+      yaml: `      parameters:
+        - { name: a, in: query, schema: { anyOf: [{ type: integer, maximum: 5 }, { type: boolean }, { type: string }] } }
+        - { name: b, in: query, schema: { oneOf: [{ type: string, enum: [all] }, { type: array, items: { type: integer, format: int64 } }] } }
+        - { name: c, in: query, schema: { type: [string, number, 'null'] } }
+        - { name: d, in: query, schema: { enum: [1, asc] } }`,
+      asks: [
+        ['/x?a=5', 200, '{"query":{"a":5}}'],
+        ['/x?a=6', 200, '{"query":{"a":"6"}}'],
+        ['/x?a=true', 200, '{"query":{"a":true}}'],
+        ['/x?a=05', 200, '{"query":{"a":"05"}}'],
+        ['/x?a=5&a=5', 400, /query\/a must not be repeated/],
+        ['/x?b=all', 200, '{"query":{"b":"all"}}'],
+        ['/x?b=9007199254740993', 200, '{"query":{"b":[9007199254740993]}}'],
+        ['/x?b=1&b=2', 200, '{"query":{"b":[1,2]}}'],
+        ['/x?b=1&b=all', 400, /query\/b/],
+        ['/x?b=some', 400, /query\/b/],
+        ['/x?c=1e2&d=1', 200, '{"query":{"c":100,"d":1}}'],
+        ['/x?c=null&d=asc', 200, '{"query":{"c":"null","d":"asc"}}'],
+      ],
+    },
+  'a parameter without a type: a text': {
+    yaml: query('schema: { maxLength: 2 }'),
+    asks: [
+      ['/x?a=7', 200, '{"query":{"a":"7"}}'],
+      ['/x?a=777', 400],
+    ],
+  },
+  'a parameter that is an object, or a list of lists, or with `explode: false` a list or a text': {
+    yaml: refused('in: query\nschema: { type: [object, string] } # here'),
+    says: 'needs a "type" that a text can have',
   },
   'a list in a query: `a=1&a=2`, or with `explode: false` `a=1,2`': {
     yaml: `      parameters: [{ name: a, in: query, schema: { type: array, maxItems: 2, items: { type: integer, format: int64 } } }, { name: b, in: query, explode: false, schema: { type: array, items: { type: string } } }]`,
@@ -58,9 +87,17 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
       ['/x?b=c&b=d', 400, /must not be repeated/],
     ],
   },
-  'a list in a path or a header': {
-    yaml: refused('in: header\nschema: { type: array, items: { type: string } } # here'),
-    says: 'or in a query a list of these',
+  'a list in a header: `1, 2`': {
+    yaml: '      parameters: [{ name: X-A, in: header, schema: { type: array, items: { type: integer } } }]',
+    asks: [
+      [{ url: '/x', headers: { 'x-a': '1 ,2,' } }, 200, '{"header":{"X-A":[1,2]}}'],
+      [{ url: '/x', headers: { 'x-a': '' } }, 200, '{"header":{"X-A":[]}}'],
+      [{ url: '/x', headers: { 'x-a': 'b' } }, 400, /header\/X-A\/0 must be an integer/],
+    ],
+  },
+  'a list in a path': {
+    yaml: `paths:\n  /{a}:\n    get:\n      operationId: run\n      parameters:\n        - name: a\n          in: path\n          required: true\n          schema: { type: array } # here\n      responses: { '204': { description: Done } }\n`,
+    says: 'write "in: query"',
   },
   '`style` other than the default, `deepObject` for one': {
     yaml: refused('in: query\nschema: { type: object }\nstyle: deepObject # here'),
@@ -81,7 +118,7 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
       ['/x?a=1&b=y', 200, '{"query":{"a":1,"b":["y"]}}'],
     ],
   },
-  'a `default` that its schema refuses': {
+  'a `default` of a parameter that its schema refuses': {
     yaml: refused('in: query\nschema:\n  type: integer\n  default: x # here'),
     says: 'must be an integer',
   },

@@ -134,16 +134,40 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     yaml: body("type: string\nmaxLength: 10\nformat: date\npattern: '^2'"),
     asks: [valid('"2026-01-01"'), invalid('"2026-13-01"'), invalid('"1999-01-01"')],
   },
-  'a format that is unknown, or not for the type': {
-    yaml: body('type: string\nformat: iban # here'),
-    says: 'the format iban is not served here',
+  'a format that is unknown': {
+    yaml: body('type: string\nformat: iban'),
+    note: 'the format iban validates nothing',
+    asks: [valid('"a"'), invalid('7')],
+  },
+  'a format that is not for the type': {
+    yaml: body('type: array\nprefixItems: [{ type: string, format: int32 }, { type: integer, format: date }]'),
+    note: 'the format int32 validates nothing beside "type: string"',
+    asks: [valid(['a', 2147483648]), invalid([7])],
+  },
+  '`number` with `format: int32` or `int64`: an integer in its range': {
+    yaml: body('type: array\nprefixItems: [{ type: number, format: int32 }, { type: number, format: int64 }]'),
+    asks: [
+      valid('[2147483647,9223372036854775807]'),
+      invalid('[2147483648]'),
+      invalid('[1.5]'),
+      invalid('[1,9223372036854775808]'),
+    ],
+  },
+  'a pattern that ECMAScript has only without the flag `u`': {
+    yaml: body("type: object\npatternProperties: { '^\\-x': { type: string, pattern: '^[\\w-.]+$' } }"),
+    note: 'this pattern works only without the flag u: it is served so',
+    asks: [valid({ '-x': 'a.b' }), invalid({ '-x': '?' })],
   },
   'a pattern that ECMAScript does not have': {
     // The schema of an error, too: the compiler tries it with an error of the service.
     yaml: `${body("type: string\npattern: '(?i)a' # here").replace("{ '200'", "{ '400': { $ref: '#/components/responses/No' }, '200'")}components: { responses: { No: { description: No, content: { application/json: { schema: { type: string, pattern: '(' } } } } } }`,
     says: 'not a regular expression',
   },
-  '`format: binary` in JSON': { yaml: body('type: string\nformat: binary # here'), says: 'contentEncoding: base64' },
+  '`format: binary` in JSON': {
+    yaml: body('type: string\nformat: binary'),
+    note: 'the format binary validates nothing in JSON, which has no bytes',
+    asks: [valid('"a"')],
+  },
   '`contentEncoding`, `contentMediaType`, `contentSchema` in JSON: nothing is validated by them': {
     yaml: body('type: string\ncontentEncoding: base64\ncontentMediaType: image/png'),
     asks: [valid('"AA=="')],
@@ -156,18 +180,42 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     yaml: body('type: object\nproperties: # here\n  a: { type: string }\n  __proto__: { type: string }'),
     says: 'a member __proto__ is not served',
   },
-  'keywords beside `$ref` that JSON Schema 2020-12 does not have, or whose values are wrong': {
+  'keywords whose values are wrong, also beside `$ref`': {
     yaml: body(
-      "$ref: '#/components/schemas/A'\nnullable: true # here",
+      "$ref: '#/components/schemas/A'\nminLength: a # here",
       'components: { schemas: { A: { type: string } } }',
     ),
-    says: 'Property `nullable` is not expected here',
+    says: 'Expected type `integer` but got `string`',
   },
-  '`nullable`, and other keywords that JSON Schema 2020-12 does not have': {
-    yaml: body('type: string\nnullable: true # here'),
-    says: 'Property `nullable` is not expected here',
+  '`nullable: true` beside a type': {
+    yaml: body('type: object\nproperties: { a: { type: string, nullable: true, minLength: 2 } }'),
+    note: 'nullable is served as OpenAPI 3.0 has it: write "null" as one of several types',
+    asks: [valid({ a: null }), valid({ a: 'ab' }), invalid({ a: 'a' }), invalid({ a: 7 })],
   },
-  '`$id`, `$anchor`, `$dynamicRef`, `$dynamicAnchor`': {
+  '`nullable: true` without a type': {
+    yaml: body(
+      "$ref: '#/components/schemas/A'\nnullable: true",
+      'components: { schemas: { A: { type: string, nullable: false } } }',
+    ),
+    note: 'without type, nullable says nothing: write "anyOf: [..., { type: \'null\' }]"',
+    asks: [valid('"a"'), invalid('null')],
+  },
+  'other keywords that JSON Schema 2020-12 does not have': {
+    yaml: body('type: string\nmin_length: 2'),
+    note: 'min_length is no keyword of JSON Schema 2020-12: it validates nothing',
+    asks: [valid('"a"')],
+  },
+  'a `default` that its schema refuses': {
+    yaml: body('type: object\nproperties: { a: { type: string, default: null }, b: { type: integer, default: 7 } }'),
+    note: 'this default does not fit its schema: it is not filled in',
+    asks: [valid({}, '{"body":{"b":7}}')],
+  },
+  'a `default` in an alternative for a member': {
+    yaml: body("type: object\nproperties: { a: { anyOf: [{ type: string, default: x }, { type: 'null' }] } }"),
+    note: 'a default below anyOf is not filled in: write it beside anyOf',
+    asks: [valid({}), valid({ a: null })],
+  },
+  '`$id`, `$anchor`, `$dynamicRef`, `$recursiveRef`, and their anchors': {
     yaml: body('type: string\n$id: https://example.com/a # here'),
     says: '$id is not served',
   },

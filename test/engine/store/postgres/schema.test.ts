@@ -3,14 +3,14 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
-import { run, start, startService } from '../../../support/process.ts'
+import { program, run, start, startService } from '../../../support/process.ts'
 import { NEXT, upgrade } from '../../../support/upgrade.ts'
 import { openTestStore } from '../../../support/stores.ts'
 import { VERSIONS } from '../../../../service/engine/store/postgres/schema.ts'
 
 const server = await startPostgres(t)
-const MAIN = [process.execPath, 'service/main.ts']
-const TOKEN_LIST = [process.execPath, 'service/token.ts', 'list']
+const MAIN = program('main')
+const TOKEN_LIST = program('token', 'list')
 
 /** Opens a store, stores a plant and closes it. */
 async function use(url: string): Promise<void> {

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
 import { STATUS_CODES } from './node.ts'
-import { standardHeaders } from './protocol.ts'
+import { standardHeaders } from './headers.ts'
+import { TOO_BUSY } from './too-busy.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -14,7 +15,6 @@ declare module 'fastify' {
 }
 
 const JSON_TYPE = 'application/json'
-export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
 
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */
 export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {

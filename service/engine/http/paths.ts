@@ -1,0 +1,78 @@
+// Which paths there are, and which methods they have.
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { HttpError } from '../errors.ts'
+import { METHODS } from './node.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The methods of the path, on the route that answers all other methods. */
+    allow?: string
+    /** The path of the route for logs and metrics, where the router's own spelling is another. */
+    route?: string
+    /** What a decoded path must match, where the router takes an encoded separator for a plain one. */
+    template?: RegExp
+  }
+}
+
+export const NO_SUCH_PATH = new HttpError(404, 'There is no such path')
+/** A segment `.` or `..`: clients and gateways may remove it, and the segment before it (RFC 3986, section 5.2.4). */
+const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i
+
+/**
+ * Refuses a path that no route has, before its body is read. Answers `OPTIONS *`, which asks about the whole server (RFC
+ * 9110, section 9.3.7). An `onRequest` hook.
+ */
+export function checkPath(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  const { is404, method, params, routeOptions, url } = request
+  if (url === '*' && method === 'OPTIONS') {
+    reply.code(204).send()
+    return
+  }
+  // @fastify/cors adds a route for OPTIONS of every path. The router treats `*` as `/`, and `/things/` as `/things/{id}`
+  // with an empty parameter.
+  const isUnknown = is404 || routeOptions.url === '*' || url === '*' || Object.values(params ?? {}).includes('')
+  const { template } = routeOptions.config
+  const isOther = template !== undefined && !template.test(decodeURI(url.replace(/\?.*/s, '')))
+  if (isUnknown || isOther || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
+  done()
+}
+
+/** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. An `onRequest` hook. */
+export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  try {
+    if (url.includes('%')) decodeURIComponent(url)
+  } catch {
+    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
+  }
+  done()
+}
+
+/**
+ * Answers the methods that a path does not have: OPTIONS with 204, any other with 405, both with `Allow` (RFC 9110,
+ * sections 9.3.7 and 15.5.6). Call it before routes are added.
+ * @returns a function that adds these routes. Call it after all other routes are added
+ */
+export function answerOtherMethods(app: FastifyInstance): () => void {
+  const paths = new Map<string, string[]>()
+  const templates = new Map<string, Pick<FastifyContextConfig, 'template'>>()
+  app.addHook('onRoute', ({ url, method, config }) => {
+    paths.set(url, [...(paths.get(url) ?? []), ...[method].flat()])
+    if (config?.template) templates.set(url, { template: config.template })
+  })
+  return () => {
+    for (const each of METHODS) if (!app.supportedMethods.includes(each)) app.addHttpMethod(each)
+    for (const [url, known] of [...paths]) {
+      const allow = [...new Set([...known, 'OPTIONS'])].sort().join(', ')
+      const method = METHODS.filter((each) => !known.includes(each))
+      const config = { allow, ...templates.get(url) }
+      app.route({ method, url, config, onRequest: answerOtherMethod, handler: () => undefined })
+    }
+  }
+}
+
+/** This is a hook, because a handler would run after the body is read. */
+function answerOtherMethod({ method, routeOptions }: FastifyRequest, reply: FastifyReply): void {
+  const headers = { allow: routeOptions.config.allow ?? '' }
+  if (method !== 'OPTIONS') throw new HttpError(405, `The path has no method ${method}`, headers)
+  reply.code(204).headers(headers).send()
+}
