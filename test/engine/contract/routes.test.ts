@@ -321,6 +321,7 @@ t.test('an operation without a body ignores one, however it arrives', async (t) 
     ['Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 2', '--'],
     ['Content-Type: text/plain\r\nContent-Length: 2000000', 'x'.repeat(2_000_000)],
     ['Content-Length: 2', '{}'],
+    ['Content-Type: x\r\nContent-Length: 2', '{}'],
     ['Transfer-Encoding: chunked', '0\r\n\r\n'],
     ['Transfer-Encoding: chunked', '2\r\n{}\r\n0\r\n\r\n'],
   ] as const) {
