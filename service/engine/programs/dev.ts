@@ -5,6 +5,7 @@ import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, watch } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
+import { hash } from 'node:crypto'
 import { enableCompileCache } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -64,7 +65,7 @@ export async function dev(load: () => Promise<{ product: Product }>): Promise<vo
 function serveCode(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()) // ends the checks, too
   let service: ChildProcess | undefined
-  /** What the service has said of the contract. */
+  /** The sum of what the service has said of the contract. */
   let said = ''
   const start = async () => {
     if (service?.kill('SIGKILL') === true) await once(service, 'exit') // a regular stop would take longer
@@ -117,13 +118,14 @@ async function serveContract(parts: Parts): Promise<Running> {
   let isFaulty = false
   const watched = new Set([file])
   const folders = new Set<string>()
-  /** What the process before this one has said. */
+  /** The sum of what has been said, also by the process before this one. */
   let said = process.argv[3] ?? ''
 
   const say = (lines: readonly string[]) => {
     const text = lines.join('\n')
-    if (text !== said) log[isFaulty ? 'error' : 'info'](text || `${basename(file)}: nothing is left to fix`)
-    process.send?.((said = text))
+    const sum = text && hash('sha256', text) // the text may be longer than a word of a command line
+    if (sum !== said) log[isFaulty ? 'error' : 'info'](text || `${basename(file)}: nothing is left to fix`)
+    process.send?.((said = sum))
   }
   const build = async (contract: NonNullable<Parts['contract']>) => buildApp({ ...parts, contract, draft: true })
   const serve = async (next: FastifyInstance): Promise<void> => {
