@@ -2,10 +2,10 @@
 // the second process, which is the service. That one watches the contract, and serves each change without a restart,
 // because this is faster. The first process also prints what `npm run check` would say of the contract and the types.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, watch } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { hash } from 'node:crypto'
 import { enableCompileCache } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { basename, dirname, join } from 'node:path'
