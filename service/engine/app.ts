@@ -86,7 +86,14 @@ export async function buildApp({ product, config, store, log, ...options }: Part
     const collections = Object.entries(product.collections).map(([name, { schema }]) => {
       return [name, makeCollection(store, name, itemReader(contract, schema))] as const
     })
-    await addRoutes(app, contract, product.services(Object.fromEntries(collections)), hooks, options.draft)
+    await addRoutes(
+      app,
+      contract,
+      product.services(Object.fromEntries(collections)),
+      hooks,
+      options.draft,
+      product.formats,
+    )
     serveDocs(app, contract, config)
     addOtherMethods()
     await app.ready()

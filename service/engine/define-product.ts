@@ -35,6 +35,8 @@ export interface Product {
   readonly contract: CompiledContract
   /** What it stores. */
   readonly collections: Readonly<Record<string, { readonly schema: string; readonly key: KeyType }>>
+  /** Its formats of texts, by name, beside those of ajv-formats. */
+  readonly formats?: Readonly<Record<string, (text: string) => boolean>>
   /** Makes the services: a class for each resource. */
   readonly services: (collections: Readonly<Record<string, unknown>>) => readonly object[]
 }
@@ -50,6 +52,7 @@ const NAME = /^[a-z][a-z0-9_]{0,31}$/
  * @param contract of `contract.gen.ts`
  * @param collections what it stores: a table for each
  * @param services makes its services from its collections. Together they have a method for each operation, and no other
+ * @param formats says which texts are valid in formats of its own: `formats: { snowflake: (text) => /^\d{17,20}$/.test(text) }`
  * @throws {StartupError} if a name is not valid
  */
 export function defineProduct<
@@ -65,6 +68,7 @@ export function defineProduct<
   readonly tokenPrefix?: string
   readonly contract: CompiledContract<Components, Operations>
   readonly collections: All
+  readonly formats?: NonNullable<Product['formats']>
   readonly services: (
     opened: Opened<SchemasOf<Components>, All>,
   ) => readonly Class[] &

@@ -6,6 +6,7 @@ import { type Contract, readContract } from '../../service/engine/contract/contr
 import { addRoutes, type OperationHooks } from '../../service/engine/contract/routes.ts'
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { type MakeGuard, requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
+import type { Formats } from '../../service/engine/contract/validation.ts'
 import { answerError } from '../../service/engine/http/error-answers.ts'
 import { answerOtherMethods, checkPath } from '../../service/engine/http/paths.ts'
 import { HttpError } from '../../service/engine/errors.ts'
@@ -27,6 +28,8 @@ export interface Served {
   readonly run?: Run
   /** The names of the methods, or those of several services. By default there is one for each operation. */
   readonly methods?: readonly string[] | readonly (readonly string[])[]
+  /** The formats of the product. */
+  readonly formats?: Formats
   /** What its author is told of it. */
   readonly note?: string
   readonly asks: readonly Exchange[]
@@ -58,7 +61,7 @@ interface Booted extends Omit<Served, 'asks'> {
 /** Writes a contract to a file, and starts a service for it. */
 export async function boot(
   t: Test,
-  { yaml, files = {}, run = echo, methods, isDraft, onError, prepare }: Booted,
+  { yaml, files = {}, run = echo, methods, formats, isDraft, onError, prepare }: Booted,
 ): Promise<FastifyInstance> {
   const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
   const app = Fastify({ bodyLimit: 1 })
@@ -82,6 +85,7 @@ export async function boot(
     services.map((each) => serviceOf([each].flat(2), run)),
     hooks,
     isDraft,
+    formats,
   )
   addOtherMethods()
   prepare?.(app, read)

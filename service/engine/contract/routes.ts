@@ -6,7 +6,7 @@ import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './errors.ts'
 import { parametersReader, routerName } from './parameters.ts'
-import { Validators } from './validation.ts'
+import { type Formats, Validators } from './validation.ts'
 import './skip-document-check.ts'
 import { StartupError, HttpError } from '../errors.ts'
 
@@ -21,6 +21,7 @@ type Method = (request: object) => Promise<Answer>
  * the same name, and sends its answer.
  * @param services the objects that have these methods
  * @param draft whether methods may be missing: their operations are answered 501
+ * @param formats of the product
  * @throws {StartupError} naming each operation without a method, and each method without an operation
  */
 export async function addRoutes(
@@ -29,6 +30,7 @@ export async function addRoutes(
   services: readonly object[],
   hooks: OperationHooks,
   draft = false,
+  formats: Formats = {},
 ): Promise<void> {
   const { operations, schemas } = contract
   const methods = listMethods(services)
@@ -43,7 +45,7 @@ export async function addRoutes(
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
   await addBodyParsers(app, operations)
-  const requests = new Validators(schemas, 'request')
+  const requests = new Validators(schemas, 'request', formats)
   let responses: Validators | undefined
   const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
@@ -53,7 +55,7 @@ export async function addRoutes(
     const readHeaders = parametersReader(parameters, 'header', requests)
     const readBody = body === null ? () => undefined : bodyReader(body, requests)
     const isRanged = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
-    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response')))
+    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response', formats)))
     return {
       method,
       url: routerPath(path),

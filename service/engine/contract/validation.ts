@@ -21,6 +21,9 @@ export interface Checked {
   readonly fault?: string | undefined
 }
 
+/** Formats of texts, by name: whether a text is valid. */
+export type Formats = Readonly<Record<string, (text: string) => boolean>>
+
 /** What Ajv's formats would take for more: RFC 3339 (section 5.6) has no space, and an offset has its minutes. */
 const ZONE = /^[\dt:.-]+(z|[+-]\d\d:\d\d)$/i
 
@@ -31,7 +34,8 @@ export class Validators {
   readonly #annotations: Annotations
   readonly #compiled = new Map<Schema, ValidateFunction>()
 
-  constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof CHANGES) {
+  /** @param formats of the product, beside those of ajv-formats */
+  constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof CHANGES, formats: Formats = {}) {
     // compile.ts has checked the schemas. To compile JSON Schema's meta-schema would take longer than to compile them all.
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
     const code = { regExp: Object.assign(toRegExp, { code: 'toRegExp' }) }
@@ -42,6 +46,7 @@ export class Validators {
       const { validate } = fullFormats[format] as FormatDefinition<string>
       ajv.addFormat(format, (text) => ZONE.test(text) && validate instanceof Function && validate(text))
     }
+    for (const [name, validate] of Object.entries(formats)) ajv.addFormat(name, validate)
     ajv.addKeyword({
       keyword: 'number',
       compile: compileNumber,

@@ -13,6 +13,7 @@ const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 import { accept, inspect } from '../contract/compile/compile.ts'
 import { dryRun } from '../contract/compile/dry-run.ts'
 import type { PathItem, Response } from '../contract/compile/document.ts'
+import { isIgnored } from '../contract/compile/operations.ts'
 import { readingConfig } from '../contract/compile/lint.ts'
 import { deref, derefEntries } from '../contract/compile/references.ts'
 import { allFields, allParts, alternatives, isFile, partWith } from '../contract/compile/shapes.ts'
@@ -24,14 +25,23 @@ import { exactJson } from '../http/json.ts'
  * @param file the path of the OpenAPI document
  * @param target the path of the generated file
  * @param note is told each note, with file and line
+ * @param formats the names of the product's own formats
  * @throws {StartupError} with file, line and reason of each fault
  */
-export async function generateTypes(file: string, target: string, note?: (line: string) => void): Promise<string> {
-  const inspected = await inspect(file)
+export async function generateTypes(
+  file: string,
+  target: string,
+  note?: (line: string) => void,
+  formats: readonly string[] = [],
+): Promise<string> {
+  const inspected = await inspect(file, formats)
   const compiled = accept(inspected, note)
   const { root, idle } = inspected
-  for (const [node, key] of idle) Reflect.deleteProperty(node, key)
   prepare(root, compiled)
+  for (const [node, key, value] of idle) {
+    if (value === undefined) Reflect.deleteProperty(node, key)
+    else Reflect.set(node, key, value)
+  }
   const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,
     redocly: await readingConfig(), // the document has been checked
@@ -40,6 +50,7 @@ export async function generateTypes(file: string, target: string, note?: (line: 
       const named = new Map<string, string>([
         ...(schema.format === 'int64' ? [[types.includes('integer') ? 'integer' : 'number', 'bigint'] as const] : []),
         ...(schema.format === 'binary' ? [['string', 'File'] as const] : []),
+        ...(schema.format === 'file or text' ? [['string', 'File | string'] as const] : []),
       ])
       if (!types.some((each) => named.has(each))) return undefined
       const nodes = types.map((each) => ts.factory.createTypeReferenceNode(named.get(each) ?? each))
@@ -80,6 +91,8 @@ function prepare(root: Oas3_1Definition, compiled: Compiled): void {
   Reflect.deleteProperty(root, 'webhooks')
   const items = Object.values(root.paths ?? {}).flatMap((item) => [item as PathItem, deref(item)])
   const operations = items.flatMap(({ get, put, post, delete: remove, patch }) => [get, put, post, remove, patch])
+  for (const each of [...items, ...operations])
+    if (each?.parameters) each.parameters = each.parameters.filter((one) => !isIgnored(deref(one)))
   for (const parameter of [...items, ...operations].flatMap((each) => each?.parameters ?? []).map(deref)) {
     if (partWith(parameter.schema, 'default')) parameter.required = true
   }
@@ -118,15 +131,15 @@ const USAGE = `usage: generate [--check]          compiles the contract, and wri
        generate --dry-run FILE    says how each operation of a document would be served, and changes nothing`
 
 /** Runs the command. */
-export function generate({ contract: { file, generated } }: Product): Promise<void> {
+export function generate({ contract: { file, generated }, formats = {} }: Product): Promise<void> {
   return runCommand(USAGE, async (words) => {
     const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
     const { check, 'dry-run': draft } = readWords(words, [], options).values
     if (draft !== undefined) {
-      console.log(await dryRun(draft))
+      console.log(await dryRun(draft, Object.keys(formats)))
       return
     }
-    const types = await generateTypes(fileURLToPath(file), generated, console.error)
+    const types = await generateTypes(fileURLToPath(file), generated, console.error, Object.keys(formats))
     if (check !== true) writeFileSync(generated, types)
     else if (readFileSync(generated, 'utf8') !== types) {
       throw new Error(`${relative('.', generated)} does not fit the contract: run \`npm run generate\``)

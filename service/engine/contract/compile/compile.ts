@@ -13,8 +13,8 @@ export interface Inspected {
   /** Without the operations that have faults it can be served. Undefined for another version of OpenAPI. */
   readonly compiled: Compiled | undefined
   readonly root: Oas3_1Definition
-  /** Members of objects in `root` that validate nothing, and which types must not have. */
-  readonly idle: readonly (readonly [node: object, key: string])[]
+  /** Members of objects in `root` that validate nothing: the types must not have them, or have another value. */
+  readonly idle: Schemas['idle']
   /** All operations of the document, such as `GET /users`. */
   readonly operations: readonly string[]
   readonly faults: readonly Finding[]
@@ -24,13 +24,14 @@ export interface Inspected {
 /**
  * Compiles an OpenAPI 3.1 document, and says what of it can't be served as described.
  * @param file the path of a YAML file
+ * @param formats the names of the product's own formats
  * @throws {StartupError} if it can't be read as YAML
  */
-export async function inspect(file: string): Promise<Inspected> {
+export async function inspect(file: string, formats: readonly string[] = []): Promise<Inspected> {
   const findings = new Findings()
   const { refuse, note } = findings
-  const { root, isServed, sources, bundle } = await readOpenApi(file, refuse)
-  const schemas = new Schemas(refuse, note)
+  const { root, isServed, sources, bundle } = await readOpenApi(file, refuse, note)
+  const schemas = new Schemas(refuse, note, formats)
   const context = { root, schemas, refuse, note, findings }
   const listed = listOperations(context)
   const compileAll = async (): Promise<Compiled> => {

@@ -28,12 +28,15 @@ export class Schemas {
   readonly #files = new Set<object>()
   readonly #ids = new Map<string, Map<unknown, string>>()
   #count = 0
-  /** Keywords that validate nothing, and which the types must not have. */
-  readonly idle: [node: object, key: string][] = []
+  /** Keywords that validate nothing: the types must not have them, or have another value. */
+  readonly idle: [node: object, key: string, value?: string][] = []
+  readonly #formats: readonly string[]
   readonly #refuse: Report
   readonly #note: Report
 
-  constructor(refuse: Report, note: Report) {
+  /** @param formats the names of the product's own formats */
+  constructor(refuse: Report, note: Report, formats: readonly string[] = []) {
+    this.#formats = formats
     this.#refuse = refuse
     this.#note = note
   }
@@ -94,8 +97,7 @@ export class Schemas {
       const { fault } = check(value)
       if (fault !== undefined) report(fault)
     }
-    for (const [node] of this.idle)
-      if (this.#files.has(node)) this.#refuse(node, 'this file of a form is a text in JSON, too: write two schemas')
+    for (const each of this.idle) if (this.#files.has(each[0])) each[2] = 'file or text'
   }
 
   /** @param parts all schemas that are about the same value; null where members count that only the other side sends */
@@ -114,7 +116,8 @@ export class Schemas {
         this.#refuse(schema, fault, key)
         continue
       }
-      const note = keywordNote(key, schema, use)
+      const isOwn = key === 'format' && this.#formats.includes(String(schema[key]))
+      const note = isOwn ? undefined : keywordNote(key, schema, use)
       if (note !== undefined) this.#note(schema, note, key)
       if (isIdle(key, schema, use)) this.idle.push([schema, key])
       const convert = (one: unknown) => {
