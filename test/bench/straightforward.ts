@@ -78,7 +78,7 @@ await app.register(bearerAuth, {
   },
 })
 await app.register(openapiGlue, {
-  specification: 'openapi.yaml',
+  specification: 'test/support/product/openapi.yaml',
   serviceHandlers: new PlantService(await open(url)),
 })
 await app.listen({ port: Number(process.env['PORT']) })

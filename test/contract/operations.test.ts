@@ -1,10 +1,10 @@
-// What openapi.yaml says of its operations, whatever they are, held against the service.
+// What a contract says of its operations, whatever they are, held against the service.
 import { METHODS } from 'node:http'
 import fc from 'fast-check'
 import t from 'tap'
 import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
-import { allowOf, type Operation, operations, paths } from '../support/contract.ts'
-import { type Answer, build } from '../support/helper.ts'
+import type { Operation } from '../support/contract.ts'
+import type { Answer } from '../support/helper.ts'
 import { brief, stringify } from '../support/json.ts'
 import { isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
 import { exampleOf, inOrder, type Input, inputsOf, toCall, withTexts } from '../support/requests.ts'
@@ -12,13 +12,11 @@ import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
 import { mutantsOf, unviolated } from '../support/schemas-violations.ts'
 import { badCredentials } from '../support/tokens.ts'
+import { allowOf, operations, paths, start } from './subject.ts'
 
-const service = await build(t)
+const service = await start(t)
 const { call, raw, token } = service
 let callers = 0
-
-/** The most bytes of a body. */
-const LIMIT = 16_384
 
 const ordered = inOrder(operations)
 
@@ -84,7 +82,7 @@ for (const operation of operations) {
   }
 
   t.test(`${id} answers 417 to an expectation, and 503 while the store is away, as declared`, async (t) => {
-    const { call, store, token } = await build(t)
+    const { call, store, token } = await start(t)
     const request = { ...toCall(operation, example), token: await token('late') }
     t.equal((await call({ ...request, headers: [...request.headers, 'Expect', 'nonsense'] })).status, 417)
     await store.close()
@@ -144,7 +142,7 @@ for (const operation of operations) {
       const text = stringify(value)
       const answer = await ask({ ...example, body: text }, caller)
       const isJson = expectedOf(Buffer.from(text)) !== REFUSED
-      if (Buffer.byteLength(text) > LIMIT) t.equal(answer.status, 413, `body${label} is too long`)
+      if (Buffer.byteLength(text) > body.limit) t.equal(answer.status, 413, `body${label} is too long`)
       else if (isJson && isValid(body.schema, value)) t.notOk(refuses(answer), `body${label} is accepted`)
       else t.equal(answer.status, 400, `body${label} is refused`)
     }
@@ -171,7 +169,7 @@ for (const operation of operations) {
       415,
       'a compressed body is refused',
     )
-    t.equal(await send(json.padEnd(LIMIT + 1)), 413, 'a longer one is refused')
+    t.equal(await send(json.padEnd(body.limit + 1)), 413, 'a longer one is refused')
     const head = `${request.method} ${request.path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${caller}\r\n`
     const [untyped] = await raw(1, `${head}Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`)
     t.equal(untyped?.status, 415, 'a body of no type is refused')

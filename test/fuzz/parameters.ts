@@ -1,6 +1,6 @@
 // Paths and queries of any printable characters, sent to a service; what is valid is said here a second time.
 import { strict as assert } from 'node:assert'
-import { faultOf } from '../support/documented.ts'
+import { faultOf } from '../support/own.ts'
 import { Choices, mutate } from './choices.ts'
 import type { Target } from './target.ts'
 

@@ -1,6 +1,6 @@
 // Whole requests, several on a connection, with bytes changed anywhere.
 import { strict as assert } from 'node:assert'
-import { faultOf } from '../support/documented.ts'
+import { faultOf } from '../support/own.ts'
 import { shapes } from '../support/framing.ts'
 import { type Choices, mutate } from './choices.ts'
 import type { Target } from './target.ts'

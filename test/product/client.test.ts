@@ -2,10 +2,10 @@ import { copyFileSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import t from 'tap'
 import { expectedSession, INT64, SAFE } from '../support/generated-clients.ts'
-import { build } from '../support/helper.ts'
 import { run } from '../support/process.ts'
+import { start } from './client.ts'
 
-const { client, port, token } = await build(t)
+const { client, port, token } = await start(t)
 const mine = client(await token('client'))
 
 const DRIVERS = 'test/system/clients/typescript'

@@ -1,11 +1,12 @@
 import t from 'tap'
 import type { components, operations } from '../../service/contract.gen.ts'
-import { type Answer, build } from '../support/helper.ts'
+import type { Answer } from '../support/helper.ts'
+import { start } from './client.ts'
 
 type Plant = components['schemas']['Plant']
 type Query = NonNullable<operations['getPayout']['parameters']['query']>
 
-const { call, client, token } = await build(t)
+const { call, client, token } = await start(t)
 let callers = 0
 
 /** Makes a caller without plants. @returns functions that call the operations as this caller */

@@ -12,6 +12,7 @@ export const OF_SWAGGER_UI: Readonly<Record<string, readonly string[]>> = {
     '.auth-btn-wrapper > .authorize',
     '.opblock-summary-method',
     '.try-out__btn.cancel',
+    '.opblock-put .try-out__btn, .opblock-put h4',
     '.execute',
     '.microlight span',
     '.parameter__in',

@@ -2,6 +2,20 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
+interface Rules {
+  readonly groups: {
+    readonly name: string
+    readonly rules: { readonly alert: string; readonly expr: string; readonly for?: string }[]
+  }[]
+}
+
+const { groups } = parse(readFileSync('deploy/alerts.yaml', 'utf8')) as Rules
+
+/** The name of the service in deploy/. */
+export const NAME = groups[0]?.name ?? ''
+/** The beginning of the names of its alerts. */
+export const PREFIX = groups[0]?.rules[0]?.alert.replace(/Down$/, '') ?? ''
+
 /** Series by name and labels, without the job. Rates are per minute: 60 is one per second. */
 export type Series = Readonly<Record<string, string>>
 
@@ -19,41 +33,39 @@ export const HEALTHY: Series = {
   [`${over}_bucket{${post},le="0.5"}`]: '0+600x120',
   [`${over}_bucket{${post},le="1"}`]: '0+600x120',
   [`${over}_bucket{${post},le="+Inf"}`]: '0+600x120',
-  'plants_shed_requests_total{}': '0+6x120',
+  [`${NAME}_shed_requests_total{}`]: '0+6x120',
   'nodejs_eventloop_lag_p99_seconds{}': '0.02x120',
   'process_resident_memory_bytes{}': '2e8x120',
-  'plants_store_wal_bytes{}': '4e6x120',
-  'plants_store_pool_waiting{}': '3x120',
-  'plants_store_pool_given_up{}': '0x120',
-  'plants_refused_authentications_total{reason="missing"}': '0+6000x120',
-  'plants_refused_authentications_total{reason="expired"}': '0+60x120',
+  [`${NAME}_store_wal_bytes{}`]: '4e6x120',
+  [`${NAME}_store_pool_waiting{}`]: '3x120',
+  [`${NAME}_store_pool_given_up{}`]: '0x120',
+  [`${NAME}_refused_authentications_total{reason="missing"}`]: '0+6000x120',
+  [`${NAME}_refused_authentications_total{reason="expired"}`]: '0+60x120',
 }
 
 /** For each rule, the series that make it fire; one entry for each cause. The other series are healthy. */
 export const FAULTS: Readonly<Record<string, readonly Series[]>> = {
-  PlantsDown: [{ 'up{}': '0x120' }],
-  PlantsFailing: [{ [`${over}_count{${get},http_response_status_code="503"}`]: '0+120x120' }],
-  PlantsSlow: [
+  [`${PREFIX}Down`]: [{ 'up{}': '0x120' }],
+  [`${PREFIX}Failing`]: [{ [`${over}_count{${get},http_response_status_code="503"}`]: '0+120x120' }],
+  [`${PREFIX}Slow`]: [
     {
       [`${over}_bucket{${post},le="0.25"}`]: '0+580x120',
       [`${over}_bucket{${post},le="0.5"}`]: '0+590x120',
     },
   ],
-  PlantsOverloaded: [{ 'plants_shed_requests_total{}': '0+120x120' }],
-  PlantsEventLoopSlow: [{ 'nodejs_eventloop_lag_p99_seconds{}': '0.3x120' }],
-  PlantsMemoryHigh: [{ 'process_resident_memory_bytes{}': '7e8x120' }],
-  PlantsWriteAheadLogLarge: [{ 'plants_store_wal_bytes{}': '3e8x120' }],
-  PlantsPoolExhausted: [{ 'plants_store_pool_waiting{}': '150x120' }, { 'plants_store_pool_given_up{}': '2x120' }],
-  PlantsTokensRefused: [{ 'plants_refused_authentications_total{reason="expired"}': '0+600x120' }],
-}
-
-interface Rules {
-  readonly groups: { readonly rules: { readonly alert: string; readonly expr: string; readonly for?: string }[] }[]
+  [`${PREFIX}Overloaded`]: [{ [`${NAME}_shed_requests_total{}`]: '0+120x120' }],
+  [`${PREFIX}EventLoopSlow`]: [{ 'nodejs_eventloop_lag_p99_seconds{}': '0.3x120' }],
+  [`${PREFIX}MemoryHigh`]: [{ 'process_resident_memory_bytes{}': '7e8x120' }],
+  [`${PREFIX}WriteAheadLogLarge`]: [{ [`${NAME}_store_wal_bytes{}`]: '3e8x120' }],
+  [`${PREFIX}PoolExhausted`]: [
+    { [`${NAME}_store_pool_waiting{}`]: '150x120' },
+    { [`${NAME}_store_pool_given_up{}`]: '2x120' },
+  ],
+  [`${PREFIX}TokensRefused`]: [{ [`${NAME}_refused_authentications_total{reason="expired"}`]: '0+600x120' }],
 }
 
 /** The rules of deploy/alerts.yaml. */
 export function alertRules() {
-  const { groups } = parse(readFileSync('deploy/alerts.yaml', 'utf8')) as Rules
   return groups.flatMap(({ rules }) => rules)
 }
 
@@ -68,7 +80,7 @@ export function alertTests(rules: string): string {
     name: alert || 'healthy',
     interval: '1m',
     input_series: Object.entries({ ...HEALTHY, ...fault }).map(([name, values]) => ({
-      series: name.replace('{', '{job="plants",').replace(',}', '}'),
+      series: name.replace('{', `{job="${NAME}",`).replace(',}', '}'),
       values,
     })),
     promql_expr_test: [

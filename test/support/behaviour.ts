@@ -1,5 +1,5 @@
 // What a contract says about the behaviour of operations: named examples and links.
-import { type Link, type Operation, operations } from './contract.ts'
+import type { Link, Operation } from './contract.ts'
 import { exampleOf, type Input } from './requests.ts'
 import { stringify } from './json.ts'
 import { fields } from './schemas.ts'
@@ -22,6 +22,7 @@ export function namedExamples(operation: Operation) {
 /** The operation that a link leads to, and its input. @throws {Error} for a link without a target */
 export function linked(
   { operationId, parameters }: Link,
+  operations: readonly Operation[],
   from: Operation,
   input: Input,
   answer: unknown,

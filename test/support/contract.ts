@@ -1,5 +1,8 @@
+// Contracts, read without the code of the service.
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
+import type { Product } from '../../service/engine/index.ts'
 import { toInteger } from './json.ts'
 import { fields, isObject, type Schema } from './schemas.ts'
 
@@ -14,6 +17,10 @@ export interface Parameter {
 }
 
 export interface Body {
+  /** Whether it is JSON. */
+  readonly isJson: boolean
+  /** The most bytes of it. */
+  readonly limit: number
   readonly schema: Schema
   readonly examples: readonly unknown[]
   readonly named: Named
@@ -31,7 +38,9 @@ export interface Link {
 export interface Response {
   /** By name, as the contract spells it. */
   readonly headers: ReadonlyMap<string, { readonly required: boolean; readonly schema: Schema }>
-  /** The schema of application/json; undefined if there is no body. */
+  /** The media type of the body, JSON if there are several; undefined if there is no body. */
+  readonly type: string | undefined
+  /** The schema of that media type. */
   readonly schema: Schema | undefined
   readonly examples: readonly unknown[]
   readonly named: Named
@@ -56,60 +65,97 @@ export interface Operation {
 export const parseContract = (text: string): unknown =>
   parse(text, (_key, value: unknown) => value, { intAsBigInt: true, merge: true })
 
-const file = parseContract(readFileSync('openapi.yaml', 'utf8'))
-const document = fields(resolve(file))
+export interface Contract {
+  /** Its path. */
+  readonly file: string
+  readonly operations: readonly Operation[]
+  /** The paths of the operations, with names in braces. */
+  readonly paths: readonly string[]
+  /** The headers that it declares once for every response, by name; undefined if it does not say which those are. */
+  readonly everyResponse: Response['headers'] | undefined
+  /** The answer to a request without an operation, and to an error that the operation does not name. */
+  readonly anyError: Response
+}
 
-/** The operations of `openapi.yaml`, read without the code of the service. */
-export const operations: readonly Operation[] = Object.entries(fields(document['paths'])).flatMap(([path, item]) => {
-  const { parameters = [], ...methods } = fields(item)
-  return Object.entries(methods)
-    .filter(([, value]) => isObject(value))
-    .map(([method, value]) => toOperation(method.toUpperCase(), path, fields(value), Object.values(fields(parameters))))
-})
+const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace']
+/** The most bytes of a body for which the contract names none. */
+const BODY_LIMIT = 2 ** 20
+/** The answer where a contract has no response `Error`. */
+const ERROR = { content: { 'application/json': { schema: { type: 'object', required: ['error', 'message'] } } } }
 
-/** The headers that the contract declares once for every response, by name. */
-export const everyResponse = toResponse(document['x-every-response']).headers
+const contracts = new Map<string, Contract>()
 
-/** The answer to a request without an operation, and to an error that the operation does not name. */
-export const anyError = toResponse(Reflect.get(fields(fields(document['components'])['responses']), 'Error'))
+/** Reads the contract of a product. */
+export function contractOf({ contract }: Product): Contract {
+  const file = fileURLToPath(contract.file)
+  const read = contracts.get(file) ?? readContract(file)
+  contracts.set(file, read)
+  return read
+}
 
-/** The paths, with names in braces. */
-export const paths = [...new Set(operations.map(({ path }) => path))]
+function readContract(file: string): Contract {
+  const root = parseContract(readFileSync(file, 'utf8'))
+  const { security, paths, components, ...document } = fields(resolve(root, root))
+  const operations = Object.entries(fields(paths)).flatMap(([path, item]) => {
+    const { parameters = [], ...others } = fields(item)
+    const methods = Object.entries(others).filter(([name]) => METHODS.includes(name))
+    const shared = Object.values(fields(parameters))
+    return methods.map(([method, value]) =>
+      toOperation(method.toUpperCase(), path, { security, ...fields(value) }, shared),
+    )
+  })
+  return {
+    file,
+    operations,
+    paths: [...new Set(operations.map(({ path }) => path))],
+    everyResponse: 'x-every-response' in document ? toResponse(document['x-every-response']).headers : undefined,
+    anyError: toResponse(fields(fields(components)['responses'])['Error'] ?? ERROR),
+  }
+}
 
 /** The methods of a path, as `Allow` names them: those of the contract, OPTIONS, and HEAD where GET is. */
-export function allowOf(path: string): string {
+export function allowOf({ operations }: Contract, path: string): string {
   const own = operations.filter((each) => each.path === path).map(({ method }) => method)
-  return [...own, 'OPTIONS', ...(own.includes('GET') ? ['HEAD'] : [])].sort().join(', ')
+  return [...new Set([...own, 'OPTIONS', ...(own.includes('GET') ? ['HEAD'] : [])])].sort().join(', ')
 }
 
 /** Whether a URL matches a path. */
 export function matches(path: string, url: string): boolean {
-  return new RegExp(`^${path.replaceAll(/{\w+}/g, '[^/?]+')}([?]|$)`).test(url)
+  const pattern = path.split(/{[^}]+}/).map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  return new RegExp(`^${pattern.join('[^/?]+')}([?]|$)`).test(url)
 }
 
 /** The operation that answers a request; undefined if there is none. */
-export function operationOf(method: string, url: string): Operation | undefined {
-  const own = method === 'HEAD' ? 'GET' : method
+export function operationOf({ operations, paths }: Contract, method: string, url: string): Operation | undefined {
+  const own = method === 'HEAD' ? ['HEAD', 'GET'] : [method]
   // A path without parameters wins over a template that matches it.
   const path = paths.find((each) => each === url.split('?')[0]) ?? paths.find((each) => matches(each, url))
-  return operations.find((each) => each.path === path && each.method === own)
+  return operations.find((each) => each.path === path && own.includes(each.method))
 }
 
 function toOperation(method: string, path: string, value: Record<string, unknown>, shared: unknown[]): Operation {
-  const { operationId, security = document['security'], parameters, requestBody, responses } = value
+  const { operationId, security, parameters, requestBody, responses } = value
+  const requirements = Object.values(fields(security))
   const all = [...shared, ...Object.values(fields(parameters))].map((each) => toParameter(fields(each)))
   const byName = new Map(all.map((each) => [`${each.in} ${each.name}`, each])) // the operation's parameters override the path's
-  const content = fields(fields(fields(requestBody)['content'])['application/json'])
+  const { 'application/json': json, ...others } = fields(fields(requestBody)['content'])
+  const content = fields(json ?? Object.values(others)[0])
   return {
     id: String(operationId),
     method,
     path,
-    isGuarded: Object.values(fields(security)).length > 0,
+    isGuarded: requirements.length > 0 && requirements.every((each) => Object.keys(fields(each)).length > 0),
     parameters: [...byName.values()],
     body:
       requestBody === undefined
         ? undefined
-        : { schema: fields(content['schema']), examples: examplesOf(content), named: namedOf(content) },
+        : {
+            isJson: json !== undefined,
+            limit: Number(content['x-body-limit'] ?? BODY_LIMIT),
+            schema: fields(content['schema']),
+            examples: examplesOf(content),
+            named: namedOf(content),
+          },
     responses: new Map(Object.entries(fields(responses)).map(([status, each]) => [status, toResponse(each)])),
   }
 }
@@ -131,11 +177,13 @@ function toResponse(value: unknown): Response {
     const { required = false, schema } = fields(each)
     return [name, { required: required === true, schema: fields(schema) }] as const
   })
-  const json = fields(content)['application/json']
-  const schema = json === undefined ? undefined : fields(fields(json)['schema'])
+  const types = Object.keys(fields(content))
+  const type = types.find((each) => /^application\/([^;]+\+)?json\b/.test(each)) ?? types[0]
+  const json = type === undefined ? undefined : fields(content)[type]
   return {
     headers: new Map(entries),
-    schema,
+    type,
+    schema: json === undefined ? undefined : fields(fields(json)['schema']),
     examples: examplesOf(fields(json)),
     named: namedOf(fields(json)),
     links: Object.entries(fields(links)).map(([name, link]) => {
@@ -162,15 +210,18 @@ function examplesOfSchema({ example, examples, allOf }: Schema): unknown[] {
 }
 
 /** Replaces each reference by its target. In a schema, the keywords beside the reference apply, too. */
-function resolve(node: unknown): unknown {
+function resolve(node: unknown, root: unknown): unknown {
   if (typeof node === 'bigint') return toInteger(node)
-  if (Array.isArray(node)) return node.map(resolve)
+  if (Array.isArray(node)) return node.map((each) => resolve(each, root))
   if (!isObject(node)) return node
   const { $ref, ...others } = node
-  const rest = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, resolve(value)]))
+  const rest = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, resolve(value, root)]))
   if (typeof $ref !== 'string') return rest
   const keys = $ref.split('/').slice(1)
-  const target = resolve(keys.reduce((each, key) => fields(each)[unescape(key)], file))
+  const target = resolve(
+    keys.reduce((each, key) => fields(each)[unescape(key)], root),
+    root,
+  )
   return Object.keys(rest).every((key) => key === 'summary' || key === 'description')
     ? target
     : { allOf: [target, rest] }

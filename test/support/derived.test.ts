@@ -3,8 +3,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { linked, namedExamples } from './behaviour.ts'
-import { type Operation, operations, type Parameter, parseContract } from './contract.ts'
+import { type Operation, type Parameter, parseContract } from './contract.ts'
 import { stringify } from './json.ts'
+import { operations } from './own.ts'
 import { isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
 import { exampleOf, inputsOf, toCall } from './requests.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
@@ -114,9 +115,9 @@ t.test('named examples and links are found; a link without a target is an error'
     ['monstera', 'aloe'],
   )
   const link = { name: 'x', operationId: 'deletePayout', parameters: { id: '$request.body#/id' } }
-  const [target, input] = linked(link, create, { texts: new Map(), body: { id: 9n } }, undefined)
+  const [target, input] = linked(link, operations, create, { texts: new Map(), body: { id: 9n } }, undefined)
   t.equal(toCall(target, input).path, '/plants/9')
-  const follow = (change: object) => () => linked({ ...link, ...change }, create, exampleOf(create), {})
+  const follow = (change: object) => () => linked({ ...link, ...change }, operations, create, exampleOf(create), {})
   t.throws(follow({ operationId: 'other' }), /no operation/)
   t.throws(follow({ parameters: { id: '$response.body#/id' } }), /is nothing for id/)
   t.throws(follow({ parameters: { other: '1' } }), /is nothing for other/)

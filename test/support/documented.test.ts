@@ -1,6 +1,6 @@
 // A test fails if the contract does not document every part of an answer.
 import t from 'tap'
-import { assertDocumented, faultOf } from './documented.ts'
+import { assertDocumented, faultOf } from './own.ts'
 
 const headers = {
   'cache-control': 'no-store',

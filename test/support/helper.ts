@@ -6,16 +6,17 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { buildApp } from '../../service/engine/app.ts'
-import { product } from '../../service/product.ts'
 import { readConfig } from '../../service/engine/config.ts'
+import type { Product } from '../../service/engine/index.ts'
 import { fields } from './fields.ts'
-import { createPlantClient, type PlantClient } from './client.ts'
+import { contractOf } from './contract.ts'
 import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
 import { readResponses } from './responses.ts'
-import './results.ts'
+import { product as own } from './product/product.ts'
+import { withCheckedResults } from './results.ts'
 import { openTestStore, type TestStore } from './stores.ts'
-import { issueToken } from './tokens.ts'
+import { issueTokenOf } from './tokens.ts'
 
 export interface Call {
   readonly method?: string
@@ -41,6 +42,7 @@ export interface Answer {
 
 /** A running service with its own port and a temporary database. */
 export interface Service {
+  readonly product: Product
   readonly app: FastifyInstance
   readonly store: TestStore
   readonly port: number
@@ -50,19 +52,26 @@ export interface Service {
   readonly token: (caller: string, lifetime?: number) => Promise<string>
   /** Sends a request. The test fails if the contract does not document the answer. */
   readonly call: (request: Call) => Promise<Answer>
-  /** Makes a typed client: only requests of the contract compile. */
-  readonly client: (token: string) => PlantClient
   /** Writes bytes to a socket; a number pauses for milliseconds. Reads `count` answers, or all until the socket closes. */
   readonly raw: (count: number, ...parts: (string | Buffer | number)[]) => Promise<Answer[]>
 }
 
-/** Starts the service on a temporary database. Both close when the test ends. */
-export async function build(t: Test, environment: Record<string, string> = {}): Promise<Service> {
+/** Starts a product, by default that of the tests, on a temporary database. Both close when the test ends. */
+export async function build(
+  t: Test,
+  environment: Record<string, string> = {},
+  product: Product = own,
+): Promise<Service> {
   const config = readConfig(product.name, { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
-  const store = await openTestStore(config.DATABASE_URL, true, config)
+  const store = await openTestStore(config.DATABASE_URL, true, config, undefined, product)
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
-  const app = await buildApp({ product, config, store, log: pino({ level: config.LOG_LEVEL }, lines) })
+  const app = await buildApp({
+    product: withCheckedResults(product),
+    config,
+    store,
+    log: pino({ level: config.LOG_LEVEL }, lines),
+  })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(async () => {
     app.server.closeAllConnections()
@@ -71,15 +80,18 @@ export async function build(t: Test, environment: Record<string, string> = {}): 
   })
   const port = Number(new URL(app.listeningOrigin).port)
   return {
+    product,
     app,
     store,
     port,
     log,
-    token: (caller, lifetime) => issueToken(store, caller, lifetime),
-    call: (request) => withoutInternalErrors(log, call(port, request), request),
-    client: (token) => createPlantClient(port, token),
+    token: (caller, lifetime) => issueTokenOf(product, store, caller, lifetime),
+    call: (request) => withoutInternalErrors(log, call(port, request, product), request),
     raw: (count, ...parts) =>
-      withoutInternalErrors(log, raw(port, count, parts), { method: 'raw', path: parts.join('').slice(0, 100) }),
+      withoutInternalErrors(log, raw(product, port, count, parts), {
+        method: 'raw',
+        path: parts.join('').slice(0, 100),
+      }),
   }
 }
 
@@ -99,9 +111,9 @@ async function withoutInternalErrors<Answers extends Answer | Answer[]>(
 }
 
 /** Sends a request to a port. The test fails if the contract does not document the answer. */
-export async function call(port: number, what: Call): Promise<Answer> {
+export async function call(port: number, what: Call, product: Product = own): Promise<Answer> {
   const answer = await request(port, what)
-  assertDocumented(what.method ?? 'GET', what.path, answer)
+  assertDocumented(contractOf(product), what.method ?? 'GET', what.path, answer)
   return answer
 }
 
@@ -116,6 +128,9 @@ export async function request(
   if (token !== undefined) sent.push('Authorization', `Bearer ${token}`)
   if (bytes !== undefined && !has('content-type')) sent.push('Content-Type', 'application/json')
   if (bytes !== undefined && !has('content-length')) sent.push('Content-Length', String(Buffer.byteLength(bytes)))
+  // Node would send an empty body in chunks.
+  if (bytes === undefined && /^P/.test(method) && !has('transfer-encoding') && !has('content-length'))
+    sent.push('Content-Length', '0')
   if (!has('host')) sent.push('Host', `127.0.0.1:${port}`)
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     const request = http.request({
@@ -136,7 +151,12 @@ function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: strin
   return { status, headers, text, json }
 }
 
-async function raw(port: number, count: number, parts: (string | Buffer | number)[]): Promise<Answer[]> {
+async function raw(
+  product: Product,
+  port: number,
+  count: number,
+  parts: (string | Buffer | number)[],
+): Promise<Answer[]> {
   const requests = [...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/\d\.\d\r\n/g)]
   let received = Buffer.alloc(0)
   const socket = net.connect(port, '127.0.0.1')
@@ -157,7 +177,7 @@ async function raw(port: number, count: number, parts: (string | Buffer | number
   return readResponses(received).map(({ status, headers, text }) => {
     const [, method = '', path = ''] = requests[status === 100 ? index : index++] ?? []
     const answer = toAnswer(status, headers, text)
-    assertDocumented(method, path, answer)
+    assertDocumented(contractOf(product), method, path, answer)
     return answer
   })
 }

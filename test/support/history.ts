@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { type Answer, type Call, request as send } from './helper.ts'
 import type { Operation, Write } from './history-check.ts'
-import { FIRST_COUNT } from './second-product.ts'
+import { FIRST_COUNT } from './product/note-service.ts'
 
 /** Where a service listens. The port changes when the service restarts. */
 export interface Address {
@@ -162,7 +162,7 @@ function toCall(request: Request): Call {
   }
   const item = `${path}/${request.collection === 'plants' ? request.id : encodeURIComponent(toKey(request.id))}`
   if (request.kind === 'delete') return { method: 'DELETE', path: item }
-  return { method: 'PUT', path: item, headers: { 'Content-Length': '0' } }
+  return { method: 'PUT', path: item }
 }
 
 /** The name of an item. A note's count tells how often it was changed, which a plant's name has itself. */

@@ -3,8 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { request } from './helper.ts'
 import { inspect, Ledger, work } from './ledger.ts'
-import { start, startService } from './process.ts'
-import { copyAsSecondProduct } from './second-product.ts'
+import { MAIN, start, startService } from './process.ts'
 import { openTestStore } from './stores.ts'
 import { issueToken } from './tokens.ts'
 
@@ -13,22 +12,20 @@ import { issueToken } from './tokens.ts'
  * @returns the answers that the clients got
  */
 export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger> {
-  const folder = copyAsSecondProduct(t)
-  const file = `${folder}/plants.db`
+  const file = `${t.testdir()}/plants.db`
   const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await store.close()
   const environment = { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', LOG_LEVEL: 'info' }
-  const ledger = new Ledger(undefined, true)
-  const main = [process.execPath, `${folder}/service/main.ts`]
+  const ledger = new Ledger()
   for (let kill = 0; kill < kills; kill++) {
     if (kill % 5 === 4) {
-      const { child } = await start(t, main, { PORT: '0', ...environment })
+      const { child } = await start(t, MAIN, { PORT: '0', ...environment })
       await delay(Math.random() * 600)
       child.kill('SIGKILL')
       await once(child, 'exit')
     } else {
-      const { child, ended, port } = await startService(t, environment, main)
+      const { child, ended, port } = await startService(t, environment)
       const writes = ledger.acknowledged + Math.random() * 200
       const isOver = () => {
         if (ledger.acknowledged > writes) child.kill('SIGKILL')
@@ -40,7 +37,7 @@ export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger>
     const violations = [...faults, ...ledger.violations(items)]
     if (violations.length > 0) t.fail(`after kill ${kill}: ${violations.join(', ')}`)
   }
-  const { port } = await startService(t, environment, main)
+  const { port } = await startService(t, environment)
   const answers = await Promise.all(['/plants', '/notes'].map((path) => request(port, { path, token })))
   const listed = answers.flatMap(({ json }) => json as readonly { readonly tag?: string; readonly text?: string }[]) // as the contract says
   t.strictSame(

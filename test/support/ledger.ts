@@ -1,19 +1,17 @@
 // Clients that create items, change some and delete half of them. A ledger records their answers and compares them with a
-// database. An item is a plant, or, in the second product, a note.
+// database. An item is a plant or a note.
 import { Agent } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { type Call, request } from './helper.ts'
 import { fromKey, toKey } from './history.ts'
 import { fields } from './fields.ts'
 import { parse } from './json.ts'
-import { FIRST_COUNT } from './second-product.ts'
+import { FIRST_COUNT } from './product/note-service.ts'
 
 /** Records the requests of one caller's clients, and the answers. Each item is created, changed and deleted at most once. */
 export class Ledger {
   /** The length of an item's tag. Some tags do not fit into one page of the database. */
   readonly tagLength: (id: number) => number
-  /** Whether the service is the second product. */
-  readonly isSecond: boolean
   /** The tags of all items for which a create was sent, by id. */
   readonly sent = new Map<number, string>()
   /** Items with a create that was answered 200; with a change or delete that was sent; with one that was answered. */
@@ -25,9 +23,8 @@ export class Ledger {
   /** How often each status was answered. */
   readonly statuses = new Map<number, number>()
 
-  constructor(tagLength = (id: number) => (id * 37) % 240, isSecond = false) {
+  constructor(tagLength = (id: number) => (id * 37) % 240) {
     this.tagLength = tagLength
-    this.isSecond = isSecond
   }
 
   /** How many writes were acknowledged. */
@@ -51,8 +48,7 @@ export class Ledger {
 
 /**
  * Lets clients create items, and delete each second one, until `isOver` or until the service is gone. The request id is
- * `create-`, `change-` or `delete-` and the id of the item. Of the second product each third item is a note, and each third
- * one is changed.
+ * `create-`, `change-` or `delete-` and the id of the item. Each third item is a note, and each third one is changed.
  * @param isOver asked before each request
  */
 export async function work(
@@ -64,8 +60,7 @@ export async function work(
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true })
   const send = async (what: 'create' | 'change' | 'delete', id: number): Promise<number> => {
-    const length = what === 'change' ? { 'Content-Length': '0' } : {}
-    const headers = { 'X-Request-Id': `${what}-${id}`, ...length }
+    const headers = { 'X-Request-Id': `${what}-${id}` }
     const { status } = await request(port, { ...toCall(what, id), token, headers, agent })
     ledger.statuses.set(status, (ledger.statuses.get(status) ?? 0) + 1)
     if (![200, 204, 503].includes(status)) throw new Error(`${what} ${id} was answered ${status}`)
@@ -73,7 +68,7 @@ export async function work(
   }
   const toCall = (what: string, id: number): Call => {
     const tag = ledger.sent.get(id)
-    const isNote = ledger.isSecond && id % 3 === 1
+    const isNote = id % 3 === 1
     const path = isNote ? '/notes' : '/plants'
     if (what === 'create') {
       const body = isNote ? { key: toKey(id), text: tag } : { id, name: 'plant', tag }
@@ -88,7 +83,7 @@ export async function work(
       ledger.sent.set(id, `${id} ${'🌵'.repeat(ledger.tagLength(id))}`)
       if ((await send('create', id)) !== 200) continue
       ledger.stored.add(id)
-      if (ledger.isSecond && Math.floor(id / 3) % 3 === 1 && !isOver()) {
+      if (Math.floor(id / 3) % 3 === 1 && !isOver()) {
         ledger.changeSent.add(id)
         if ((await send('change', id)) === 200) ledger.changed.add(id)
       }

@@ -17,6 +17,14 @@ const BASE = {
 // tap's hooks measure the coverage of each process. If coverage is off, they only cost a tenth of a second.
 const UNWATCHED = process.env['_TAPJS_PROCESSINFO_COVERAGE_'] === '0' ? ['-u', 'NODE_OPTIONS'] : []
 
+/** A program of the tests' product, as a command. */
+export function program(name: 'main' | 'token' | 'backup' | 'copy' | 'generate' | 'dev', ...words: string[]): string[] {
+  return [process.execPath, `test/support/product/${name}.ts`, ...words]
+}
+
+/** Starts the tests' product. */
+export const MAIN: readonly string[] = program('main')
+
 export interface Ended {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -79,11 +87,11 @@ export async function start(
   }
 }
 
-/** Starts the service on free ports, as in production, and waits until it listens. */
+/** Starts the tests' product on free ports, as in production, and waits until it listens. */
 export async function startService(
   t: Test | undefined,
   environment: Record<string, string>,
-  command: readonly string[] = [process.execPath, 'service/main.ts'],
+  command: readonly string[] = MAIN,
 ) {
   const service = await start(t, command, { PORT: '0', NODE_ENV: 'production', ...environment })
   const [, port] = await service.until(/listening at http:[^"]*:(\d+)"/)

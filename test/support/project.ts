@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { cpSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { copyFileSync, cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { resolve } from 'node:path'
 import { once } from 'node:events'
@@ -20,6 +20,16 @@ export function copyProject(t: Test): string {
   }
   symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
   return folder
+}
+
+/** Puts the tests' product into a copy of the project, in the place of its own. */
+export function putTestProduct(folder: string): void {
+  const from = 'test/support/product'
+  copyFileSync(`${from}/openapi.yaml`, `${folder}/openapi.yaml`)
+  for (const name of ['product', 'plant-service', 'note-service', 'contract.gen']) {
+    const text = readFileSync(`${from}/${name}.ts`, 'utf8').replace('"./openapi.yaml"', '"../openapi.yaml"')
+    writeFileSync(`${folder}/service/${name}.ts`, text.replace('../../../service/engine/', './engine/'))
+  }
 }
 
 /** A port that was free a moment ago, outside of the range from which systems choose the ports of connections. */

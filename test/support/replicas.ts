@@ -6,7 +6,6 @@ import type { Test } from 'tap'
 import type { Address } from './history.ts'
 import type { Server } from './postgres.ts'
 import { startService } from './process.ts'
-import { copyAsSecondProduct } from './second-product.ts'
 
 /** What the relay loses. */
 export type Loss = 'requests' | 'answers' | 'nothing'
@@ -91,13 +90,12 @@ export interface Replica extends Address {
   readonly pause: (milliseconds: number) => Promise<void>
 }
 
-/** Starts replicas of the second product at the same time. They end with the test. */
+/** Starts replicas of the tests' product at the same time. They end with the test. */
 export async function startReplicas(t: Test, count: number, url: string): Promise<Replica[]> {
-  const command = [process.execPath, `${copyAsSecondProduct(t)}/service/main.ts`]
   const environment = { DATABASE_URL: url }
   return Promise.all(
     Array.from({ length: count }, async () => {
-      let service = await startService(t, environment, command)
+      let service = await startService(t, environment)
       const send = (signal: NodeJS.Signals) => {
         if (service.child.kill(signal)) return
         throw new Error(`a replica ended by itself: ${service.printed.stdout.slice(-2000)}${service.printed.stderr}`)
@@ -110,7 +108,7 @@ export async function startReplicas(t: Test, count: number, url: string): Promis
           send('SIGKILL')
           await once(service.child, 'exit')
           await delay(milliseconds)
-          service = await startService(t, environment, command)
+          service = await startService(t, environment)
         },
         pause: async (milliseconds: number) => {
           send('SIGSTOP')

@@ -1,5 +1,5 @@
 // The runner of the tests tells which files did not run: a file that gets lost must not be green.
-import { chmodSync, symlinkSync, utimesSync } from 'node:fs'
+import { chmodSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { delimiter, resolve } from 'node:path'
 import t from 'tap'
 import { run } from './process.ts'
@@ -50,6 +50,14 @@ t.test('a file that was lost is named, and the run fails', async (t) => {
     t.match(stdout, /^Not run: test\/b\.test\.ts$/m)
     t.equal(code, 1, stdout)
   }
+})
+
+t.test('what failed is named at the end', async (t) => {
+  const check = "  t.equal(1, 2, 'the check')\n  t.ok(true)\n"
+  writeFileSync(`${folder}/test/d.test.ts`, `import t from 'tap'\nt.test('the test', async (t) => {\n${check}})\n`)
+  const { code, stdout } = await start(PATH, 'test/a.test.ts', 'test/d.test.ts')
+  t.match(stdout, /^Failed:\ntest\/d\.test\.ts: the test > the check\n$/m)
+  t.equal(code, 1)
 })
 
 t.test('a file that does not exist is named', async (t) => {

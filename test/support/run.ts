@@ -2,7 +2,7 @@
 // what failed or did not run, how many checks ran, and how long they took.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { globSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { relative } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -44,7 +44,7 @@ for (const file of failed) console.log(`\n${file}\n${failuresIn(file)}`)
 const seconds = Math.round(performance.now() / 1000)
 const took = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 console.log(`\n${checks.toLocaleString('en')} checks in ${ran.size} files, ${took}`)
-if (failed.length > 0) console.log(`Failed: ${failed.join(', ')}`)
+if (failed.length > 0) console.log(`Failed:\n${failed.flatMap(namesOf).join('\n')}`)
 const lost = filesToRun().filter((file) => !ran.has(file))
 if (lost.length > 0) console.log(`Not run: ${lost.join(', ')}`)
 process.exitCode = code === 0 && statuses === 0 && lost.length === 0 ? 0 : 1
@@ -57,9 +57,33 @@ function filesToRun(): string[] {
   return globSync(include)
 }
 
+function linesOf(file: string): string[] {
+  const report = `${RESULTS}/${file}.tap`
+  return existsSync(report) ? readFileSync(report, 'utf8').split('\n') : []
+}
+
+/** The failed checks of a file: `<file>: <test> > <check>`; the file itself if it has no report. */
+function namesOf(file: string): string[] {
+  const found = linesOf(file).flatMap((line) => {
+    const [, indent, name = ''] = /^( *)not ok \d+(?: - (.*?))?(?: # time=.*)?$/.exec(line) ?? []
+    return indent === undefined ? [] : [{ depth: indent.length, name: name.slice(0, 200) }]
+  })
+  // The line of a test is below those of its checks.
+  const names = found.flatMap(({ depth, name }, at) => {
+    if ((found[at - 1]?.depth ?? 0) > depth) return []
+    const around = found.slice(at + 1).reduce<typeof found>((all, each) => {
+      return each.depth < (all.at(-1)?.depth ?? depth) ? [...all, each] : all
+    }, [])
+    return [`${file}: ${[...around.map((each) => each.name).reverse(), name].join(' > ')}`]
+  })
+  return names.length === 0
+    ? [file]
+    : [...names.slice(0, MAX_LINES), ...(names.length > MAX_LINES ? [`${file}: …`] : [])]
+}
+
 /** The report of each failed check in a file, with the names of its tests. */
 function failuresIn(file: string): string {
-  const lines = readFileSync(`${RESULTS}/${file}.tap`, 'utf8').split('\n')
+  const lines = linesOf(file)
   const starts = lines.flatMap((line, at) => (/^\s*not ok/.test(line) ? [at] : []))
   return starts.map((at) => lines.slice(at, endOfReport(lines, at)).join('\n')).join('\n')
 }

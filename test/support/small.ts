@@ -69,7 +69,6 @@ export async function boot(
   app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
   app.removeAllContentTypeParsers()
-  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
   app.addHook('onRequest', checkPath)
   const addOtherMethods = answerOtherMethods(app)
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))

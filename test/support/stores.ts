@@ -1,18 +1,14 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
 import { makeCollection } from '../../service/engine/store/collection.ts'
-import { product } from '../../service/product.ts'
 import { openStore } from '../../service/engine/store/open.ts'
 import type { Collection, Store } from '../../service/engine/store/store.ts'
-import type { components } from '../../service/contract.gen.ts'
 import { parseJson } from '../../service/engine/http/json.ts'
+import type { Product } from '../../service/engine/index.ts'
+import type { components } from './product/contract.gen.ts'
+import { product as own } from './product/product.ts'
 
 export type Plant = components['schemas']['Plant']
-
-/** An item of the second collection. Its count is an int64. */
-export interface Note {
-  readonly text: string
-  readonly count: bigint
-}
+export type Note = components['schemas']['Note']
 
 export const COLLECTIONS = { plants: { key: 'int64' }, notes: { key: 'text' } } as const
 
@@ -21,14 +17,18 @@ export interface TestStore extends Store, Collection<Plant> {
   readonly notes: Collection<Note, string>
 }
 
-type Rest = Parameters<typeof openStore> extends [unknown, unknown, ...infer Others] ? Others : never
+type Open = Parameters<typeof openStore>
 
-/** Opens a store as the service does. Takes what `openStore` takes, but the collections. */
-export async function openTestStore(database: Parameters<typeof openStore>[0], ...rest: Rest): Promise<TestStore> {
-  // The service that a test builds opens the collections of the product, too.
-  return collectionsOf(
-    await openStore(database, { ...product, collections: { ...product.collections, ...COLLECTIONS } }, ...rest),
-  )
+/** Opens a store as the service does. @param product the tests' own, or another, whose collections are opened, too */
+export async function openTestStore(
+  database: Open[0],
+  exclusive?: Open[2],
+  limits?: Open[3],
+  monitor?: Open[4],
+  product: Product = own,
+): Promise<TestStore> {
+  const collections = { ...COLLECTIONS, ...product.collections }
+  return collectionsOf(await openStore(database, { ...product, collections }, exclusive, limits, monitor))
 }
 
 /** Adds the methods of its collections to an open store. */

@@ -1,28 +1,33 @@
 import { createToken } from '../../service/engine/auth/access-tokens.ts'
-import { product } from '../../service/product.ts'
 import type { Store } from '../../service/engine/store/store.ts'
+import type { Product } from '../../service/engine/index.ts'
 import type { Service } from './helper.ts'
+import { product as own } from './product/product.ts'
 
 /** The beginning of the tokens. */
-export const PREFIX = product.tokenPrefix
-
-const NO_CREDENTIALS = `Bearer realm="${product.name}"`
-const INVALID = `${NO_CREDENTIALS}, error="invalid_token"`
+export const PREFIX = own.tokenPrefix
 
 /** Headers as a list of name, value, name, value; and the challenge that answers them. */
 type Refused = readonly [headers: readonly string[], challenge: string]
 
 type TokenOptions = Parameters<typeof createToken> extends [unknown, ...infer Options] ? Options : never
 
-/** Issues an access token. @param options the parameters of `createToken` after the prefix */
-export async function issueToken(store: Store, ...options: TokenOptions): Promise<string> {
-  const { token, stored } = createToken(PREFIX, ...options)
+/** Issues an access token of the tests' product. @param options the parameters of `createToken` after the prefix */
+export function issueToken(store: Store, ...options: TokenOptions): Promise<string> {
+  return issueTokenOf(own, store, ...options)
+}
+
+/** Issues an access token of a product. */
+export async function issueTokenOf({ tokenPrefix }: Product, store: Store, ...options: TokenOptions): Promise<string> {
+  const { token, stored } = createToken(tokenPrefix, ...options)
   await store.addToken(stored)
   return token.toString()
 }
 
 /** Requests without a valid access token, by kind: their headers, and the expected challenge. */
-export async function badCredentials({ store, token }: Service): Promise<ReadonlyMap<string, Refused>> {
+export async function badCredentials({ product, store, token }: Service): Promise<ReadonlyMap<string, Refused>> {
+  const none = `Bearer realm="${product.name}"`
+  const invalid = `${none}, error="invalid_token"`
   const valid = await token('valid')
   const expired = await token('expired', -1)
   const revoked = await token('revoked')
@@ -40,7 +45,7 @@ export async function badCredentials({ store, token }: Service): Promise<Readonl
     'a token of capital letters': `Bearer ${valid.toUpperCase()}`,
     'a token cut short': `Bearer ${valid.slice(0, -1)}`,
     'a token and more': `Bearer ${valid}, Bearer ${valid}`,
-    'an unknown token': `Bearer plant_${'0'.repeat(40)}1d0bfd5b`,
+    'an unknown token': `Bearer ${product.tokenPrefix}_${'0'.repeat(40)}1d0bfd5b`,
     'an expired token': `Bearer ${expired}`,
     'a revoked token': `Bearer ${revoked}`,
   }
@@ -49,8 +54,8 @@ export async function badCredentials({ store, token }: Service): Promise<Readonl
     'an empty header and a valid one': ['Authorization', '', 'Authorization', `Bearer ${valid}`],
   }
   const one = Object.entries(values).map(([name, value]): [string, string[]] => [name, ['Authorization', value]])
-  const invalid = [...one, ...Object.entries(two)].map(
-    ([name, headers]) => [name, [headers, INVALID] satisfies Refused] as const,
+  const all = [...one, ...Object.entries(two)].map(
+    ([name, headers]) => [name, [headers, invalid] satisfies Refused] as const,
   )
-  return new Map<string, Refused>([['no credentials', [[], NO_CREDENTIALS]], ...invalid])
+  return new Map<string, Refused>([['no credentials', [[], none]], ...all])
 }

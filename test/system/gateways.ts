@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Test } from 'tap'
+import { NAME } from '../support/alerts.ts'
 import { start } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { need } from './programs.ts'
@@ -62,8 +63,8 @@ async function run(
     .reduce(
       (text, { port, adminPort = 1 }, index) =>
         text
-          .replaceAll(`plants-${index + 1}:3000 check port 3001`, `plants-${index + 1}:3000 check port ${adminPort}`)
-          .replaceAll(`plants-${index + 1}:3000`, `127.0.0.1:${port}`),
+          .replaceAll(`${NAME}-${index + 1}:3000 check port 3001`, `${NAME}-${index + 1}:3000 check port ${adminPort}`)
+          .replaceAll(`${NAME}-${index + 1}:3000`, `127.0.0.1:${port}`),
       readFileSync(`deploy/${file}`, 'utf8'),
     )
   writeFileSync(`${folder}/${file}`, edit(text, port, folder))

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { inspect, Ledger, work } from '../support/ledger.ts'
 import { startService } from '../support/process.ts'
-import { copyAsSecondProduct } from '../support/second-product.ts'
+import { copyProject } from '../support/project.ts'
 import { need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
 import { openTestStore } from '../support/stores.ts'
@@ -24,8 +24,8 @@ const CLIENTS = 32
 t.setTimeout(isLong ? 1_800_000 : 280_000)
 t.comment(`SEED=${SEED}`)
 
-/** The folder of a product with plants and notes. */
-const product = copyAsSecondProduct(t)
+/** A copy of the project: a test changes its engine. */
+const copy = copyProject(t)
 
 /** In memory: it is rebuilt hundreds of times. */
 const memory = mkdtempSync('/dev/shm/plants-')
@@ -49,7 +49,7 @@ interface Life {
 /** Records the lives of the service in some folder, the first one of which begins without a database. */
 async function record(t: Test, lives: readonly Life[]): Promise<Recording> {
   const folder = t.testdir()
-  const ledger = new Ledger(undefined, true)
+  const ledger = new Ledger()
   const events: Event[] = []
   let token = ''
   let answers = 0
@@ -58,7 +58,7 @@ async function record(t: Test, lives: readonly Life[]): Promise<Recording> {
     const service = await startService(
       t,
       { DATABASE_URL: `sqlite:${folder}/data/plants.db`, LOG_LEVEL: 'info' },
-      watched(trace, [process.execPath, `${product}/service/main.ts`], inject),
+      watched(trace, [process.execPath, `${copy}/test/support/product/main.ts`], inject),
     )
     token ||= /plant_[0-9a-f]{48}/.exec(service.printed.stderr)?.[0] ?? ''
     const most = ledger.acknowledged + writes
@@ -173,7 +173,7 @@ t.test('a power cut at any moment loses no acknowledged write, undoes no delete 
 })
 
 t.test('the same with synchronous=NORMAL does lose writes: the test sees it', async (normal) => {
-  const file = `${product}/service/engine/store/sqlite/file.ts`
+  const file = `${copy}/service/engine/store/sqlite/file.ts`
   const source = readFileSync(file, 'utf8')
   writeFileSync(file, source.replace('synchronous = FULL', 'synchronous = NORMAL').replace('!== 2n', '!== 1n'))
   const recording = await record(normal, LIVES).finally(() => writeFileSync(file, source))

@@ -21,7 +21,16 @@ const CALLS = ['openat', 'pwrite64', 'fsync,fdatasync', 'ftruncate', 'unlink', '
 function restore({ folder, left, backup }: Replacement, name: string, strace: (data: string) => string[]) {
   const data = `${folder}/${name}`
   cpSync(left, data, { recursive: true })
-  const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, 'service/backup.ts', 'restore', backup, '--replace']
+  const node = [
+    'env',
+    '-u',
+    'NODE_OPTIONS',
+    process.execPath,
+    'test/support/product/backup.ts',
+    'restore',
+    backup,
+    '--replace',
+  ]
   const ended = run([...strace(data), ...node], { DATABASE_URL: `sqlite:${data}/plants.db`, NODE_V8_COVERAGE: '' })
   return ended.then((ended) => ({ ...ended, data }))
 }

@@ -26,6 +26,7 @@ export function formReader({ fields = {}, others, limit }: Media, isMultipart: b
     const form = isMultipart ? await readParts(request, limit, fields) : readPairs(request.body as Parsed, fields)
     const values = [...form].map(([name, sent]) => {
       const read = readers.get(name) ?? readAny
+      if (name === '__proto__') throw new HttpError(400, 'body must not have the property __proto__')
       if (sent.length > 1 && !read.isList) throw repeated(name)
       return [name, read(sent)] as const
     })

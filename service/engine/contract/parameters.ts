@@ -96,16 +96,25 @@ interface Sent extends Parameter {
 /** Parses the value that Fastify has of a parameter: a text, or a list of texts if it is repeated. */
 function read(parameter: Sent, value: string | string[], raw: FastifyRequest['raw']): unknown {
   const { in: where, name, sent, types, list, isValid } = parameter
-  // Node joins repeated headers into one text, or drops some of them.
-  const isRepeated = where === 'header' ? countHeader(raw, sent) > 1 : typeof value !== 'string'
+  // Node joins repeated headers into one text, as lists are joined, or drops some of them.
+  const isRepeated = where === 'header' ? list === null && countHeader(raw, sent) > 1 : typeof value !== 'string'
   if (isRepeated && (list === null || list === 'commas'))
     throw new HttpError(400, `${where}/${name} must not be repeated`)
   if (list === null && types.length === 1 && typeof value === 'string') return readText(value, types)
-  const texts = list === 'commas' ? splitList(raw.url ?? '', name) : [value].flat()
+  const texts =
+    list !== 'commas' ? [value].flat() : where === 'query' ? splitList(raw.url ?? '', name) : splitHeader(value)
   const values = texts.map((text) => readText(text, types))
   if (list !== 'either' && types.length === 1) return values
   const meanings = meaningsOf<unknown>(parameter, values, texts)
   return meanings.find(isValid) ?? meanings[0]
+}
+
+/** RFC 9110, section 5.6.1.2: empty items of a list are ignored. */
+function splitHeader(value: string | string[]): string[] {
+  const items = String(value)
+    .split(',')
+    .map((item) => item.replaceAll(/^[ \t]+|[ \t]+$/g, ''))
+  return items.filter((item) => item !== '')
 }
 
 /** Splits a list that is sent as `a=1,2`. A comma within an item is sent as `%2C`. */

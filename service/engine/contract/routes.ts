@@ -1,4 +1,4 @@
-import type { FastifyInstance, RouteOptions, RouteShorthandOptions } from 'fastify'
+import type { FastifyInstance, preParsingHookHandler, RouteOptions, RouteShorthandOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answerSender } from './answer.ts'
 import { addBodyParsers, bodyReader } from './bodies.ts'
@@ -66,6 +66,7 @@ export async function addRoutes(
         ...(body && { content: body.content }),
       },
       ...hooks(operation),
+      ...(body === null && method !== 'GET' && { preParsing: ignoreType }),
       handler: async (request, reply) => {
         const { caller } = request
         const parameters = { path: readPath?.(request), query: readQuery?.(request), header: readHeaders?.(request) }
@@ -124,6 +125,12 @@ function routerPath(path: string): string {
     })
   })
   return segments.map((parts) => parts.join('')).join('/')
+}
+
+/** Many clients send the type of a body where there is none, or should be none. Fastify would refuse a malformed one. */
+const ignoreType: preParsingHookHandler = ({ raw }, _reply, payload, done) => {
+  delete raw.headers['content-type']
+  done(null, payload)
 }
 
 function failWithoutRoute(id: string): never {

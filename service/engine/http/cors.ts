@@ -4,10 +4,8 @@ import type { FastifyInstance } from 'fastify'
 const PREFLIGHT_TTL = 600
 
 /**
- * Lets browser applications of other origins call a server (https://fetch.spec.whatwg.org/#http-cors-protocol), without
- * cookies. Call it before `answerOtherMethods`, whose routes answer OPTIONS.
- * @param origins such as `https://app.example`
- * @param contract the methods of its operations are allowed
+ * Lets browser applications of these origins call the operations of a contract, without cookies
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol). Call it before `answerOtherMethods`, whose routes answer OPTIONS.
  */
 export async function allowOrigins(
   app: FastifyInstance,

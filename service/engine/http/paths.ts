@@ -1,5 +1,5 @@
 // Which paths there are, and which methods they have.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../errors.ts'
 import { METHODS } from './node.ts'
 
@@ -54,13 +54,18 @@ export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: 
  */
 export function answerOtherMethods(app: FastifyInstance): () => void {
   const paths = new Map<string, string[]>()
-  app.addHook('onRoute', ({ url, method }) => void paths.set(url, [...(paths.get(url) ?? []), ...[method].flat()]))
+  const templates = new Map<string, Pick<FastifyContextConfig, 'template'>>()
+  app.addHook('onRoute', ({ url, method, config }) => {
+    paths.set(url, [...(paths.get(url) ?? []), ...[method].flat()])
+    if (config?.template) templates.set(url, { template: config.template })
+  })
   return () => {
     for (const each of METHODS) if (!app.supportedMethods.includes(each)) app.addHttpMethod(each)
     for (const [url, known] of [...paths]) {
       const allow = [...new Set([...known, 'OPTIONS'])].sort().join(', ')
       const method = METHODS.filter((each) => !known.includes(each))
-      app.route({ method, url, config: { allow }, onRequest: answerOtherMethod, handler: () => undefined })
+      const config = { allow, ...templates.get(url) }
+      app.route({ method, url, config, onRequest: answerOtherMethod, handler: () => undefined })
     }
   }
 }

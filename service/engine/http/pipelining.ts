@@ -9,21 +9,11 @@ const MAX_PIPELINED = 128
 
 const waiting = new WeakMap<Socket, number>()
 
-type Begin = (request: IncomingMessage, response: ServerResponse) => void
-
 /**
- * Makes a function that begins a request when the previous response on its connection has ended. Until then, nothing more
- * is read from the connection. A connection with too many waiting requests is closed.
+ * Begins a request when the previous response on its connection has ended. Until then, nothing more is read from the
+ * connection. A connection with too many waiting requests is closed.
  */
-export function afterPrevious(begin: Begin): Begin {
-  return (request, response) => {
-    // Node gives a response its socket when the previous response on the connection has ended.
-    if (response.socket === null) wait(request.socket, response, () => begin(request, response))
-    else begin(request, response)
-  }
-}
-
-function wait(socket: Socket, response: ServerResponse, begin: () => void): void {
+export function waitForPrevious({ socket }: IncomingMessage, response: ServerResponse, begin: () => void): void {
   const count = (waiting.get(socket) ?? 0) + 1
   waiting.set(socket, count)
   if (count > MAX_PIPELINED) socket.destroy()

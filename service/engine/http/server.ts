@@ -10,7 +10,7 @@ import { requestIds } from './headers.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, startRequest } from './open-requests.ts'
 import { NO_SUCH_PATH } from './paths.ts'
-import { afterPrevious } from './pipelining.ts'
+import { waitForPrevious } from './pipelining.ts'
 import { makeRefusals } from './refusals.ts'
 import { logWhenClosed } from './request-log.ts'
 import { slowReaderCutter } from './slow-readers.ts'
@@ -75,10 +75,7 @@ export function makeServer({ config, log, maxConnections, secret = /(?!)/, isMea
   app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
-  // Only media types of the contract get a parser. The body of DELETE is ignored: it has no meaning (RFC 9110, section
-  // 9.3.5), but many clients send one, or only its type.
-  app.removeAllContentTypeParsers()
-  app.addHttpMethod('DELETE', { hasBody: false, overrideExisting: true })
+  app.removeAllContentTypeParsers() // only media types of the contract get a parser
 
   const cutSlowReaders = slowReaderCutter(log, config.ANSWER_TIMEOUT)
   const timer = setInterval(() => cutSlowReaders(openRequests.all()), CHECK_INTERVAL).unref()
@@ -90,11 +87,16 @@ export function makeServer({ config, log, maxConnections, secret = /(?!)/, isMea
     server.maxHeadersCount = 0 // Node would silently drop headers above its count; checkFraming refuses the request.
     server.setTimeout(milliseconds(config.STALL_TIMEOUT))
     // Without a listener, Node would answer the last two events itself, without an Error body.
-    const receive = afterPrevious(begin)
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, receive)
     server.on('connect', (request) => admission.admit(() => refuseConnect(request)))
     server.on('drop', () => countShed())
     return server
+
+    function receive(request: IncomingMessage, response: ServerResponse): void {
+      // Node gives a response its socket when the previous response on the connection has ended.
+      if (response.socket === null) waitForPrevious(request, response, () => begin(request, response))
+      else begin(request, response)
+    }
 
     function begin(request: IncomingMessage, response: ServerResponse): void {
       // The previous response may have been the last one of the connection (RFC 9112, section 9.6).

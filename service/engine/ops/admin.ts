@@ -7,6 +7,7 @@ import { startRequest } from '../http/open-requests.ts'
 import { answerOtherMethods, checkPath } from '../http/paths.ts'
 import { listen, makeServer } from '../http/server.ts'
 import type { Store } from '../store/store.ts'
+import type { makeMetrics } from './metrics.ts'
 import { readinessCheck } from './readiness.ts'
 
 /** Connections. Few clients use this port, and a flood on it must not harm the service. */
@@ -22,7 +23,7 @@ export async function openAdmin(name: string, config: Config, log: Logger, secre
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
   let store: Pick<Store, 'ping' | 'figures'> | undefined
   let checkReadiness: (() => Promise<void>) | undefined
-  let metrics: ReturnType<typeof loadMetrics> | undefined
+  let metrics: Promise<ReturnType<typeof makeMetrics>> | undefined
   const notServing = () => new HttpError(503, `The service is ${state}`)
 
   // Fastify would log the port before there are metrics; `serving` logs it.
@@ -37,8 +38,9 @@ export async function openAdmin(name: string, config: Config, log: Logger, secre
     return 'ok\n'
   })
   app.get('/metrics', async (_request, reply) => {
-    if (store === undefined) throw notServing()
-    metrics ??= loadMetrics(name, store)
+    const opened = store
+    if (opened === undefined) throw notServing()
+    metrics ??= import('./metrics.ts').then((load) => load.makeMetrics(name, opened))
     const { contentType, write } = await metrics
     return reply.type(contentType).send(await write())
   })
@@ -65,9 +67,4 @@ export async function openAdmin(name: string, config: Config, log: Logger, secre
       app.server.closeAllConnections()
     },
   }
-}
-
-async function loadMetrics(name: string, store: Pick<Store, 'figures'>) {
-  const { makeMetrics } = await import('./metrics.ts')
-  return makeMetrics(name, store)
 }

@@ -23,7 +23,7 @@ export interface BatchOptions<Item> {
   readonly parallel?: number
   /** Whether an item that arrives by itself begins at once, instead of at the end of the turn. */
   readonly eager?: boolean
-  /** Milliseconds until an item must be settled. Items that have waited for nearly all of it are refused. */
+  /** Milliseconds until an item must be settled. One that has waited for nearly all of it is refused. */
   readonly timeout?: number
 }
 
@@ -43,6 +43,7 @@ export class Batcher<Item, Value> {
   #added = 0
   #isQuiet = true
   #idle: PromiseWithResolvers<undefined> | undefined
+  #refusing: NodeJS.Timeout | undefined
 
   /**
    * @param run handles a batch and settles its items. The batch is under way until `run` returns. If `run` fails, the
@@ -73,6 +74,8 @@ export class Batcher<Item, Value> {
     const isFirst = this.#isQuiet && this.#added === 1 && this.#running === 0
     if (isFirst && eager === true) void this.#start()
     this.#schedule()
+    if (timeout !== undefined)
+      this.#refusing ??= setTimeout(() => this.#refuse(timeout), (timeout * LEAST_TIME) / 2).unref()
     return promise
   }
 
@@ -115,30 +118,45 @@ export class Batcher<Item, Value> {
     this.#idle = undefined
   }
 
+  /** Refuses, from time to time, the items that have waited for too long. */
+  #refuse(timeout: number): void {
+    this.#refusing = undefined
+    const latest = performance.now() + timeout * LEAST_TIME
+    for (const [share, items] of this.#shares) {
+      const { late = [], rest = [] } = Object.groupBy(items, ({ end }) => (end < latest ? 'late' : 'rest'))
+      for (const { reject } of late) reject(new StoreBusy('too many requests wait'))
+      this.#keep(share, late.length, rest)
+    }
+    if (this.#waiting > 0) this.#refusing = setTimeout(() => this.#refuse(timeout), (timeout * LEAST_TIME) / 2).unref()
+  }
+
+  #keep(share: string, gone: number, rest: Batched<Item, Value>[]): void {
+    this.#waiting -= gone
+    if (rest.length > 0) this.#shares.set(share, rest)
+    else this.#shares.delete(share)
+  }
+
   /** Takes the next batch: what fits of each share, in turn. Refuses what is too late. */
   #take(): Batched<Item, Value>[] {
-    const { max, maxShare = max, weigh, timeout = 0 } = this.#options
-    const latest = timeout === 0 ? -Infinity : performance.now() + timeout * LEAST_TIME
+    const { max, maxShare = max, weigh, timeout } = this.#options
+    const latest = timeout === undefined ? -Infinity : performance.now() + timeout * LEAST_TIME
     const batch: Batched<Item, Value>[] = []
     let weight = 0
     for (const [share, items] of [...this.#shares]) {
       let shareWeight = 0
       let count = 0
       for (const each of items) {
-        if (each.end < latest) each.reject(new StoreBusy('too many requests wait'))
-        else {
-          const own = weigh?.(each.item) ?? 1
-          if (batch.length > 0 && (weight + own > max || (shareWeight > 0 && shareWeight + own > maxShare))) break
-          batch.push(each)
-          weight += own
-          shareWeight += own
-        }
+        const own = each.end < latest ? 0 : (weigh?.(each.item) ?? 1)
+        if (batch.length > 0 && (weight + own > max || (shareWeight > 0 && shareWeight + own > maxShare))) break
+        if (own === 0) each.reject(new StoreBusy('too many requests wait'))
+        else batch.push(each)
+        weight += own
+        shareWeight += own
         count += 1
       }
       if (count > 0) {
-        this.#waiting -= count
-        this.#shares.delete(share)
-        if (count < items.length) this.#shares.set(share, items.slice(count))
+        this.#shares.delete(share) // it goes behind the others
+        this.#keep(share, count, items.slice(count))
       }
       if (weight >= max) break
     }

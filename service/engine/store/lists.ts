@@ -19,14 +19,15 @@ export interface List {
 /**
  * Runs the steps of long lists, a few at a time. Their owners take turns, so nobody waits for the length of another's list.
  * @param parallel how many steps may run at a time
+ * @param timeout milliseconds until a step must have begun; none if absent
  */
-export function runSteps(parallel = 1): Steps {
+export function runSteps(parallel = 1, timeout?: number): Steps {
   type Waiting = { readonly owner: string; readonly ended: Promise<unknown> }
   const begin = async ([first]: readonly Batched<Waiting, undefined>[]) => {
     first?.resolve(undefined)
     await first?.item.ended
   }
-  const batcher = new Batcher(begin, { max: 1, parallel, shareOf: ({ owner }) => owner })
+  const batcher = new Batcher(begin, { max: 1, parallel, shareOf: ({ owner }) => owner, ...(timeout && { timeout }) })
   return async (owner, latest, step) => {
     const { promise: ended, resolve: end } = Promise.withResolvers<undefined>()
     await batcher.add({ owner, ended }, latest)

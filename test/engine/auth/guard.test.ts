@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
 import t from 'tap'
 import { buildApp } from '../../../service/engine/app.ts'
-import { product } from '../../../service/product.ts'
+import { OPENAPI } from '../../support/own.ts'
+import { product } from '../../support/product/product.ts'
 import { readConfig } from '../../../service/engine/config.ts'
 import { build } from '../../support/helper.ts'
 
@@ -52,7 +53,7 @@ t.test('nothing is stored or deleted without a token', async (t) => {
 t.test('an apiKey scheme accepts access tokens in its header, and only there', async (t) => {
   const bearer = 'type: http\n      scheme: bearer'
   const contract = `${t.testdir()}/openapi.yaml`
-  const yaml = readFileSync('openapi.yaml', 'utf8')
+  const yaml = readFileSync(OPENAPI, 'utf8')
   writeFileSync(contract, yaml.replace(bearer, 'type: apiKey\n      in: header\n      name: X-Api-Key'))
   const app = await buildApp({
     product,

@@ -28,7 +28,7 @@ for (const [kind, open] of Object.entries(KINDS)) {
 const ASKED = {
   delete: (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
   'delete again': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
-  update: (id: bigint) => ({ method: 'PUT', path: `/plants/${id}`, body: '{"name":"x"}' }),
+  update: (id: bigint) => ({ method: 'PUT', path: `/plants/${id}` }),
   get: (id: bigint) => ({ method: 'GET', path: `/plants/${id}` }),
   head: (id: bigint) => ({ method: 'HEAD', path: `/plants/${id}` }),
   create: (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"x"}` }),

@@ -8,7 +8,7 @@ import { readConfig } from '../../../service/engine/config.ts'
 import { build } from '../../support/helper.ts'
 import { AUDIENCE, claimsOf, type Key, makeKey, sign, startIssuer } from '../../support/issuer.ts'
 import { forgedTokens } from '../../support/jwt-forged.ts'
-import { run } from '../../support/process.ts'
+import { program, run } from '../../support/process.ts'
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const INVALID = 'Bearer realm="plants", error="invalid_token"'
@@ -116,7 +116,7 @@ t.test('an access token and a JWT never have the same caller', async (t) => {
   t.strictSame(await store.find(caller, 1n), { name: 'foreign' }, 'the issuer is part of the caller')
   t.ok(log.some((line) => line['caller'] === caller))
   const environment = { DATABASE_URL: `sqlite:${t.testdir()}/other.db` }
-  const issued = await run([process.execPath, 'service/token.ts', 'issue', caller], environment)
+  const issued = await run(program('token', 'issue', caller), environment)
   t.equal(issued.code, 1, 'the service issues no token for this caller')
 })
 

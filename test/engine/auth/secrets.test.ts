@@ -2,7 +2,7 @@
 import { existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import t from 'tap'
 import { call } from '../../support/helper.ts'
-import { run, startService } from '../../support/process.ts'
+import { program, run, startService } from '../../support/process.ts'
 import { eventually } from '../../support/project.ts'
 
 /** The secret part of an access token. */
@@ -44,7 +44,7 @@ t.test('the memory of the service does not contain a token that it issued', { sk
 t.test('the memory of the service does not contain a token that the command issued', { skip }, async (t) => {
   const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, NODE_ENV: 'production' }
   const { child, printed } = await startService(t, environment)
-  const issued = await run([process.execPath, 'service/token.ts', 'issue', 'joe'], environment)
+  const issued = await run(program('token', 'issue', 'joe'), environment)
   t.match(secretOf(issued.stdout), /^[0-9a-f]{40}$/)
   t.notOk(isInMemory(child.pid, secretOf(issued.stdout)))
   t.equal(printed.stderr, '')
@@ -53,7 +53,7 @@ t.test('the memory of the service does not contain a token that the command issu
 t.test('no token is logged, at any level, in any part of a request', async (t) => {
   const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, NODE_ENV: 'production', LOG_LEVEL: 'trace' }
   const { port, printed } = await startService(t, environment)
-  const issued = await run([process.execPath, 'service/token.ts', 'issue', 'joe'], environment)
+  const issued = await run(program('token', 'issue', 'joe'), environment)
   const token = issued.stdout.trim()
   const wrong = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
   for (const each of [token, wrong]) {

@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { readContract } from '../../../service/engine/contract/contract.ts'
-import { operations } from '../../support/contract.ts'
+import { OPENAPI, operations } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
 import { brief } from '../../support/json.ts'
 import { isValid } from '../../support/schemas.ts'
 
-const yaml = readFileSync('openapi.yaml', 'utf8')
+const yaml = readFileSync(OPENAPI, 'utf8')
 
 /** The contract with some texts replaced by others. */
 function written(t: Test, ...changes: [from: string, to: string][]): string {
@@ -30,14 +30,14 @@ const lineOf = (text: string) => yaml.slice(0, yaml.indexOf(text)).split('\n').l
 t.test('the served bytes are those of the file', async (t) => {
   const { port } = await build(t)
   const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
-  t.strictSame(Buffer.from(await response.arrayBuffer()), readFileSync('openapi.yaml'))
-  for (const baseUrl of [undefined, '.']) t.equal(await bytesOf('openapi.yaml', baseUrl), yaml)
+  t.strictSame(Buffer.from(await response.arrayBuffer()), readFileSync(OPENAPI))
+  for (const baseUrl of [undefined, '.']) t.equal(await bytesOf(OPENAPI, baseUrl), yaml)
 })
 
 t.test('BASE_URL changes only the default of base_url', async (t) => {
   for (const baseUrl of ['https://example.com/shop', '/a/b', '..', "it's: #1"]) {
     const expected = yaml.replace('default: .\n', () => `default: "${baseUrl}"\n`)
-    t.equal(await bytesOf('openapi.yaml', baseUrl), expected)
+    t.equal(await bytesOf(OPENAPI, baseUrl), expected)
     t.equal(
       await bytesOf(written(t, ['version: 1', 'version: 2']), baseUrl),
       expected.replace('version: 1', 'version: 2'),

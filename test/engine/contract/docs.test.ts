@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import t from 'tap'
 import { build } from '../../support/helper.ts'
+import { OPENAPI } from '../../support/own.ts'
 
-const file = readFileSync('openapi.yaml')
+const file = readFileSync(OPENAPI)
 
 t.test('the contract is served to the byte', async (t) => {
   const { port } = await build(t)

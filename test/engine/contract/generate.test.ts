@@ -1,27 +1,30 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { generateTypes } from '../../../service/engine/programs/generate.ts'
 import { dryRun } from '../../../service/engine/contract/compile/dry-run.ts'
+import { OPENAPI } from '../../support/own.ts'
+import { product } from '../../support/product/product.ts'
+import { putTestProduct } from '../../support/project.ts'
 import { contract } from '../../support/small.ts'
 
 t.test('the types are those of the contract, with int64 as bigint', async (t) => {
-  const types = await generateTypes(resolve('openapi.yaml'), resolve('service/contract.gen.ts'))
-  t.equal(readFileSync('service/contract.gen.ts', 'utf8'), types)
+  const { generated } = product.contract
+  const types = await generateTypes(OPENAPI, generated)
+  t.equal(readFileSync(generated, 'utf8'), types)
   t.match(types, 'PlantId: bigint;')
   t.match(types, /Limit: number;/)
 })
 
 t.test('a fault is told with its file and line', async (t) => {
   const file = `${t.testdir()}/openapi.yaml`
-  writeFileSync(file, readFileSync('openapi.yaml', 'utf8').replace(/^ {2}version: .*\n/m, ''))
+  writeFileSync(file, readFileSync(OPENAPI, 'utf8').replace(/^ {2}version: .*\n/m, ''))
   await t.rejects(generateTypes(file, `${file}.ts`), { name: 'StartupError', message: /openapi\.yaml:2: .*version/ })
 })
 
 t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
   const { folder, generate } = project(t)
-  const yaml = readFileSync('openapi.yaml', 'utf8')
+  const yaml = readFileSync(OPENAPI, 'utf8')
   writeFileSync(`${folder}/openapi.yaml`, yaml)
   t.equal(generate('--check').status, 0)
   writeFileSync(`${folder}/openapi.yaml`, yaml.replaceAll('deletePayout', 'removePayout'))
@@ -74,6 +77,14 @@ t.test('a service is written with the types of what is described', (t) => {
     optionalBody: "declare const other: Request<'other'>; const text: string = other.body",
     bytes: "declare const upload: Request<'upload'>; for await (const chunk of upload.body) chunk.byteLength",
     form: "declare const form: Request<'form'>; const file: File = form.body.photo",
+    pairs:
+      "declare const pairs: Request<'pairs'>; const n: bigint[] | string | undefined = pairs.body?.n; const more: number = pairs.body?.more?.n ?? 0",
+    file: "declare const file: Request<'file'>; const a: File = file.body.a; const all: File | File[] | undefined = file.body.b",
+    ranged:
+      "declare const ranged: Request<'ranged'>; const type: string = ranged.type; for await (const chunk of ranged.body) chunk.byteLength",
+    rangedAnswer: "const result: Result<'ranged'> = { status: 200, type: 'image/png', body: new Uint8Array() }",
+    noRangedType: "const result: Result<'ranged'> = { status: 200, body: new Uint8Array() }",
+    any: "const result: Result<'pairs'> = { status: 200, body: { n: 1n } }",
     answer: "const result: Result<'run'> = { status: 200, body: { id: 1n, name: 'a' }, headers: { 'X-Count': 7 } }",
     noWriteOnly:
       "const result: Result<'run'> = { status: 200, body: { id: 1n, name: 'a', secret: 'b' }, headers: { 'X-Count': 7 } }",
@@ -103,6 +114,7 @@ t.test('a service is written with the types of what is described', (t) => {
       'header',
       'maybeAbsent',
       'noMedia',
+      'noRangedType',
       'noReadOnly',
       'noWebhook',
       'noWriteOnly',
@@ -147,6 +159,22 @@ paths:
       operationId: form
       requestBody: { required: true, content: { multipart/form-data: { schema: { type: object, required: [photo], properties: { photo: { type: string, format: binary }, hasOwnProperty: { type: string } } } } } }
       responses: { '204': { description: Done } }
+  /p/{id}.json:
+    post:
+      operationId: pairs
+      parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+      requestBody: { content: { application/x-www-form-urlencoded: { schema: { type: object, properties: { n: { anyOf: [{ type: string }, { type: array, items: { type: integer, format: int64 } }] }, more: { type: object, required: [n], properties: { n: { type: integer } } } } } }, application/xml: {} } }
+      responses: { '200': { description: Done, content: { '*/*': { schema: { type: object, properties: { n: { type: integer, format: int64 } } } }, text/event-stream: {} } } }
+  /i:
+    post:
+      operationId: file
+      requestBody: { required: true, content: { multipart/form-data: { schema: { $ref: '#/components/schemas/Upload' } } } }
+      responses: { '204': { description: Done } }
+  /r:
+    post:
+      operationId: ranged
+      requestBody: { required: true, content: { 'image/*': { schema: { type: string } } } }
+      responses: { '200': { description: Done, content: { 'image/*': {} } } }
   /c:
     post:
       operationId: capital
@@ -157,6 +185,7 @@ components:
   headers: { More: { schema: { type: string } } }
   schemas:
     Page: { type: integer, default: 1 }
+    Upload: { type: object, required: [a], properties: { a: { type: string, contentMediaType: image/png }, b: { anyOf: [{ type: string, format: binary }, { type: array, items: { type: string, format: binary } }] } } }
     Thing:
       type: object
       required: [id, name, secret]
@@ -177,6 +206,7 @@ components:
 function project(t: Test) {
   const folder = t.testdir()
   cpSync('service', `${folder}/service`, { recursive: true })
+  putTestProduct(folder)
   mkdirSync(`${folder}/node_modules`)
   symlinkSync(`${process.cwd()}/node_modules/@types`, `${folder}/node_modules/@types`)
   const node = (...words: string[]) => spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })

@@ -5,12 +5,14 @@ import net, { type AddressInfo } from 'node:net'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
-import { operations } from '../../support/contract.ts'
+import { OPENAPI, operations } from '../../support/own.ts'
 import { eventually } from '../../support/project.ts'
 import { boot, type Input } from '../../support/small.ts'
 
-const yaml = readFileSync('openapi.yaml', 'utf8')
+const yaml = readFileSync(OPENAPI, 'utf8')
 const names = operations.map(({ id }) => id)
+/** The methods of PlantService. */
+const plants = ['createPayout', 'getPayout', 'deletePayout']
 
 t.test('the boot is refused, by name, if the service does not fit the contract', async (t) => {
   const missing = 'the operation deletePayout has no method in the service'
@@ -44,16 +46,19 @@ t.test('tsc refuses, by name, services that do not fit the contract, or have no 
   const head = `import { addRoutes } from '../../../service/engine/contract/routes.ts'
 import type { OperationHooks } from '../../../service/engine/contract/routes.ts'
 import { defineProduct } from '../../../service/engine/define-product.ts'
-import { PlantService } from '../../../service/plant-service.ts'
-import { contract, type operations, type Request, type Result } from '../../../service/contract.gen.ts'
+import type { CompiledContract } from '../../../service/engine/index.ts'
+import { PlantService } from '../../../test/support/product/plant-service.ts'
+import type { components, operations as All, Request, Result } from '../../../test/support/product/contract.gen.ts'
 import type { Service } from '../../../service/engine/contract/types.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
 declare const hooks: OperationHooks
+type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
+declare const contract: CompiledContract<components, operations>
 declare const service: PlantService
 const named = { name: 'plants', contract }
 const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
 `
-  const others = names.map((id) => (id === 'deletePayout' ? '' : `  ${id} = service.${id}\n`)).join('')
+  const others = plants.map((id) => (id === 'deletePayout' ? '' : `  ${id} = service.${id}\n`)).join('')
   const define = (services: string) =>
     `export const product = defineProduct({ ...named, collections, services: () => ${services} })\n`
   const given = (schema: string, key: string) => `export const product = defineProduct({
@@ -316,6 +321,7 @@ t.test('an operation without a body ignores one, however it arrives', async (t) 
     ['Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 2', '--'],
     ['Content-Type: text/plain\r\nContent-Length: 2000000', 'x'.repeat(2_000_000)],
     ['Content-Length: 2', '{}'],
+    ['Content-Type: x\r\nContent-Length: 2', '{}'],
     ['Transfer-Encoding: chunked', '0\r\n\r\n'],
     ['Transfer-Encoding: chunked', '2\r\n{}\r\n0\r\n\r\n'],
   ] as const) {

@@ -4,7 +4,7 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { browser } from '../../support/browser.ts'
-import { allowOf, operations, paths } from '../../support/contract.ts'
+import { allowOf, operations, paths } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
 
 const APP = 'https://app.example'

@@ -2,7 +2,7 @@ import Fastify from 'fastify'
 import t from 'tap'
 import { answerError } from '../../../service/engine/http/error-answers.ts'
 import { answerOtherMethods, checkPath } from '../../../service/engine/http/paths.ts'
-import { allowOf } from '../../support/contract.ts'
+import { allowOf } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
 
 const { call, raw, token } = await build(t)

@@ -10,7 +10,7 @@ import { openAdmin } from '../../../service/engine/ops/admin.ts'
 import { readConfig } from '../../../service/engine/config.ts'
 import { build, call } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
-import { run, startService } from '../../support/process.ts'
+import { program, run, startService } from '../../support/process.ts'
 import { eventually, freePort } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
@@ -191,7 +191,7 @@ t.test('an admin port that is taken is one line of the log and exit 1', async (t
   await once(taken, 'listening')
   const ADMIN_PORT = String((taken.address() as net.AddressInfo).port)
   const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, PORT: '0', ADMIN_PORT }
-  const { code, stdout, stderr } = await run([process.execPath, 'service/main.ts'], environment)
+  const { code, stdout, stderr } = await run(program('main'), environment)
   t.strictSame({ code, stderr, lines: stdout.split('\n').length }, { code: 1, stderr: '', lines: 2 })
   t.match(stdout, RegExp(`"HOST 127\\.0\\.0\\.1, ADMIN_PORT ${ADMIN_PORT}: .*EADDRINUSE`))
 })

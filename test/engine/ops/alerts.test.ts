@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../service/engine/config.ts'
 import { openAdmin } from '../../../service/engine/ops/admin.ts'
-import { alertRules, FAULTS, HEALTHY } from '../../support/alerts.ts'
+import { alertRules, FAULTS, HEALTHY, NAME } from '../../support/alerts.ts'
 import { build } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { freePort } from '../../support/project.ts'
@@ -15,7 +15,7 @@ async function metricsOf(t: Test, environment: Record<string, string>): Promise<
   await call({ method: 'POST', path: '/plants', token: secret, body: { id: 1, name: 'x' } })
   await call({ path: '/plants' })
   const ADMIN_PORT = String(await freePort())
-  const admin = await openAdmin('plants', readConfig('plants', { ADMIN_PORT }), pino({ level: 'silent' }))
+  const admin = await openAdmin(NAME, readConfig(NAME, { ADMIN_PORT }), pino({ level: 'silent' }))
   t.teardown(() => admin.close())
   admin.serving(store)
   return (await fetch(`http://127.0.0.1:${ADMIN_PORT}/metrics`)).text()

@@ -24,7 +24,7 @@ async function serve(t: Test, environment: Record<string, string> = {}) {
   await store.close()
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())]
   const env = { ...ENVIRONMENT, DATABASE_URL: `sqlite:${file}`, PORT, ADMIN_PORT, ...environment }
-  const child = spawn(process.execPath, ['service/main.ts'], {
+  const child = spawn(process.execPath, ['test/support/product/main.ts'], {
     env,
     stdio: ['ignore', unreadPipe(t, folder), 'inherit'],
   })
@@ -80,7 +80,7 @@ t.test('a fault of the store ends the process', async (t) => {
 
 t.test('a fault at the start ends the process', async (t) => {
   const env = { ...ENVIRONMENT, PORT: 'x' }
-  const child = spawn(process.execPath, ['service/main.ts'], {
+  const child = spawn(process.execPath, ['test/support/product/main.ts'], {
     env,
     stdio: ['ignore', unreadPipe(t, t.testdir()), 'inherit'],
   })
@@ -182,7 +182,7 @@ t.test('a terminal that is stopped', { skip: hasScript ? false : 'there is no sc
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())]
   const env = { ...ENVIRONMENT, DATABASE_URL: `sqlite:${folder}/plants.db`, PORT, ADMIN_PORT }
   // The terminal is read by script, which can't write on what it reads.
-  const command = `echo $$ > '${folder}/pid' && exec '${process.execPath}' service/main.ts`
+  const command = `echo $$ > '${folder}/pid' && exec '${process.execPath}' test/support/product/main.ts`
   const words = ['--quiet', '--flush', '--command', command, '/dev/null']
   const child = spawn('script', words, { env, stdio: ['ignore', unreadPipe(t, folder), 'inherit'] })
   t.teardown(() => child.kill('SIGKILL'))

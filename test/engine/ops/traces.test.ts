@@ -141,7 +141,12 @@ t.test('without an endpoint no module of OpenTelemetry is loaded', async (t) => 
     } })
     process.on('exit', () => console.error([...seen].join('\\n')))`
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath]
-  const command = [...node, '--import', `data:text/javascript,${encodeURIComponent(hook)}`, 'service/main.ts']
+  const command = [
+    ...node,
+    '--import',
+    `data:text/javascript,${encodeURIComponent(hook)}`,
+    'test/support/product/main.ts',
+  ]
   for (const [endpoint, isLoaded] of [
     [{}, false],
     [environment, true],

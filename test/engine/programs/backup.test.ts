@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { call } from '../../support/helper.ts'
 import { namesIn } from '../../support/pages.ts'
-import { run, startService } from '../../support/process.ts'
+import { program, run, startService } from '../../support/process.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
 
@@ -20,7 +20,7 @@ async function prepare(t: Test, count = 1000) {
   const token = await issueToken(store, 'joe')
   await Promise.all(Array.from({ length: count }, (_, id) => store.create('joe', BigInt(id), { name: `old ${id}` })))
   await store.close()
-  const backup = (...words: string[]) => run([process.execPath, 'service/backup.ts', ...words], { DATABASE_URL })
+  const backup = (...words: string[]) => run(program('backup', ...words), { DATABASE_URL })
   return { folder, file, DATABASE_URL, token, backup }
 }
 
@@ -111,7 +111,7 @@ t.test('a copy is restored where no store was, and through a symbolic link', asy
   t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
   symlinkSync(file, `${folder}/link.db`)
   for (const name of ['fresh.db', 'link.db']) {
-    const command = [process.execPath, 'service/backup.ts', 'restore', `${folder}/copy.db`, '--replace']
+    const command = program('backup', 'restore', `${folder}/copy.db`, '--replace')
     t.match(await run(command, { DATABASE_URL: `sqlite:${folder}/${name}` }), { code: 0, stderr: '' })
     t.equal((await namesOf(`${folder}/${name}`)).length, 10)
   }
@@ -206,7 +206,7 @@ t.test('a backup is restored to a new folder, and over a damaged store', async (
   const { folder, file, backup } = await prepare(t, 10)
   const copy = `${folder}/copy.db`
   t.equal((await backup('save', copy)).code, 0)
-  const command = [process.execPath, 'service/backup.ts', 'restore', copy]
+  const command = program('backup', 'restore', copy)
   t.match(await run(command, { DATABASE_URL: `sqlite:${folder}/data/plants.db` }), { code: 0, stderr: '' })
   t.equal((await namesOf(`${folder}/data/plants.db`)).length, 10)
   for (const damaged of [Buffer.alloc(20_000, 7), readFileSync(file).fill(7, 4096)]) {
@@ -227,7 +227,10 @@ t.test('a copy of a private store is private, also while it is made', async (t) 
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts']
   // Killed when the copy is complete, and not yet renamed.
   const environment = { DATABASE_URL, CALLS: trace, FAULT: 'kill', FAULT_CALL: 'renameSync' }
-  t.equal((await run([...node, 'service/backup.ts', 'save', `${folder}/killed.db`], environment)).signal, 'SIGKILL')
+  t.equal(
+    (await run([...node, 'test/support/product/backup.ts', 'save', `${folder}/killed.db`], environment)).signal,
+    'SIGKILL',
+  )
   const parts = () => readdirSync(folder).filter((name) => name.includes('.part'))
   t.ok(statSync(`${folder}/plants.db.part`).size > 4096)
   t.equal(modeOf(`${folder}/plants.db.part`), '600')
@@ -256,7 +259,7 @@ t.test('a restored store can be opened by the service of the store before, and b
   chmodSync(file, 0o444)
   t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
   t.equal(modeOf(file), '644', 'its owner can always write it')
-  const command = [process.execPath, 'service/backup.ts', 'restore', copy]
+  const command = program('backup', 'restore', copy)
   t.match(await run(command, { DATABASE_URL: `${DATABASE_URL}.new` }), { code: 0, stderr: '' })
   t.equal(modeOf(`${file}.new`), '600')
 })
@@ -310,7 +313,7 @@ t.test('a copy never overwrites a file, and an error names the wrong word', asyn
   ] as const) {
     t.match(await backup(...words), { code: 1, stdout: '', stderr: message }, words.join(' '))
   }
-  const command = [process.execPath, 'service/backup.ts', 'save', `${folder}/copy.db`]
+  const command = program('backup', 'save', `${folder}/copy.db`)
   const postgres = await run(command, { DATABASE_URL: 'postgres://joe:secret@localhost/plants' })
   t.match(postgres, { code: 1, stderr: 'DATABASE_URL names PostgreSQL: back it up with pg_dump\n' })
   const absent = await run(command, { DATABASE_URL: `sqlite:${folder}/none.db` })

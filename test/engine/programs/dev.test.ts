@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build } from '../../support/helper.ts'
-import { start } from '../../support/process.ts'
-import { copyProject, eventually, freePort, NPM } from '../../support/project.ts'
+import { program, start } from '../../support/process.ts'
+import { copyProject, eventually, freePort, NPM, putTestProduct } from '../../support/project.ts'
 
 const OPERATION = `
   /later/{id}:
@@ -134,7 +134,7 @@ t.test('a change in a folder of service/ restarts the service', async (t) => {
 t.test('a port that is in use is reported in one line', async (t) => {
   const { port } = await build(t)
   const environment = { PORT: String(port), DATABASE_URL: `sqlite:${t.testdir()}/other.db` }
-  const { printed } = await start(t, [process.execPath, 'service/dev.ts'], environment)
+  const { printed } = await start(t, program('dev'), environment)
   await eventually(() => /"msg":"HOST 127\.0\.0\.1, PORT \d+: .*EADDRINUSE.*"\}\n/.test(printed.stdout))
   t.equal(printed.stderr, '')
 })
@@ -142,6 +142,7 @@ t.test('a port that is in use is reported in one line', async (t) => {
 /** Runs `npm run dev` in a copy of the project. */
 async function dev(t: Test, database?: Record<string, string>) {
   const folder = copyProject(t)
+  putTestProduct(folder)
   const port = await freePort()
   const environment = { PORT: String(port), ...(database ?? { DATABASE_URL: `sqlite:${folder}/plants.db` }) }
   const { child, ended, printed } = await start(t, [...NPM, 'run', 'dev'], environment, folder)

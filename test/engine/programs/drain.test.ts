@@ -5,11 +5,11 @@ import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { eventually, freePort, NPM } from '../../support/project.ts'
-import { start, startService } from '../../support/process.ts'
+import { program, start, startService } from '../../support/process.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
 
-const MAIN = [process.execPath, 'service/main.ts']
+const MAIN = program('main')
 
 const database = (t: Test) => ({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, NODE_ENV: 'production' })
 

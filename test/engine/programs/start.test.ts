@@ -6,16 +6,15 @@ import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { assertDocumented } from '../../support/documented.ts'
 import { call } from '../../support/helper.ts'
 import { killAgainAndAgain } from '../../support/kills.ts'
+import { assertDocumented } from '../../support/own.ts'
 import { namesIn } from '../../support/pages.ts'
-import { run, start, startService } from '../../support/process.ts'
-import { copyProject, eventually, NPM } from '../../support/project.ts'
+import { MAIN, run, start, startService } from '../../support/process.ts'
+import { copyProject, eventually, NPM, putTestProduct } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
 
-const MAIN = [process.execPath, 'service/main.ts']
 /** Stands for a terminal; test/system/terminal.test.ts has a real one. */
 const TERMINAL = 'data:text/javascript,process.stdout.isTTY = true'
 const PRODUCTION = { NODE_ENV: 'production' }
@@ -124,7 +123,7 @@ t.test('a request that takes longer than SHUTDOWN_TIMEOUT is cut off', async (t)
 t.test('SIGTERM ends the process normally when nobody reads the log any more', async (t) => {
   const { DATABASE_URL } = await prepare(t)
   const env = { PATH: process.env['PATH'], DATABASE_URL, PORT: '0', ADMIN_PORT: '0', DRAIN_DELAY: '0', ...PRODUCTION }
-  const child = spawn(process.execPath, ['service/main.ts'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, ['test/support/product/main.ts'], { env, stdio: ['ignore', 'pipe', 'ignore'] })
   t.teardown(() => child.kill('SIGKILL'))
   await once(child.stdout, 'data')
   child.stdout.destroy()
@@ -143,7 +142,12 @@ t.test('a signal that arrives while the modules load is not lost', async (t) => 
     } })`
   // Without tap's hooks, because they catch signals.
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath]
-  const command = [...node, '--import', `data:text/javascript,${encodeURIComponent(hook)}`, 'service/main.ts']
+  const command = [
+    ...node,
+    '--import',
+    `data:text/javascript,${encodeURIComponent(hook)}`,
+    'test/support/product/main.ts',
+  ]
   const { code, signal, stdout, stderr } = await run(command, { DATABASE_URL, PORT: '0', ...PRODUCTION })
   t.strictSame({ code, signal, stderr }, { code: 0, signal: null, stderr: '' })
   t.equal(linesOf(stdout).at(-1)?.msg, 'stopped')
@@ -235,7 +239,7 @@ t.test('a fault at start is one line of the log and exit 1', async (t) => {
 t.test('warnings of the runtime are lines of the log', async (t) => {
   const { DATABASE_URL } = await prepare(t)
   const hook = `data:text/javascript,setInterval(() => process.emitWarning('beware'), 20)`
-  const command = [process.execPath, '--import', hook, 'service/main.ts']
+  const command = [process.execPath, '--import', hook, 'test/support/product/main.ts']
   const service = await startService(t, { DATABASE_URL }, command)
   await service.until(/beware/)
   service.child.kill('SIGTERM')
@@ -281,6 +285,7 @@ t.test(
   'a contract whose servers have a path: the log, the welcome and the command with the token say so',
   async (t) => {
     const folder = copyProject(t)
+    putTestProduct(folder)
     const file = `${folder}/openapi.yaml`
     const others = `paths:
   /plants/search:
@@ -313,7 +318,7 @@ t.test(
 
 t.test('each start says where data, docs and tokens are; a terminal gets readable log lines', async (t) => {
   const { file, DATABASE_URL } = await prepare(t)
-  const TERMINALS = [process.execPath, '--import', TERMINAL, 'service/main.ts']
+  const TERMINALS = [process.execPath, '--import', TERMINAL, 'test/support/product/main.ts']
   for (const [plants, known, DOCS, page, command, NODE_ENV] of [
     [0, '0', 'on', '/docs/', TERMINALS, 'production'],
     [1, '1', 'off', '/openapi.yaml', MAIN, 'development'],
@@ -329,7 +334,7 @@ t.test('each start says where data, docs and tokens are; a terminal gets readabl
     await eventually(() => printed.stderr.endsWith('issue <name>\n'))
     t.equal(
       printed.stderr,
-      `\n  Data    ${file} (plants: ${known})\n  Docs    ${address}${page}\n  Token   DATABASE_URL='${DATABASE_URL}' npm run token -- issue <name>\n`,
+      `\n  Data    ${file} (plants: ${known}, notes: 0)\n  Docs    ${address}${page}\n  Token   DATABASE_URL='${DATABASE_URL}' npm run token -- issue <name>\n`,
     )
     child.kill('SIGINT')
     const { code, stdout } = await ended
@@ -340,7 +345,7 @@ t.test('each start says where data, docs and tokens are; a terminal gets readabl
 })
 
 t.test('the command for a token needs no DATABASE_URL where the service has none', async (t) => {
-  const command = [process.execPath, '--import', TERMINAL, resolve('service/main.ts')]
+  const command = [process.execPath, '--import', TERMINAL, resolve('test/support/product/main.ts')]
   const { printed } = await start(t, command, { PORT: '0' }, t.testdir())
   await eventually(() => printed.stderr.includes('\n  Token   npm run token -- issue <name>\n'))
 })

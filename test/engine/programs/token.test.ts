@@ -1,6 +1,6 @@
 import t from 'tap'
 import { build } from '../../support/helper.ts'
-import { run } from '../../support/process.ts'
+import { program, run } from '../../support/process.ts'
 import { eventually, NPM } from '../../support/project.ts'
 import { issueToken } from '../../support/tokens.ts'
 
@@ -9,7 +9,7 @@ const DATABASE_URL = `sqlite:${folder}/plants.db`
 const { call, store } = await build(t, { DATABASE_URL })
 
 /** Runs the command while the service runs. */
-const token = (...words: string[]) => run([process.execPath, 'service/token.ts', ...words], { DATABASE_URL })
+const token = (...words: string[]) => run(program('token', ...words), { DATABASE_URL })
 const status = async (token: string) => (await call({ path: '/plants', token })).status
 
 t.test(
@@ -48,7 +48,7 @@ t.test('without -- for npm, no token silently gets another lifetime', async (t) 
     [['issue', 'carol', '1h'], 'true'],
   ] as const) {
     const environment = { DATABASE_URL, npm_config_expires: option }
-    const older = await run([process.execPath, 'service/token.ts', ...words], environment)
+    const older = await run(program('token', ...words), environment)
     const stderr = 'npm took --expires as its own option: write -- before the words\n'
     t.match(older, { code: 1, stdout: '', stderr })
   }
@@ -156,7 +156,7 @@ t.test('an error of the configuration or the store is one line', async (t) => {
     ['mysql:x', /^DATABASE_URL must be sqlite:<file>.*\n$/],
     [`sqlite:${folder}/no/such/plants.db`, /^DATABASE_URL sqlite:.*\n$/],
   ] as const) {
-    const { code, stdout, stderr } = await run([process.execPath, 'service/token.ts', 'list'], { DATABASE_URL: url })
+    const { code, stdout, stderr } = await run(program('token', 'list'), { DATABASE_URL: url })
     t.strictSame({ code, stdout }, { code: 1, stdout: '' })
     t.match(stderr, message)
   }

@@ -154,6 +154,20 @@ t.test('items that have waited for nearly all of their time are refused, and the
   t.equal(batches.waiting, 0)
 })
 
+t.test('an item whose turn does not come is refused in time', async (t) => {
+  const { ends, batches } = batcher({ timeout: 200, max: 1 })
+  const first = batches.add('a')
+  await nextTurn()
+  const begun = performance.now()
+  const alive = setInterval(() => undefined, 1000)
+  t.teardown(() => clearInterval(alive))
+  await t.rejects(batches.add('b'), { message: 'too many requests wait' })
+  t.ok(performance.now() - begun < 200)
+  t.equal(batches.waiting, 0)
+  ends[0]?.resolve(undefined)
+  await Promise.all([first, batches.idle()])
+})
+
 t.test('a batcher whose items are all refused goes on', async (t) => {
   const { begun, ends, batches } = batcher({ timeout: 1000 })
   const refused = Array.from({ length: 3 }, () => t.rejects(batches.add('x', performance.now())))

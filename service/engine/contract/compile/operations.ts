@@ -90,10 +90,8 @@ export function readOperations(
       const id = (operation.operationId ??= nameOperation(context, each))
       if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
       ids.add(id)
-      if (operation.requestBody !== undefined && /^(get|delete)$/.test(method)) {
-        const instead = 'write put, post or patch, or a query parameter'
-        refuse(operation, `a body of ${method} is not served: ${instead}`, 'requestBody')
-      }
+      if (operation.requestBody !== undefined && method === 'get')
+        refuse(operation, 'a body of get is not served: write post, or a query parameter', 'requestBody')
       const local = [operation, item].find(({ servers }) => servers !== undefined)
       if (local) note(local, 'of these servers only the path counts, and only that of the first', 'servers')
       const at = (local ? readPrefix(context, local) : prefix) + path
@@ -183,10 +181,10 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   refuseAll(context, parameter, PARAMETER_REFUSALS)
   if (style !== usual) refuse(parameter, `style: ${style} of ${name} is not served: leave it out`, 'style')
   if (place === 'path' && !required) refuse(parameter, 'a parameter in a path needs "required: true"')
-  const reading = readingOf(schema, explode)
+  const reading = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
   if (reading === undefined) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
-  else if (reading.list !== null && place !== 'query')
-    refuse(parameter, `the list ${name} is not served: write "in: query", or "type: string"`, 'schema')
+  else if (reading.list !== null && place === 'path')
+    refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
   const id = schemas.add(schema, 'request')
   const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
   return {

@@ -1,6 +1,6 @@
 // Finds out which values a schema allows: by its own keywords, its reference and its composition (`allOf`, `anyOf`, ...).
 import type { BytesRule, Reading } from '../compiled.ts'
-import { deref, resolveReference } from './references.ts'
+import { deref, member, resolveReference } from './references.ts'
 import { isObject } from '../validation.ts'
 
 type Resolve = (node: unknown) => unknown
@@ -79,14 +79,15 @@ export function textTypes(schema: unknown): string[] {
   return types.filter((type) => !types.includes('number') || type !== 'integer')
 }
 
-const ANNOTATIONS = /^(title|description|examples?|deprecated|\$ref|contentMediaType|format)$/
+const ANNOTATIONS = /^(title|description|examples?|externalDocs|deprecated|\$ref|contentMediaType|format|x-.*)$/
+const BYTES = { type: 'string', contentEncoding: 'binary' }
 
 /** What a schema says of bytes: nothing but their length. Undefined if it says more. */
 export function bytesRule(schema: unknown): BytesRule | undefined {
   const rule: Record<string, number> = {}
   for (const [key, value] of allParts(schema).flatMap((part) => Object.entries(part))) {
     if (/^(min|max)Length$/.test(key)) rule[key] = Number(value)
-    else if (!ANNOTATIONS.test(key) && !(key === 'type' && value === 'string')) return undefined
+    else if (!ANNOTATIONS.test(key) && member(BYTES, key) !== value) return undefined
   }
   return rule
 }
@@ -95,7 +96,7 @@ export function bytesRule(schema: unknown): BytesRule | undefined {
 export function isFile(schema: unknown): boolean {
   const parts = allParts(schema)
   const isBinary = parts.some((part) => part['format'] === 'binary' || part['contentMediaType'] !== undefined)
-  return isBinary && !parts.some((part) => part['contentEncoding'] !== undefined)
+  return isBinary && parts.every(({ contentEncoding = 'binary' }) => contentEncoding === 'binary')
 }
 
 /** The schemas within a schema that its values may fit, one by one; without alternatives, the schema itself. */

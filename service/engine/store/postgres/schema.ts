@@ -1,9 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './pool.ts'
-import type { Collections, Stored } from '../store.ts'
-import type { Columns } from './access.ts'
+import type { Collections, KeyType, Stored } from '../store.ts'
 import { errorCode, isFinal } from './errors.ts'
+
+/** A table of a collection: its columns in the order owner, key and item. */
+export interface Columns {
+  readonly name: string
+  readonly type: KeyType
+  readonly columns: readonly [owner: string, key: string, item: string]
+}
 
 /** An upgrade of the schema by one version. */
 export interface Version {
@@ -16,7 +22,7 @@ export interface Version {
   readonly statements: readonly string[]
 }
 
-/** The versions of the table of tokens, from 1. To change it, add a version. `$text` is a text type compared by bytes. */
+/** The versions of the schema, from 1. To change the table of tokens, add one. `$text` is a text type compared by bytes. */
 export const VERSIONS: readonly Version[] = [
   {
     oldest: 1,
@@ -31,16 +37,17 @@ export const VERSIONS: readonly Version[] = [
     ],
   },
   { oldest: 1, statements: ['ALTER TABLE tokens ADD COLUMN IF NOT EXISTS scopes TEXT'] },
+  { oldest: 1, statements: [] }, // new tables of collections have columns that older programs do not know
 ]
 
-/** One row: the version of the schema, and the oldest version of the program that can work with it. */
-const versionTable = (name: string) => [
+/** One row: the version of the schema, and the oldest version of the program that can work with it: at first, this one. */
+const versionTable = (name: string, known: number) => [
   `CREATE TABLE IF NOT EXISTS ${name} (
     one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1),
     version INTEGER NOT NULL,
     oldest INTEGER NOT NULL
   )`,
-  `INSERT INTO ${name} (one, version, oldest) VALUES (1, 0, 0) ON CONFLICT DO NOTHING`,
+  `INSERT INTO ${name} (one, version, oldest) VALUES (1, 0, ${known}) ON CONFLICT DO NOTHING`,
 ]
 
 /** Error codes if another process makes the same change at the same time: the object exists, or is locked. */
@@ -81,13 +88,13 @@ async function upgrade(query: Query, table: string, versions: readonly Version[]
   const current = await readVersion(query, table, versions.length)
   const next = versions[current ?? 0]
   if (next === undefined) return false
-  if (current === undefined) for (const statement of versionTable(table)) await query(statement)
+  if (current === undefined) for (const statement of versionTable(table, versions.length)) await query(statement)
   const text = await textType(query)
   for (const statement of next.statements) {
     await query(statement.replaceAll('$text', text), [], undefined, UPGRADE_TIMEOUT)
   }
   // Changes nothing if another process was faster.
-  const count = `UPDATE ${table} SET version = version + 1, oldest = $1 WHERE version = $2`
+  const count = `UPDATE ${table} SET version = version + 1, oldest = GREATEST(oldest, $1) WHERE version = $2`
   await query(count, [next.oldest, current ?? 0])
   return true
 }

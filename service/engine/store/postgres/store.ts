@@ -23,7 +23,7 @@ export class PostgresStore implements Store {
   private constructor(pool: Pool, tables: Awaited<ReturnType<typeof prepareSchema>>, timeout: number) {
     const { read, write, parallelReads: parallel } = pool
     this.timeout = timeout
-    this.steps = runSteps(Math.ceil(parallel / 2))
+    this.steps = runSteps(Math.ceil(parallel / 2), timeout)
     this.#pool = pool
     const onCommit = (writes: number) => {
       this.#commits += 1

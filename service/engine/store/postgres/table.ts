@@ -2,9 +2,8 @@ import { STEP_LENGTH } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
 import type { Row } from '../tokens.ts'
 import type { Entry, Key, KeyType, Rows, Step, Table } from '../store.ts'
-import type { Access, Columns } from './access.ts'
-import { Updates } from './updates.ts'
-import { Writes } from './writes.ts'
+import type { Columns } from './schema.ts'
+import { type Access, MAX_WRITES, timeLeft, Writes } from './writes.ts'
 
 /** Bytes that one statement may return, and the part of one owner. */
 const MAX_LENGTH = 16 * STEP_LENGTH
@@ -17,6 +16,14 @@ const ENTRIES = 500
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
 
+interface Place {
+  readonly owner: string
+  readonly key: Key
+}
+interface Update extends Place {
+  readonly change: (text: string) => string | undefined
+}
+
 /** The table of a collection on PostgreSQL. */
 export class PostgresTable implements Table {
   readonly key: KeyType
@@ -24,8 +31,8 @@ export class PostgresTable implements Table {
   readonly #sql: ReturnType<typeof statements>
   readonly #columns: Columns
   readonly #writes: Writes
-  readonly #updates: Updates
-  readonly #finds: Batcher<[owner: string, key: Key], string | undefined>
+  readonly #updates: Batcher<Update, string | undefined>
+  readonly #finds: Batcher<Place, string | undefined>
   readonly #steps: Batcher<Step, Rows>
 
   constructor(access: Access, columns: Columns) {
@@ -34,13 +41,20 @@ export class PostgresTable implements Table {
     this.#columns = columns
     this.#sql = statements(columns)
     this.#writes = new Writes(access, columns)
-    this.#updates = new Updates(access, columns)
     const { parallel, timeout } = access
+    // Those of one item run one after the other: only other processes can be faster than one of them.
+    const one = { shareOf: ({ owner, key }: Update) => `${owner}\0${key}`, maxShare: 1 }
+    this.#updates = new Batcher(
+      async (batch) => {
+        await Promise.all(batch.map((each) => this.#update(each.item, each.end).then(each.resolve, each.reject)))
+      },
+      { max: MAX_WRITES, timeout, ...one },
+    )
     this.#finds = new Batcher((batch) => this.#find(batch), { max: MAX_FINDS, eager: true, parallel, timeout })
     this.#steps = new Batcher((batch) => this.#read(batch), {
       max: MAX_LENGTH,
-      weigh: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
       shareOf: ({ owner }) => owner,
+      weigh: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
       maxShare: MAX_OWNER_LENGTH,
       parallel,
       timeout,
@@ -48,19 +62,19 @@ export class PostgresTable implements Table {
   }
 
   async create(owner: string, key: Key, text: string): Promise<string> {
-    return (await this.#writes.add('create', owner, key, text)) ?? text
+    return (await this.#writes.add({ kind: 'create', owner, key, text, before: '' })) ?? text
   }
 
   async delete(owner: string, key: Key): Promise<boolean> {
-    return (await this.#writes.add('delete', owner, key, '')) !== undefined
+    return (await this.#writes.add({ kind: 'delete', owner, key, text: '', before: '' })) !== undefined
   }
 
-  update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined> {
+  update(owner: string, key: Key, change: Update['change']): Promise<string | undefined> {
     return this.#updates.add({ owner, key, change })
   }
 
   find(owner: string, key: Key): Promise<string | undefined> {
-    return this.#finds.add([owner, key])
+    return this.#finds.add({ owner, key })
   }
 
   read(step: Step, latest: number): Promise<Rows> {
@@ -84,15 +98,30 @@ export class PostgresTable implements Table {
   }
 
   async idle(): Promise<void> {
-    await Promise.all([this.#writes.idle(), this.#updates.idle()])
+    await this.#updates.idle()
+    await this.#writes.idle()
   }
 
-  /** One statement finds all items that are requested at the same time. */
-  async #find(batch: readonly Batched<[owner: string, key: Key], string | undefined>[]): Promise<void> {
-    const columns = [0, 1].map((column) => batch.map(({ item }) => item[column]))
+  /** Changes what is stored, unless another process has changed it meanwhile; then again. */
+  async #update({ change, ...place }: Update, end: number): Promise<string | undefined> {
+    for (;;) {
+      const before = await this.#finds.add(place, end)
+      const text = before === undefined ? undefined : change(before)
+      if (before === undefined || text === undefined) return before
+      if ((await this.#writes.add({ kind: 'update', ...place, text, before }, end)) !== undefined) return text
+    }
+  }
+
+  /** One statement finds the items that are requested at the same time, as many as an owner may get; the next one the others. */
+  async #find(batch: readonly Batched<Place, string | undefined>[]): Promise<void> {
+    const columns = [batch.map(({ item }) => item.owner), batch.map(({ item }) => item.key)]
     const { rows } = await this.#access.read(this.#sql.find, columns, this.#name('find'), timeLeft(batch))
-    const found = new Map(rows.map(({ n, item }) => [Number(n), String(item)]))
-    for (const [at, { resolve }] of batch.entries()) resolve(found.get(at + 1))
+    const found = new Map(rows.map(({ n, item }) => [Number(n), item]))
+    for (const [at, { item, end, resolve, reject }] of batch.entries()) {
+      const text = found.get(at + 1)
+      if (text === null) this.#finds.add(item, end).then(resolve, reject)
+      else resolve(typeof text === 'string' ? text : undefined)
+    }
   }
 
   /** One statement reads all steps that are requested at the same time, and each step once. */
@@ -140,11 +169,6 @@ export class PostgresTable implements Table {
   }
 }
 
-/** Milliseconds until the first item of a batch must be settled. */
-function timeLeft(batch: readonly { readonly end: number }[]): number {
-  return Math.min(...batch.map(({ end }) => end)) - performance.now()
-}
-
 function statements({ name, type, columns: [owner, key, item] }: Columns) {
   const sqlType = type === 'text' ? 'text' : 'int8'
   const from = type === 'text' ? '>' : '>='
@@ -158,7 +182,10 @@ function statements({ name, type, columns: [owner, key, item] }: Columns) {
     ) AS taken
     WHERE before < ${length} AND (${end} IS NULL OR key <= ${end})`
   return {
-    find: `SELECT n, ${item} AS item FROM unnest($1::text[], $2::${sqlType}[]) WITH ORDINALITY AS asked (of, at, n)
+    find: `SELECT n, CASE
+        WHEN sum(octet_length(${item})) OVER (PARTITION BY of ORDER BY n) - octet_length(${item}) < ${MAX_OWNER_LENGTH}
+        THEN ${item} END AS item
+      FROM unnest($1::text[], $2::${sqlType}[]) WITH ORDINALITY AS asked (of, at, n)
       JOIN "${name}" ON ${owner} = of AND ${key} = at`,
     skip: `SELECT ${key} AS key FROM "${name}" WHERE ${owner} = $1 AND ${key} ${from} $2 ORDER BY ${key} LIMIT 1 OFFSET $3`,
     entries: `SELECT ${owner} AS owner, ${key} AS key, ${item} AS item FROM "${name}"

@@ -5,13 +5,14 @@ import { fromToken, toToken } from '../tokens.ts'
 import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
-import { WriteAheadLog } from './wal.ts'
 import { LOOK_INTERVAL } from './watch.ts'
 import type { Collections, Figures, Limits, Monitor, Store, StoredToken, Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
 const CHECKPOINT_INTERVAL = 500
+/** Bytes of the log above which it is truncated after a checkpoint. */
+const MAX_LOG_BYTES = 64 << 20
 const BATCHES = { max: Infinity, eager: true }
 
 /** The embedded store, on SQLite. Only one service may use it. */
@@ -27,12 +28,10 @@ export class SqliteStore implements Store {
   readonly #batcher = new Batcher<() => unknown, unknown>((batch) => this.#commit(batch), BATCHES)
   // The reads of one turn run one after the other: each then costs half of what it costs between other work.
   readonly #reads = new Batcher<undefined, undefined>((all) => all.map(({ resolve }) => resolve(undefined)), BATCHES)
-  readonly #wal: WriteAheadLog
   readonly #onFailure: Monitor['onFailure'] | undefined
   readonly #looking: NodeJS.Timeout | undefined
   /** Why the store can't be used any more. */
   #failure: unknown
-  #reported: Promise<void> | undefined
   #commits = 0
   #writes = 0
   #writesSinceCheckpoint = 0
@@ -57,7 +56,6 @@ export class SqliteStore implements Store {
     this.#sql = prepareStatements(db, [...this.tables.keys()])
     // In production a new file usually means that a volume is missing.
     if (this.#file.isNew) monitor?.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
-    this.#wal = new WriteAheadLog(this.#file.files, db, access.run)
     if (monitor !== undefined) this.#looking = setInterval(() => this.#look(), LOOK_INTERVAL).unref()
   }
 
@@ -85,7 +83,7 @@ export class SqliteStore implements Store {
   }
 
   figures(): Figures {
-    return { commits: this.#commits, writes: this.#writes, walBytes: this.#wal.bytes }
+    return { commits: this.#commits, writes: this.#writes, walBytes: this.#file.files.logBytes }
   }
 
   async isEmpty(): Promise<boolean> {
@@ -96,7 +94,6 @@ export class SqliteStore implements Store {
     await Promise.all([this.#batcher.idle(), this.#reads.idle()])
     clearInterval(this.#looking)
     this.#look()
-    await this.#reported
     this.#file.close()
   }
 
@@ -105,7 +102,7 @@ export class SqliteStore implements Store {
     const fault = this.#failure === undefined && this.#db.isOpen ? this.#file.files.findFault() : undefined
     if (fault === undefined) return
     this.#file.close()
-    this.#fail(Promise.resolve(fault.message), new Error(fault.message))
+    this.#fail(fault.message, new Error(fault.message))
   }
 
   /** Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
@@ -114,15 +111,15 @@ export class SqliteStore implements Store {
     try {
       return sql()
     } catch (error) {
-      const message = finalMessage(error, this.#db, sql)
+      const message = finalMessage(error)
       if (message !== undefined) throw this.#fail(message, error)
       throw isTemporary(error) ? new StoreUnavailable(String(error), { cause: error }) : error
     }
   }
 
   /** Reports a final error, and refuses every later call. */
-  #fail(message: Promise<string>, error: unknown): StoreUnavailable {
-    if (this.#failure === undefined) this.#reported = message.then((text) => this.#onFailure?.(text, error))
+  #fail(message: string, error: unknown): StoreUnavailable {
+    if (this.#failure === undefined) this.#onFailure?.(message, error)
     this.#failure ??= error
     return new StoreUnavailable('the store has failed', { cause: error })
   }
@@ -159,7 +156,22 @@ export class SqliteStore implements Store {
     this.#writesSinceCheckpoint += batch.length
     if (this.#writesSinceCheckpoint < CHECKPOINT_INTERVAL) return
     this.#writesSinceCheckpoint = 0
-    this.#wal.checkpoint()
+    this.#checkpoint()
+  }
+
+  /** Copies the log into the file, and truncates it if it is long. SQLite's automatic checkpoints hide I/O errors. */
+  #checkpoint(): void {
+    const { files } = this.#file
+    if (files.findFault()?.canClose === false) return // it would spread the damage
+    try {
+      const { log, checkpointed } = this.#run(() => this.#db.prepare('PRAGMA wal_checkpoint').get()) ?? {}
+      files.findFault() // remembers the size of the file
+      // If a reader in another process still uses the log, it is truncated later.
+      if (log !== checkpointed || files.logBytes <= MAX_LOG_BYTES) return
+      this.#run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error // StoreUnavailable: the next checkpoint tries again
+    }
   }
 
   #isInTransaction(): boolean {

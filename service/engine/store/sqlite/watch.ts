@@ -1,5 +1,5 @@
 // Looks at the files of an open database: only SQLite may remove, replace, shorten or overwrite them.
-import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { lockPath } from './lock.ts'
 
 /** Milliseconds between two looks at the files. */
@@ -49,11 +49,10 @@ export class DatabaseFiles {
   /**
    * What happened to the files since the last call, which remembers their sizes; undefined if they are as SQLite left them.
    * Not inside a transaction.
-   * @param looksForLocks false where it must be fast
    */
-  findFault(looksForLocks = true): Fault | undefined {
+  findFault(): Fault | undefined {
     try {
-      return this.#findFault(looksForLocks)
+      return this.#findFault()
     } catch {
       return undefined // the system does not tell
     }
@@ -65,7 +64,7 @@ export class DatabaseFiles {
     closeSync(this.#index)
   }
 
-  #findFault(looksForLocks: boolean): Fault | undefined {
+  #findFault(): Fault | undefined {
     const [path = '', log = '', index = ''] = this.#paths
     const now = look(this.#paths)
     const isSame = (n: number) => now[n]?.ino === this.#known[n]?.ino && now[n]?.dev === this.#known[n]?.dev
@@ -79,7 +78,6 @@ export class DatabaseFiles {
     if (!this.#isLogWhole()) return damaged(log)
     const other = this.#paths.find((_, n) => !isSame(n))
     if (other !== undefined) return { message: `${other} was removed or replaced`, canClose: true }
-    if (looksForLocks && keepsLock()) return { message: `a lock of ${index} could not be released`, canClose: false }
     this.#known = now
     return undefined
   }
@@ -134,15 +132,4 @@ function look(paths: readonly string[]) {
 
 function sizeOf(stats: { readonly size: bigint } | undefined): number {
   return Number(stats?.size ?? 0)
-}
-
-const LOCKS = '/proc/locks' // https://man7.org/linux/man-pages/man5/proc_locks.5.html
-
-/**
- * Whether this process has a write lock on an index (bytes 120 to 127) between two statements. If SQLite fails to release
- * one, it reports nothing, and says "database is locked" from then on.
- */
-function keepsLock(): boolean {
-  const lines = existsSync(LOCKS) ? readFileSync(LOCKS, 'utf8').split('\n') : []
-  return lines.some((line) => new RegExp(` WRITE +${process.pid} \\S+ 12[0-7] 12[0-7]$`).test(line))
 }

@@ -151,6 +151,7 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
       ['/a.tar.gz', 200, '{"id":"a"}'],
       ['/a:archive', 200, '{"id":"a"}'],
       ['/a%3Aarchive', 404],
+      [{ method: 'PUT', url: '/a%3Aarchive' }, 404],
       ['/near/-1.5--2', 200, '{"lat":-1.5,"l-n.g":-2}'],
       ['/near/1-2-3', 400, /path\/l-n.g must be a number/],
       ['/near/-', 404],

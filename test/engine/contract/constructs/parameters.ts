@@ -91,8 +91,16 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
       ['/x?b=c&b=d', 400, /must not be repeated/],
     ],
   },
-  'a list in a path or a header': {
-    yaml: refused('in: header\nschema: { type: array, items: { type: string } } # here'),
+  'a list in a header: `1, 2`': {
+    yaml: '      parameters: [{ name: X-A, in: header, schema: { type: array, items: { type: integer } } }]',
+    asks: [
+      [{ url: '/x', headers: { 'x-a': '1 ,2,' } }, 200, '{"header":{"X-A":[1,2]}}'],
+      [{ url: '/x', headers: { 'x-a': '' } }, 200, '{"header":{"X-A":[]}}'],
+      [{ url: '/x', headers: { 'x-a': 'b' } }, 400, /header\/X-A\/0 must be an integer/],
+    ],
+  },
+  'a list in a path': {
+    yaml: `paths:\n  /{a}:\n    get:\n      operationId: run\n      parameters:\n        - name: a\n          in: path\n          required: true\n          schema: { type: array } # here\n      responses: { '204': { description: Done } }\n`,
     says: 'write "in: query"',
   },
   '`style` other than the default, `deepObject` for one': {

@@ -109,7 +109,21 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
     }),
     asks: [['/x', 200, '[1,2,3]']],
   },
-  '`text/event-stream`, XML, forms and media types with `*` as responses': {
+  'a range of media types of a response: the method says which; `*/*` with a schema that is not bytes is JSON': {
+    yaml: `      parameters: [{ name: a, in: query, schema: { type: string } }]
+      responses:
+        '200': { description: Done, content: { 'image/*': { schema: { type: string, format: binary } } } }
+        '201': { description: Done, content: { '*/*': { schema: { type: object } } } }`,
+    run: async ({ query }) => {
+      if (asked(query) === '') return { status: 201, body: { n: 1n } }
+      return { status: 200, type: 'image/png', body: Buffer.from('PNG') }
+    },
+    asks: [
+      ['/x?a=1', 200, 'PNG'],
+      ['/x', 201, '{"n":1}'],
+    ],
+  },
+  '`text/event-stream`, XML and forms as responses': {
     yaml: responses(
       `'200':\n  description: Done\n  content:\n    text/event-stream: { schema: { type: string } } # here`,
     ),

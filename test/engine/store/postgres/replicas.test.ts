@@ -6,9 +6,9 @@ import { call } from '../../../support/helper.ts'
 import { type Operation, violations } from '../../../support/history-check.ts'
 import { type Caller, observe, ownerOf, runHistory, toKey } from '../../../support/history.ts'
 import { startPostgres } from '../../../support/postgres.ts'
-import { run } from '../../../support/process.ts'
+import { program, run } from '../../../support/process.ts'
 import { runFaults, startRelay, startReplicas } from '../../../support/replicas.ts'
-import { FIRST_COUNT } from '../../../support/second-product.ts'
+import { FIRST_COUNT } from '../../../support/product/note-service.ts'
 import { openTestStore } from '../../../support/stores.ts'
 import { issueToken } from '../../../support/tokens.ts'
 
@@ -107,7 +107,7 @@ t.test(
 
 t.test('a token is valid on all replicas at once, and refused on all within 5 s of its revocation', async (t) => {
   const token = async (...words: string[]) => {
-    const { code, stdout } = await run([process.execPath, 'service/token.ts', ...words], { DATABASE_URL: url })
+    const { code, stdout } = await run(program('token', ...words), { DATABASE_URL: url })
     t.equal(code, 0)
     return stdout.trim()
   }

@@ -19,7 +19,7 @@ async function runWatched(
   const environment = { ...fault, DATABASE_URL: `sqlite:${data}/plants.db`, CALLS: `${data}.calls` }
   // Without tap's hooks, because they use files.
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts']
-  const ended = await run([...node, 'service/backup.ts', ...words], environment)
+  const ended = await run([...node, 'test/support/product/backup.ts', ...words], environment)
   const lines = existsSync(environment.CALLS) ? readFileSync(environment.CALLS, 'utf8').split('\n').slice(0, -1) : []
   return { ended, data, calls: lines.map((line) => JSON.parse(line) as unknown[]) } // as file-calls.ts writes them
 }

@@ -53,7 +53,7 @@ for (const signal of [undefined, 'SIGTERM'] as const) {
     const { code, stdout } = await ended
     t.equal(code, 1)
     const fatal = lines(stdout).filter(({ level }) => level === 60)
-    t.match(fatal, [{ msg: 'the database is corrupt', err: { errcode: 11 } }])
+    t.match(fatal, [{ msg: 'the database is corrupt, or its disk fails', err: { errcode: 11 } }])
     t.equal(fatal.length, 1)
   })
 }

@@ -98,7 +98,7 @@ t.test(
     await create(store, 1)
     const mounted = `${t.testdirName}/a mounted file.db` // mountinfo escapes the space
     writeFileSync(mounted, '')
-    const script = 'mount --bind "$1" "$2" && exec "$3" service/token.ts list'
+    const script = 'mount --bind "$1" "$2" && exec "$3" test/support/product/token.ts list'
     const command = [...unshare, 'sh', '-c', script, 'sh', file, mounted, process.execPath]
     t.match(await run(command, { DATABASE_URL: `sqlite:${mounted}` }), {
       code: 1,

@@ -82,7 +82,7 @@ t.test('when the log can not grow (EFBIG), a failed commit is 503, and the servi
   await store.close()
   const environment = { DATABASE_URL: `sqlite:${file}`, NODE_COMPILE_CACHE: '', NODE_V8_COVERAGE: '' }
   // Blocks of 512 or 1024 bytes: it depends on the shell.
-  const command = ['sh', '-c', 'ulimit -f 400 && exec "$0" "$@"', process.execPath, 'service/main.ts']
+  const command = ['sh', '-c', 'ulimit -f 400 && exec "$0" "$@"', process.execPath, 'test/support/product/main.ts']
   const { port, adminPort, child, ended } = await startService(t, environment, command)
   const answered: number[] = []
   let refused = 0

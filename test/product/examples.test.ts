@@ -1,7 +1,8 @@
 // The examples of errors in openapi.yaml are answers that the service gives.
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { operations } from '../support/contract.ts'
+import { product } from '../../service/product.ts'
+import { contractOf } from '../support/contract.ts'
 import { build, type Call } from '../support/helper.ts'
 import { exampleOf, toCall } from '../support/requests.ts'
 
@@ -19,13 +20,13 @@ const CHANGES: Readonly<Record<string, Partial<Call>>> = {
 // Nothing is known here of what other operations refuse.
 const KNOWN = new Set(Object.keys(CHANGES).map((name) => name.split(' ')[0]))
 
-for (const operation of operations.filter(({ id }) => KNOWN.has(id))) {
+for (const operation of contractOf(product).operations.filter(({ id }) => KNOWN.has(id))) {
   for (const [status, { examples }] of operation.responses) {
     const name = `${operation.id} ${status}`
     if (/^[23]/.test(status)) continue
 
     t.test(`the example of ${name} is what the service answers`, async (t) => {
-      const { call, store, token } = await build(t)
+      const { call, store, token } = await build(t, {}, product)
       const caller = await token('caller')
       await call({ method: 'POST', path: '/plants', token: caller, body: { id: 7, name: 'Monstera deliciosa' } })
       if (status === '503') await store.close()

@@ -1,0 +1,16 @@
+// The tests that come from a contract, on another product: its contract has two collections, one of them by text, and its
+// items have an int64. It runs in processes of its own, on both stores.
+import { globSync } from 'node:fs'
+import t from 'tap'
+import { startPostgres } from '../support/postgres.ts'
+
+const server = await startPostgres(t)
+const files = globSync('test/contract/*.test.ts').filter((file) => !file.endsWith('second.test.ts'))
+
+for (const store of ['sqlite', 'postgres']) {
+  for (const file of files) {
+    const database = store === 'postgres' ? { DATABASE_URL: await server.createDatabase() } : {}
+    const env = { ...process.env, PRODUCT: 'test/support/product/product.ts', ...database }
+    t.spawn(process.execPath, [file], { env, name: `${file} on ${store}` })
+  }
+}

@@ -1,0 +1,23 @@
+// What the tests that come from a contract run on.
+import { resolve } from 'node:path'
+import type { Test } from 'tap'
+import type { Product } from '../../service/engine/index.ts'
+import { allowOf as allowedBy, contractOf } from '../support/contract.ts'
+import { build, type Service } from '../support/helper.ts'
+
+const { PRODUCT = 'service/product.ts', DATABASE_URL } = process.env
+
+// The product of the project; second.test.ts names another one, and a database.
+const { product }: { product: Product } = await import(resolve(PRODUCT))
+
+export const { operations, paths } = contractOf(product)
+
+/** The methods of a path, as `Allow` names them. */
+export function allowOf(path: string): string {
+  return allowedBy(contractOf(product), path)
+}
+
+/** Starts the product. */
+export function start(t: Test): Promise<Service> {
+  return build(t, DATABASE_URL === undefined ? {} : { DATABASE_URL, DATABASE_TIMEOUT: '10' }, product)
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { execFile, spawnSync } from 'node:child_process'
+import t from 'tap'
+import { product } from '../../service/product.ts'
+import { build } from '../support/helper.ts'
+
+const readme = readFileSync('README.md', 'utf8')
+const hasCurl = spawnSync('curl', ['--version']).status === 0
+
+t.test(
+  'the first session of the README works as printed',
+  { skip: hasCurl ? false : 'curl is not installed' },
+  async (t) => {
+    const file = `${t.testdir()}/plants.db`
+    const { port } = await build(t, { DATABASE_URL: `sqlite:${file}` }, product)
+    const [, session = ''] = /```console\n(.*?)```/s.exec(readme) ?? []
+    const script = session
+      .replaceAll(/^(?!\$ ).*\n/gm, '')
+      .replaceAll(/^\$ (.*)/gm, '$1; echo')
+      .replaceAll(':3000/', `:${port}/`)
+    const expected = session.replaceAll(/^\$ .*\n/gm, '')
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], {
+      env: { ...process.env, DATABASE_URL: `sqlite:${file}` },
+    })
+    // curl also prints its progress to standard error.
+    const [expiry = ''] = /^The token for alice.*\n/m.exec(stderr) ?? []
+    const withoutTime = (text: string) => text.replaceAll(/\d{4}-[\d:.T-]+Z/g, '<time>')
+    t.equal(withoutTime(expiry + stdout.replaceAll(/\r?\n+/g, '\n').trimStart()), withoutTime(expected))
+  },
+)

@@ -1,0 +1,4 @@
+import { copy } from '../../../service/engine/index.ts'
+import { product } from './product.ts'
+
+await copy(product)

@@ -1,0 +1,3 @@
+import { dev } from '../../../service/engine/index.ts'
+
+await dev(() => import('./product.ts'))

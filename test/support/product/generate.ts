@@ -1,0 +1,4 @@
+import { generate } from '../../../service/engine/index.ts'
+import { product } from './product.ts'
+
+await generate(product)

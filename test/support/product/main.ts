@@ -1,0 +1,4 @@
+import { start } from '../../../service/engine/index.ts'
+import { product } from './product.ts'
+
+await start(product)

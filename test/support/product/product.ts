@@ -1,0 +1,13 @@
+import { defineProduct } from '../../../service/engine/index.ts'
+import { contract } from './contract.gen.ts'
+import { NoteService } from './note-service.ts'
+import { PlantService } from './plant-service.ts'
+
+/** The product of the engine's tests: whatever openapi.yaml and service/product.ts say, they go on. */
+export const product = defineProduct({
+  name: 'plants',
+  tokenPrefix: 'plant',
+  contract,
+  collections: { plants: { schema: 'Plant', key: 'int64' }, notes: { schema: 'Note', key: 'text' } },
+  services: ({ plants, notes }) => [new PlantService(plants), new NoteService(plants, notes)],
+})
