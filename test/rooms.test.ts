@@ -44,6 +44,16 @@ t.test('the engine has one door, and imports nothing of the product', async (t) 
   t.strictSame(filesWith(/plant/i).filter(inEngine), [], 'the engine does not name the product')
 })
 
+t.test('the tests of the engine know nothing of the product', async (t) => {
+  for (const file of globSync('test/{engine,fuzz,support}/**/*.ts')) {
+    if (file === 'test/support/statuses.ts') continue // it is run for the contract of the project
+    const names = ts.preProcessFile(readFileSync(file, 'utf8')).importedFiles.map(({ fileName }) => fileName)
+    const targets = names.map((name) => relative('.', resolve(dirname(file), name)))
+    const wrong = targets.filter((to) => to.startsWith('service/') && !to.startsWith('service/engine/'))
+    t.strictSame(wrong, [], file)
+  }
+})
+
 t.test('rooms import downwards only', async (t) => {
   for (const [file, targets] of imports) {
     for (const to of inEngine(file) ? targets : []) {

@@ -12,7 +12,7 @@ import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
 import { mutantsOf, unviolated } from '../support/schemas-violations.ts'
 import { badCredentials } from '../support/tokens.ts'
-import { allowOf, operations, paths, start } from './subject.ts'
+import { allowOf, INPUTS, operations, paths, start } from './subject.ts'
 
 const service = await start(t)
 const { call, raw, token } = service
@@ -58,7 +58,7 @@ for (const operation of operations) {
       const answer = await call({ ...request, token: caller })
       if (refuses(answer)) throw new Error(`${id} answered ${answer.status} ${answer.text}`)
     })
-    await fc.assert(property, { numRuns: 200, includeErrorInReport: true })
+    await fc.assert(property, { numRuns: INPUTS, includeErrorInReport: true })
   })
 
   if (operation.isGuarded) {

@@ -12,6 +12,9 @@ const { product }: { product: Product } = await import(resolve(PRODUCT))
 
 export const { operations, paths } = contractOf(product)
 
+/** How many valid inputs of an operation are tried. */
+export const INPUTS = DATABASE_URL === undefined ? 200 : 30
+
 /** The methods of a path, as `Allow` names them. */
 export function allowOf(path: string): string {
   return allowedBy(contractOf(product), path)

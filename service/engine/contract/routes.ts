@@ -6,9 +6,9 @@ import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './errors.ts'
 import { parametersReader, routerName } from './parameters.ts'
-import { type Formats, Validators } from './validation.ts'
+import { Validators } from './validation.ts'
 import './skip-document-check.ts'
-import { StartupError, HttpError } from '../errors.ts'
+import { HttpError, reasonOf, StartupError } from '../errors.ts'
 
 /** Makes the hooks of an operation, in order. */
 export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest'>
@@ -21,7 +21,6 @@ type Method = (request: object) => Promise<Answer>
  * the same name, and sends its answer.
  * @param services the objects that have these methods
  * @param draft whether methods may be missing: their operations are answered 501
- * @param formats of the product
  * @throws {StartupError} naming each operation without a method, and each method without an operation
  */
 export async function addRoutes(
@@ -30,14 +29,13 @@ export async function addRoutes(
   services: readonly object[],
   hooks: OperationHooks,
   draft = false,
-  formats: Formats = {},
 ): Promise<void> {
-  const { operations, schemas } = contract
+  const { operations, product, schemas } = contract
   const methods = listMethods(services)
   const ids = operations.map(({ id }) => id)
   const misfits = [
     ...[...methods.keys()]
-      .filter((id) => !ids.includes(id))
+      .filter((id) => !ids.includes(id) && !contract.refused?.some((each) => each.id === id))
       .map((id) => `the method ${id} of the service has no operation`),
     ...ids.filter((id) => !methods.has(id)).map((id) => `the operation ${id} has no method in the service`),
   ]
@@ -45,7 +43,7 @@ export async function addRoutes(
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
   await addBodyParsers(app, operations)
-  const requests = new Validators(schemas, 'request', formats)
+  const requests = new Validators(schemas, 'request', product.formats)
   let responses: Validators | undefined
   const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
@@ -55,14 +53,14 @@ export async function addRoutes(
     const readHeaders = parametersReader(parameters, 'header', requests)
     const readBody = body === null ? () => undefined : bodyReader(body, requests)
     const isRanged = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
-    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response', formats)))
+    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response', product.formats)))
     return {
       method,
       url: routerPath(path),
       config: {
         route: path.replaceAll(/{([^}]+)}/g, ':$1'),
         ...(/[^/]{|}[^/]/.test(path) && { template: templateOf(path) }),
-        writeError: errorWriter(operation),
+        writeError: errorWriter(operation.errors, product),
         ...(body && { content: body.content }),
       },
       ...hooks(operation),
@@ -80,6 +78,18 @@ export async function addRoutes(
     specification: routingDocument(contract),
     operationResolver: (id) => routes.get(id) ?? failWithoutRoute(id),
   })
+}
+
+/** Answers the operations that are not served with 501, and the fault of the contract. Where the router can't, it is 404. */
+export function addRefusals(app: FastifyInstance, { refused = [] }: Contract): void {
+  for (const { method, path, fault } of refused) {
+    const onRequest = () => Promise.reject(new HttpError(501, fault))
+    try {
+      app.route({ method, url: routerPath(path), onRequest, handler: onRequest })
+    } catch (error) {
+      app.log.debug({ method, path, reason: reasonOf(error) }, 'no route')
+    }
+  }
 }
 
 /** The document for fastify-openapi-glue: which operation has which method and path. The compiled contract has the rest. */

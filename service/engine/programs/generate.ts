@@ -18,12 +18,14 @@ import { readingConfig } from '../contract/compile/lint.ts'
 import { deref, derefEntries } from '../contract/compile/references.ts'
 import { allFields, allParts, alternatives, isFile, partWith } from '../contract/compile/shapes.ts'
 import type { Compiled } from '../contract/compiled.ts'
+import type { Extensions } from '../contract/extensions.ts'
 import { exactJson } from '../http/json.ts'
 
 /**
  * Generates the types of a contract with openapi-typescript, int64 as `bigint`, and adds the compiled contract.
  * @param file the path of the OpenAPI document
  * @param target the path of the generated file
+ * @param product what the product adds
  * @param note is told each note, with file and line
  * @param formats the names of the product's own formats
  * @throws {StartupError} with file, line and reason of each fault
@@ -31,10 +33,10 @@ import { exactJson } from '../http/json.ts'
 export async function generateTypes(
   file: string,
   target: string,
+  product: Extensions = {},
   note?: (line: string) => void,
-  formats: readonly string[] = [],
 ): Promise<string> {
-  const inspected = await inspect(file, formats)
+  const inspected = await inspect(file, product)
   const compiled = accept(inspected, note)
   const { root, idle } = inspected
   prepare(root, compiled)
@@ -67,6 +69,8 @@ export async function generateTypes(
     },
   })
   const types = astToString(nodes).trimEnd()
+  const names = Object.keys(root.components?.securitySchemes ?? {}).map((name) => JSON.stringify(name))
+  const schemes = names.length === 0 ? 'never' : names.join(' | ')
   const from = (path: string) => {
     const found = relative(dirname(target), path)
     return JSON.stringify(found.startsWith('.') ? found : `./${found}`)
@@ -78,7 +82,7 @@ ${types}
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;
 /** The answer of a method. */
 export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
-export const contract: CompiledContract<components, operations> = {
+export const contract: CompiledContract<components, operations, ${schemes}> = {
   file: import.meta.resolve(${from(file)}),
   generated: import.meta.filename,
 ${JSON.stringify(compiled, null, 2).slice(2, -2)}
@@ -131,15 +135,16 @@ const USAGE = `usage: generate [--check]          compiles the contract, and wri
        generate --dry-run FILE    says how each operation of a document would be served, and changes nothing`
 
 /** Runs the command. */
-export function generate({ contract: { file, generated }, formats = {} }: Product): Promise<void> {
+export function generate(product: Product): Promise<void> {
+  const { file, generated } = product.contract
   return runCommand(USAGE, async (words) => {
     const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
     const { check, 'dry-run': draft } = readWords(words, [], options).values
     if (draft !== undefined) {
-      console.log(await dryRun(draft, Object.keys(formats)))
+      console.log(await dryRun(draft))
       return
     }
-    const types = await generateTypes(fileURLToPath(file), generated, console.error, Object.keys(formats))
+    const types = await generateTypes(fileURLToPath(file), generated, product, console.error)
     if (check !== true) writeFileSync(generated, types)
     else if (readFileSync(generated, 'utf8') !== types) {
       throw new Error(`${relative('.', generated)} does not fit the contract: run \`npm run generate\``)

@@ -48,9 +48,9 @@ export interface OpenApi {
   readonly bundle: () => Promise<Pick<Compiled, 'bundle' | 'baseUrl'>>
 }
 
-/** The parts of a document that only people and clients read. */
+/** The parts of a document that only people and clients read, and fields of it that OpenAPI does not have. */
 const WITHOUT_EFFECT =
-  /^#\/(info\/[^/]+|tags|externalDocs|webhooks|components\/(links|examples|callbacks)|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs))(\/|$)/
+  /^#\/((?!(openapi|info|jsonSchemaDialect|servers|paths|components|security)(\/|$))[^/]+|info\/[^/]+|externalDocs|webhooks|components\/(links|examples|callbacks)|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs))(\/|$)/
 
 /**
  * Reads a YAML file, and the files that it refers to.
@@ -82,7 +82,8 @@ export async function readOpenApi(file: string, refuse: Report, note: Report): P
       // The linter does not step into the target of a reference with other keywords.
       if (problem.ruleId === 'no-unresolved-refs' && resolveReference(node) !== undefined) continue
       const [first] = at?.reportOnKey === true ? [] : Object.keys(node) // the place of an object is its first line
-      const report = WITHOUT_EFFECT.test(at?.pointer ?? '') ? note : refuse
+      const hasEffect = !WITHOUT_EFFECT.test(at?.pointer ?? '') || problem.suggest.length > 0
+      const report = hasEffect ? refuse : note
       report(node, describeProblem(problem), key ?? first)
     }
     const folder = dirname(main.source.absoluteRef)

@@ -3,8 +3,8 @@ import { inspect } from './compile.ts'
 import { describe, type Finding } from './findings.ts'
 
 /** Says how each operation of a document would be served. @returns lines: the operations, notes, faults, and how many are served */
-export async function dryRun(file: string, formats?: readonly string[]): Promise<string> {
-  const { operations, faults, notes } = await inspect(file, formats)
+export async function dryRun(file: string): Promise<string> {
+  const { operations, faults, notes } = await inspect(file)
   const concerns = (operation: string) => (finding: Finding) => finding.operations?.includes(operation) !== false
   const refused = operations.filter((operation) => faults.some(concerns(operation)))
   const lines = operations.map((operation) => {

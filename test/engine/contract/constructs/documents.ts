@@ -67,7 +67,7 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
   },
   'a field that OpenAPI does not have, in `info`, `tags`, `webhooks`, `callbacks` and others that only people and clients read':
     {
-      yaml: `openapi: 3.1.0\ninfo: { title: Small, version: '1', deprecated: true }\n${PATHS}`,
+      yaml: `openapi: 3.1.0\ninfo: { title: Small, version: '1', deprecated: true }\ndeprecated: true\n${PATHS}`,
       note: 'Property `deprecated` is not expected here.',
       asks: [['/x', 200]],
     },
