@@ -22,9 +22,6 @@ export interface Checked {
   readonly fault?: string | undefined
 }
 
-/** Formats of texts, by name: whether a text is valid. */
-export type Formats = Readonly<Record<string, (text: string) => boolean>>
-
 /** What Ajv's formats would take for more: RFC 3339 (section 5.6) has no space, and an offset has its minutes. */
 const ZONE = /^[\dt:.-]+(z|[+-]\d\d:\d\d)$/i
 

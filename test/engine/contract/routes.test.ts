@@ -109,7 +109,7 @@ ${others}  async deletePayot(_: Request<'deletePayout'>): Promise<Result<'delete
     schema: '"Garden"',
     key: "'string' is not assignable to type 'bigint'",
     misspelled: 'deletePayout',
-    unguarded: 'Expected 4-6 arguments',
+    unguarded: 'Expected 4-5 arguments',
     status: '418',
     number: 'bigint',
   })) {
