@@ -25,7 +25,6 @@ export const usualError: WriteError = (error, message) => ({
   body: JSON.stringify({ error, message }),
 })
 
-
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */
 export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
