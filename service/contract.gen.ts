@@ -359,7 +359,7 @@ export interface operations {
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;
 /** The answer of a method. */
 export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
-export const contract: CompiledContract<components, operations> = {
+export const contract: CompiledContract<components, operations, "bearerAuth"> = {
   file: import.meta.resolve("../openapi.yaml"),
   generated: import.meta.filename,
   "title": "Plant Store",
@@ -381,7 +381,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }
@@ -437,7 +441,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }
@@ -489,7 +497,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }

@@ -3,11 +3,12 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from '
 import { textOfTokens } from './auth/access-tokens.ts'
 import { accessTokenChecker, buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
-import { readContract } from './contract/contract.ts'
+import { type Contract, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { checkBody } from './contract/bodies.ts'
-import { addRoutes, type OperationHooks } from './contract/routes.ts'
-import { requireCaller } from './contract/security.ts'
+import { commonErrorWriter } from './contract/errors.ts'
+import { addRefusals, addRoutes, type OperationHooks } from './contract/routes.ts'
+import { requireCaller, servedAlternatives } from './contract/security.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
 import { checkFraming } from './http/framing.ts'
@@ -37,8 +38,8 @@ export interface Parts {
   readonly config: Config
   readonly store: Store
   readonly log: FastifyBaseLogger
-  /** The file of the contract, if it is not the product's. */
-  readonly contract?: string
+  /** The contract, or its file, if it is not the product's. */
+  readonly contract?: string | Contract
   /** A plugin that sees each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback
   /** Whether operations may lack a method; they are then answered 501. */
@@ -50,12 +51,15 @@ export interface Parts {
  * @throws {StartupError} if the contract and the code do not fit
  */
 export async function buildApp({ product, config, store, log, ...options }: Parts): Promise<FastifyInstance> {
-  const contract = await readContract(options.contract ?? fileOf(product), config.BASE_URL, product.contract)
+  const given = options.contract ?? fileOf(product)
+  const contract =
+    typeof given === 'string' ? await readContract(given, config.BASE_URL, product.contract, product) : given
   const app = makeServer({
     config,
     log,
     maxConnections: config.MAX_CONNECTIONS,
     secret: textOfTokens(product.tokenPrefix),
+    writeError: commonErrorWriter(contract, product),
     isMeasured: true,
   })
   app.decorate('contract', contract)
@@ -64,7 +68,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
   const checkAccessToken = accessTokenChecker(product.tokenPrefix, store)
   // Loaded only where it is needed: the service starts faster.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const makeGuard = await buildGuards(app, product.name, checkAccessToken, checkJwt)
+  const makeGuard = await buildGuards(app, product.name, product.guards, checkAccessToken, checkJwt)
 
   // The hooks run in this order. The first one that refuses a request answers it.
   // For every request, also one of an unknown path:
@@ -76,7 +80,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
   // Then for the requests of an operation:
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
-      requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
+      requireCaller(servedAlternatives(security, product), makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
       checkQuery, // 400
       ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
     ],
@@ -88,6 +92,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
     })
     await addRoutes(app, contract, product.services(Object.fromEntries(collections)), hooks, options.draft)
     serveDocs(app, contract, config)
+    addRefusals(app, contract)
     addOtherMethods()
     await app.ready()
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { CompiledContract } from './contract/compiled.ts'
+import type { Extensions, ProductGuard } from './contract/extensions.ts'
 import type { Service } from './contract/types.ts'
 import { StartupError } from './errors.ts'
 import type { Collection, KeyType } from './store/store.ts'
@@ -27,7 +28,7 @@ type Exactly<Operations, Methods> = Service<Operations> & {
 }
 
 /** What a product says about itself. */
-export interface Product {
+export interface Product extends Extensions {
   /** The name of the service: in metrics, traces, challenges, and the default file of the database. */
   readonly name: string
   /** The beginning of its access tokens. */
@@ -50,11 +51,16 @@ const NAME = /^[a-z][a-z0-9_]{0,31}$/
  * @param contract of `contract.gen.ts`
  * @param collections what it stores: a table for each
  * @param services makes its services from its collections. Together they have a method for each operation, and no other
+ * @param guards check the credentials of security schemes, by their names in the contract: `http` `basic` and others that are no
+ *   tokens of the service. A guard also takes the place of the service's own for a scheme that it knows
+ * @param errorBody writes the bodies of the service's own errors, where the contract's form is not `{ error, message }`
+ * @param formats say whether a text is valid, by the name of a `format` that JSON Schema does not have
  * @throws {StartupError} if a name is not valid
  */
 export function defineProduct<
   Components,
   Operations,
+  Schemes,
   const All extends Definitions<SchemasOf<Components>>,
   Class extends object,
 >({
@@ -63,13 +69,14 @@ export function defineProduct<
 }: {
   readonly name: string
   readonly tokenPrefix?: string
-  readonly contract: CompiledContract<Components, Operations>
+  readonly contract: CompiledContract<Components, Operations, Schemes>
   readonly collections: All
   readonly services: (
     opened: Opened<SchemasOf<Components>, All>,
   ) => readonly Class[] &
     (Together<Class> extends Exactly<Operations, Together<Class>> ? unknown : readonly Exactly<Operations, Class>[])
-}): Product {
+  readonly guards?: { readonly [Name in Schemes & string]?: ProductGuard }
+} & Omit<Extensions, 'guards'>): Product {
   const { name, services } = product
   const prefix = tokenPrefix ?? name
   const wrong = [name, prefix].find((each) => !NAME.test(each))

@@ -3,6 +3,7 @@ import type { Product } from './define-product.ts'
 
 export { defineProduct } from './define-product.ts'
 export type { Product } from './define-product.ts'
+export type { Identity, ProductGuard } from './contract/extensions.ts'
 export type { CompiledContract, Mark } from './contract/compiled.ts'
 export type { RequestOf, ResultOf } from './contract/types.ts'
 export { refusal } from './contract/refusal.ts'

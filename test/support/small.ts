@@ -1,12 +1,14 @@
 // Serves small contracts in this process. One method answers all operations of a contract.
-import Fastify, { type FastifyInstance, type FastifyRequest, type InjectOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
 import type { Answer } from '../../service/engine/contract/answer.ts'
+import { buildGuards } from '../../service/engine/auth/guard.ts'
 import { type Contract, readContract } from '../../service/engine/contract/contract.ts'
+import type { Extensions } from '../../service/engine/contract/extensions.ts'
 import { addRoutes, type OperationHooks } from '../../service/engine/contract/routes.ts'
 import { checkBody } from '../../service/engine/contract/bodies.ts'
-import { type MakeGuard, requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
-import { answerError } from '../../service/engine/http/error-answers.ts'
+import { requireCaller, servedAlternatives, type Verdict } from '../../service/engine/contract/security.ts'
+import { answerError, usualError } from '../../service/engine/http/error-answers.ts'
 import { answerOtherMethods, checkPath } from '../../service/engine/http/paths.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 
@@ -23,6 +25,8 @@ export interface Served {
   readonly yaml: string
   /** Other files of the contract. */
   readonly files?: Readonly<Record<string, string>>
+  /** What the product adds. */
+  readonly product?: Extensions
   /** The method for all operations. By default it answers with the parts of the request that are not empty, as JSON. */
   readonly run?: Run
   /** The names of the methods, or those of several services. By default there is one for each operation. */
@@ -33,7 +37,7 @@ export interface Served {
 }
 
 /** A contract that is refused. The line with the fault ends with `# here`. */
-export interface Refused extends Pick<Served, 'yaml' | 'files'> {
+export interface Refused extends Pick<Served, 'yaml' | 'files' | 'product'> {
   readonly says: string
 }
 
@@ -58,20 +62,25 @@ interface Booted extends Omit<Served, 'asks'> {
 /** Writes a contract to a file, and starts a service for it. */
 export async function boot(
   t: Test,
-  { yaml, files = {}, run = echo, methods, isDraft, onError, prepare }: Booted,
+  { yaml, files = {}, product, run = echo, methods, isDraft, onError, prepare }: Booted,
 ): Promise<FastifyInstance> {
   const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
   const app = Fastify({ bodyLimit: 1 })
   t.teardown(() => app.close())
   app.decorateRequest('caller', '')
+  app.decorate('writeError', usualError)
   app.setErrorHandler(answerError)
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', checkPath)
   const addOtherMethods = answerOtherMethods(app)
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))
-  const read = await readContract(`${folder}/openapi.yaml`)
+  const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, product)
+  const makeGuard = await buildGuards(app, 'x', read.product.guards, checkToken)
   const hooks: OperationHooks = ({ security, body }) => ({
-    onRequest: [requireCaller(security, makeGuard), ...(body ? [checkBody(body)] : [])],
+    onRequest: [
+      requireCaller(servedAlternatives(security, read.product), makeGuard),
+      ...(body ? [checkBody(body)] : []),
+    ],
   })
   const names = methods ?? read.operations.map(({ id }) => id)
   const services = names.some(Array.isArray) ? names : [names]
@@ -108,18 +117,12 @@ const echo: Run = async (request) => {
 }
 
 /**
- * Accepts credentials such as `alice:read,write`: the caller alice with the scopes read and write. The check of `away:` fails.
- * A bearer token is checked at once, an apiKey later.
+ * Accepts tokens such as `alice:read,write`: the caller alice with the scopes read and write. The check of `away:` fails.
+ * A token of bob is checked later, any other at once.
  */
-const makeGuard: MakeGuard = (scheme) => {
-  const header = scheme.type === 'bearer' ? 'authorization' : scheme.header
-  const check = ({ headers }: FastifyRequest): Verdict => {
-    const [, caller, scopes = ''] = /^(?:Bearer )?(\w+):(.*)$/.exec(String(headers[header] ?? '')) ?? []
-    if (caller === 'away') throw new HttpError(503, 'away')
-    if (caller !== undefined) return { caller, scopes: scopes.split(',') }
-    return { refused: headers[header] === undefined ? 'missing' : 'malformed' }
-  }
-  return scheme.type === 'bearer'
-    ? { challenge: 'Bearer realm="x"', check }
-    : { challenge: 'ApiKey realm="x"', check: async (request) => check(request) }
+function checkToken(token: string): Verdict | Promise<Verdict> {
+  const [, caller, scopes = ''] = /^(\w+):(.*)$/.exec(token) ?? []
+  if (caller === 'away') throw new HttpError(503, 'away')
+  const verdict: Verdict = caller === undefined ? { refused: 'malformed' } : { caller, scopes: scopes.split(',') }
+  return caller === 'bob' ? Promise.resolve(verdict) : verdict
 }

@@ -1,9 +1,12 @@
-// The guards of the service: a bearer token in `Authorization`, or an access token in another header (`apiKey`).
+// The guards of the service: a product's own, a bearer token in `Authorization`, or an access token elsewhere (`apiKey`).
 import { timingSafeEqual } from 'node:crypto'
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import type { Guard, MakeGuard, Verdict } from '../contract/security.ts'
+import type { SecurityScheme } from '../contract/compiled.ts'
+import type { Extensions, ProductGuard } from '../contract/extensions.ts'
+import type { MakeGuard, Verdict } from '../contract/security.ts'
+import { reasonOf } from '../errors.ts'
 import { countHeader } from '../http/headers.ts'
 import type { Store, StoredToken } from '../store/store.ts'
 import { readToken } from './access-tokens.ts'
@@ -23,14 +26,16 @@ export const TOKEN_TTL = 3000
 const MAX_TOKENS = 10_000
 
 /**
- * Makes the guards of the contract's security schemes. They look at the headers only.
+ * Makes the guards of the contract's security schemes: the product's, or those for tokens.
  * @param realm the protection space that the challenges name (RFC 9110, section 11.5)
+ * @param guards of the product, by scheme
  * @param checkAccessToken for the tokens that the service issues
  * @param checkJwt for the tokens of an identity provider, if there is one
  */
 export async function buildGuards(
   app: FastifyInstance,
   realm: string,
+  guards: Extensions['guards'] = {},
   checkAccessToken: CheckToken,
   checkJwt = checkAccessToken,
 ): Promise<MakeGuard> {
@@ -48,27 +53,71 @@ export async function buildGuards(
   const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
 
   /** Bearer-auth calls `auth` at once, and only if it finds a token in the header. */
-  function checkBearer(request: FastifyRequest, reply: FastifyReply): ReturnType<CheckToken> {
+  const checkBearer: Check = (_, request, reply) => {
     verify(request, reply, () => undefined)
     return request.verdict ?? { refused: 'malformed' }
   }
+  const checks: Readonly<Record<SecurityScheme['type'], Check>> = {
+    bearer: checkBearer,
+    apiKey: checkAccessToken,
+    other: () => ({ refused: 'unknown' }), // no contract needs it: it can't be satisfied
+  }
 
-  return (scheme) =>
-    scheme.type === 'bearer'
-      ? guard('authorization', `Bearer realm="${realm}"`, checkBearer)
-      : guard(scheme.header, `ApiKey realm="${realm}"`, ({ headers }) =>
-          checkAccessToken(String(headers[scheme.header])),
-        )
+  return (scheme) => {
+    const { name, type, challenge } = scheme
+    const guard = Object.hasOwn(guards, name) ? guards[name] : undefined
+    const check = guard ? asker(scheme, guard) : checks[type]
+    return {
+      challenge: `${challenge} realm="${realm}"${challenge === 'Basic' ? ', charset="UTF-8"' : ''}`, // RFC 7617
+      isToken: type !== 'other',
+      check: (request, reply) => {
+        const [text, ...others] = credentialsOf(request, scheme)
+        if (text === undefined) return { refused: 'missing' }
+        return others.length === 0 ? check(text, request, reply) : { refused: 'repeated' }
+      },
+    }
+  }
 }
 
-/** Makes a guard. It refuses a repeated header: of several lines Node shows only the first, or joins them. */
-function guard(header: string, challenge: string, check: Guard['check']): Guard {
-  return {
-    challenge,
-    check: (request, reply) => {
-      const count = countHeader(request.raw, header)
-      return count === 1 ? check(request, reply) : { refused: count === 0 ? 'missing' : 'repeated' }
-    },
+type Check = (text: string, request: FastifyRequest, reply: FastifyReply) => ReturnType<CheckToken>
+
+/** The texts at the place of a scheme's credentials: there should be one. Of a repeated header Node shows only the first. */
+function credentialsOf({ raw, query }: FastifyRequest, { in: place, key }: SecurityScheme): readonly string[] {
+  if (place === 'connection') return ['']
+  if (place === 'header') return new Array<string>(countHeader(raw, key)).fill(String(raw.headers[key]))
+  if (place === 'query') {
+    const given: unknown = Object.getOwnPropertyDescriptor(query, key)?.value
+    return given === undefined ? [] : [given].flat().map(String)
+  }
+  const cookies = (raw.headers.cookie ?? '').split(';').map((each) => each.trim())
+  const found = cookies.filter((each) => each.startsWith(`${key}=`))
+  return found.map((each) => each.slice(key.length + 1).replace(/^"(.*)"$/, '$1')) // RFC 6265, section 4.1.1
+}
+
+/** What a store can keep, and people can read in a log. */
+const CALLER = /^[^\p{Cc}\p{Cs}]{1,255}$/u
+
+/**
+ * Makes the check of a product's guard. Its caller is `<scheme>#<caller>`: no caller of an access token has a `#`, and
+ * what stands before it in the caller of a JWT is a URL, which is no name of a scheme.
+ */
+function asker({ name, type, in: place, challenge }: SecurityScheme, guard: ProductGuard): Check {
+  const scheme = type !== 'apiKey' && place === 'header' ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i') : /^/
+  return async (text, request) => {
+    if (!scheme.test(text)) return { refused: 'malformed' }
+    const credentials = text.replace(scheme, '')
+    try {
+      const found = await guard(request, credentials)
+      if (found === undefined) return { refused: 'unknown' }
+      const caller: unknown = found.caller
+      if (typeof caller !== 'string') throw new Error('its caller is not a text')
+      return CALLER.test(caller) ? { caller: `${name}#${caller}`, scopes: found.scopes } : { refused: 'unknown' }
+    } catch (error) {
+      // A library may quote what it was asked for.
+      const hide = (words: string) => (credentials === '' ? words : words.replaceAll(credentials, '***'))
+      const { stack = '' } = error instanceof Error ? error : {}
+      throw Object.assign(new Error(`the guard ${name} failed: ${hide(reasonOf(error))}`), { stack: hide(stack) })
+    }
   }
 }
 

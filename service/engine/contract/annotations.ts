@@ -55,12 +55,10 @@ export const CHANGES = {
   item: ({ number }: Keywords) => isInt64(number),
 }
 
-/** How to walk a value of a schema, where that does not depend on the value. */
+/** The schemas that apply to the same value and to its members, where that does not depend on the value. */
 interface Plan {
   readonly isWanted: boolean
-  /** The other schemas that apply to the same value. */
   readonly same?: readonly Schema[]
-  /** The members to look at, each with its schema. */
   readonly members?: readonly (readonly [key: string, schema: Schema])[]
 }
 const DEPENDS = /^(anyOf|oneOf|dependentSchemas|if)$/
@@ -124,11 +122,10 @@ export class Annotations {
     for (const each of same) this.find(each, value, place, found)
     const holder: unknown = Reflect.get(place.holder, place.key)
     if (typeof value !== 'object' || value === null || typeof holder !== 'object' || holder === null) return found
-    const go = (key: string, one: Schema) =>
-      this.find(one, Reflect.get(value, key), { holder, key, outer: place }, found)
-    if (members) for (const [key, one] of members) if (Object.hasOwn(value, key)) go(key, one)
-    if (!members)
-      for (const key of Object.keys(value)) for (const one of this.#applied(schema, value, key)) go(key, one)
+    const all = () =>
+      Object.keys(value).flatMap((key) => this.#applied(schema, value, key).map((one) => [key, one] as const))
+    for (const [key, one] of members ?? all())
+      if (Object.hasOwn(value, key)) this.find(one, Reflect.get(value, key), { holder, key, outer: place }, found)
     return found
   }
 

@@ -18,13 +18,13 @@ export interface Compiled {
 }
 
 /** The contract in `contract.gen.ts`: compiled, with its types, and where it is. */
-export interface CompiledContract<Components = unknown, Operations = unknown> extends Compiled {
+export interface CompiledContract<Components = unknown, Operations = unknown, Schemes = unknown> extends Compiled {
   /** The file URL of the OpenAPI document. */
   readonly file: string
   /** The path of the generated file. */
   readonly generated: string
   /** Only for the compiler. */
-  readonly types?: { readonly components: Components; readonly operations: Operations }
+  readonly types?: { readonly components: Components; readonly operations: Operations; readonly schemes: Schemes }
 }
 
 /** A JSON Schema with the keywords of validation.ts. */
@@ -47,11 +47,28 @@ export interface Operation {
 }
 
 /** The media type of an error, and the content of each member; a `form` of null is a text. Null: there is no body. */
-export type ErrorFormat = { readonly type: string; readonly form: ErrorForm | null } | null
+export type ErrorFormat = { readonly type: string; readonly form: ErrorForm | null } | ProductError | null
+/** An error whose body the product writes; with the id of its schema, if it has one. */
+export interface ProductError {
+  readonly type: string
+  readonly form: 'product'
+  readonly schema: string | null
+}
 export type ErrorForm = Readonly<Record<string, 'status' | 'digits' | 'blank' | 'phrase' | 'message'>>
 
-/** A supported security scheme: `http` with `bearer`, or `apiKey` in a header. The header's name is in lower case. */
-export type SecurityScheme = { readonly type: 'bearer' } | { readonly type: 'apiKey'; readonly header: string }
+/** A security scheme of the contract. */
+export interface SecurityScheme {
+  /** Its name in `components/securitySchemes`. */
+  readonly name: string
+  /** Tokens of the service are taken as `bearer` and `apiKey`. For others, the product must have a guard. */
+  readonly type: 'bearer' | 'apiKey' | 'other'
+  /** Where its credentials are. */
+  readonly in: 'header' | 'query' | 'cookie' | 'connection'
+  /** The name of the header (in lower case), of the query parameter or of the cookie. */
+  readonly key: string
+  /** The authentication scheme of its challenge (RFC 9110, section 11.1). */
+  readonly challenge: string
+}
 
 /** The credentials that an operation requires, and the scopes that they must have. */
 export interface Requirement {

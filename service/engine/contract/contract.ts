@@ -2,6 +2,9 @@ import { hash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Compiled, CompiledContract } from './compiled.ts'
+import { errorFaults } from './errors.ts'
+import type { Extensions } from './extensions.ts'
+import { isGuarded, servedAlternatives } from './security.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 
 declare module 'fastify' {
@@ -16,27 +19,68 @@ export interface Contract extends Compiled {
   readonly file: string
   /** The served document: the file, with `BASE_URL` as the default of `base_url`. */
   readonly bytes: Buffer
+  /** What the product adds. */
+  readonly product: Extensions
+  /** In `npm run dev`, the operations that are not served. */
+  readonly refused?: readonly RefusedOperation[]
+}
+
+/** An operation that is answered 501, because the contract has a fault there. */
+export interface RefusedOperation {
+  /** Empty if it is unknown. */
+  readonly id: string
+  readonly method: string
+  readonly path: string
+  readonly fault: string
 }
 
 /**
- * Reads an OpenAPI 3.1 document. It is compiled if it has changed since the last `npm run generate`.
+ * Reads an OpenAPI 3.1 document. It is compiled if it, or what the product adds, has changed since the last `npm run generate`.
  * @param file the path of a YAML file
  * @param baseUrl the default of the server variable `base_url` in the served bytes
  * @param generated the contract as it was compiled by the last `npm run generate`
+ * @param product what the product adds
  * @throws {StartupError} with file, line and reason of each fault
  */
-export async function readContract(file: string, baseUrl?: string, generated?: CompiledContract): Promise<Contract> {
-  const compiled = generated && isCurrent(file, generated) ? generated : await compileAnew(file)
-  const text = compiled.bundle ?? readFileSync(file, 'utf8')
-  return { ...compiled, file, bytes: Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, compiled, baseUrl)) }
+export async function readContract(
+  file: string,
+  baseUrl?: string,
+  generated?: CompiledContract,
+  product: Extensions = {},
+): Promise<Contract> {
+  const known = generated && isCurrent(file, generated) ? generated : undefined
+  const faults = known ? faultsOf(known, product) : ['it has changed since the last `npm run generate`: run it again']
+  const compiled = known && faults.length === 0 ? known : await compileAnew(file, product, faults.join('; '))
+  return toContract(compiled, file, baseUrl, product)
 }
 
-/** Compiles a document. A production installation lacks the packages for this. */
-async function compileAnew(file: string): Promise<Compiled> {
+/** Adds the document to serve to a compiled contract. */
+export function toContract(
+  compiled: Compiled,
+  file: string,
+  baseUrl: string | undefined,
+  product: Extensions,
+): Contract {
+  const text = compiled.bundle ?? readFileSync(file, 'utf8')
+  const bytes = Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, compiled, baseUrl))
+  return { ...compiled, file, bytes, product }
+}
+
+/** Compiles a document. A production installation lacks the packages for this. @param reason why the generated one is not used */
+async function compileAnew(file: string, product: Extensions, reason: string): Promise<Compiled> {
   const { compile } = await import('./compile/compile.ts').catch((cause: unknown) => {
-    throw new StartupError(`${file}: it has changed since the last \`npm run generate\`: run it again`, { cause })
+    throw new StartupError(`${file}: ${reason}`, { cause })
   })
-  return compile(file)
+  return compile(file, product)
+}
+
+/** What a contract needs, and the product lacks. */
+function faultsOf(compiled: Compiled, product: Extensions): readonly string[] {
+  const schemes = compiled.operations
+    .flatMap(({ security }) => servedAlternatives(security, product))
+    .flatMap((all) => all.filter(({ scheme }) => !isGuarded(scheme, product)).map(({ scheme }) => scheme.name))
+  const guards = [...new Set(schemes)].map((name) => `the security scheme ${name} needs a guard in the product`)
+  return [...guards, ...errorFaults(compiled, product)]
 }
 
 /** Whether the files are unchanged since the last `npm run generate`. The image has only the main file. */

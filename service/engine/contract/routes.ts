@@ -8,7 +8,7 @@ import { errorWriter } from './errors.ts'
 import { parametersReader, routerName } from './parameters.ts'
 import { Validators } from './validation.ts'
 import './skip-document-check.ts'
-import { StartupError, HttpError } from '../errors.ts'
+import { HttpError, reasonOf, StartupError } from '../errors.ts'
 
 /** Makes the hooks of an operation, in order. */
 export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest'>
@@ -30,12 +30,12 @@ export async function addRoutes(
   hooks: OperationHooks,
   draft = false,
 ): Promise<void> {
-  const { operations, schemas } = contract
+  const { operations, product, schemas } = contract
   const methods = listMethods(services)
   const ids = operations.map(({ id }) => id)
   const misfits = [
     ...[...methods.keys()]
-      .filter((id) => !ids.includes(id))
+      .filter((id) => !ids.includes(id) && !contract.refused?.some((each) => each.id === id))
       .map((id) => `the method ${id} of the service has no operation`),
     ...ids.filter((id) => !methods.has(id)).map((id) => `the operation ${id} has no method in the service`),
   ]
@@ -43,7 +43,7 @@ export async function addRoutes(
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
   await addBodyParsers(app, operations)
-  const requests = new Validators(schemas, 'request')
+  const requests = new Validators(schemas, 'request', product.formats)
   let responses: Validators | undefined
   const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
@@ -53,14 +53,14 @@ export async function addRoutes(
     const readHeaders = parametersReader(parameters, 'header', requests)
     const readBody = body === null ? () => undefined : bodyReader(body, requests)
     const isRanged = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
-    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response')))
+    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response', product.formats)))
     return {
       method,
       url: routerPath(path),
       config: {
         route: path.replaceAll(/{([^}]+)}/g, ':$1'),
         ...(/[^/]{|}[^/]/.test(path) && { template: templateOf(path) }),
-        writeError: errorWriter(operation),
+        writeError: errorWriter(operation.errors, product),
         ...(body && { content: body.content }),
       },
       ...hooks(operation),
@@ -78,6 +78,18 @@ export async function addRoutes(
     specification: routingDocument(contract),
     operationResolver: (id) => routes.get(id) ?? failWithoutRoute(id),
   })
+}
+
+/** Answers the operations that are not served with 501, and the fault of the contract. Where the router can't, it is 404. */
+export function addRefusals(app: FastifyInstance, { refused = [] }: Contract): void {
+  for (const { method, path, fault } of refused) {
+    const onRequest = () => Promise.reject(new HttpError(501, fault))
+    try {
+      app.route({ method, url: routerPath(path), onRequest, handler: onRequest })
+    } catch (error) {
+      app.log.debug({ method, path, reason: reasonOf(error) }, 'no route')
+    }
+  }
 }
 
 /** The document for fastify-openapi-glue: which operation has which method and path. The compiled contract has the rest. */

@@ -1,6 +1,7 @@
 // Who may call an operation. The contract's `security` says which credentials it requires; a guard checks them.
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Requirement, SecurityScheme } from './compiled.ts'
+import type { Extensions } from './extensions.ts'
 import { HttpError } from '../errors.ts'
 
 /** Why a request is refused with 401. */
@@ -11,8 +12,10 @@ export type Verdict = { readonly caller: string; readonly scopes: readonly strin
 
 /** Checks the credentials of one security scheme. */
 export interface Guard {
-  /** Its challenge in `WWW-Authenticate` (RFC 9110, section 11.6.1). Parameters may be added to it. */
+  /** Its challenge in `WWW-Authenticate` (RFC 9110, section 11.6.1). */
   readonly challenge: string
+  /** Whether it checks tokens: the challenge then gets the parameters of RFC 6750, section 3. */
+  readonly isToken: boolean
   /**
    * Checks the headers of a request. It may be called several times for one request.
    * @throws {HttpError | StoreUnavailable} if the check is not possible at the moment
@@ -23,15 +26,43 @@ export interface Guard {
 /** Makes the guard of a security scheme. */
 export type MakeGuard = (scheme: SecurityScheme) => Guard
 
-/** Reads a member of the contract's `securitySchemes`. @returns undefined if it is not supported */
+/** The names of headers, cookies and authentication schemes: RFC 9110, section 5.6.2. */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** Reads the member `name` of the contract's `securitySchemes`. @returns undefined if no request could satisfy it */
 export function readSecurityScheme(
+  name: string,
   described: Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>,
 ): SecurityScheme | undefined {
-  const { type, scheme, in: place, name } = described
-  if (type === 'http' && String(scheme).toLowerCase() === 'bearer') return { type: 'bearer' }
-  if (type === 'oauth2' || type === 'openIdConnect') return { type: 'bearer' } // RFC 6750
-  if (type === 'apiKey' && place === 'header') return { type, header: String(name).toLowerCase() }
-  return undefined
+  const { type, scheme = '', in: place, name: key = '' } = described
+  const challenge = scheme.charAt(0).toUpperCase() + scheme.slice(1).toLowerCase()
+  const header = { name, in: 'header', key: 'authorization' } as const
+  if (type === 'mutualTLS') return { name, type: 'other', in: 'connection', key: '', challenge: 'MutualTLS' }
+  if (type === 'oauth2' || type === 'openIdConnect') return { ...header, type: 'bearer', challenge: 'Bearer' } // RFC 6750
+  if (type === 'http' && TOKEN.test(scheme))
+    return { ...header, type: challenge === 'Bearer' ? 'bearer' : 'other', challenge }
+  if (type !== 'apiKey') return undefined
+  if (place === 'query') return { name, type, in: place, key, challenge: 'ApiKey' }
+  if (!TOKEN.test(key) || (place !== 'header' && place !== 'cookie')) return undefined
+  return { name, type, in: place, key: place === 'header' ? key.toLowerCase() : key, challenge: 'ApiKey' }
+}
+
+type Alternatives = readonly (readonly Requirement[])[]
+
+/** Whether the service takes its own tokens by a scheme. */
+export function takesTokens({ name, type }: SecurityScheme, { guards = {} }: Extensions): boolean {
+  return type !== 'other' && !Object.hasOwn(guards, name)
+}
+
+/** Whether the service can check the credentials of a scheme. */
+export function isGuarded(scheme: SecurityScheme, product: Extensions): boolean {
+  return takesTokens(scheme, product) || Object.hasOwn(product.guards ?? {}, scheme.name)
+}
+
+/** The alternatives whose credentials can be checked; all if there are none: an operation must not become open by this. */
+export function servedAlternatives(all: Alternatives, product: Extensions): Alternatives {
+  const served = all.filter((each) => each.every(({ scheme }) => isGuarded(scheme, product)))
+  return served.length > 0 ? served : all
 }
 
 /**
@@ -40,7 +71,7 @@ export function readSecurityScheme(
  * @param onRefused called with the reason of a 401
  */
 export function requireCaller(
-  alternatives: readonly (readonly Requirement[])[],
+  alternatives: Alternatives,
   makeGuard: MakeGuard,
   onRefused: (reason: Refusal) => void = () => undefined,
 ): onRequestHookHandler {
@@ -83,7 +114,7 @@ type Checked = Verdict | { readonly error: unknown }
 
 interface Refused {
   readonly reason: Refusal | 'scope'
-  readonly challenge: string
+  readonly guard: Guard
   readonly scopes: readonly string[]
 }
 
@@ -109,7 +140,7 @@ function combine(
     if ('error' in verdict) throw verdict.error
     const isLacking = 'caller' in verdict && scopes.some((scope) => !verdict.scopes.includes(scope))
     const reason = 'refused' in verdict ? verdict.refused : isLacking ? 'scope' : undefined
-    if (reason !== undefined) refusals.push({ reason, challenge: guard.challenge, scopes })
+    if (reason !== undefined) refusals.push({ reason, guard, scopes })
     if ('caller' in verdict) caller ||= verdict.caller
   }
   // Who sends credentials that are not valid must not pass as somebody who sends none.
@@ -117,14 +148,16 @@ function combine(
 }
 
 /** RFC 6750, section 3.1: the challenge names an error only if the request has credentials. */
-function refusal({ reason, challenge, scopes }: Refused): HttpError {
-  if (reason === 'missing') return new HttpError(401, 'An access token is needed', { 'www-authenticate': challenge })
-  if (reason !== 'scope') {
-    return new HttpError(401, 'The access token is not valid', {
-      'www-authenticate': `${challenge}, error="invalid_token"`,
-    })
+function refusal({ reason, guard: { challenge, isToken }, scopes }: Refused): HttpError {
+  const say = (token: string, credentials: string) => (isToken ? `access token ${token}` : `credentials ${credentials}`)
+  const headers = (text: string) => ({ 'www-authenticate': isToken ? `${challenge}, ${text}` : challenge })
+  if (reason === 'missing') {
+    const message = isToken ? 'An access token is needed' : 'Credentials are needed'
+    return new HttpError(401, message, { 'www-authenticate': challenge })
   }
+  if (reason !== 'scope')
+    return new HttpError(401, `The ${say('is', 'are')} not valid`, headers('error="invalid_token"'))
   const needed = scopes.join(' ')
-  const error = `${challenge}, error="insufficient_scope", scope="${needed}"`
-  return new HttpError(403, `The access token needs the scope ${needed}`, { 'www-authenticate': error })
+  const error = `error="insufficient_scope", scope="${needed}"`
+  return new HttpError(403, `The ${say('needs', 'need')} the scope ${needed}`, headers(error))
 }

@@ -5,6 +5,7 @@ import addFormats from 'ajv-formats'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { Annotations, CHANGES, type Found, type Keywords, type Place } from './annotations.ts'
 import type { BytesRule, Schema } from './compiled.ts'
+import type { Extensions } from './extensions.ts'
 import { compileNumber, describeNumber, digitsOf, isNumber, type NumberRule } from './numbers.ts'
 import { toRegExp } from './patterns.ts'
 import { parseJson } from '../http/json.ts'
@@ -31,7 +32,12 @@ export class Validators {
   readonly #annotations: Annotations
   readonly #compiled = new Map<Schema, ValidateFunction>()
 
-  constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof CHANGES) {
+  /** @param formats of the product */
+  constructor(
+    schemas: Readonly<Record<string, Schema>>,
+    use: keyof typeof CHANGES,
+    formats: Extensions['formats'] = {},
+  ) {
     // compile.ts has checked the schemas. To compile JSON Schema's meta-schema would take longer than to compile them all.
     const lean = { strict: false, meta: false, validateSchema: false, logger: false } as const
     const code = { regExp: Object.assign(toRegExp, { code: 'toRegExp' }) }
@@ -42,6 +48,7 @@ export class Validators {
       const { validate } = fullFormats[format] as FormatDefinition<string>
       ajv.addFormat(format, (text) => ZONE.test(text) && validate instanceof Function && validate(text))
     }
+    for (const [format, isValid] of Object.entries(formats)) ajv.addFormat(format, (text: string) => isValid(text))
     ajv.addKeyword({
       keyword: 'number',
       compile: compileNumber,

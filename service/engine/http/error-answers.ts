@@ -3,30 +3,39 @@ import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
 import { STATUS_CODES } from './node.ts'
 import { standardHeaders } from './headers.ts'
 import { TOO_BUSY } from './too-busy.ts'
+import { NO_SUCH_PATH } from './paths.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Writes an error of the route in its own form. Without `type`, there is no body. Undefined: the usual form. */
-    writeError?: (
-      status: number,
-      message: string,
-    ) => { readonly type?: string; readonly body?: object | string } | undefined
+    /** Writes an error of the route in its own form. */
+    writeError?: WriteError
+  }
+  interface FastifyInstance {
+    /** Writes the errors of all other routes, and those outside of routes. */
+    readonly writeError: WriteError
   }
 }
 
-const JSON_TYPE = 'application/json'
+/** Writes the body of an error, with its media type. Without `type`, there is no body. */
+export type WriteError = (status: number, message: string) => { readonly type?: string; readonly body?: string }
+
+/** Writes the usual body of an error: the contract's schema `Error`. */
+export const usualError: WriteError = (error, message) => ({
+  type: 'application/json',
+  body: JSON.stringify({ error, message }),
+})
+
 
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */
 export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
   if (statusCode >= 500 && !(error instanceof HttpError)) reportFault(error, request, 'request failed')
-  const form = request.routeOptions.config.writeError?.(statusCode, message)
-  const { type, body } = form ?? { type: JSON_TYPE, body: errorBody(statusCode, message) }
+  const { writeError } = request.routeOptions.config
+  const write = error === NO_SUCH_PATH || writeError === undefined ? request.server.writeError : writeError
+  const { type, body } = write(statusCode, message)
   reply.code(statusCode).headers(headers)
   if (type === undefined) return reply.send()
-  // Without a serializer, Fastify would add a charset.
-  const serializer = typeof body === 'string' ? String : JSON.stringify
-  return reply.type(type).serializer(serializer).send(body)
+  return reply.type(type).serializer(String).send(body) // Without a serializer, Fastify would add a charset.
 }
 
 /** Logs the fault that ended a request. A request that was one too many is no fault: it is counted. */
@@ -46,14 +55,9 @@ function toHttpError(error: Error & { readonly statusCode?: number }): HttpError
   return new HttpError(status, STATUS_CODES[status] ?? '') // the message of a library may quote the request
 }
 
-/** The usual body of an error: the contract's schema `Error`. */
-function errorBody(error: number, message: string) {
-  return { error, message }
-}
-
 /** The headers and the body of an error, for answers that Fastify does not send. */
-export function plainError({ statusCode, message, headers }: HttpError, id: string) {
-  const body = JSON.stringify(errorBody(statusCode, message))
-  const framing = { 'content-type': JSON_TYPE, 'content-length': String(Buffer.byteLength(body)) }
+export function plainError({ statusCode, message, headers }: HttpError, id: string, writeError: WriteError) {
+  const { type = '', body = '' } = writeError(statusCode, message)
+  const framing = { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) }
   return { headers: { ...standardHeaders(id), ...headers, ...framing }, body }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { HttpError } from '../errors.ts'
-import { plainError } from './error-answers.ts'
+import { plainError, type WriteError } from './error-answers.ts'
 import { BAD_VERSION } from './framing.ts'
 import { STATUS_CODES } from './node.ts'
 import type { OpenRequests } from './open-requests.ts'
@@ -29,13 +29,14 @@ export function makeRefusals(
   openRequests: OpenRequests,
   log: FastifyBaseLogger | undefined,
   requestId: (request: Pick<IncomingMessage, 'headers'>) => string,
+  writeError: WriteError,
 ) {
   return { refuseTooBusy, refuseBytes, refuseConnect }
 
   /** Refuses a request that has waited too long. */
   function refuseTooBusy(request: IncomingMessage, response: ServerResponse): void {
     openRequests.shed(request.socket)
-    const { headers, body } = plainError(TOO_BUSY, requestId(request))
+    const { headers, body } = plainError(TOO_BUSY, requestId(request), writeError)
     response.writeHead(TOO_BUSY.statusCode, headers).end(body)
   }
 
@@ -63,10 +64,10 @@ export function makeRefusals(
     }
     if (isOpen && socket.writable) {
       latest.response.statusCode = error.statusCode // for the log: the response itself is never sent
-      write(socket, error, latest.fastify?.request.id ?? requestId(latest.request))
+      write(socket, error, latest.fastify?.request.id ?? requestId(latest.request), writeError)
     } else if (!isInBody && socket.writable) {
       const id = requestId(known)
-      write(socket, error, id)
+      write(socket, error, id, writeError)
       if (log) logRefusal(log, id, error.statusCode, known.method, known.code)
     }
     socket.destroySoon()
@@ -74,8 +75,8 @@ export function makeRefusals(
 }
 
 /** Writes a whole HTTP/1.1 response, the last one of its connection. */
-function write(socket: Socket, error: HttpError, id: string): void {
-  const { headers, body } = plainError(error, id)
+function write(socket: Socket, error: HttpError, id: string, writeError: WriteError): void {
+  const { headers, body } = plainError(error, id, writeError)
   const all = { ...headers, date: new Date().toUTCString(), connection: 'close' }
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}\r\n${lines.join('')}\r\n${body}`)

@@ -4,7 +4,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { Admission } from './admission.ts'
-import { answerError } from './error-answers.ts'
+import { answerError, usualError, type WriteError } from './error-answers.ts'
 import { BAD_TARGET, endsConnection } from './framing.ts'
 import { requestIds } from './headers.ts'
 import { createServer, maxHeaderSize } from './node.ts'
@@ -26,12 +26,15 @@ interface Options {
   readonly maxConnections: number
   /** Matches text that a request id must not contain, because ids are logged. */
   readonly secret?: RegExp
+  /** Writes the errors outside of the operations. */
+  readonly writeError?: WriteError
   /** Whether requests are logged, measured and counted. */
   readonly isMeasured?: boolean
 }
 
 /** Makes an HTTP server with its limits, errors and request ids. Each port of the service is one. */
-export function makeServer({ config, log, maxConnections, secret = /(?!)/, isMeasured = false }: Options) {
+export function makeServer(options: Options) {
+  const { config, log, maxConnections, secret = /(?!)/, isMeasured = false, writeError = usualError } = options
   const admission = new Admission()
   const countShed = shedCounter(log, isMeasured)
   const openRequests = new OpenRequests(countShed)
@@ -40,6 +43,7 @@ export function makeServer({ config, log, maxConnections, secret = /(?!)/, isMea
     openRequests,
     isMeasured ? log : undefined,
     genReqId,
+    writeError,
   )
 
   const app: FastifyInstance = Fastify({
@@ -72,6 +76,7 @@ export function makeServer({ config, log, maxConnections, secret = /(?!)/, isMea
     clientErrorHandler: (error, socket) => admission.admit(() => refuseBytes(error, socket)),
   })
   app.decorate('openRequests', openRequests)
+  app.decorate('writeError', writeError)
   app.decorateRequest('caller', '')
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))

@@ -3,12 +3,14 @@
 // because this is faster. The first process also prints what `npm run check` would say of the contract and the types.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, watch } from 'node:fs'
-import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync, watch } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { enableCompileCache } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+import { parseDocument } from 'yaml'
 import type { Parts } from '../app.ts'
 import type { Product } from '../define-product.ts'
 import { readWords, runCommand } from './command.ts'
@@ -33,6 +35,8 @@ const TYPES_OF_SERVICE = {
   compilerOptions: { incremental: true, tsBuildInfoFile: 'types.json', pretty: false },
   include: [CODE],
 }
+/** While a contract has faults, each of these may be a file that it misses. */
+const DOCUMENT = /\.(ya?ml|json)$/
 /** Milliseconds to wait for further changes: editors write a file in several steps. */
 const DEBOUNCE_TIMEOUT = 50
 
@@ -44,9 +48,9 @@ export async function dev(load: () => Promise<{ product: Product }>): Promise<vo
     const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
     await (await import('./start.ts')).runService(product, serveContract)
   } else if (process.argv[2] === GENERATE) {
-    const { product } = await load()
-    process.argv.splice(2, 1)
-    await (await import('./generate.ts')).generate(product)
+    const { contract, ...product } = (await load()).product
+    const { generateTypes } = await import('./generate.ts')
+    await writeFile(contract.generated, await generateTypes(fileURLToPath(contract.file), contract.generated, product))
   } else {
     await runCommand(USAGE, async (words) => {
       readWords(words, [], {})
@@ -60,9 +64,11 @@ export async function dev(load: () => Promise<{ product: Product }>): Promise<vo
 function serveCode(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()) // ends the checks, too
   let service: ChildProcess | undefined
+  /** What the service has said of the contract. */
+  let said = ''
   const start = async () => {
     if (service?.kill('SIGKILL') === true) await once(service, 'exit') // a regular stop would take longer
-    service = fork(PROGRAM, [SERVICE])
+    service = fork(PROGRAM, [SERVICE, said]).on('message', (text) => (said = typeof text === 'string' ? text : ''))
   }
   // Generated types have no effect at run time.
   watchFiles(CODE, (file) => file.endsWith('.ts') && !file.endsWith('.gen.ts'), start, start())
@@ -96,38 +102,86 @@ function checker(name: string, ...words: string[]): () => void {
   }
 }
 
-/** Serves the contract, and reloads it after changes. A broken one is not served: the last good one stays. */
+/**
+ * Serves the contract, and reloads it after changes. An operation with a fault is answered 501. If nothing can be served, the
+ * last good contract stays, unless it has another title: then it is another contract.
+ */
 async function serveContract(parts: Parts): Promise<Running> {
   const { buildApp, fileOf } = await import('../app.ts')
+  const { readDraft } = await import('../contract/compile/draft.ts')
   const { listen } = await import('../http/server.ts')
-  const file = fileOf(parts.product)
+  const { product, config, log } = parts
+  const file = fileOf(product)
   const running: Running = {}
   let generating: ChildProcess | undefined
+  let isFaulty = false
+  const watched = new Set([file])
+  const folders = new Set<string>()
+  /** What the process before this one has said. */
+  let said = process.argv[3] ?? ''
 
-  /** @returns whether the contract is good */
-  const serve = async (contract: string): Promise<boolean> => {
-    const next = await buildApp({ ...parts, contract, draft: true }).catch((error: unknown) => {
-      parts.log.error(reasonOf(error))
-    })
-    if (next === undefined) return false
+  const say = (lines: readonly string[]) => {
+    const text = lines.join('\n')
+    if (text !== said) log[isFaulty ? 'error' : 'info'](text || `${basename(file)}: nothing is left to fix`)
+    process.send?.((said = text))
+  }
+  const build = async (contract: NonNullable<Parts['contract']>) => buildApp({ ...parts, contract, draft: true })
+  const serve = async (next: FastifyInstance): Promise<void> => {
     running.app?.server.closeAllConnections()
     await running.app?.close()
     running.app = next
-    await listen(next, parts.config.HOST, parts.config.PORT, 'PORT', next.contract.prefix)
-    return true
+    await listen(next, config.HOST, config.PORT, 'PORT', next.contract.prefix)
   }
-  const update = async (): Promise<boolean> => {
-    if (!(await serve(file))) return false
-    await copyFile(file, LAST_GOOD)
-    generating?.kill() // It may have read the previous contract.
-    generating = spawn(process.execPath, [PROGRAM, GENERATE], { stdio: 'inherit' })
-    return true
+  /** Goes on with the last good contract, or ends it. */
+  const goOn = async (): Promise<void> => {
+    const last = running.app ? String(running.app.contract.bytes) : readText(LAST_GOOD)
+    const title = titleOf(readText(file))
+    const isOther = title !== undefined && title !== titleOf(last)
+    if (isOther) await running.app?.close()
+    if (isOther) delete running.app
+    else if (!running.app && last !== '') await serve(await build(LAST_GOOD))
   }
-
-  const started = update().then((isGood) => isGood || (existsSync(LAST_GOOD) && serve(LAST_GOOD)))
-  watchFiles(dirname(file), (each) => each === basename(file), update, started)
-  await started
+  const update = async (): Promise<void> => {
+    let next: FastifyInstance | undefined
+    try {
+      const draft = await readDraft(file, config.BASE_URL, product)
+      for (const each of draft.files) watched.add(each)
+      if (draft.contract) next = await build(draft.contract)
+      isFaulty = draft.isFaulty
+      say(draft.said)
+    } catch (error) {
+      isFaulty = true
+      say([reasonOf(error)])
+    }
+    if (!next) await goOn()
+    else {
+      await serve(next)
+      await writeFile(LAST_GOOD, next.contract.bundle ?? readText(file))
+      generating?.kill() // It may have read the previous contract.
+      if (!isFaulty) generating = spawn(process.execPath, [PROGRAM, GENERATE], { stdio: 'inherit' })
+    }
+    for (const folder of new Set([...watched].map((each) => dirname(each)))) {
+      if (folders.has(folder)) continue
+      folders.add(folder)
+      const isWatched = (each: string) => watched.has(join(folder, each)) || (isFaulty && DOCUMENT.test(each))
+      watchFiles(folder, isWatched, again, Promise.resolve())
+    }
+  }
+  let latest = Promise.resolve()
+  const again = () => (latest = latest.then(update))
+  await again()
   return running
+}
+
+/** The text of a file; empty if there is none. */
+function readText(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
+
+/** The title of a contract that may be broken. */
+function titleOf(text: string): string | undefined {
+  const title: unknown = parseDocument(text).getIn(['info', 'title'])
+  return typeof title === 'string' ? title : undefined
 }
 
 /** Runs a task after each change of some files in a folder. @param previous must end before the task begins */

@@ -17,17 +17,24 @@ import { readingConfig } from '../contract/compile/lint.ts'
 import { deref, derefEntries } from '../contract/compile/references.ts'
 import { allFields, allParts, alternatives, isFile, partWith } from '../contract/compile/shapes.ts'
 import type { Compiled } from '../contract/compiled.ts'
+import type { Extensions } from '../contract/extensions.ts'
 import { exactJson } from '../http/json.ts'
 
 /**
  * Generates the types of a contract with openapi-typescript, int64 as `bigint`, and adds the compiled contract.
  * @param file the path of the OpenAPI document
  * @param target the path of the generated file
+ * @param product what the product adds
  * @param note is told each note, with file and line
  * @throws {StartupError} with file, line and reason of each fault
  */
-export async function generateTypes(file: string, target: string, note?: (line: string) => void): Promise<string> {
-  const inspected = await inspect(file)
+export async function generateTypes(
+  file: string,
+  target: string,
+  product: Extensions = {},
+  note?: (line: string) => void,
+): Promise<string> {
+  const inspected = await inspect(file, product)
   const compiled = accept(inspected, note)
   const { root, idle } = inspected
   for (const [node, key] of idle) Reflect.deleteProperty(node, key)
@@ -56,6 +63,8 @@ export async function generateTypes(file: string, target: string, note?: (line: 
     },
   })
   const types = astToString(nodes).trimEnd()
+  const names = Object.keys(root.components?.securitySchemes ?? {}).map((name) => JSON.stringify(name))
+  const schemes = names.length === 0 ? 'never' : names.join(' | ')
   const from = (path: string) => {
     const found = relative(dirname(target), path)
     return JSON.stringify(found.startsWith('.') ? found : `./${found}`)
@@ -67,7 +76,7 @@ ${types}
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;
 /** The answer of a method. */
 export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
-export const contract: CompiledContract<components, operations> = {
+export const contract: CompiledContract<components, operations, ${schemes}> = {
   file: import.meta.resolve(${from(file)}),
   generated: import.meta.filename,
 ${JSON.stringify(compiled, null, 2).slice(2, -2)}
@@ -118,7 +127,8 @@ const USAGE = `usage: generate [--check]          compiles the contract, and wri
        generate --dry-run FILE    says how each operation of a document would be served, and changes nothing`
 
 /** Runs the command. */
-export function generate({ contract: { file, generated } }: Product): Promise<void> {
+export function generate(product: Product): Promise<void> {
+  const { file, generated } = product.contract
   return runCommand(USAGE, async (words) => {
     const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
     const { check, 'dry-run': draft } = readWords(words, [], options).values
@@ -126,7 +136,7 @@ export function generate({ contract: { file, generated } }: Product): Promise<vo
       console.log(await dryRun(draft))
       return
     }
-    const types = await generateTypes(fileURLToPath(file), generated, console.error)
+    const types = await generateTypes(fileURLToPath(file), generated, product, console.error)
     if (check !== true) writeFileSync(generated, types)
     else if (readFileSync(generated, 'utf8') !== types) {
       throw new Error(`${relative('.', generated)} does not fit the contract: run \`npm run generate\``)

@@ -4,7 +4,9 @@ import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { createToken } from '../auth/access-tokens.ts'
 import { type Config, defaultDatabase } from '../config.ts'
+import type { Requirement, SecurityScheme } from '../contract/compiled.ts'
 import type { Contract } from '../contract/contract.ts'
+import { takesTokens } from '../contract/security.ts'
 import type { Product } from '../define-product.ts'
 import { isTerminal } from '../ops/log.ts'
 import type { Store } from '../store/store.ts'
@@ -56,12 +58,24 @@ async function printDemoToken(prefix: string, store: Store, address: string, con
   token.fill(0) // so that no core dump holds it
 }
 
+/** The options of curl for the credentials of a scheme, before a token. */
+const CREDENTIALS: Readonly<Record<SecurityScheme['in'], (scheme: SecurityScheme) => string>> = {
+  header: ({ type, key }) => `-H '${type === 'bearer' ? 'Authorization: Bearer' : `${key}:`} `,
+  query: ({ key }) => `-G -d '${encodeURIComponent(key)}=`,
+  cookie: ({ key }) => `-b '${key}=`,
+  connection: () => '',
+}
+
 /** The command for the operation that needs a token and the least else; undefined if none needs a token without scopes. */
-function easiestCommand({ operations }: Contract, address: string): { before: string; after: string } | undefined {
+function easiestCommand(
+  { operations, product }: Contract,
+  address: string,
+): { before: string; after: string } | undefined {
   const commands = operations.flatMap(({ method, path, parameters, security }) => {
-    const [{ scheme } = {}] = security.find((each) => each.length === 1 && each[0]?.scopes.length === 0) ?? []
+    const isEasy = ({ scheme, scopes }: Requirement) => scopes.length === 0 && takesTokens(scheme, product)
+    const [{ scheme } = {}] = security.find((each) => each.length === 1 && each.every(isEasy)) ?? []
     if (scheme === undefined || security.some((each) => each.length === 0)) return []
-    const before = `curl -H '${scheme.type === 'bearer' ? 'Authorization: Bearer ' : `${scheme.header}: `}`
+    const before = `curl ${CREDENTIALS[scheme.in](scheme)}`
     const after = `'${method === 'GET' ? '' : ` -X ${method}`} ${address}${path}`
     const cost = Number(method !== 'GET') * 10 + parameters.filter(({ required }) => required).length
     return [{ before, after, cost }]

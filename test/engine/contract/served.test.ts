@@ -39,7 +39,7 @@ async function isServed(t: Test, construct: Served): Promise<void> {
   const notes: string[] = []
   if (note !== undefined) {
     const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
-    await compile(`${folder}/openapi.yaml`, (line) => notes.push(line))
+    await compile(`${folder}/openapi.yaml`, construct.product, (line) => notes.push(line))
     t.ok(
       notes.some((each) => each.includes(note)),
       note,
@@ -56,13 +56,13 @@ async function isServed(t: Test, construct: Served): Promise<void> {
   }
 }
 
-async function isRefused(t: Test, { yaml, says, files = {} }: Refused): Promise<void> {
+async function isRefused(t: Test, { yaml, says, files = {}, product }: Refused): Promise<void> {
   const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
   const [[file, line]] = Object.entries({ 'openapi.yaml': contract(yaml), ...files }).flatMap(([file, text]) => {
     const index = text.split('\n').findIndex((each) => each.endsWith('# here'))
     return index === -1 ? [] : [[file, index + 1] as const]
   }) as [[string, number]]
-  const error: unknown = await compile(`${folder}/openapi.yaml`).catch((error: unknown) => error)
+  const error: unknown = await compile(`${folder}/openapi.yaml`, product).catch((error: unknown) => error)
   const faults = error instanceof Error ? error.message.split('\n') : ['it is served']
   const found = faults.find((each) => each.includes(says))
   t.match(found, new RegExp(`${file.replace('.', '\\.')}:${line}: `), { faults, says })

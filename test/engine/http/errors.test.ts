@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import Fastify from 'fastify'
 import t from 'tap'
-import { answerError } from '../../../service/engine/http/error-answers.ts'
+import { answerError, usualError } from '../../../service/engine/http/error-answers.ts'
 import { build } from '../../support/helper.ts'
 
 t.test(
@@ -33,6 +33,7 @@ t.test(
   async (t) => {
     const app = Fastify()
     t.teardown(() => app.close())
+    app.decorate('writeError', usualError)
     app.setErrorHandler(answerError)
     app.get('/', () => Promise.reject(Object.assign(new Error('secret'), { statusCode: 413 })))
     t.strictSame((await app.inject('/')).json(), { error: 413, message: 'Payload Too Large' })

@@ -1,6 +1,6 @@
 import Fastify from 'fastify'
 import t from 'tap'
-import { answerError } from '../../../service/engine/http/error-answers.ts'
+import { answerError, usualError } from '../../../service/engine/http/error-answers.ts'
 import { answerOtherMethods, checkPath } from '../../../service/engine/http/paths.ts'
 import { allowOf } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
@@ -17,6 +17,7 @@ t.test('405 comes before a byte of the body is read', async (t) => {
 
 t.test('a path without parameters goes before a template that it fits', async (t) => {
   const app = Fastify()
+  app.decorate('writeError', usualError)
   app.setErrorHandler(answerError)
   app.addHook('onRequest', checkPath)
   const addOtherMethods = answerOtherMethods(app)

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { build } from '../../support/helper.ts'
@@ -42,19 +42,13 @@ t.test('a changed contract is served, with a 501 where the method is missing', a
 t.test(
   'a broken contract is reported with file, line and reason, and the last valid one is still served',
   async (t) => {
-    const { folder, get, token, printed, until } = await dev(t)
+    const { folder, get, printed, until } = await dev(t)
     const file = `${folder}/openapi.yaml`
     const good = readFileSync(file, 'utf8')
     const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
     const faults: [from: string, to: string, report: RegExp][] = [
       ['title: Plant Store', 'title: Plant: Store', new RegExp(`openapi\\.yaml:${lineOf('title:')}: bad indentation`)],
-      ['type: array,', 'type: arry,', new RegExp(`openapi\\.yaml:${lineOf('type: array')}: .*\`type\` can be one of`)],
-      [
-        'description: The plants.',
-        'descripton: x',
-        new RegExp(`openapi\\.yaml:${lineOf('The plants.')}: .*\`descripton\``),
-      ],
-      ['in: query', 'in: cookie', new RegExp(`openapi\\.yaml:${lineOf('in: query')}: a parameter in a cookie`)],
+      ['openapi: 3.1.0', 'openapi: 3.0.3', new RegExp(`openapi\\.yaml:${lineOf('openapi:')}: .*3\\.0\\.3`)],
     ]
     for (const [from, to, report] of faults) {
       writeFileSync(file, good.replace(from, to))
@@ -65,14 +59,32 @@ t.test(
       t.equal((await get('/openapi.yaml'))[1], good, to)
     }
 
+    // A fault of one operation: the others are served.
+    const fault = new RegExp(`openapi\\.yaml:${lineOf('in: query')}: a parameter in a cookie`)
+    writeFileSync(file, good.replace('in: query', 'in: cookie'))
+    await until('/plants', fault)
+    t.match(await get('/plants'), [501, fault])
+    t.match(await get('/plants/x', {}, 'DELETE'), [401, /token/])
     appendFileSync(`${folder}/service/engine/config.ts`, '// changed')
     await delay(300)
-    await until('/openapi.yaml', /openapi: 3/)
-    t.equal((await get('/openapi.yaml'))[1], good, 'after a change of the code, too')
-    t.match(await get('/plants', { Authorization: `Bearer ${token}` }), [200, '[]'])
-    writeFileSync(file, good.replace('title: Plant Store', 'title: Mended'))
-    await until('/openapi.yaml', /Mended/)
+    await until('/plants', fault)
+    t.equal((printed.stdout + printed.stderr).split(fault).length, 2, 'it is said once')
+
+    // Another file of the contract.
+    mkdirSync(`${folder}/parts`)
+    const more = (summary: string) =>
+      `get: { operationId: more, summary: ${summary}, responses: { '204': { description: Done } } }\n`
+    writeFileSync(`${folder}/parts/more.yaml`, more('First'))
+    const components = "  /more: { $ref: 'parts/more.yaml' }\n\ncomponents:\n"
+    writeFileSync(file, good.replace('title: Plant Store', 'title: Mended').replace('\ncomponents:\n', components))
+    await until('/openapi.yaml', /Mended[^]*First/)
+    writeFileSync(`${folder}/parts/more.yaml`, more('Second'))
+    await until('/openapi.yaml', /Mended[^]*Second/)
     t.notMatch(printed.stdout + printed.stderr, /is valid/, 'the linter says nothing where it finds nothing')
+
+    // Another contract, of which nothing can be served.
+    writeFileSync(file, good.replace('openapi: 3.1.0', 'openapi: 3.0.3').replace('title: Plant Store', 'title: Other'))
+    await eventually(async () => (await get('/openapi.yaml'))[0] === 0)
   },
 )
 
@@ -150,8 +162,8 @@ async function dev(t: Test, database?: Record<string, string>) {
     child.kill()
     return ended
   })
-  const get = async (path: string, headers = {}): Promise<[status: number, text: string]> => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined)
+  const get = async (path: string, headers = {}, method = 'GET'): Promise<[status: number, text: string]> => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers, method }).catch(() => undefined)
     return [response?.status ?? 0, (await response?.text()) ?? '']
   }
   const until = (path: string, pattern: RegExp) => eventually(async () => pattern.test((await get(path))[1]))

@@ -571,7 +571,7 @@ export interface operations {
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;
 /** The answer of a method. */
 export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
-export const contract: CompiledContract<components, operations> = {
+export const contract: CompiledContract<components, operations, "bearerAuth"> = {
   file: import.meta.resolve("./openapi.yaml"),
   generated: import.meta.filename,
   "title": "Plant Store",
@@ -593,7 +593,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }
@@ -649,7 +653,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }
@@ -701,7 +709,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }
@@ -750,7 +762,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }
@@ -797,7 +813,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }
@@ -829,7 +849,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }
@@ -875,7 +899,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }
@@ -924,7 +952,11 @@ export const contract: CompiledContract<components, operations> = {
         [
           {
             "scheme": {
-              "type": "bearer"
+              "name": "bearerAuth",
+              "in": "header",
+              "key": "authorization",
+              "type": "bearer",
+              "challenge": "Bearer"
             },
             "scopes": []
           }

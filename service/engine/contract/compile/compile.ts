@@ -1,11 +1,12 @@
 // Compiles a contract: for `npm run generate`, and at a start if the contract has changed since.
 import { hash } from 'node:crypto'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import type { Compiled } from '../compiled.ts'
+import type { Compiled, Operation } from '../compiled.ts'
+import type { Extensions } from '../extensions.ts'
 import { readOpenApi } from './document.ts'
 import { describe, type Finding, Findings } from './findings.ts'
 import { listOperations, readOperations } from './operations.ts'
-import { readItems, Schemas } from './schemas.ts'
+import { type Context, readItems, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'
 
 /** What is known of a document. */
@@ -17,6 +18,8 @@ export interface Inspected {
   readonly idle: readonly (readonly [node: object, key: string])[]
   /** All operations of the document, such as `GET /users`. */
   readonly operations: readonly string[]
+  /** Those that could be compiled. */
+  readonly byName: ReadonlyMap<string, Operation>
   readonly faults: readonly Finding[]
   readonly notes: readonly Finding[]
 }
@@ -24,18 +27,19 @@ export interface Inspected {
 /**
  * Compiles an OpenAPI 3.1 document, and says what of it can't be served as described.
  * @param file the path of a YAML file
+ * @param product what the product adds; undefined if no product is known
  * @throws {StartupError} if it can't be read as YAML
  */
-export async function inspect(file: string): Promise<Inspected> {
+export async function inspect(file: string, product?: Extensions): Promise<Inspected> {
   const findings = new Findings()
   const { refuse, note } = findings
   const { root, isServed, sources, bundle } = await readOpenApi(file, refuse)
-  const schemas = new Schemas(refuse, note)
-  const context = { root, schemas, refuse, note, findings }
+  const schemas = new Schemas(refuse, note, product?.formats)
+  const context: Context = { root, schemas, refuse, note, findings, product, errors: [] }
   const listed = listOperations(context)
   const compileAll = async (): Promise<Compiled> => {
     const { prefix, operations } = readOperations(context, listed)
-    schemas.checkValues()
+    schemas.checkValues(context.errors)
     const items = readItems(root, schemas)
     return {
       title: root.info?.title ?? '',
@@ -49,17 +53,22 @@ export async function inspect(file: string): Promise<Inspected> {
   }
   const compiled = isServed ? await compileAll() : undefined
   const found = { faults: findings.faults(), notes: findings.notes() }
-  return { compiled, root, idle: schemas.idle, operations: findings.operations, ...found }
+  return { compiled, root, idle: schemas.idle, operations: findings.operations, byName: findings.compiled, ...found }
 }
 
 /**
  * Compiles an OpenAPI 3.1 document. It refuses everything that the service can't do as described.
  * @param file the path of a YAML file
+ * @param product what the product adds
  * @param note is told each note, with file and line
  * @throws {StartupError} with file, line and reason of each fault, and what to write instead
  */
-export async function compile(file: string, note?: (line: string) => void): Promise<Compiled> {
-  return accept(await inspect(file), note)
+export async function compile(
+  file: string,
+  product: Extensions = {},
+  note?: (line: string) => void,
+): Promise<Compiled> {
+  return accept(await inspect(file, product), note)
 }
 
 /** The compiled contract of a document without faults. @throws {StartupError} with all faults */

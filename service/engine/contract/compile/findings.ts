@@ -1,4 +1,5 @@
 // Collects what is wrong with a contract, and what is served with an annotation, each with its operations.
+import type { Operation } from '../compiled.ts'
 import { reasonOf } from '../../errors.ts'
 import { type Report, findPlace, holdersOf, pointerTo } from './references.ts'
 
@@ -30,6 +31,8 @@ interface Listed {
 export class Findings {
   /** All operations of the document. */
   readonly operations: string[] = []
+  /** Those that could be compiled. */
+  readonly compiled = new Map<string, Operation>()
   readonly #faults = new Map<string, Map<string, Place>>()
   readonly #notes = new Map<string, Map<string, Place>>()
   /** The operations that an object describes: an operation, or a path with all its operations. */

@@ -1,34 +1,17 @@
-// Compiles the request bodies, responses and errors of a contract for bodies.ts, answer.ts and errors.ts.
-import { isDeepStrictEqual } from 'node:util'
-import type { Body, ErrorForm, ErrorFormat, Field, Media, Response } from '../compiled.ts'
-import { writeError } from '../errors.ts'
+// Compiles the request bodies and responses of a contract for bodies.ts and answer.ts.
+import type { Body, Field, Media, Response } from '../compiled.ts'
 import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries } from './references.ts'
 import type { Use } from './keywords.ts'
 import type { Context } from './schemas.ts'
-import {
-  allFields,
-  allMembers,
-  allowedTypes,
-  allParts,
-  bytesRule,
-  partWith,
-  readingOf,
-  textTypes,
-  UNREAD,
-  UNREADABLE,
-} from './shapes.ts'
+import { allFields, allowedTypes, bytesRule, partWith, readingOf, textTypes, UNREAD, UNREADABLE } from './shapes.ts'
 import { isObject } from '../validation.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
 const MAX_BODY_BYTES = 1_048_576
 const STATUS = /^([2-5]\d\d|[2-5]XX|default)$/
 const WITHOUT_BODY = /^(204|205|304)$/
-/** The statuses that the service may answer without the method. */
-const SERVICE_ERRORS = /^(400|401|403|408|413|415|417|431|500|501|503|[45]XX|default)$/
-/** The usual format of an error. */
-const USUAL_ERROR = { type: 'application/json', form: { error: 'status', message: 'message' } } as const
 
 /** A request body, by media type. */
 export function readBody(context: Context, body: openapi.RequestBody): Body {
@@ -87,7 +70,7 @@ function servedContent({ refuse, note }: Context, content: openapi.Response['con
 }
 
 /** Why a media type is not served, and the key that says so. */
-function mediaFault(
+export function mediaFault(
   type: string,
   { schema, ...media }: openapi.MediaType,
   use: Use,
@@ -150,48 +133,4 @@ function readFields(context: Context, type: string, { schema, encoding = {} }: o
   const fields = [...allFields(schema)].map(([name, all]) => [name, read(name, [...all])] as const)
   const others = partWith(schema, 'additionalProperties')?.['additionalProperties']
   return { fields: Object.fromEntries(fields), ...(isObject(others) && { others: read('', [others]) }) }
-}
-
-/** The content of an error's member, by its name and type: the members of RFC 9457, and other usual names. */
-const MEMBERS: readonly (readonly [name: RegExp, type: RegExp, given: ErrorForm[string]])[] = [
-  [/^(error|code|status|statusCode|status_code)$/, /integer|number|int64/, 'status'],
-  [/^(code|status|statusCode|status_code)$/, /string/, 'digits'],
-  [/^type$/, /string/, 'blank'],
-  [/^title$/, /string/, 'phrase'],
-  [/^(message|detail|description|reason|error|error_description)$/, /string/, 'message'],
-]
-
-/** The formats of the service's own errors, by status. There are none if all are usual. */
-export function readErrors(context: Context, responses: readonly (readonly [string, openapi.Response])[]) {
-  const errors = responses
-    .filter(([status]) => /^[45d]/.test(status))
-    .map(([status, response]) => [status, readError(context, status, response)] as const)
-  return errors.every(([, error]) => isDeepStrictEqual(error, USUAL_ERROR)) ? {} : Object.fromEntries(errors)
-}
-
-/** The format of an error. Where none of its members is known, only a method can answer with it. */
-function readError({ schemas, refuse }: Context, status: string, response: openapi.Response): ErrorFormat {
-  const all = derefEntries(response.content)
-  const content = all.filter(([type, media]) => mediaFault(type, media, 'response') === undefined)
-  if (all.length === 0) return null
-  const isService = SERVICE_ERRORS.test(status)
-  const byItself = `the service answers ${status} by itself,`
-  const [type, media] = content.find(([each]) => ['json', 'text'].includes(bodyKind(each) as string)) ?? []
-  if (type === undefined || media === undefined) {
-    if (isService) refuse(response, `${byItself} as JSON or text: write application/json`, 'content')
-    return USUAL_ERROR
-  }
-  if (bodyKind(type) === 'text') return { type, form: null }
-  if (media.schema === undefined) return { ...USUAL_ERROR, type }
-  const members = [...allMembers(allParts(media.schema))].flatMap(([name, member]) => {
-    const found = MEMBERS.find(([names, types]) => names.test(name) && types.test(textTypes(member).join(' or ')))
-    return found === undefined ? [] : [[name, found[2]] as const]
-  })
-  if (members.length === 0 && !isService) return USUAL_ERROR
-  const form = Object.fromEntries(members)
-  const known = 'error, code or status for the number, message or detail for the text, or those of RFC 9457'
-  const fault = `${byItself} and fills in only ${known}: require no other`
-  const schema = { $ref: schemas.add(media.schema, 'response') }
-  if (isService) schemas.addValue(writeError(form, 400, 'reason'), schema, media, 'schema', fault)
-  return { type, form }
 }

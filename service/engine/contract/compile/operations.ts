@@ -1,9 +1,10 @@
 // Compiles the paths of a contract for routes.ts, and refuses everything that routes.ts can't do as described.
-import type { Operation, Parameter, Requirement } from '../compiled.ts'
-import { readSecurityScheme } from '../security.ts'
+import type { Operation, Parameter } from '../compiled.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries, tryDeref } from './references.ts'
-import { readBody, readErrors, readResponse } from './messages.ts'
+import { readErrors } from './errors.ts'
+import { readBody, readResponse } from './messages.ts'
+import { readSecurity } from './security.ts'
 import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
 import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
@@ -99,7 +100,9 @@ export function readOperations(
       const at = (local ? readPrefix(context, local) : prefix) + path
       return { id, method: method.toUpperCase(), path: at, ...readOperation(context, operation, item.parameters) }
     }
-    return findings.during(each, read) ?? []
+    const compiled = findings.during(each, read)
+    if (compiled) findings.compiled.set(each.key, compiled)
+    return compiled ?? []
   })
   return { prefix, operations }
 }
@@ -164,7 +167,7 @@ function readOperation(
   // A parameter of the operation replaces the same parameter of its path.
   const parameters = [...inherited, ...own].map(deref).map((each) => [keyOf(each), each] as const)
   return {
-    security: security.map((schemes) => readRequirements(context, schemes)),
+    security: readSecurity(context, security),
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
     body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
     responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
@@ -175,18 +178,6 @@ function readOperation(
 /** Parameters with the same key are the same one. The names of headers are case-insensitive. */
 const keyOf = ({ in: place, name }: openapi.Parameter) =>
   place === 'header' ? `header ${name.toLowerCase()}` : `${String(place)} ${name}`
-
-function readRequirements({ root, refuse }: Context, schemes: Readonly<Record<string, string[]>>): Requirement[] {
-  return Object.entries(schemes).flatMap(([name, scopes]) => {
-    const described = root.components?.securitySchemes?.[name]
-    const scheme = described && readSecurityScheme(deref(described))
-    const instead = 'write "type: http, scheme: bearer", or an apiKey in a header'
-    if (scheme !== undefined) return { scheme, scopes }
-    if (described) refuse(described, `the security scheme ${name} is not served: ${instead}`)
-    else refuse(schemes, `the security scheme ${name} is not in components/securitySchemes`, name)
-    return []
-  })
-}
 
 function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
   const { schemas, refuse } = context

@@ -2,12 +2,16 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import { Annotations, CHANGES } from '../annotations.ts'
 import type { Schema } from '../compiled.ts'
+import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
 import { compileKeyword, CONDITIONS, keywordFault, keywordNote, numberRule, SAME_VALUE, type Use } from './keywords.ts'
 import { LEADS_NOWHERE, type Report, resolveReference } from './references.ts'
 import { allMembers, allParts, bytesRule, declaredTypes, isFile, type Part, partWith, valuesAt } from './shapes.ts'
 import { type Check, isObject, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
+
+/** Decides who writes an error. @param checkOf finds the validation of a schema, by its id */
+type ErrorTask = (checkOf: (schema: string) => Check) => void
 
 /** The document to compile, and the collectors of its schemas, faults and notes. */
 export interface Context {
@@ -16,6 +20,10 @@ export interface Context {
   readonly findings: Findings
   readonly refuse: Report
   readonly note: Report
+  /** What the product adds; undefined for a document of which no product is known. */
+  readonly product: Extensions | undefined
+  /** What is to do with the schemas of errors when they are complete. */
+  readonly errors: ErrorTask[]
 }
 
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
@@ -33,9 +41,13 @@ export class Schemas {
   readonly #refuse: Report
   readonly #note: Report
 
-  constructor(refuse: Report, note: Report) {
+  readonly #formats: NonNullable<Extensions['formats']>
+
+  /** @param formats of the product */
+  constructor(refuse: Report, note: Report, formats: Extensions['formats'] = {}) {
     this.#refuse = refuse
     this.#note = note
+    this.#formats = formats
   }
 
   /** Adds a schema, and the schemas that it refers to. @param isCondition whether it is below `not` or `if` @returns its id */
@@ -78,20 +90,19 @@ export class Schemas {
     return exactJson(part['default'])
   }
 
-  /** Adds a value that must fit a schema. @param fault what to report if it does not */
-  addValue(value: unknown, schema: Schema, node: object, key: string, fault: string): void {
-    this.#values.push({ value, schema, node, key, report: () => this.#refuse(node, fault, key) })
-  }
-
-  /** Reports each value that does not fit its schema. The schemas must be complete. */
-  checkValues(): void {
-    const validators = new Validators(this.all, 'response')
+  /** Reports each value that does not fit its schema, and runs the tasks. The schemas must be complete. */
+  checkValues(tasks: readonly ErrorTask[]): void {
+    const validators = new Validators(this.all, 'response', this.#formats)
     const known = new Map<string, Check>() // many errors have the same schema
-    for (const { value, schema, key, report } of this.#values) {
+    const checkOf = (key: string, schema: Schema) => {
       const id = JSON.stringify([key, schema])
       const check = known.get(id) ?? validators.compile(key, schema)
       known.set(id, check)
-      const { fault } = check(value)
+      return check
+    }
+    for (const each of tasks) each((schema) => checkOf('body', { $ref: schema }))
+    for (const { value, schema, key, report } of this.#values) {
+      const { fault } = checkOf(key, schema)(value)
       if (fault !== undefined) report(fault)
     }
     for (const [node] of this.idle)
@@ -114,7 +125,8 @@ export class Schemas {
         this.#refuse(schema, fault, key)
         continue
       }
-      const note = keywordNote(key, schema, use)
+      const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(schema[key]))
+      const note = isOfProduct ? undefined : keywordNote(key, schema, use)
       if (note !== undefined) this.#note(schema, note, key)
       if (isIdle(key, schema, use)) this.idle.push([schema, key])
       const convert = (one: unknown) => {

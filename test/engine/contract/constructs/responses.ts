@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
+import type { Extensions } from '../../../../service/engine/contract/extensions.ts'
 import { HttpError } from '../../../../service/engine/errors.ts'
 import { JsonText } from '../../../../service/engine/http/json.ts'
 import type { Refused, Served } from '../../../support/small.ts'
@@ -14,8 +15,28 @@ const post = (payload: object): InjectOptions => ({ method: 'POST', url: '/x', p
 const asked = (query: unknown) => Object.keys(query ?? {})[0] ?? ''
 const as = (authorization: string): InjectOptions => ({ url: '/x', headers: { authorization } })
 const bearer =
-  'components: { securitySchemes: { b: { type: http, scheme: bearer }, o: { type: oauth2, flows: {} }, k: { type: apiKey, in: header, name: X-Key } } }'
+  'components: { securitySchemes: { b: { type: http, scheme: bearer }, o: { type: oauth2, flows: {} }, k: { type: apiKey, in: header, name: X-Key }, q: { type: apiKey, in: query, name: key }, c: { type: apiKey, in: cookie, name: sid }, basic: { type: http, scheme: basic }, m: { type: mutualTLS } } }'
 const secured = (security: string) => `${ok('{ application/json: {} }')}\n      security: ${security}\n${bearer}`
+
+/** What the product adds: the name of the user is the caller, and the password must be "open". */
+const product: Extensions = {
+  guards: {
+    basic: async (_, credentials) => {
+      const [caller = '', password] = Buffer.from(credentials, 'base64').toString().split(':')
+      if (password === 'broken') throw new Error(`cannot look up ${credentials}`)
+      return password === 'open' ? { caller, scopes: [] } : undefined
+    },
+    m: ({ headers }) => (headers['client-cert'] === undefined ? undefined : { caller: 'alice', scopes: ['read'] }),
+  },
+  errorBody: (status, message) => ({ errors: [{ code: `E${status}`, message }] }),
+}
+const basic = (text: string) => as(`basic ${Buffer.from(text).toString('base64')}`)
+const OWN_FORM = `'200': { description: Done }
+'400':
+  description: Bad
+  content:
+    application/json:
+      schema: { type: object, required: [errors], properties: { errors: { type: array, minItems: 1, items: { type: object, required: [code], properties: { code: { pattern: ^E400$ } } } } } } # here`
 
 /** Constructs of responses and of security, by their names in the README. */
 export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
@@ -75,14 +96,19 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
         ['/x?e=1', 429, '{"error":429,"message":"Slowly"}'],
       ],
     },
-  'errors of the service itself with other members that are required': {
-    yaml: responses(`'200': { description: Done }
-'400':
-  description: Bad
-  content:
-    application/json:
-      schema: { type: object, required: [errors] } # here`),
-    says: 'the service answers 400 by itself, and fills in only',
+  'errors of the service itself in another form, which `errorBody` of the product writes': {
+    yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }]\n${responses(OWN_FORM)}`,
+    product,
+    asks: [['/x?a=b', 400, /^{"errors":\[{"code":"E400","message":"query\/a must be an integer/]],
+  },
+  'errors of the service itself in another form, without `errorBody`': {
+    yaml: responses(OWN_FORM),
+    says: 'by itself, in a form that it does not know: write errorBody: (status, message) => ... in the product',
+  },
+  'errors of the service itself that `errorBody` does not fit': {
+    yaml: responses(OWN_FORM.replace('^E400$', '^F400$')),
+    product,
+    says: "errorBody(400, 'The reason') does not fit: body/errors/0/code must match pattern",
   },
   'several media types of a response: the method says which': {
     yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),
@@ -160,9 +186,14 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
       [as('Bearer nobody'), 401, /not valid/],
     ],
   },
-  '`security` with an `apiKey` in a header': {
-    yaml: secured('[{ k: [] }]'),
+  '`security` with an `apiKey` in a header, a query or a cookie': {
+    yaml: secured('[{ k: [] }, { q: [] }, { c: [] }]'),
     asks: [
+      ['/x?key=alice:', 200, '{"caller":"alice"}'],
+      ['/x?key=alice:&key=alice:', 401],
+      [{ url: '/x', headers: { cookie: 'a=b; sid="alice:"' } }, 200, '{"caller":"alice"}'],
+      [{ url: '/x', headers: { cookie: 'sid=alice:; sid=bob:' } }, 401],
+      [{ url: '/x', headers: { cookie: 'side=alice:' } }, 401, /token is needed/],
       [{ url: '/x', headers: { 'x-key': 'alice:' } }, 200, '{"caller":"alice"}'],
       [as('Bearer alice:'), 401],
     ],
@@ -184,11 +215,31 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
       [as('Bearer alice:read'), 403, /needs the scope read write/],
     ],
   },
-  '`http` `basic`, `mutualTLS`, an `apiKey` in a query or a cookie': {
-    yaml: `${secured('[{ c: [] }]').replace('b: {', 'z: {')}\n`.replace(
-      bearer.replace('b: {', 'z: {'),
-      'components:\n  securitySchemes:\n    c: { type: http, scheme: basic } # here',
-    ),
-    says: 'the security scheme c is not served',
+  '`http` `basic` and other schemes, `mutualTLS`, and every other scheme with a guard of the product': {
+    yaml: secured('[{ basic: [] }, { m: [read] }]'),
+    product,
+    asks: [
+      [basic('alice:open'), 200, '{"caller":"basic#alice"}'],
+      [basic('alice:wrong'), 401, /The credentials are not valid/],
+      [basic('alice:broken'), 500, '{"errors":[{"code":"E500","message":"Internal Server Error"}]}'],
+      [basic(':open'), 401],
+      [as('Bearer alice:'), 401],
+      ['/x', 401],
+      [{ url: '/x', headers: { 'client-cert': ':AA==:' } }, 200, '{"caller":"m#alice"}'],
+    ],
+  },
+  'alternatives with a scheme that needs a guard, and has none: they are left out': {
+    yaml: secured('[{ basic: [] }, { b: [] }]'),
+    note: "the security scheme basic is left out: the product has no guards: { 'basic': (request) => ... }",
+    asks: [
+      [as('Bearer alice:'), 200],
+      [basic('alice:open'), 401],
+      ['/x', 401],
+    ],
+  },
+  'a scheme that needs a guard, and has none': {
+    yaml: `${secured('[{ basic: [] }]').replace(bearer, 'components:\n  securitySchemes:')}
+    basic: { type: http, scheme: basic } # here`,
+    says: "the security scheme basic needs a guard: write guards: { 'basic': (request) => ... } in the product",
   },
 }

@@ -134,6 +134,11 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     yaml: body("type: string\nmaxLength: 10\nformat: date\npattern: '^2'"),
     asks: [valid('"2026-01-01"'), invalid('"2026-13-01"'), invalid('"1999-01-01"')],
   },
+  'a format that `formats` of the product has': {
+    yaml: body('type: object\nproperties: { a: { type: string, format: even, default: aa } }'),
+    product: { formats: { even: (text) => text.length % 2 === 0 } },
+    asks: [valid({ a: 'ab' }), invalid({ a: 'abc' }, /body\/a must match format/)],
+  },
   'a format that is unknown': {
     yaml: body('type: string\nformat: iban'),
     note: 'the format iban validates nothing',

@@ -1,0 +1,35 @@
+// What a product adds to a contract: functions for what the document names, and the service can't know.
+import type { FastifyRequest } from 'fastify'
+
+/** Who sends a request, as a guard of a product has found out. */
+export interface Identity {
+  /** 1 to 255 characters without control characters. The methods get `<security scheme>#<caller>`. */
+  readonly caller: string
+  /** The scopes of the credentials (RFC 6749, section 3.3). */
+  readonly scopes: readonly string[]
+}
+
+/**
+ * Checks the credentials of a security scheme, before the body is read. It is called only if they are there, and there once.
+ * If it throws, the answer is 500 without details: the service can't know whether a second try would help.
+ * @param request for its headers, its query and its connection. It has no body yet
+ * @param credentials what follows the scheme's name in `Authorization`, or the text of an apiKey; empty for mutualTLS
+ * @returns undefined if they are not valid: 401
+ */
+export type ProductGuard = (
+  request: FastifyRequest,
+  credentials: string,
+) => Identity | undefined | Promise<Identity | undefined>
+
+export interface Extensions {
+  /** By the name of the security scheme. It takes the place of the service's own guard of that scheme. */
+  readonly guards?: Readonly<Partial<Record<string, ProductGuard>>>
+  /**
+   * Writes the JSON body of the service's own errors, where the contract's form is not `{ error, message }`.
+   * @param status from 400 to 599
+   * @param message for people
+   */
+  readonly errorBody?: (status: number, message: string) => unknown
+  /** By the name of the `format`: whether a text is valid. */
+  readonly formats?: Readonly<Record<string, (text: string) => boolean>>
+}
