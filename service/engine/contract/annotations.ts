@@ -73,11 +73,7 @@ export class Annotations {
   /** What is known of the value at hand: without it, alternatives within alternatives would take exponential time. */
   #known = new Map<unknown, Map<Schema, boolean>>()
 
-  /**
-   * @param schemas by id
-   * @param isWanted whether to find a schema
-   * @param validate whether a value is valid
-   */
+  /** @param isWanted whether to find a schema @param validate whether a value is valid */
   constructor(
     schemas: Readonly<Record<string, Schema>>,
     isWanted: (schema: Keywords) => boolean,

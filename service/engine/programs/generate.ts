@@ -13,6 +13,7 @@ const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 import { accept, inspect } from '../contract/compile/compile.ts'
 import { dryRun } from '../contract/compile/dry-run.ts'
 import type { PathItem, Response } from '../contract/compile/document.ts'
+import { isIgnored } from '../contract/compile/operations.ts'
 import { readingConfig } from '../contract/compile/lint.ts'
 import { deref, derefEntries } from '../contract/compile/references.ts'
 import { allFields, allParts, alternatives, isFile, partWith } from '../contract/compile/shapes.ts'
@@ -26,6 +27,7 @@ import { exactJson } from '../http/json.ts'
  * @param target the path of the generated file
  * @param product what the product adds
  * @param note is told each note, with file and line
+ * @param formats the names of the product's own formats
  * @throws {StartupError} with file, line and reason of each fault
  */
 export async function generateTypes(
@@ -37,8 +39,11 @@ export async function generateTypes(
   const inspected = await inspect(file, product)
   const compiled = accept(inspected, note)
   const { root, idle } = inspected
-  for (const [node, key] of idle) Reflect.deleteProperty(node, key)
   prepare(root, compiled)
+  for (const [node, key, value] of idle) {
+    if (value === undefined) Reflect.deleteProperty(node, key)
+    else Reflect.set(node, key, value)
+  }
   const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,
     redocly: await readingConfig(), // the document has been checked
@@ -47,6 +52,7 @@ export async function generateTypes(
       const named = new Map<string, string>([
         ...(schema.format === 'int64' ? [[types.includes('integer') ? 'integer' : 'number', 'bigint'] as const] : []),
         ...(schema.format === 'binary' ? [['string', 'File'] as const] : []),
+        ...(schema.format === 'file or text' ? [['string', 'File | string'] as const] : []),
       ])
       if (!types.some((each) => named.has(each))) return undefined
       const nodes = types.map((each) => ts.factory.createTypeReferenceNode(named.get(each) ?? each))
@@ -89,6 +95,8 @@ function prepare(root: Oas3_1Definition, compiled: Compiled): void {
   Reflect.deleteProperty(root, 'webhooks')
   const items = Object.values(root.paths ?? {}).flatMap((item) => [item as PathItem, deref(item)])
   const operations = items.flatMap(({ get, put, post, delete: remove, patch }) => [get, put, post, remove, patch])
+  for (const each of [...items, ...operations])
+    if (each?.parameters) each.parameters = each.parameters.filter((one) => !isIgnored(deref(one)))
   for (const parameter of [...items, ...operations].flatMap((each) => each?.parameters ?? []).map(deref)) {
     if (partWith(parameter.schema, 'default')) parameter.required = true
   }

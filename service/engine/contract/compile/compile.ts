@@ -14,8 +14,8 @@ export interface Inspected {
   /** Without the operations that have faults it can be served. Undefined for another version of OpenAPI. */
   readonly compiled: Compiled | undefined
   readonly root: Oas3_1Definition
-  /** Members of objects in `root` that validate nothing, and which types must not have. */
-  readonly idle: readonly (readonly [node: object, key: string])[]
+  /** Members of objects in `root` that validate nothing: the types must not have them, or have another value. */
+  readonly idle: Schemas['idle']
   /** All operations of the document, such as `GET /users`. */
   readonly operations: readonly string[]
   /** Those that could be compiled. */
@@ -33,7 +33,7 @@ export interface Inspected {
 export async function inspect(file: string, product?: Extensions): Promise<Inspected> {
   const findings = new Findings()
   const { refuse, note } = findings
-  const { root, isServed, sources, bundle } = await readOpenApi(file, refuse)
+  const { root, isServed, sources, bundle } = await readOpenApi(file, refuse, note)
   const schemas = new Schemas(refuse, note, product?.formats)
   const context: Context = { root, schemas, refuse, note, findings, product, errors: [] }
   const listed = listOperations(context)

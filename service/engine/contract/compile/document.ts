@@ -48,12 +48,17 @@ export interface OpenApi {
   readonly bundle: () => Promise<Pick<Compiled, 'bundle' | 'baseUrl'>>
 }
 
+/** The parts of a document that only people and clients read, and fields of it that OpenAPI does not have. */
+const WITHOUT_EFFECT =
+  /^#\/((?!(openapi|info|jsonSchemaDialect|servers|paths|components|security)(\/|$))[^/]+|info\/[^/]+|externalDocs|webhooks|components\/(links|examples|callbacks)|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs))(\/|$)/
+
 /**
  * Reads a YAML file, and the files that it refers to.
  * @param refuse is told each fault of the structure
+ * @param note is told each one in a part that has no effect
  * @throws {StartupError} if it is no YAML, or no OpenAPI document
  */
-export async function readOpenApi(file: string, refuse: Report): Promise<OpenApi> {
+export async function readOpenApi(file: string, refuse: Report, note: Report): Promise<OpenApi> {
   const resolver = new FileResolver()
   const options = { ref: file, externalRefResolver: resolver }
   try {
@@ -77,7 +82,9 @@ export async function readOpenApi(file: string, refuse: Report): Promise<OpenApi
       // The linter does not step into the target of a reference with other keywords.
       if (problem.ruleId === 'no-unresolved-refs' && resolveReference(node) !== undefined) continue
       const [first] = at?.reportOnKey === true ? [] : Object.keys(node) // the place of an object is its first line
-      refuse(node, describeProblem(problem), key ?? first)
+      const hasEffect = !WITHOUT_EFFECT.test(at?.pointer ?? '') || problem.suggest.length > 0
+      const report = hasEffect ? refuse : note
+      report(node, describeProblem(problem), key ?? first)
     }
     const folder = dirname(main.source.absoluteRef)
     return {
@@ -104,7 +111,7 @@ function findBaseUrl(document: YamlDocument): readonly [from: number, to: number
   return isScalar(node) && node.range ? [node.range[0], node.range[1]] : null
 }
 
-const CONVERT = 'convert it with `npx openapi-format FILE --convertTo 3.1 --output openapi.yaml`'
+const CONVERT = 'convert it with `npx @scalar/cli document upgrade FILE --output openapi.yaml`'
 
 /** What is wrong with the version of a document. @throws {Error} if it has none */
 function versionFault(root: unknown): { key: string; fault: string } | undefined {
@@ -112,9 +119,7 @@ function versionFault(root: unknown): { key: string; fault: string } | undefined
   if (key === undefined) throw new Error('not an OpenAPI document')
   const version = String(member(root, key))
   if (/^3\.1\.\d+$/.test(version)) return undefined
-  const [first] = /^2|^3\.0/.exec(version) ?? []
-  const from2 = '`npx swagger2openapi FILE --outfile FILE`, and then '
-  const instead = first === undefined ? 'write openapi: 3.1.0' : `${first === '2' ? from2 : ''}${CONVERT}`
+  const instead = /^2|^3\.0/.test(version) ? CONVERT : 'write openapi: 3.1.0'
   return { key, fault: `OpenAPI ${version} is not served: ${instead}` }
 }
 

@@ -18,7 +18,7 @@ export const CONDITIONS = /^(not|if)$/
 /** Keywords whose schemas are about the same value: one schema may have `required`, another one `properties`. */
 export const SAME_VALUE = /^(allOf|anyOf|oneOf|dependentSchemas|then|else)$/
 const COPIED = /^((min|max)(Length|Items|Contains|Properties)|pattern|uniqueItems|dependentRequired)$/
-const NOT_SERVED = /^\$(id|anchor|(dynamic|recursive)(Ref|Anchor)|vocabulary)$/
+const NOT_SERVED = /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/
 const NUMBER_FORMAT = /^(int32|int64|float|double)$/
 /** Keywords of JSON Schema and OpenAPI that validate nothing, or that schemas.ts compiles. */
 const OTHERS =
@@ -45,12 +45,22 @@ export function compileKeyword(key: string, schema: Part, convert: (schema: unkn
   return types.some(isNumeric) ? undefined : types.length > 1 ? types : types[0]
 }
 
+/** The bounds of numbers by their keywords. In OpenAPI 3.0, `exclusiveMinimum: true` makes `minimum` exclusive. */
+function boundsOf(schema: Part): (readonly [key: string, value: unknown])[] {
+  const bounds = Object.keys(BOUNDS).flatMap((key) =>
+    typeof schema[key] === 'boolean' ? [] : [[key, schema[key]] as const],
+  )
+  return bounds
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => (schema[EXCLUSIVE[key] ?? ''] === true ? [EXCLUSIVE[key] ?? '', value] : [key, value]))
+}
+const EXCLUSIVE: Readonly<Record<string, string>> = { minimum: 'exclusiveMinimum', maximum: 'exclusiveMaximum' }
+
 /** What a schema says of numbers, as one keyword. */
 export function numberRule(schema: Part): { number: NumberRule } | undefined {
-  const keys = Object.keys(BOUNDS).filter((key) => key in schema)
-  const bounds = Object.fromEntries(keys.map((key) => [key, String(schema[key])]))
+  const bounds = Object.fromEntries(boundsOf(schema).map(([key, value]) => [key, String(value)]))
   const declared = declaredTypes(schema)
-  if (!declared.some(isNumeric)) return keys.length === 0 ? undefined : { number: { bounds } }
+  if (!declared.some(isNumeric)) return Object.keys(bounds).length === 0 ? undefined : { number: { bounds } }
   const integer = declared.includes('integer') ? 'integer' : 'number'
   const types = declared.map((type) => (type === integer && schema['format'] === 'int32' ? 'int32' : type))
   return { number: { types, bounds } }
@@ -74,6 +84,7 @@ export function keywordNote(key: string, schema: Part, use: Use): string | undef
     return types.length === 0
       ? 'without type, nullable says nothing: write "anyOf: [..., { type: \'null\' }]"'
       : 'nullable is served as OpenAPI 3.0 has it: write "null" as one of several types'
+  if (key in BOUNDS && value === true) return `${key} is served as OpenAPI 3.0 has it: write the bound itself`
   const isKnown = key in BOUNDS || KNOWN.some((each) => each.test(key))
   return isKnown ? undefined : `${key} is no keyword of JSON Schema 2020-12: it validates nothing`
 }
@@ -83,7 +94,9 @@ function formatNote(format: string, types: readonly string[], use: Use): string 
   if (types.length > 0 && isOfNumbers !== types.some(isNumeric) && (isOfNumbers || !types.includes('string')))
     return `the format ${format} validates nothing beside "type: ${types.join(', ')}"`
   if (format === 'binary' && use !== 'form') return 'the format binary validates nothing in JSON, which has no bytes'
-  return isOfNumbers || format in fullFormats ? undefined : `the format ${format} validates nothing`
+  return isOfNumbers || format in fullFormats
+    ? undefined
+    : `the format ${format} validates nothing: formats in product.ts may have a function for it`
 }
 
 /** Matches every dialect of JSON Schema but that of OpenAPI 3.1. With what to write instead. */

@@ -1,6 +1,7 @@
 // Checks the structure of an OpenAPI document with Redocly's linter.
 import { createConfig, type lint } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
+import { member } from './references.ts'
 import { isObject } from '../validation.ts'
 
 /** The rules of the linter: the structure of OpenAPI 3.1 and JSON Schema 2020-12, references and names. */
@@ -27,6 +28,10 @@ export function describeProblem({ message, suggest: [suggestion] }: Awaited<Retu
 const MAPS = ['NamedSchemas', 'SchemaProperties', 'PatternProperties', 'DependentRequired']
 const INHERITED = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__')
 
+/** The keywords of a schema that are as OpenAPI 3.0 had them. */
+const keysOf30 = (node: unknown) =>
+  ['nullable', 'exclusiveMinimum', 'exclusiveMaximum'].filter((key) => typeof member(node, key) === 'boolean')
+
 /** What the linter does not know of JSON Schema 2020-12. */
 const PLUGIN: Plugin = {
   id: 'contract',
@@ -34,13 +39,13 @@ const PLUGIN: Plugin = {
     oas3: {
       // The linter does not look at what stands beside a `$ref`.
       'keywords-of-schemas': () => ({
-        // The linter knows it as a keyword of OpenAPI 3.0, keywords.ts has it.
+        // keywords.ts has those of OpenAPI 3.0.
         Schema: (node) => {
-          if (isObject(node)) Reflect.deleteProperty(node, 'nullable')
+          for (const key of keysOf30(node)) Reflect.deleteProperty(node, key)
         },
         ref: (node, { type, resolve }) => {
           const isSchema = type.name === 'Schema'
-          if (isSchema) Reflect.deleteProperty(node, 'nullable')
+          if (isSchema) for (const key of keysOf30(node)) Reflect.deleteProperty(node, key)
           const { $ref, ...others } = node
           const target: unknown = type.name === 'PathItem' ? resolve(node).node : undefined
           if (Object.keys(others).length === 0 || !(isSchema || isObject(target))) return

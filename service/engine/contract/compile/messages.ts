@@ -35,18 +35,18 @@ export function readBody(context: Context, body: openapi.RequestBody): Body {
 
 /** A response, by media type. */
 export function readResponse(context: Context, status: string, response: openapi.Response): Response {
-  const { refuse } = context
+  const { refuse, note } = context
   const content = derefEntries(response.content)
   if (!STATUS.test(status))
     refuse(response, `the status ${status} is not served: write 200 to 599, 2XX to 5XX, or default`)
-  if (WITHOUT_BODY.test(status) && content.length > 0)
-    refuse(response, `${status} has no body: leave it out`, 'content')
+  const isEmpty = WITHOUT_BODY.test(status)
+  if (isEmpty && content.length > 0) note(response, `in HTTP, ${status} has no body: leave it out`, 'content')
   for (const [name, header] of derefEntries(response.headers)) {
     if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
     if (header.schema === undefined || /object|array/.test(textTypes(header.schema).join()))
       refuse(header, `the header ${name} is not served: write a "schema" of one text, number or boolean`)
   }
-  const served = servedContent(context, response.content, 'response')
+  const served = isEmpty ? [] : servedContent(context, response.content, 'response')
   return Object.fromEntries(served.map(([type, each]) => [type, addSchema(context, type, each, 'response')]))
 }
 

@@ -8,16 +8,18 @@ import { readSecurity } from './security.ts'
 import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
 import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
+import { PATH, readPrefix } from './servers.ts'
 import { isObject } from '../validation.ts'
 
 /** What is not served: the keyword, the values to refuse, and the fault with what to write instead. */
 type Refusals = readonly (readonly [key: string, value: RegExp, fault: string])[]
 
-const PATH_REFUSALS: Refusals = [
-  ['head', /./, '"head" is not served: leave it out, HEAD works where GET does'],
-  ['options', /./, '"options" is not served: leave it out, OPTIONS answers with Allow'],
-  ['trace', /./, '"trace" is not served: leave it out'],
-]
+/** Methods that are not served, with the reason. */
+const UNSERVED: Readonly<Record<string, string>> = {
+  head: 'HEAD works where GET does',
+  options: 'OPTIONS answers with Allow',
+  trace: 'it would answer with secrets',
+}
 const OPERATION_REFUSALS: Refusals = [
   ['operationId', /^(constructor|then|)$/, "this operationId can't be the name of a method"],
 ]
@@ -28,14 +30,10 @@ const PARAMETER_REFUSALS: Refusals = [
   ['allowEmptyValue', /^true$/, '"allowEmptyValue" is not served: leave it out'],
   ['content', /./, '"content" of a parameter is not served: write "schema"'],
 ]
-/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
-const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
 const SEGMENT = 'write each segment as plain text and {parameters}, with text between two of them'
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
-/** OpenAPI ignores these headers as parameters, and describes them by other means (3.1.0, section 4.8.12.2). */
-const IGNORED_HEADERS = /^(accept|authorization|content-type)$/i
 
-const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const
+const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'] as const
 
 /** An operation of the document, with its path. */
 interface Listed {
@@ -84,12 +82,12 @@ export function readOperations(
     if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
     shapes.set(shapeOf(path), path)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
-    for (const each of new Set([written, tryDeref(written) ?? {}])) refuseAll(context, each, PATH_REFUSALS)
   }
   const ids = new Set<string>()
   const operations = listed.flatMap((each) => {
     const { method, path, item, operation } = each
     const read = () => {
+      if (UNSERVED[method]) refuse(operation, `"${method}" is not served: leave it out, ${UNSERVED[method]}`)
       const id = (operation.operationId ??= nameOperation(context, each))
       if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
       ids.add(id)
@@ -127,26 +125,6 @@ function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void 
   }
 }
 
-/** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
-function readPrefix({ refuse, note }: Context, { servers = [] }: Pick<openapi.PathItem, 'servers'>): string {
-  const paths = servers.map(({ url, variables = {} }) => {
-    const path = url
-      .replace(/^{[^}]+}(?=\/|$)/, '')
-      .replaceAll(/{([^}]+)}/g, (_, name: string) => variables[name]?.default ?? '')
-      .replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*|^\.(?=\/|$)/i, '')
-      .replace(/\/$/, '')
-    return path === '' || path.startsWith('/') ? path : `/${path}`
-  })
-  const [prefix = ''] = paths
-  const [first] = servers
-  if (first && !PATH.test(prefix)) refuse(first, `the path ${prefix} is not served: write {base_url} or /v1`, 'url')
-  if (first && /[^{].*{/.test(first.url.replace(/^\w+:\/\/[^/]*/, ' ')))
-    note(first, `variables in the path have their defaults: ${prefix}`, 'url')
-  for (const [index, server] of servers.entries())
-    if (paths[index] !== prefix) note(server, `only the path of the first server is served: ${prefix}/`, 'url')
-  return prefix
-}
-
 /** Whether an operation has no responses: OpenAPI 3.1 does not require them. */
 const isEmpty = ({ responses }: Partial<openapi.Operation>) => Object.keys(deref(responses) ?? {}).length === 0
 
@@ -165,7 +143,10 @@ function readOperation(
   }
   const statuses = derefEntries(operation.responses).filter(([status]) => !status.startsWith('x-'))
   // A parameter of the operation replaces the same parameter of its path.
-  const parameters = [...inherited, ...own].map(deref).map((each) => [keyOf(each), each] as const)
+  const described = [...inherited, ...own].map(deref)
+  const parameters = described.filter((each) => !isIgnored(each)).map((each) => [keyOf(each), each] as const)
+  for (const each of described.filter(isIgnored))
+    note(each, `OpenAPI ignores the header ${each.name} as a parameter: write "security", or media types`, 'name')
   return {
     security: readSecurity(context, security),
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
@@ -174,6 +155,10 @@ function readOperation(
     errors: readErrors(context, statuses),
   }
 }
+
+/** OpenAPI describes these headers by other means (3.1.0, section 4.8.12.2). */
+export const isIgnored = ({ in: place, name }: openapi.Parameter) =>
+  place === 'header' && /^(accept|authorization|content-type)$/i.test(name)
 
 /** Parameters with the same key are the same one. The names of headers are case-insensitive. */
 const keyOf = ({ in: place, name }: openapi.Parameter) =>
@@ -187,8 +172,6 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   refuseAll(context, parameter, PARAMETER_REFUSALS)
   if (style !== usual) refuse(parameter, `style: ${style} of ${name} is not served: leave it out`, 'style')
   if (place === 'path' && !required) refuse(parameter, 'a parameter in a path needs "required: true"')
-  if (place === 'header' && IGNORED_HEADERS.test(name))
-    refuse(parameter, `the header ${name} can't be a parameter: write "security", or media types`, 'name')
   const reading = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
   if (reading === undefined) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
   else if (reading.list !== null && place === 'path')

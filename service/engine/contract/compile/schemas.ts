@@ -36,8 +36,8 @@ export class Schemas {
   readonly #files = new Set<object>()
   readonly #ids = new Map<string, Map<unknown, string>>()
   #count = 0
-  /** Keywords that validate nothing, and which the types must not have. */
-  readonly idle: [node: object, key: string][] = []
+  /** Keywords that validate nothing: the types must not have them, or have another value. */
+  readonly idle: [node: object, key: string, value?: string][] = []
   readonly #refuse: Report
   readonly #note: Report
 
@@ -105,8 +105,7 @@ export class Schemas {
       const { fault } = checkOf(key, schema)(value)
       if (fault !== undefined) report(fault)
     }
-    for (const [node] of this.idle)
-      if (this.#files.has(node)) this.#refuse(node, 'this file of a form is a text in JSON, too: write two schemas')
+    for (const each of this.idle) if (this.#files.has(each[0])) each[2] = 'file or text'
   }
 
   /** @param parts all schemas that are about the same value; null where members count that only the other side sends */

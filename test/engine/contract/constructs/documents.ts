@@ -11,7 +11,7 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
   },
   '`openapi: 3.0.3`, `3.2.0`, `swagger: "2.0"`': {
     yaml: `openapi: 3.0.3 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
-    says: 'convert it with `npx openapi-format FILE --convertTo 3.1 --output openapi.yaml`',
+    says: 'convert it with `npx @scalar/cli document upgrade FILE --output openapi.yaml`',
   },
   '`jsonSchemaDialect` and `$schema` of another dialect than 2020-12': {
     yaml: `${PATHS}jsonSchemaDialect: http://json-schema.org/draft-07/schema # here\n`,
@@ -65,6 +65,12 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
     yaml: `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
     says: 'Property `operationID` is not expected here. Did you mean operationId?',
   },
+  'a field that OpenAPI does not have, in `info`, `tags`, `webhooks`, `callbacks` and others that only people and clients read':
+    {
+      yaml: `openapi: 3.1.0\ninfo: { title: Small, version: '1', deprecated: true }\ndeprecated: true\n${PATHS}`,
+      note: 'Property `deprecated` is not expected here.',
+      asks: [['/x', 200]],
+    },
   'extensions: `x-...`, with a `$ref`, too': {
     yaml: `x-a: { $ref: '#/nowhere' }\n${PATHS}  x-b: { $ref: nowhere.yaml }\n`,
     asks: [['/x', 200]],

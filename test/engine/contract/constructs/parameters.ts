@@ -27,8 +27,12 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
   },
   'a parameter in `cookie`': { yaml: refused('in: cookie # here\nschema: { type: string }'), says: 'in: header' },
   'the headers `Accept`, `Authorization`, `Content-Type` as parameters': {
-    yaml: `      parameters:\n        - in: header\n          name: Accept # here\n          schema: { type: string }`,
-    says: 'write "security", or media types',
+    yaml: '      parameters: [{ name: Authorization, in: header, required: true, schema: { type: integer } }]',
+    note: 'OpenAPI ignores the header Authorization as a parameter: write "security", or media types',
+    asks: [
+      ['/x', 200, '{}'],
+      [{ url: '/x', headers: { authorization: 'a' } }, 200, '{}'],
+    ],
   },
   'a parameter whose type is one of `integer`, `number`, `boolean`, `string`, or is known by `enum` or `const`': {
     yaml: query('schema: { enum: [asc, desc] }'),

@@ -62,8 +62,10 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
     says: 'the status 101 is not served',
   },
   '`content` of 204, 205 and 304': {
-    yaml: responses(`'204':\n  description: Done\n  content: { application/json: {} } # here`),
-    says: '204 has no body',
+    yaml: responses(`'204':\n  description: Done\n  content: { application/json: {} }`),
+    run: async () => ({ status: 204 }),
+    note: 'in HTTP, 204 has no body: leave it out',
+    asks: [['/x', 204, '']],
   },
   'errors of the service itself as RFC 9457 has them, with `code` or `status`, `message` or `detail`, or without `content`':
     {

@@ -141,7 +141,7 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
   },
   'a format that is unknown': {
     yaml: body('type: string\nformat: iban'),
-    note: 'the format iban validates nothing',
+    note: 'the format iban validates nothing: formats in product.ts may have a function for it',
     asks: [valid('"a"'), invalid('7')],
   },
   'a format that is not for the type': {
@@ -205,7 +205,7 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     note: 'without type, nullable says nothing: write "anyOf: [..., { type: \'null\' }]"',
     asks: [valid('"a"'), invalid('null')],
   },
-  'other keywords that JSON Schema 2020-12 does not have': {
+  'other keywords that JSON Schema 2020-12 does not have, `$recursiveRef` among them': {
     yaml: body('type: string\nmin_length: 2'),
     note: 'min_length is no keyword of JSON Schema 2020-12: it validates nothing',
     asks: [valid('"a"')],
@@ -220,7 +220,14 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     note: 'a default below anyOf is not filled in: write it beside anyOf',
     asks: [valid({}), valid({ a: null })],
   },
-  '`$id`, `$anchor`, `$dynamicRef`, `$recursiveRef`, and their anchors': {
+  '`exclusiveMinimum: true` and `exclusiveMaximum: true`, as OpenAPI 3.0 had them': {
+    yaml: body(
+      'type: array\nprefixItems: [{ type: number, minimum: 1, exclusiveMinimum: true }, { type: integer, maximum: 9, exclusiveMaximum: false }]',
+    ),
+    note: 'exclusiveMinimum is served as OpenAPI 3.0 has it: write the bound itself',
+    asks: [valid('[1.5,9]'), invalid('[1]'), invalid('[2,10]')],
+  },
+  '`$id`, `$anchor`, `$dynamicRef`, `$dynamicAnchor`': {
     yaml: body('type: string\n$id: https://example.com/a # here'),
     says: '$id is not served',
   },
