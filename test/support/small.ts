@@ -122,7 +122,7 @@ const echo: Run = async (request) => {
  */
 function checkToken(token: string): Verdict | Promise<Verdict> {
   const [, caller, scopes = ''] = /^(\w+):(.*)$/.exec(token) ?? []
-  if (caller === 'away') throw new HttpError(503, 'away')
+  if (caller === 'away') return Promise.reject(new HttpError(503, 'away'))
   const verdict: Verdict = caller === undefined ? { refused: 'malformed' } : { caller, scopes: scopes.split(',') }
   return caller === 'bob' ? Promise.resolve(verdict) : verdict
 }

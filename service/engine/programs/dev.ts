@@ -2,6 +2,7 @@
 // the second process, which is the service. That one watches the contract, and serves each change without a restart,
 // because this is faster. The first process also prints what `npm run check` would say of the contract and the types.
 import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readFileSync, watch } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -64,7 +65,7 @@ export async function dev(load: () => Promise<{ product: Product }>): Promise<vo
 function serveCode(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()) // ends the checks, too
   let service: ChildProcess | undefined
-  /** What the service has said of the contract. */
+  /** The sum of what the service has said of the contract. */
   let said = ''
   const start = async () => {
     if (service?.kill('SIGKILL') === true) await once(service, 'exit') // a regular stop would take longer
@@ -117,13 +118,14 @@ async function serveContract(parts: Parts): Promise<Running> {
   let isFaulty = false
   const watched = new Set([file])
   const folders = new Set<string>()
-  /** What the process before this one has said. */
+  /** The sum of what has been said, also by the process before this one. */
   let said = process.argv[3] ?? ''
 
   const say = (lines: readonly string[]) => {
     const text = lines.join('\n')
-    if (text !== said) log[isFaulty ? 'error' : 'info'](text || `${basename(file)}: nothing is left to fix`)
-    process.send?.((said = text))
+    const sum = text && hash('sha256', text) // the text may be longer than a word of a command line
+    if (sum !== said) log[isFaulty ? 'error' : 'info'](text || `${basename(file)}: nothing is left to fix`)
+    process.send?.((said = sum))
   }
   const build = async (contract: NonNullable<Parts['contract']>) => buildApp({ ...parts, contract, draft: true })
   const serve = async (next: FastifyInstance): Promise<void> => {

@@ -1,6 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
-import t from 'tap'
+import { type AddressInfo, connect } from 'node:net'
+import Fastify from 'fastify'
+import t, { type Test } from 'tap'
+import { buildGuards } from '../../../service/engine/auth/guard.ts'
+import type { Extensions } from '../../../service/engine/contract/extensions.ts'
+import { requireCaller, servedAlternatives } from '../../../service/engine/contract/security.ts'
 import { buildApp } from '../../../service/engine/app.ts'
 import { OPENAPI } from '../../support/own.ts'
 import { product } from '../../support/product/product.ts'
@@ -51,18 +56,7 @@ t.test('nothing is stored or deleted without a token', async (t) => {
 })
 
 t.test('an apiKey scheme accepts access tokens in its header, and only there', async (t) => {
-  const bearer = 'type: http\n      scheme: bearer'
-  const contract = `${t.testdir()}/openapi.yaml`
-  const yaml = readFileSync(OPENAPI, 'utf8')
-  writeFileSync(contract, yaml.replace(bearer, 'type: apiKey\n      in: header\n      name: X-Api-Key'))
-  const app = await buildApp({
-    product,
-    config: readConfig('plants', {}),
-    store,
-    log: pino({ level: 'silent' }),
-    contract,
-  })
-  t.teardown(() => app.close())
+  const app = await serve(t, '    key: { type: apiKey, in: header, name: X-Api-Key }\n', '- key: []')
   const send = async (headers: Record<string, string | string[]>) => {
     const { statusCode, headers: answered } = await app.inject({ url: '/plants', headers })
     return [statusCode, answered['www-authenticate']]
@@ -74,3 +68,89 @@ t.test('an apiKey scheme accepts access tokens in its header, and only there', a
   t.strictSame(await send({ 'x-api-key': '' }), invalid)
   t.strictSame(await send({ 'x-api-key': [valid, valid] }), invalid)
 })
+
+t.test('a guard of the product comes first, and its errors and credentials in a query are not logged', async (t) => {
+  const logged: string[] = []
+  const guards: Extensions['guards'] = {
+    login: (_, credentials) => (credentials === 'YQ==' ? { caller: 'auth', scopes: [] } : undefined),
+    key: ({ url }, credentials) => {
+      if (credentials.startsWith('broken')) throw new Error(`no answer for ${url}`)
+      return credentials === 'secret-7' ? { caller: 'auth', scopes: [] } : undefined
+    },
+  }
+  const app = await serve(t, SCHEMES, '- login: []\n  - key: []', { guards, errorBody }, logged)
+  const send = async (url: string, authorization?: string) => {
+    const { statusCode, headers } = await app.inject({ url, headers: authorization ? { authorization } : {} })
+    return [statusCode, headers['www-authenticate']]
+  }
+  const challenge = 'Basic realm="plants", charset="UTF-8"'
+  await call({ method: 'POST', path: '/plants', token: valid, body: { id: 2, name: 'mine' } })
+  t.equal((await app.inject({ url: '/plants?key=secret-7' })).body, '[]', 'no caller of an access token')
+  t.strictSame(await send('/plants', 'bAsic YQ=='), [200, undefined])
+  t.strictSame(await send('/plants'), [401, challenge])
+  for (const each of ['Basic YQ', 'Basic', 'Basic YQ==, Basic YQ==', `Bearer ${valid}`])
+    t.strictSame(await send('/plants', each), [401, challenge], each)
+  for (const each of ['secret-8', valid, 'secret-7&key=secret-7'])
+    t.strictSame(await send(`/plants?key=${each}`), [401, 'ApiKey realm="plants", error="invalid_token"'], each)
+  t.strictSame(await send('/plants?key=broken-secret-9'), [500, undefined])
+  for (const each of ['/none', '/plants/%ff', '/plants/x']) await send(`${each}?key=secret-7`)
+  t.match(logged.join(''), /no answer for \/plants\?key=\*\*\*/)
+  t.notMatch(logged.join(''), /secret-|YQ==/)
+})
+
+t.test('a product without a guard for a scheme does not start, and would answer 401', async (t) => {
+  const missing =
+    /the security scheme login needs a guard: write guards: { 'login': \(request\) => ... } in the product/
+  await t.rejects(serve(t, SCHEMES, '- login: []'), { name: 'StartupError', message: missing })
+  const scheme = { name: 'login', type: 'other', in: 'header', key: 'authorization', challenge: 'Basic' } as const
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const makeGuard = await buildGuards(app, 'x', {}, () => ({ caller: 'joe', scopes: [] }))
+  app.get(
+    '/',
+    { onRequest: requireCaller(servedAlternatives([[{ scheme, scopes: [] }]], {}), makeGuard) },
+    () => 'open',
+  )
+  for (const authorization of [undefined, 'Basic YQ==', 'Bearer a'])
+    t.equal((await app.inject({ url: '/', headers: authorization ? { authorization } : {} })).statusCode, 401)
+})
+
+t.test('errorBody writes the errors outside of the operations, too', async (t) => {
+  const app = await serve(t, SCHEMES, '- key: []', { errorBody })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const send = async (text: string) => {
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+    return (await Array.fromAsync(socket.setEncoding('utf8').end(text) as AsyncIterable<string>)).join('')
+  }
+  for (const [text, code] of [
+    ['GET /none HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n', 404],
+    ['PATCH /plants HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n', 405],
+    ['GET /plants HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n', 401],
+    ['CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n', 501],
+    ['no HTTP\r\n\r\n', 400],
+  ] as const)
+    t.match(await send(text), new RegExp(`^HTTP/1.1 ${code} [^]*"code":${code}}$`), text)
+})
+
+/** The contract with other security schemes, and what the product adds to it. */
+async function serve(t: Test, schemes: string, security: string, added: Extensions = {}, logged: string[] = []) {
+  const contract = `${t.testdir()}/openapi.yaml`
+  const yaml = readFileSync(OPENAPI, 'utf8')
+    .replace('- bearerAuth: []', security)
+    .replace('    properties:\n        error:', '    properties:\n        code: { type: integer }\n        error:')
+  const secured = yaml.replace(/ {4}bearerAuth:\n(?: {6}.*\n)*/, schemes)
+  writeFileSync(contract, added.errorBody ? secured.replace('required: [error, message]', FORM) : secured)
+  const log = pino({ level: 'trace' }, { write: (line: string) => logged.push(line) })
+  const app = await buildApp({
+    product: { ...product, ...added },
+    config: readConfig('plants', {}),
+    store,
+    log,
+    contract,
+  })
+  t.teardown(() => app.close())
+  return app
+}
+const errorBody = (error: number, message: string) => ({ error, message, code: error })
+const SCHEMES = '    login: { type: http, scheme: basic }\n    key: { type: apiKey, in: query, name: key }\n'
+const FORM = 'required: [error, message, code]'
