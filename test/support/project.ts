@@ -1,5 +1,14 @@
 import { randomInt } from 'node:crypto'
-import { copyFileSync, cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import net from 'node:net'
 import { resolve } from 'node:path'
 import { once } from 'node:events'
@@ -25,6 +34,9 @@ export function copyProject(t: Test): string {
 /** Puts the tests' product into a copy of the project, in the place of its own. */
 export function putTestProduct(folder: string): void {
   const from = 'test/support/product'
+  // The classes of a product have any names. The programs stay.
+  const others = readdirSync('service').filter((name) => name.endsWith('.ts') && !existsSync(`${from}/${name}`))
+  for (const name of others) rmSync(`${folder}/service/${name}`, { force: true })
   copyFileSync(`${from}/openapi.yaml`, `${folder}/openapi.yaml`)
   for (const name of ['product', 'plant-service', 'note-service', 'contract.gen']) {
     const text = readFileSync(`${from}/${name}.ts`, 'utf8').replace('"./openapi.yaml"', '"../openapi.yaml"')

@@ -1,10 +1,10 @@
 // Real signals end the real process.
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { eventually, freePort, NPM } from '../../support/project.ts'
+import { copyProject, eventually, freePort, NPM, putTestProduct } from '../../support/project.ts'
 import { program, start, startService } from '../../support/process.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
@@ -128,12 +128,16 @@ t.test('a second signal ends the drain at once', async (t) => {
 })
 
 t.test('Ctrl-C on `npm start`, which sends the signal twice, lets the requests in flight finish', async (t) => {
-  const environment = database(t)
-  const store = await openTestStore({ file: environment.DATABASE_URL.slice(7) })
+  const folder = copyProject(t)
+  putTestProduct(folder)
+  const file = `${folder}/data/plants.db`
+  const environment = { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' }
+  mkdirSync(`${folder}/data`)
+  const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await store.close()
   for (let time = 0; time < 5; time++) {
-    const { child, ended, until } = await start(t, [...NPM, 'start'], { ...environment, PORT: '0' }, '.', true)
+    const { child, ended, until } = await start(t, [...NPM, 'start'], { ...environment, PORT: '0' }, folder, true)
     const [, port] = await until(/listening at http:[^"]*:(\d+)"/)
     const { socket, state, closed } = await connect(t, Number(port))
     const type = 'Content-Type: application/json\r\nContent-Length: 19\r\nExpect: 100-continue'

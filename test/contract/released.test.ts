@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { parse, stringify } from 'yaml'
+import { OPENAPI } from '../support/own.ts'
 import { fields, isObject } from '../support/schemas.ts'
 
 /** Reads a contract as the service does: with merge keys. */
@@ -15,22 +16,30 @@ interface Report {
   }[]
 }
 
-const contract = readFileSync('openapi.yaml', 'utf8')
-const released = readFileSync('test/released/openapi.yaml', 'utf8')
+const RELEASED = 'test/released/openapi.yaml'
+const skip = existsSync(RELEASED) ? false : 'nothing was released yet'
 
-t.test('what breaks callers of the released contract has a new major version and is in the changelog', async (t) => {
-  t.strictSame(faults(t, released, contract, readFileSync('CHANGELOG.md', 'utf8')), [])
-})
+t.test(
+  'what breaks callers of the released contract has a new major version and is in the changelog',
+  { skip },
+  async (t) => {
+    const [before = '', after = '', changelog = ''] = [RELEASED, 'openapi.yaml', 'CHANGELOG.md'].map((file) =>
+      readFileSync(file, 'utf8'),
+    )
+    t.strictSame(faults(t, before, after, changelog), [])
+  },
+)
 
 t.test('each breaking change is named, until the version and the changelog say so', async (t) => {
+  const contract = readFileSync(OPENAPI, 'utf8')
   const table: [name: string, from: string, to: string][] = [
     ['Response `409` was removed.', "'409'", "'410'"],
     ["`maxLength` of `name` changed from '255' to '254'.", 'maxLength: 255', 'maxLength: 254'],
     ["Upper bound changed from '<= 2147483647' to '<= 100'.", 'maximum: 2147483647', 'maximum: 100'],
     ['`cursor` query parameter was renamed to `after`.', 'name: cursor', 'name: after'],
   ]
-  const broken = table.reduce((text, [, from, to]) => text.replace(from, to), released)
-  const found = faults(t, released, broken, '')
+  const broken = table.reduce((text, [, from, to]) => text.replace(from, to), contract)
+  const found = faults(t, contract, broken, '')
   for (const [name] of table)
     t.ok(
       found.some((each) => each.includes(name)),
@@ -38,14 +47,14 @@ t.test('each breaking change is named, until the version and the changelog say s
       { found },
     )
   const merged = broken.replace('version: 1.0.0', '<<: { version: 1.0.0 }')
-  t.strictSame(faults(t, released, merged, ''), found, 'a merge key changes nothing')
+  t.strictSame(faults(t, contract, merged, ''), found, 'a merge key changes nothing')
   const next = broken.replace('version: 1.0.0', 'version: 2.0.0')
-  t.match(faults(t, released, next, '## 2.0.0\n- Some plants\n## 1.0.0\n- Breaking: none'), [
+  t.match(faults(t, contract, next, '## 2.0.0\n- Some plants\n## 1.0.0\n- Breaking: none'), [
     /does not say what breaks/,
   ])
-  t.strictSame(faults(t, released, next, '## 2.0.0 (unreleased)\n\n- Breaking: no 409\n'), [])
-  const added = released.replace("'409'", "'408': { $ref: '#/components/responses/Error' }\n        '409'")
-  t.strictSame(faults(t, released, added, ''), [], 'an addition breaks nobody')
+  t.strictSame(faults(t, contract, next, '## 2.0.0 (unreleased)\n\n- Breaking: no 409\n'), [])
+  const added = contract.replace("'409'", "'408': { $ref: '#/components/responses/Error' }\n        '409'")
+  t.strictSame(faults(t, contract, added, ''), [], 'an addition breaks nobody')
   const quiet = contract.replace(/^    X-Content-Type-Options:\n(?: {6}.*\n)+/m, '')
   const [removed] = faults(t, contract, quiet, '')
   t.match(removed, 'Response header `X-Content-Type-Options` was removed.', 'of every response')
