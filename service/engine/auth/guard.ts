@@ -97,10 +97,7 @@ function credentialsOf({ raw, query }: FastifyRequest, { in: place, key }: Secur
 /** What a store can keep, and people can read in a log. */
 const CALLER = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 
-/**
- * Makes the check of a product's guard. Its caller is `<scheme>#<caller>`: no caller of an access token has a `#`, and
- * what stands before it in the caller of a JWT is a URL, which is no name of a scheme.
- */
+/** Makes the check of a product's guard. Its caller is the one that the guard names. */
 function asker({ name, type, in: place, challenge }: SecurityScheme, guard: ProductGuard): Check {
   const scheme = type !== 'apiKey' && place === 'header' ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i') : /^/
   return async (text, request) => {
@@ -111,7 +108,7 @@ function asker({ name, type, in: place, challenge }: SecurityScheme, guard: Prod
       if (found === undefined) return { refused: 'unknown' }
       const caller: unknown = found.caller
       if (typeof caller !== 'string') throw new Error('its caller is not a text')
-      return CALLER.test(caller) ? { caller: `${name}#${caller}`, scopes: found.scopes } : { refused: 'unknown' }
+      return CALLER.test(caller) ? { caller, scopes: found.scopes } : { refused: 'unknown' }
     } catch (error) {
       // A library may quote what it was asked for.
       const hide = (words: string) => (credentials === '' ? words : words.replaceAll(credentials, '***'))

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 
 /** Who sends a request, as a guard of a product has found out. */
 export interface Identity {
-  /** 1 to 255 characters without control characters. The methods get `<security scheme>#<caller>`. */
+  /** 1 to 255 characters without control characters. The methods get it as it is. */
   readonly caller: string
   /** The scopes of the credentials (RFC 6749, section 3.3). */
   readonly scopes: readonly string[]

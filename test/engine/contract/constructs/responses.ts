@@ -221,7 +221,7 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
     yaml: secured('[{ basic: [] }, { m: [read] }]'),
     product,
     asks: [
-      [basic('alice:open'), 200, '{"caller":"basic#alice"}'],
+      [basic('alice:open'), 200, '{"caller":"alice"}'],
       [basic('alice:wrong'), 401, /The credentials are not valid/],
       [basic('alice:broken'), 500, '{"errors":[{"code":"E500","message":"Internal Server Error"}]}'],
       [basic(':open'), 401],
