@@ -16,10 +16,12 @@ const OPEN = `  /about:
       summary: About
       description: Says what this is.
       security: []
+      parameters: [{ $ref: '#/components/parameters/Limit' }]
       responses:
         '200':
           description: A text.
           content: { application/json: { schema: { type: string } } }
+        '400': { $ref: '#/components/responses/InvalidQuery' }
         default: { $ref: '#/components/responses/Error' }
 `
 const ABOUT = `  async about(): Promise<Result<'about'>> {
