@@ -9,7 +9,7 @@ import { call } from '../support/helper.ts'
 import { inspect, Ledger, work } from '../support/ledger.ts'
 import { program, start, startService } from '../support/process.ts'
 import { eventually } from '../support/project.ts'
-import { need } from './programs.ts'
+import { demoToken, need } from './programs.ts'
 import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
 
@@ -53,7 +53,7 @@ async function runWith(t: Test, inject: string, writes: number): Promise<Run> {
   const ledger = new Ledger(inject.startsWith('openat') ? () => 240 : undefined)
   if (isServing) {
     const [, port] = await service.until(/listening at http:[^"]*:(\d+)"/)
-    const token = /plant_[0-9a-f]{48}/.exec(service.printed.stderr)?.[0] ?? ''
+    const token = await demoToken(service)
     const isOver = () => ledger.acknowledged >= writes || ledger.sent.size > 2 * writes
     await work(Number(port), token, ledger, isOver, CLIENTS)
     for (let times = 0; times < 3; times++) {
@@ -223,13 +223,13 @@ t.test('on a disk that is full writes are refused, reads go on, and with room ag
   const isRoot = process.getuid?.() === 0
   const alone = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
   const mount = `mount -t tmpfs -o size=2m none '${disk}' && head -c 1000000 /dev/zero > '${disk}/ballast' && exec "$0" "$@"`
-  const { child, ended, port, adminPort, printed } = await startService(
+  const service = await startService(
     t,
-    { DATABASE_URL: `sqlite:${disk}/plants.db`, LOG_LEVEL: 'info' },
+    { DATABASE_URL: `sqlite:${disk}/plants.db`, LOG_LEVEL: 'info', NODE_ENV: 'development' },
     [...alone, 'sh', '-c', mount, ...MAIN],
   )
-  await eventually(() => /plant_[0-9a-f]{48}/.test(printed.stderr))
-  const token = /plant_[0-9a-f]{48}/.exec(printed.stderr)?.[0] ?? ''
+  const { child, ended, port, adminPort } = service
+  const token = await demoToken(service)
   const inside = `/proc/${child.pid}/root${disk}`
   const ledger = new Ledger()
   const fill = async () => {
