@@ -9,7 +9,7 @@ import { addRoutes, type OperationHooks } from '../../service/engine/contract/ro
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { requireCaller, servedAlternatives, type Verdict } from '../../service/engine/contract/security.ts'
 import { answerError, usualError } from '../../service/engine/http/error-answers.ts'
-import { answerOtherMethods, checkPath } from '../../service/engine/http/paths.ts'
+import { answerOtherMethods, checkPath } from '../../service/engine/http/request-rules.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */

@@ -7,7 +7,7 @@ import type { SecurityScheme } from '../contract/compiled.ts'
 import type { Extensions, ProductGuard } from '../contract/extensions.ts'
 import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { reasonOf } from '../errors.ts'
-import { countHeader } from '../http/headers.ts'
+import { countHeader } from '../http/request-rules.ts'
 import type { Store, StoredToken } from '../store/store.ts'
 import { readToken } from './access-tokens.ts'
 
