@@ -141,19 +141,19 @@ function stopPrograms(): void {
  * it has another title: then it is another contract.
  */
 async function openDraft(parts: Parts): Promise<FastifyInstance | undefined> {
-  const { buildApp, fileOf } = await import('../app.ts')
+  const { buildApp } = await import('../app.ts')
   const { readDraft } = await import('../contract/compile/draft.ts')
   const { listen } = await import('../http/server.ts')
   const { product, config, log } = parts
   const build = async (from: string) => {
     try {
       const { contract, ...draft } = await readDraft(from, config.BASE_URL, product)
-      return { ...draft, app: contract && (await buildApp({ ...parts, contract, draft: true })) }
+      return { ...draft, app: contract && (await buildApp({ ...parts, draft: contract })) }
     } catch (error) {
       return { files: [], said: [reasonOf(error)], isFaulty: true, app: undefined }
     }
   }
-  const file = fileOf(product)
+  const file = fileURLToPath(product.contract.file)
   const draft = await build(file)
   const isOther = ![undefined, titleOf(LAST_GOOD)].includes(titleOf(file))
   const app = draft.app ?? (isOther ? undefined : (await build(LAST_GOOD)).app)
