@@ -114,11 +114,7 @@ t.test('a product without a guard for a scheme does not start, and would answer 
   const scheme = { name: 'login', type: 'other', in: 'header', key: 'authorization', challenge: 'Basic' } as const
   const app = Fastify()
   t.teardown(() => app.close())
-  const makeGuard = await buildGuards(app, {
-    realm: 'x',
-    timeout: 5,
-    checkAccessToken: () => ({ caller: 'joe', scopes: [] }),
-  })
+  const makeGuard = await buildGuards(app, 'x', { timeout: 5 }, () => ({ caller: 'joe', scopes: [] }))
   app.get(
     '/',
     { onRequest: requireCaller(servedAlternatives([[{ scheme, scopes: [] }]], {}), makeGuard) },
