@@ -7,7 +7,7 @@ import { formReader } from './forms.ts'
 import { parseJsonBody, parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import type { Parsed } from '../http/json.ts'
-import { countHeader } from '../http/headers.ts'
+import { countHeader } from '../http/request-rules.ts'
 import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Parameter, Reading } from './compiled.ts'
 import type { Validators } from './validation.ts'
-import { countHeader } from '../http/headers.ts'
+import { countHeader } from '../http/request-rules.ts'
 import { HttpError } from '../errors.ts'
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
