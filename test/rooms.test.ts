@@ -25,7 +25,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/contract/': 3820,
   'engine/http/': 880,
   'engine/auth/': 330,
-  'engine/ops/': 315,
+  'engine/ops/': 310,
   'engine/store/': 2550,
 }
 
