@@ -6,7 +6,6 @@ import type { Body, Media, Operation } from './compiled.ts'
 import { formReader } from './forms.ts'
 import { parseJsonBody, parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
-import type { Parsed } from '../http/json.ts'
 import { countHeader } from '../http/headers.ts'
 import { HttpError } from '../errors.ts'
 
@@ -128,12 +127,12 @@ export function bodyReader({ required, content }: Body, validators: Validators):
 function mediaReader(kind: unknown, media: Media, validators: Validators): (request: FastifyRequest) => unknown {
   if (kind === 'bytes') return ({ body }) => limitBytes(body as Readable, media.limit)
   const validate = validators.compile('body', media.schema === null ? true : { $ref: media.schema })
-  const check = ({ exact, plain }: Parsed): unknown => {
-    const { fault, value } = validate(exact, plain)
+  const check = (body: unknown): unknown => {
+    const { fault, value } = validate(body)
     if (fault !== undefined) throw new HttpError(400, fault)
     return value
   }
-  if (kind !== 'form' && kind !== 'pairs') return ({ body }) => check(body as Parsed)
+  if (kind !== 'form' && kind !== 'pairs') return ({ body }) => check(body)
   const readForm = formReader(media, kind === 'form', validators)
   return async (request) => check(await readForm(request))
 }

@@ -40,20 +40,11 @@ const INEXACT = /[\d.]{16}|\d[eE]/
  *   in a string or a member name (RFC 7493, section 2.1), a duplicate member name, the name `__proto__`, or a number
  *   beyond the range of a double
  */
-export const parseJson = (bytes: Uint8Array): unknown => parseTwice(bytes).exact
-
-/** A JSON value, as {@link parseJson} returns it, and with all numbers rounded to a `number`. They may be one object. */
-export interface Parsed {
-  readonly exact: unknown
-  readonly plain: unknown
-}
-
-/** Parses a JSON text. @throws {Error} as {@link parseJson} */
-export function parseTwice(bytes: Uint8Array): Parsed {
+export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
-  const plain: unknown = JSON.parse(text)
-  if (countColons(text) !== countMembers(plain)) throw new SyntaxError('a duplicate member name')
-  return { exact: INEXACT.test(text) ? JSON.parse(text, revive) : plain, plain }
+  const value: unknown = JSON.parse(text)
+  if (countColons(text) !== countMembers(value)) throw new SyntaxError('a duplicate member name')
+  return INEXACT.test(text) ? JSON.parse(text, revive) : value
 }
 
 /** Counts the colons outside of strings in a valid JSON text: there is one for each member. */

@@ -1,6 +1,6 @@
 // The keywords of JSON Schema: how each is compiled, and what is wrong with its value.
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { toRegExp } from '../patterns.ts'
+import { toRegExp } from '../assertions.ts'
 import type { Schema } from '../compiled.ts'
 import { declaredTypes, entriesAt, type Part, valuesAt } from './shapes.ts'
 import { BOUNDS, type NumberRule } from '../numbers.ts'

@@ -2,7 +2,7 @@
 import { createConfig, type lint } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
 import { member } from './references.ts'
-import { isObject } from '../validation.ts'
+import { isObject } from '../assertions.ts'
 
 /** The rules of the linter: the structure of OpenAPI 3.1 and JSON Schema 2020-12, references and names. */
 const RULES = [

@@ -6,7 +6,7 @@ import { deref, derefEntries } from './references.ts'
 import type { Use } from './keywords.ts'
 import type { Context } from './schemas.ts'
 import { allFields, allowedTypes, bytesRule, partWith, readingOf, textTypes, UNREAD, UNREADABLE } from './shapes.ts'
-import { isObject } from '../validation.ts'
+import { isObject } from '../assertions.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
 const MAX_BODY_BYTES = 1_048_576

@@ -9,7 +9,7 @@ import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
 import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
 import { PATH, readPrefix } from './servers.ts'
-import { isObject } from '../validation.ts'
+import { isObject } from '../assertions.ts'
 
 /** What is not served: the keyword, the values to refuse, and the fault with what to write instead. */
 type Refusals = readonly (readonly [key: string, value: RegExp, fault: string])[]

@@ -1,13 +1,13 @@
 // Compiles the schemas of a contract for validation.ts, and refuses everything that it can't validate as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import { Annotations, CHANGES } from '../annotations.ts'
 import type { Schema } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
 import { compileKeyword, CONDITIONS, keywordFault, keywordNote, numberRule, SAME_VALUE, type Use } from './keywords.ts'
 import { LEADS_NOWHERE, type Report, resolveReference } from './references.ts'
 import { allMembers, allParts, bytesRule, declaredTypes, isFile, type Part, partWith, valuesAt } from './shapes.ts'
-import { type Check, isObject, Validators } from '../validation.ts'
+import { isObject } from '../assertions.ts'
+import { type Check, Validators } from '../validation.ts'
 import { exactJson } from '../../http/json.ts'
 
 /** Decides who writes an error. @param checkOf finds the validation of a schema, by its id */
@@ -145,7 +145,7 @@ export class Schemas {
       } else converted[key] = compileKeyword(key, schema, convert)
     }
     if (schema[MARKS[use]] === true) converted['hidden'] = true
-    return { ...separateContains(converted), ...numberRule(schema) }
+    return { ...converted, ...numberRule(schema) }
   }
 
   /** The schemas of members, and the defaults of those that may be absent from a request. */
@@ -170,16 +170,6 @@ function isIdle(key: string, schema: Part, use: Use): boolean {
   return use !== 'form' && key === 'format' && schema[key] === 'binary'
 }
 
-/** Ajv would not look at `contains` in a list that is shorter than `prefixItems`. */
-function separateContains({ contains, minContains, maxContains, ...others }: Record<string, unknown>) {
-  if (contains === undefined) return others
-  const { prefixItems, allOf = [] } = others
-  const separate = { contains, minContains, maxContains }
-  return prefixItems === undefined
-    ? { ...others, ...separate }
-    : { ...others, allOf: [...(allOf as Schema[]), separate] }
-}
-
 /** OpenAPI 3.1.0, section 4.8.24.1: `readOnly` members are for responses only, `writeOnly` ones for requests only. */
 const MARKS = { request: 'readOnly', form: 'readOnly', response: 'writeOnly' } as const
 
@@ -194,10 +184,16 @@ export function readItems({ components }: Oas3_1Definition, schemas: Schemas): R
     () => undefined,
     () => undefined,
   )
-  const ids = all.map(([, schema]) => tried.add(schema, 'response'))
-  const annotations = new Annotations(tried.all, CHANGES.item, () => false)
-  const found = all.filter((_, index) => annotations.leads({ $ref: ids[index] }))
+  const found = all.filter(([, schema]) => hasInt64(tried.all, tried.add(schema, 'response')))
   return Object.fromEntries(
     found.map(([name, schema]) => [name, schemas.find(schema) ?? schemas.add(schema, 'response')]),
   )
+}
+
+/** Whether there is an int64 in a schema, or in those that it refers to. */
+function hasInt64(all: Readonly<Record<string, Schema>>, id: string, seen = new Set<string>()): boolean {
+  if (seen.has(id)) return false
+  const text = JSON.stringify(all[id])
+  const ids = Array.from(text.matchAll(/"\$ref":"(.*?)"/g), ([, found = '']) => found)
+  return /"types":\[[^\]]*"int64"/.test(text) || ids.some((each) => hasInt64(all, each, seen.add(id)))
 }
