@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { build } from '../../support/helper.ts'
-import { startPostgres } from '../../support/postgres.ts'
 import { eventually } from '../../support/project.ts'
 
 const { call, log, port, raw, store, token } = await build(t, {
@@ -109,37 +108,4 @@ t.test('a client that takes its answer too slowly is cut, though it takes some a
     { level: 40, msg: 'response broken off', reason: 'the client did not take the answer in time' },
     { msg: 'request', caller: 'slow', aborted: true },
   ])
-})
-
-t.test('a client that leaves before its list costs nothing, and is no error', async (t) => {
-  const server = await startPostgres(t)
-  t.teardown(() => server.resume())
-  const DATABASE_URL = await server.createDatabase()
-  const environment = { DATABASE_URL, DATABASE_TIMEOUT: '60', STALL_TIMEOUT: '120', ANSWER_TIMEOUT: '1' }
-  const { call, log, port, store, token } = await build(t, environment)
-  const secret = await token('short')
-  const name = 'x'.repeat(80)
-  await Promise.all(Array.from({ length: 2000 }, (_, id) => store.create('short', BigInt(id), { name })))
-  const paths = ['/plants', '/plants?limit=900'] // long lists: they take a snapshot
-  for (const path of paths) t.equal((await call({ path, token: secret })).status, 200)
-  const left = () => log.filter(({ aborted }) => aborted === true).length
-  for (let time = 1; time <= 5; time++) {
-    await server.pause()
-    for (const path of paths) {
-      const socket = net.connect(port, '127.0.0.1')
-      await once(socket, 'connect')
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`)
-      await delay(50) // for it to be asked of the database
-      socket.destroy()
-    }
-    await eventually(() => left() === 2 * time)
-    server.resume()
-  }
-  // More than 8 lists that were not given back would leave none for the caller.
-  for (const path of paths) t.equal((await call({ path, token: secret })).status, 200)
-  await delay(1300) // longer than ANSWER_TIMEOUT
-  t.strictSame(
-    log.filter(({ level }) => Number(level) > 30),
-    [],
-  )
 })
