@@ -2,18 +2,16 @@ import { hash } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Contract } from './contract.ts'
-import { docsPage } from './docs-page.ts'
 import { makeServer } from '../http/server.ts'
 
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'"
 
+/** With only one server there is nothing to choose. */
 const CSS = `
-  .swagger-ui .topbar { display: none }
-  .swagger-ui .scheme-container { padding: 16px 0 }
-  .dark-mode .swagger-ui :is(.authorize-bar label, .header-col, .examples-select__section-label) { color: #e4e6e6 }
-  .swagger-ui .authorize-bar { display: flex; flex-wrap: wrap; align-items: center; gap: 10px 20px; margin-left: auto }
+  .swagger-ui :is(.topbar, .schemes-server-container:has(option:only-child)) { display: none !important }
+  .dark-mode .swagger-ui :is(.header-col, .examples-select__section-label) { color: #e4e6e6 }
   @media (max-width: 640px) { .swagger-ui .responses-table > * > tr > td { display: block; width: auto } }
 `
 
@@ -73,8 +71,7 @@ async function buildPage(log: FastifyBaseLogger, config: Config, title: string):
     theme: { title, css: [{ filename: 'docs.css', content: CSS }] },
     uiConfig: {
       urls: [{ url: '../openapi.yaml', name: title }],
-      plugins: [docsPage],
-      persistAuthorization: true, // without it, loading the contract would clear the token that docsPage has restored
+      plugins: [exactIntegers],
       deepLinking: true,
       validatorUrl: null,
     },
@@ -82,4 +79,24 @@ async function buildPage(log: FastifyBaseLogger, config: Config, title: string):
   })
   await page.ready()
   return page
+}
+
+/**
+ * A plugin of Swagger UI, in which JavaScript would round the integers beyond 2^53 of what is sent and answered. Browsers get
+ * the source text of this function, so it must not use anything outside of it.
+ */
+function exactIntegers() {
+  const { parse } = JSON
+  JSON.parse = (text: string, revive?: ((name: string, value: unknown) => unknown) | null): unknown =>
+    parse(text, (name: string, value: unknown, { source = '' }: { source?: string } = {}): unknown => {
+      const isRounded = typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)
+      const exact = isRounded ? BigInt(source) : value
+      return revive ? revive(name, exact) : exact
+    })
+  Object.assign(BigInt.prototype, {
+    toJSON(this: bigint) {
+      return JSON.rawJSON(String(this))
+    },
+  })
+  return {}
 }
