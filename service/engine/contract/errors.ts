@@ -105,6 +105,6 @@ function failWithoutBody(): never {
 }
 
 /** A message may have names from the request. */
-function escapeMarkup(message: string): string {
+export function escapeMarkup(message: string): string {
   return message.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`)
 }
