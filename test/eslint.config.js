@@ -1,7 +1,7 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['**/*.gen.ts', '.tap/', 'test/system/clients/'] },
+  { ignores: ['**/*.gen.ts', '.tap/', 'test/system/release/clients/'] },
   {
     files: ['service/**/*.ts', 'test/**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked],

@@ -1,4 +1,4 @@
-// The user, the files, the ports and the health check in the Dockerfile. test/system/image.test.ts builds and runs it.
+// The user, the files, the ports and the health check in the Dockerfile. test/system/release/image.test.ts builds and runs it.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'

@@ -48,7 +48,7 @@ t.test('each promise names an existing test', async (t) => {
 
 t.test('each system test is in .ci/run, or the README names its short form in npm test', async (t) => {
   const gate = [...readFileSync('.ci/run', 'utf8').matchAll(/^(?:tests|walkthroughs)=\((.*)\)$/gm)]
-  const rows = section('test/README.md', '# The tests').matchAll(/^\| `(system\/[\w.]+)` \| (.*) \|$/gm)
+  const rows = section('test/README.md', '# The tests').matchAll(/^\| `(system\/[\w./]+)` \| (.*) \|$/gm)
   const left = [...rows].map(([, file = '', short = '']) => {
     for (const [, each = ''] of short.matchAll(/`([\w/]+\.test\.ts)`/g))
       t.ok(existsSync(`test/${each}`) || isOfOldProduct(each), each)
@@ -56,7 +56,7 @@ t.test('each system test is in .ci/run, or the README names its short form in np
   })
   t.strictSame(
     [...gate.flatMap(([, names = '']) => names.split(' ')).map((name) => `system/${name}.test.ts`), ...left].sort(),
-    globSync('system/*.test.ts', { cwd: 'test' }).sort(),
+    globSync('system/**/*.test.ts', { cwd: 'test' }).sort(),
   )
 })
 

@@ -3,23 +3,22 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from '
 import { textOfTokens } from './auth/access-tokens.ts'
 import { accessTokenChecker, buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
+import { checkBody } from './contract/bodies.ts'
 import { type Contract, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
-import { checkBody } from './contract/bodies.ts'
 import { commonErrorWriter } from './contract/errors.ts'
+import { itemReader } from './contract/items.ts'
 import { addRefusals, addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller, servedAlternatives } from './contract/security.ts'
+import type { Product } from './define-product.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
-import { checkFraming } from './http/framing.ts'
 import { Counter, OWN } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
-import { answerOtherMethods, checkPath, checkQuery } from './http/paths.ts'
+import { answerOtherMethods, checkFraming, checkPath, checkQuery } from './http/request-rules.ts'
 import { makeServer } from './http/server.ts'
 import { makeCollection } from './store/collection.ts'
-import { itemReader } from './contract/items.ts'
 import type { Store } from './store/store.ts'
-import type { Product } from './define-product.ts'
 
 const REFUSED = new Counter({
   name: `${OWN}refused_authentications_total`,
@@ -27,33 +26,25 @@ const REFUSED = new Counter({
   labelNames: ['reason'],
 })
 
-/** The file of a product's contract. */
-export function fileOf({ contract }: Product): string {
-  return fileURLToPath(contract.file)
-}
-
 /** The parts that an app is built from. */
 export interface Parts {
   readonly product: Product
   readonly config: Config
   readonly store: Store
   readonly log: FastifyBaseLogger
-  /** The contract, or its file, if it is not the product's. */
-  readonly contract?: string | Contract
   /** A plugin that sees each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback
-  /** Whether operations may lack a method; they are then answered 501. */
-  readonly draft?: boolean
+  /** A contract that is still being written, in the place of the product's. Its operations may lack a method: 501. */
+  readonly draft?: Contract
 }
 
 /**
  * Builds the server from the contract, ready to listen. Closing it does not close the store.
  * @throws {StartupError} if the contract and the code do not fit
  */
-export async function buildApp({ product, config, store, log, ...options }: Parts): Promise<FastifyInstance> {
-  const given = options.contract ?? fileOf(product)
-  const contract =
-    typeof given === 'string' ? await readContract(given, config.BASE_URL, product.contract, product) : given
+export async function buildApp({ product, config, store, log, plugin, draft }: Parts): Promise<FastifyInstance> {
+  const file = fileURLToPath(product.contract.file)
+  const contract = draft ?? (await readContract(file, config.BASE_URL, product.contract, product))
   const app = makeServer({
     config,
     log,
@@ -63,12 +54,14 @@ export async function buildApp({ product, config, store, log, ...options }: Part
     isMeasured: true,
   })
   app.decorate('contract', contract)
-  if (options.plugin) await app.register(options.plugin)
+  if (plugin) await app.register(plugin)
 
   const checkAccessToken = accessTokenChecker(product.tokenPrefix, store)
   // Loaded only where it is needed: the service starts faster.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const makeGuard = await buildGuards(app, product.name, product.guards, checkAccessToken, checkJwt)
+  const { name: realm, guards = {} } = product
+  const timeout = config.REQUEST_TIMEOUT
+  const makeGuard = await buildGuards(app, { realm, timeout, guards, checkAccessToken, checkJwt })
 
   // The hooks run in this order. The first one that refuses a request answers it.
   // For every request, also one of an unknown path:
@@ -90,7 +83,7 @@ export async function buildApp({ product, config, store, log, ...options }: Part
     const collections = Object.entries(product.collections).map(([name, { schema }]) => {
       return [name, makeCollection(store, name, itemReader(contract, schema))] as const
     })
-    await addRoutes(app, contract, product.services(Object.fromEntries(collections)), hooks, options.draft)
+    await addRoutes(app, contract, product.services(Object.fromEntries(collections)), hooks, draft !== undefined)
     serveDocs(app, contract, config)
     addRefusals(app, contract)
     addOtherMethods()

@@ -1,8 +1,6 @@
-// `npm run bench`: this service beside others, in one run. It takes about seventeen minutes, and two cores.
-//   --quick            a look that takes three minutes, and is not recorded
-//   --check [commit]   this service beside itself at a commit, by default the recorded one: what got worse is named, and
-//                      the exit code is then 1
-//   --draw             no run: the tables, the chart and the figures of the README from the recorded run
+// `npm run bench`: this service beside others, in one run. It takes about twelve minutes, and two cores.
+// With --check [commit]: this service beside itself at a commit, by default the recorded one; what got worse is named, and the
+// exit code is then 1.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,33 +10,24 @@ import { type Server as Postgres, startPostgres } from '../support/postgres.ts'
 import { type Case, casesOf, Invalid, type LongList, measure, measureLongList, type Sample } from './cases.ts'
 import { check } from './check.ts'
 import { listOf, type Sizes } from './data.ts'
-import { chooseTool } from './load.ts'
 import { lineOf, machine, publish, tables } from './report.ts'
 import { compared, type Figures, median, record, recorded, type Results } from './results.ts'
 import { isPinned, pinLoad, type Running, start } from './running.ts'
 import { prepareServers, type Server } from './servers.ts'
-import { coldStarts, firstSeconds } from './starts.ts'
 
-const flag = { type: 'boolean' } as const
-const { values, positionals } = parseArgs({ options: { check: flag, draw: flag, quick: flag }, allowPositionals: true })
-const { draw, quick } = values
-if (draw) {
-  publish(recorded())
-  process.exit()
-}
-if (!quick && !values.check && git('status', '--porcelain', 'service', 'openapi.yaml', 'package-lock.json') !== '') {
+const { values, positionals } = parseArgs({ options: { check: { type: 'boolean' } }, allowPositionals: true })
+if (!values.check && git('status', '--porcelain', 'service', 'openapi.yaml', 'package-lock.json') !== '') {
   throw new Error('commit first: the run is recorded with the commit that it measures')
 }
-const REPETITIONS = quick ? 1 : 7
+const REPETITIONS = 7
 const SIZES: Sizes = {
   small: 10_000,
-  large: quick ? 100_000 : 1_000_000,
+  large: 1_000_000,
   creator: 0,
   deleter: 80_000 * (2 + REPETITIONS), // more than a server deletes in a second
-  many: quick ? 10_000 : 100_000,
+  many: 100_000,
 }
 
-const tool = chooseTool()
 const cases = casesOf(SIZES)
 const [list] = cases
 const folder = mkdtempSync(`${tmpdir()}/plants-bench-`)
@@ -55,10 +44,8 @@ try {
     process.exitCode = worse.length > 0 ? 1 : 0
   } else {
     const results = await bench(postgres)
-    if (!quick) {
-      record(results)
-      publish(results)
-    }
+    record(results)
+    publish(results)
   }
 } catch (error) {
   if (!(error instanceof Invalid)) throw error
@@ -81,8 +68,7 @@ async function bench(postgres: Postgres): Promise<Results> {
 
   for (const server of running.splice(0)) await server.stop()
   const longList = await longLists(servers)
-  const starts = await coldStarts(servers, folder, REPETITIONS)
-  const windows = await firstSeconds(servers, folder, list, tool.run, Math.min(REPETITIONS, 3))
+  const starts = await coldStarts(servers)
   const processes = servers.map(({ name }, index) => [
     name,
     {
@@ -91,7 +77,7 @@ async function bench(postgres: Postgres): Promise<Results> {
       memoryAfterRun: Number(memoryAfterRun[index]),
     },
   ])
-  const results = { ...about, cases, longList, windows, processes: Object.fromEntries(processes) }
+  const results = { ...about, cases, longList, processes: Object.fromEntries(processes) }
   console.log(`\n${tables(results)}`)
   return results
 }
@@ -109,7 +95,7 @@ async function setting(postgres: Postgres) {
       SQLite: String(process.versions['sqlite']),
       PostgreSQL: String(row?.['server_version']),
     },
-    load: `load from ${tool.name}, ${isPinned ? 'on one core, the server on another' : 'on the same cores'}`,
+    load: `load from ${isPinned ? 'on one core, the server on another' : 'on the same cores'}`,
   }
 }
 
@@ -133,7 +119,7 @@ async function compare(each: Case, connections: number): Promise<Record<string, 
   for (let round = 0; round <= REPETITIONS; round++) {
     for (const [server, of] of samples) {
       const seconds = round === 0 ? 2 * each.seconds : each.seconds
-      const sample = await measure(server, { ...each, seconds }, connections, tool.run)
+      const sample = await measure(server, { ...each, seconds }, connections)
       if (round > 0) of.push(sample)
     }
   }
@@ -148,11 +134,26 @@ async function longLists(servers: readonly Server[]): Promise<Results['longList'
   for (const server of servers.filter(({ count }) => count !== undefined)) {
     const process = await start(server, folder)
     running.push(process)
-    await measure(process, list, 1, tool.run)
-    lists[server.name] = await measureLongList(process, list, length, tool.run)
+    await measure(process, list, 1)
+    lists[server.name] = await measureLongList(process, list, length)
     await running.pop()?.stop()
   }
   return lists
+}
+
+/** Starts the servers in turn, again and again. All were started before, so that they are compiled. */
+async function coldStarts(servers: readonly Server[]) {
+  const starts: { started: number; memory: number }[][] = []
+  for (let round = 0; round < REPETITIONS; round++) {
+    const each = []
+    for (const server of servers) {
+      const { started, memory, stop } = await start(server, folder)
+      each.push({ started, memory: memory() })
+      await stop()
+    }
+    starts.push(each)
+  }
+  return starts
 }
 
 function git(...words: string[]): string {

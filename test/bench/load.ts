@@ -1,9 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import autocannon from 'autocannon'
-import manifest from 'autocannon/package.json' with { type: 'json' }
+import net from 'node:net'
 
 /** Stands in a request for an id, or for a token of many: another one in each request. All ids have as many digits. */
 export const ID = '##########'
@@ -12,7 +8,6 @@ export const ID = '##########'
 export interface Load {
   readonly port: number
   readonly connections: number
-  /** A whole number. */
   readonly seconds: number
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
@@ -21,7 +16,7 @@ export interface Load {
   readonly tokens?: string
   readonly body?: string
   /** The first id, or the number of the first token. */
-  readonly id?: number
+  readonly id: number
   /** The status and the bytes of the body that each answer is to have. */
   readonly status: number
   readonly length: number
@@ -34,73 +29,76 @@ export interface Loaded {
   readonly wrong: number
   readonly seconds: number
   readonly p50: number
-  readonly p90: number
   readonly p99: number
 }
 
-interface Tool {
-  /** The name and version. */
-  readonly name: string
-  readonly run: (load: Load) => Promise<Loaded>
-}
+/** Milliseconds after which no answer comes any more. */
+const HANGS = 10_000
 
-/** The load generator that comes with the packages. */
-export const AUTOCANNON: Tool = { name: `autocannon ${manifest.version}`, run: runAutocannon }
-
-/** The load generator: wrk where it is installed, for it takes less of the processor; else autocannon. */
-export function chooseTool(): Tool {
-  const { stdout, error } = spawnSync('wrk', ['-v'], { encoding: 'utf8' })
-  const [name] = /^wrk \S+/.exec(stdout) ?? []
-  return error === undefined && name !== undefined ? { name, run: runWrk } : AUTOCANNON
-}
-
-async function runWrk(load: Load): Promise<Loaded> {
-  const { port, connections, seconds, method, path, token, tokens = '', body = '', status, length, id = 0 } = load
-  const script = fileURLToPath(import.meta.resolve('./load.lua'))
-  const { stdout } = await promisify(execFile)('wrk', [
-    ...['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '--timeout', '10s', '-s', script],
-    `http://127.0.0.1:${port}`,
-    ...['--', method, path, token, body, String(status), String(length), String(id), tokens],
-  ])
-  return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Loaded // as load.lua prints it
-}
-
-async function runAutocannon(load: Load): Promise<Loaded> {
-  const { port, connections, seconds, method, path, token, tokens, body, status, length } = load
-  let id = load.id ?? 0
-  const items = tokens === undefined ? undefined : readFileSync(tokens, 'utf8').trimEnd().split('\n')
-  const next = () => {
-    const item = items?.[id % items.length] ?? String(id)
-    id += 1
-    const headers = {
-      authorization: `Bearer ${token.replace(ID, item)}`,
-      ...(body && { 'content-type': 'application/json' }),
-    }
-    return { headers, path: path.replace(ID, item), ...(body && { body: body.replace(ID, item) }) }
-  }
-  let [right, wrong] = [0, 0]
-  const options: autocannon.Options = {
-    url: `http://127.0.0.1:${port}`,
-    connections,
-    duration: seconds,
-    requests: [
-      {
-        method,
-        path,
-        setupRequest: (request) => ({ ...request, ...next() }),
-        onResponse: (answered, text) => {
-          if (answered === status && Buffer.byteLength(text) === length) right += 1
-          else wrong += 1
-        },
-      },
-    ],
-  }
+/** Puts a load on a server. It reads only as much of the answers as it must, to take little of the processor. */
+export async function run(load: Load): Promise<Loaded> {
+  const { connections, seconds } = load
+  const nextRequest = requestsOf(load)
   const times: number[] = []
-  const { promise, resolve, reject } = Promise.withResolvers<autocannon.Result>()
-  const generator = autocannon(options, (error, result) => (error ? reject(error) : resolve(result)))
-  generator.on('response', (_, __, ___, milliseconds) => times.push(milliseconds))
-  const { errors, timeouts, duration } = await promise
+  let wrong = 0
+  const start = performance.now()
+  const live = async () => {
+    const socket = net.connect({ port: load.port, host: '127.0.0.1', noDelay: true })
+    socket.setTimeout(HANGS, () => socket.destroy()).on('error', () => undefined) // it is closed then
+    while (performance.now() < start + seconds * 1000) {
+      const sent = performance.now()
+      socket.write(nextRequest(), 'latin1')
+      if (await isAnswered(socket, load)) times.push(performance.now() - sent)
+      else wrong += 1
+      if (socket.destroyed) break
+    }
+    socket.destroy()
+  }
+  await Promise.all(Array.from({ length: connections }, live))
+  const elapsed = (performance.now() - start) / 1000
   times.sort((one, two) => one - two)
-  const at = (share: number) => times[Math.floor(times.length * share)] ?? 0
-  return { right, wrong: wrong + errors + timeouts, seconds: duration, p50: at(0.5), p90: at(0.9), p99: at(0.99) }
+  const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)])
+  return { right: times.length, wrong, seconds: elapsed, p50, p99 }
+}
+
+/** Makes the text of each request. */
+function requestsOf({ method, path, token, tokens, body, id }: Load): () => string {
+  const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`]
+  if (body !== undefined) lines.push('Content-Type: application/json', `Content-Length: ${body.length}`)
+  const [before = '', after] = `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`.split(ID)
+  if (after === undefined) return () => before
+  const items = tokens === undefined ? undefined : readFileSync(tokens, 'utf8').trimEnd().split('\n')
+  let next = id
+  return () => {
+    const item = items?.[next % items.length] ?? String(next)
+    next += 1
+    return before + item + after
+  }
+}
+
+/** Reads the answer to a request. @returns whether it has the status and the length that it is to have */
+async function isAnswered(socket: net.Socket, { status, length }: Load): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  let [bytes, whole, isRight, tail] = [0, Infinity, false, '']
+  const read = (chunk: Buffer) => {
+    if (bytes === 0) {
+      const head = chunk.toString('latin1', 0, 2000)
+      const declared = lengthIn(head)
+      whole = head.indexOf('\r\n\r\n') + 4 + declared
+      isRight = head.startsWith(`HTTP/1.1 ${status} `) && [length, Infinity].includes(declared)
+    }
+    bytes += chunk.length
+    tail = (tail + chunk.toString('latin1', Math.max(0, chunk.length - 5))).slice(-5)
+    if (whole === Infinity ? tail === '0\r\n\r\n' : bytes >= whole) resolve(isRight && bytes >= length)
+  }
+  const end = () => resolve(false)
+  socket.on('data', read).on('close', end)
+  return promise.finally(() => socket.off('data', read).off('close', end))
+}
+
+/** The length of a body, by the head of its answer; Infinity if it is in chunks, the last one of which is empty. */
+function lengthIn(head: string): number {
+  if (head.startsWith('HTTP/1.1 204 ')) return 0
+  const [, length = Infinity] = /\r\ncontent-length: (\d+)/i.exec(head) ?? []
+  return Number(length)
 }

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
-import { chart } from './chart.ts'
-import type { Figures, Results, Window } from './results.ts'
+import type { Figures, Results } from './results.ts'
 import { BARE } from './servers.ts'
 
 /** The processor and memory of this machine, and how busy it is with something else. */
@@ -11,7 +10,7 @@ export function machine(): string {
   return `${model}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, load average ${busy} before the run`
 }
 
-/** Writes the tables, the chart and the figures of the README from a run. */
+/** Writes the tables and the figures of the README from a run. */
 export function publish(results: Results): void {
   for (const [file, text] of Object.entries(published(results))) writeFileSync(file, text)
 }
@@ -26,7 +25,6 @@ export function published(results: Results): Record<string, string> {
   return {
     'README.md': filled('README.md', highlights(results)),
     'test/bench/README.md': filled('test/bench/README.md', tables(results)),
-    'test/bench/chart.svg': chart(results),
   }
 }
 
@@ -53,13 +51,8 @@ export function lineOf(server: string, { rate, p50, p99, cpu, ratio }: Figures):
   return `  ${server.padEnd(28)}${parts.join('')}`
 }
 
-/** The figures of one window. */
-function windowOf({ rate, p90, p99 }: Window): string {
-  return `${count(rate)}, ${time(p90)}, ${time(p99)}`
-}
-
 /** The tables of the README, in Markdown. */
-export function tables({ cases, processes, longList, windows, ...about }: Results): string {
+export function tables({ cases, processes, longList, ...about }: Results): string {
   const servers = Object.keys(processes)
   const figures = (title: string, cell: (figures: Figures) => string) =>
     table(
@@ -84,20 +77,12 @@ export function tables({ cases, processes, longList, windows, ...about }: Result
   function row(title: string, cell: (server: string) => string) {
     return [title, ...servers.map(cell)]
   }
-  const first = table(
-    ['seconds since the start: lists of 20 per second, p90, p99', ...servers],
-    Object.entries(windows).map(([seconds, by]) => [
-      seconds,
-      ...servers.map((server) => (by[server] ? windowOf(by[server]) : '')),
-    ]),
-  )
   const versions = Object.entries(about.versions).map(([name, version]) => `${name} ${version}`)
   return [
     `Measured by \`npm run bench\` on ${about.date.slice(0, 10)}: ${about.machine}; ${versions.join(', ')}; ${about.load}.`,
     figures('requests per second', ({ rate, ratio }) => `${count(rate)} (${ratio.rate.toFixed(2)})`),
     figures('processor time per 1,000', ({ cpu, ratio }) => `${time(cpu)} (${ratio.cpu.toFixed(2)})`),
     figures('p50, p99', ({ p50, p99 }) => `${time(p50)}, ${time(p99)}`),
-    ...(Object.keys(windows).length > 0 ? [first] : []), // runs before it was measured have none
     ends,
   ].join('\n\n')
 }

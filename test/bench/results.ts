@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { LongList, Measured, Sample } from './cases.ts'
+import type { LongList, Sample } from './cases.ts'
 
 /** A sample, and each of its figures as a share of that of bare Fastify. */
 export interface Figures extends Sample {
@@ -16,9 +16,6 @@ export interface Process {
 /** Figures by case, or by server. */
 type By<Value> = Readonly<Record<string, Value>>
 
-/** What a server does with lists of 20 for 32 connections in some of its first seconds. */
-export type Window = Pick<Measured, 'rate' | 'p90' | 'p99'>
-
 /** A whole run, as it is recorded. Every figure is a median over its repetitions. */
 export interface Results {
   readonly date: string
@@ -30,8 +27,6 @@ export interface Results {
   readonly cases: By<By<Figures>>
   readonly processes: By<Process>
   readonly longList: By<LongList>
-  /** By seconds since the start, then by server. */
-  readonly windows: By<By<Window>>
 }
 
 const RECORD = 'test/bench/results.json'

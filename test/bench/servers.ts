@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { cpSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { readConfig } from '../../service/engine/config.ts'
@@ -22,13 +22,9 @@ export interface Server {
 
 /** All servers that are compared, bare Fastify first, with the plants to begin with. @param folder for their files */
 export async function prepareServers(folder: string, postgres: Postgres, sizes: Sizes): Promise<Server[]> {
-  const [file, copy] = [`${folder}/service.db`, `${folder}/silent.db`]
-  const sqlite = await serviceOn('SQLite', `sqlite:${file}`, folder, sizes)
-  cpSync(file, copy)
   return [
     bareFastify(folder, sizes),
-    sqlite,
-    withoutLog(sqlite, `sqlite:${copy}`),
+    await serviceOn('SQLite', `sqlite:${folder}/service.db`, folder, sizes),
     await straightforwardOn('SQLite', `sqlite:${folder}/straightforward.db`, folder, sizes),
     await serviceOn('PostgreSQL', await postgres.createDatabase(), folder, sizes),
     await straightforwardOn('PostgreSQL', await postgres.createDatabase(), folder, sizes),
@@ -48,7 +44,7 @@ export function bareFastify(folder: string, sizes: Sizes): Server {
 
 /** This service, as in production. Its empty database gets the plants to begin with. */
 export async function serviceOn(name: string, url: string, folder: string, sizes: Sizes): Promise<Server> {
-  // A power cut would cost the bench alone: it need not wait for the disk here.
+  // A power cut would cost only the bench: it need not wait for the disk here.
   const fast = url.startsWith('postgres:') ? `${url}?options=-c%20synchronous_commit=off` : url
   const store = await openTestStore(readConfig('plants', { DATABASE_URL: fast }).DATABASE_URL)
   for (const batch of batchesOf(sizes, 1000)) {
@@ -67,16 +63,6 @@ export async function serviceOn(name: string, url: string, folder: string, sizes
     program: 'test/support/product/main.ts',
     environment: { NODE_ENV: 'production', ADMIN_PORT: '0', DRAIN_DELAY: '0', DATABASE_URL: url },
     tokens,
-    count: (caller) => countIn(url, caller),
-  }
-}
-
-/** The same without its log, on a copy of its database. */
-function withoutLog({ name, environment, ...server }: Server, url: string): Server {
-  return {
-    ...server,
-    name: `${name}, no log`,
-    environment: { ...environment, LOG_LEVEL: 'silent', DATABASE_URL: url },
     count: (caller) => countIn(url, caller),
   }
 }

@@ -10,6 +10,7 @@ for (const store of ['sqlite', 'postgres']) {
   for (const file of files) {
     const database = store === 'postgres' ? { DATABASE_URL: await server.createDatabase() } : {}
     const env = { ...process.env, PRODUCT: 'test/support/product/product.ts', ...database }
-    t.spawn(process.execPath, [file], { env, name: `${file} on ${store}` })
+    // Its folder for files is named by its words.
+    t.spawn(process.execPath, [file, store], { env, name: `${file} on ${store}` })
   }
 }

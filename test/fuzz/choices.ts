@@ -26,6 +26,12 @@ export class Choices {
   }
 }
 
+/** Pieces to put into bytes: words between spaces, and others as they are. */
+export function piecesOf(words: string, ...others: readonly (string | Buffer)[]): [Buffer, ...Buffer[]] {
+  const [first = Buffer.of(), ...rest] = [...words.split(' '), ...others].map((each) => Buffer.from(each))
+  return [first, ...rest]
+}
+
 /** Changes bytes at some places: one is another, some are gone, twice, or others are put in. */
 export function mutate(choices: Choices, bytes: Buffer, words: readonly [Buffer, ...Buffer[]]): Buffer {
   let changed = bytes

@@ -2,86 +2,25 @@
 import { strict as assert } from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
 import { parseJson } from '../../service/engine/http/json.ts'
-import { Choices, mutate } from './choices.ts'
+import { Choices, mutate, piecesOf } from './choices.ts'
 import { EITHER, expectedOf, REFUSED } from './oracle.ts'
 
-const WORDS: readonly [Buffer, ...Buffer[]] = [
-  Buffer.from('"'),
-  ...[
-    '{',
-    '}',
-    '[',
-    ']',
-    ':',
-    ',',
-    '\\',
-    ' ',
-    '\n',
-    '0',
-    '-',
-    '+',
-    '.',
-    'e',
-    'E',
-    '1e400',
-    '00',
-    '0x1',
-    'NaN',
-    '_',
-  ].map((each) => Buffer.from(each)),
-  ...[
-    '\\u0000',
-    '\\ud800',
-    '\\u00',
-    '\\x',
-    "'",
-    '//',
-    '"__proto__":1,',
-    '"id":1,',
-    '\ufeff',
-    '\u2028',
-    '\0',
-    '\v',
-    'é',
-    '🌱',
-  ].map((each) => Buffer.from(each)),
+const WORDS = piecesOf(
+  String.raw`" { } [ ] : , \ 0 - + . e E 1e400 00 0x1 NaN _ \u0000 \ud800 \u00 \x ' // "__proto__":1, "id":1, é 🌱`,
+  ...[' ', '\n', '\ufeff', '\u2028', '\0', '\v'],
   ...['ff', 'c080', 'eda080', 'f4908080', 'e28281', 'f09f8c', '80'].map((each) => Buffer.from(each, 'hex')),
-]
+)
 const BORDERS = [0n, 1n, 10n, 2n ** 31n, 2n ** 53n, 10n ** 15n, 10n ** 16n, 2n ** 63n, 2n ** 64n, 10n ** 30n] as const
 const NAMES = [
-  'id',
-  'name',
-  'tag',
-  '\\u0069d',
   '',
-  '__proto__',
-  '\\u005f_proto__',
-  'constructor',
-  '1',
-  'toString',
-  'a:b',
-  '\\":',
-  '🌱',
-  '\\udf31',
+  ...String.raw`id name tag \u0069d __proto__ \u005f_proto__ constructor 1 toString a:b \": 🌱 \udf31`.split(' '),
 ] as const
 const TEXTS = [
   '',
-  'Rose',
-  ':',
-  '\\"',
-  '\\\\',
-  '\\":\\"',
-  '\\ud83c\\udf31',
-  '\\ud800',
-  '\\udf31\\ud83c',
-  '\\\\ud800',
-  'é',
-  '🌱',
   '\u2028',
-  '{"a":1}',
-  '9007199254740993',
-  '1e5',
-  '\\u0000',
+  ...String.raw`Rose : \" \\ \":\" \ud83c\udf31 \ud800 \udf31\ud83c \\ud800 é 🌱 {"a":1} 9007199254740993 1e5 \u0000`.split(
+    ' ',
+  ),
 ] as const
 
 /** A text that is JSON more often than not. */

@@ -1,61 +1,18 @@
 // Paths and queries of any printable characters, sent to a service; what is valid is said here a second time.
 import { strict as assert } from 'node:assert'
 import { faultOf } from '../support/own.ts'
-import { Choices, mutate } from './choices.ts'
+import { Choices, mutate, piecesOf } from './choices.ts'
 import type { Target } from './target.ts'
 
-const WORDS: readonly [Buffer, ...Buffer[]] = [
-  Buffer.from('0'),
-  ...[
-    '1',
-    '9',
-    '-',
-    '+',
-    '%2B',
-    '%',
-    '%3',
-    '%30',
-    '%00',
-    '%ff',
-    '%C3%A9',
-    '%ED%A0%80',
-    '%C0%80',
-    '%2F',
-    '%2f',
-    '%25',
-    '.',
-  ].map(toBytes),
-  ...[
-    'limit',
-    'cursor',
-    'id',
-    '=',
-    '&',
-    '?',
-    ';',
-    '%26',
-    '%3D',
-    '[]',
-    'AAAAAAAAAAc',
-    '__proto__',
-    'e',
-    '0x',
-    '_',
-    '~',
-    '"',
-  ].map(toBytes),
-]
+const WORDS = piecesOf(
+  '0 1 9 - + %2B % %3 %30 %00 %ff %C3%A9 %ED%A0%80 %C0%80 %2F %2f %25 . limit cursor id = & ? ; %26 %3D [] AAAAAAAAAAc ' +
+    '__proto__ e 0x _ ~ "',
+)
 const BORDERS = [0n, 1n, 10n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 63n, 2n ** 64n, 10n ** 30n] as const
 const NAMES = ['limit', 'limit', 'cursor', '%6Cimit', 'l%69mit', 'Limit', 'x', '', '__proto__', 'limit[]'] as const
 const CURSORS = [
-  'AAAAAAAAAAc',
-  'f_________8',
-  'gAAAAAAAAAA',
-  'AAAAAAAAAAd',
-  'AAAAAAAAAA',
-  '-_-_-_-_-_8',
-  '%41AAAAAAAAAA',
   '',
+  ...'AAAAAAAAAAc f_________8 gAAAAAAAAAA AAAAAAAAAAd AAAAAAAAAA -_-_-_-_-_8 %41AAAAAAAAAA'.split(' '),
 ] as const
 
 /** A request line's method and target. */
@@ -135,8 +92,4 @@ export async function checkParameters(target: Target, all: readonly Asked[]): Pr
     assert.equal(faultOf(asked.method, asked.url, answer), undefined)
   }
   assert.equal(answers.length, all.length + 1)
-}
-
-function toBytes(text: string): Buffer {
-  return Buffer.from(text)
 }

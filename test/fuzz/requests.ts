@@ -2,68 +2,18 @@
 import { strict as assert } from 'node:assert'
 import { faultOf } from '../support/own.ts'
 import { shapes } from '../support/framing.ts'
-import { type Choices, mutate } from './choices.ts'
+import { type Choices, mutate, piecesOf } from './choices.ts'
 import type { Target } from './target.ts'
 
-const WORDS: readonly [Buffer, ...Buffer[]] = [
-  Buffer.from('\r\n'),
-  ...[
-    '\r',
-    '\n',
-    '\r\n\r\n',
-    ' ',
-    '\t',
-    '\0',
-    ':',
-    ',',
-    ';',
-    '"',
-    '%',
-    '%00',
-    '/',
-    '?',
-    '=',
-    '#',
-    '*',
-    '\x7f',
-    '\v',
-    '0',
-    '-1',
-    '1\r\n',
-  ].map((each) => Buffer.from(each)),
-  ...[
-    'Content-Length: 5\r\n',
-    'Transfer-Encoding: chunked\r\n',
-    'Connection: close\r\n',
-    'Connection: Upgrade\r\n',
-    'Upgrade: h2c\r\n',
-  ].map((each) => Buffer.from(each)),
-  ...[
-    'Expect: 100-continue\r\n',
-    'Host: x\r\n',
-    'Content-Type: application/json\r\n',
-    'Content-Encoding: gzip\r\n',
-    'X-Request-Id: a\r\n',
-  ].map((each) => Buffer.from(each)),
-  ...[
-    'GET',
-    'POST',
-    'DELETE',
-    'OPTIONS',
-    'TRACE',
-    'CONNECT',
-    'QUERY',
-    'HTTP/1.0',
-    'HTTP/1.1',
-    'HTTP/2.0',
-    'http://h',
-    'Bearer',
-    'chunked',
-  ].map((each) => Buffer.from(each)),
-  ...['é', '🌱', 'x'.repeat(300), 'X: y\r\n'.repeat(40), '9'.repeat(40)].map((each) => Buffer.from(each)),
+const WORDS = piecesOf(
+  ': , ; " % %00 / ? = # * 0 -1 GET POST DELETE OPTIONS TRACE CONNECT QUERY HTTP/1.0 HTTP/1.1 HTTP/2.0 http://h Bearer chunked é 🌱',
+  ...['\r\n', '\r', '\n', '\r\n\r\n', ' ', '\t', '\0', '\x7f', '\v', '1\r\n'],
+  ...['Content-Length: 5', 'Transfer-Encoding: chunked', 'Connection: close', 'Connection: Upgrade'].map(toLine),
+  ...['Upgrade: h2c', 'Expect: 100-continue', 'Host: x', 'Content-Type: application/json'].map(toLine),
+  ...['Content-Encoding: gzip', 'X-Request-Id: a'].map(toLine),
+  ...['x'.repeat(300), 'X: y\r\n'.repeat(40), '9'.repeat(40)],
   ...['ff', 'c0af', 'eda080', '1603010005'].map((each) => Buffer.from(each, 'hex')),
-]
-
+)
 /** Requests as they are, to be changed. HEAD is none of them: where its answer ends, only its request says. */
 function corpusOf({ headers }: Target): readonly [Buffer, ...Buffer[]] {
   const [, token = ''] = /Bearer (\S+)/.exec(headers) ?? []
@@ -116,4 +66,8 @@ export async function checkRequests(target: Target, bytes: Buffer): Promise<void
     assert.ok(isDocumented, `an answer ${answer.status} that is not in the contract: ${JSON.stringify(answer)}`)
     assert.ok(STATUSES.has(answer.status), `${answer.status}: ${answer.text}`)
   }
+}
+
+function toLine(header: string): string {
+  return `${header}\r\n`
 }

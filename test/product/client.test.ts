@@ -8,7 +8,7 @@ import { start } from './client.ts'
 const { client, port, token } = await start(t)
 const mine = client(await token('client'))
 
-const DRIVERS = 'test/system/clients/typescript'
+const DRIVERS = 'test/system/release/clients/typescript'
 
 t.test('a client of the generated types creates, lists and deletes, with exact ids', async (t) => {
   const [missing = 0n, ...ids] = INT64.map(BigInt).toReversed()

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { request } from './helper.ts'
-import { inspect, Ledger, work } from './ledger.ts'
+import { inspect, Ledger, listItems, work } from './ledger.ts'
 import { MAIN, start, startService } from './process.ts'
 import { openTestStore } from './stores.ts'
 import { issueToken } from './tokens.ts'
@@ -38,11 +37,6 @@ export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger>
     if (violations.length > 0) t.fail(`after kill ${kill}: ${violations.join(', ')}`)
   }
   const { port } = await startService(t, environment)
-  const answers = await Promise.all(['/plants', '/notes'].map((path) => request(port, { path, token })))
-  const listed = answers.flatMap(({ json }) => json as readonly { readonly tag?: string; readonly text?: string }[]) // as the contract says
-  t.strictSame(
-    listed.map(({ tag, text }) => tag ?? text).sort(),
-    [...inspect(file, 'joe').items.values()].map((tag) => tag.replace(/\+$/, '')).sort(),
-  )
+  t.strictSame(await listItems(port, token), inspect(file, 'joe').items)
   return ledger
 }

@@ -3,7 +3,7 @@
 import { Agent } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { type Call, request } from './helper.ts'
-import { fromKey, toKey } from './history.ts'
+import { toKey } from './history.ts'
 import { fields } from './fields.ts'
 import { parse } from './json.ts'
 import { FIRST_COUNT } from './product/note-service.ts'
@@ -99,25 +99,33 @@ export async function work(
   agent.destroy()
 }
 
+/** The tags of an owner's items by id, as the service lists them; `+` stands for a change. */
+export async function listItems(port: number, token: string): Promise<Map<number, string>> {
+  const answers = await Promise.all(['/plants', '/notes'].map((path) => request(port, { path, token })))
+  return tagsOf(answers.flatMap(({ json }) => Object.values(fields(json))))
+}
+
 /** Reads a database file. @returns the tags of an owner's items by id, and the faults that SQLite finds in the file */
 export function inspect(file: string, owner: string): { items: Map<number, string>; faults: unknown[] } {
   const db = new DatabaseSync(file)
   try {
-    const rowsOf = (table: string) => {
+    const items = ['plants', 'notes'].flatMap((table) => {
       const isMissing = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined
-      const rows = isMissing ? [] : db.prepare(`SELECT key, item FROM ${table} WHERE owner = ?`).all(owner)
-      return rows.map(({ key, item }) => ({ key, item: fields(parse(String(item))) }))
-    }
-    const plants = rowsOf('plants').map(({ key, item: { name, tag = '' } }) => {
-      return [Number(key), `${String(tag)}${String(name).slice('plant'.length)}`] as const
-    })
-    const notes = rowsOf('notes').map(({ key, item: { text, count } }) => {
-      return [fromKey(String(key)), `${String(text)}${count === FIRST_COUNT ? '' : '+'}`] as const
+      return isMissing ? [] : db.prepare(`SELECT item FROM ${table} WHERE owner = ?`).all(owner)
     })
     const found = db.prepare('PRAGMA integrity_check').all()
     const faults = found.map(({ integrity_check }) => integrity_check).filter((each) => each !== 'ok')
-    return { items: new Map([...plants, ...notes]), faults }
+    return { items: tagsOf(items.map(({ item }) => parse(String(item)))), faults }
   } finally {
     db.close()
   }
+}
+
+/** Tags begin with their ids. A change adds `+` to the name of a plant, and one to the count of a note. */
+function tagsOf(items: readonly unknown[]): Map<number, string> {
+  const tags = items.map(fields).map(({ name, tag, text, count }) => {
+    const isChanged = text === undefined ? name !== 'plant' : count !== FIRST_COUNT
+    return `${String(text ?? tag)}${isChanged ? '+' : ''}`
+  })
+  return new Map(tags.map((tag) => [Number.parseInt(tag), tag]))
 }

@@ -14,9 +14,6 @@ const BASE = {
   DRAIN_DELAY: '0',
 }
 
-// tap's hooks measure the coverage of each process. If coverage is off, they only cost a tenth of a second.
-const UNWATCHED = process.env['_TAPJS_PROCESSINFO_COVERAGE_'] === '0' ? ['-u', 'NODE_OPTIONS'] : []
-
 /** A program of the tests' product, as a command. */
 export function program(name: 'main' | 'token' | 'backup' | 'copy' | 'generate' | 'dev', ...words: string[]): string[] {
   return [process.execPath, `test/support/product/${name}.ts`, ...words]
@@ -46,7 +43,8 @@ export async function start(
   /** Whether the process leads its own process group, as in a shell. */
   detached = false,
 ) {
-  const child = spawn('env', [...UNWATCHED, ...command], {
+  const [file = '', ...words] = command
+  const child = spawn(file, words, {
     cwd,
     detached,
     env: { ...BASE, ...environment },

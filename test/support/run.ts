@@ -1,70 +1,73 @@
-// `npm test -- <files and options of tap>`: runs the named tests, or all tests except test/system/. At the end it prints
-// what failed or did not run, how many checks ran, and how long they took.
+// `npm test -- <files>`: runs the named tests, or all tests except test/system/, --jobs of them at a time. A file that takes
+// longer than --timeout seconds is ended. At the end it prints what failed, how many checks ran, and how long they took.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, globSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { globSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { relative } from 'node:path'
-import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { parseArgs } from 'node:util'
 import { parse } from 'yaml'
 
-/** The most lines to print for a failed check. */
-const MAX_LINES = 40
-const RESULTS = '.tap/test-results'
+/** These take longest, and begin first: whatever begins late holds up the end. */
+const LONG = /\/(postgres\/pool|programs\/dev|contract\/(docs-page|second|generate))\.test\.ts$/
+/** The most lines to print for a failed check, and checks to name. */
+const MOST = 40
 /** What `tap build` writes: tap, with the plugins of .taprc. */
 const BUILT = 'node_modules/@tapjs/test/test-built/package.json'
 
-const words = process.argv.slice(2)
-const isWhole = words.length === 0
-// Two more jobs than processors, because many tests mostly wait.
-const jobs = isWhole ? [`--jobs=${availableParallelism() + 2}`] : []
-
+const settings: { include: string[]; timeout: number } = parse(readFileSync('.taprc', 'utf8'))
+const { values, positionals } = parseArgs({
+  options: {
+    // Two more jobs than processors, because many tests mostly wait.
+    jobs: { type: 'string', default: String(availableParallelism() + 2) },
+    timeout: { type: 'string', default: String(settings.timeout) },
+  },
+  allowPositionals: true,
+})
+const isWhole = positionals.length === 0
 const isNewer = (file: string) => statSync(file).mtimeMs > (statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0)
 if (['.taprc', 'node_modules/.package-lock.json'].some(isNewer)) spawnSync('tap', ['build'], { stdio: 'inherit' })
 if (isWhole) rmSync('.tap/answers', { force: true })
 
-const failed: string[] = []
-const ran = new Set<string>()
+const files = isWhole ? globSync(settings.include).sort() : positionals
+const [long, others] = [files.filter((file) => LONG.test(file)), files.filter((file) => !LONG.test(file))]
+const left = [...long, ...others]
+const failed = new Map<string, string[]>()
 let checks = 0
-const command = ['--disable-coverage', '--reporter=tap', ...jobs, ...words]
-const tap = spawn('tap', command, { stdio: ['ignore', 'pipe', 'inherit'] })
-const ended = once(tap, 'exit')
-for await (const line of createInterface({ input: tap.stdout })) {
-  const [, not, file, time, reason] = /^(not )?ok \d+ - (\S+\.test\.ts) # (?:time=([\d.]+)ms|SKIP(.*))/.exec(line) ?? []
-  if (file !== undefined) {
-    ran.add(file)
-    if (not !== undefined) failed.push(file)
-    const state = not !== undefined ? 'FAILED' : time === undefined ? 'skipped' : 'ok    '
-    console.log(`${state} ${file},${reason ?? ` ${(Number(time) / 1000).toFixed(1)} s`}`)
-  } else if (/^ +(not )?ok \d+(?!.* # time=)/.test(line)) checks += 1
-}
-const [code] = await ended
+await Promise.all(Array.from({ length: Number(values.jobs) }, work))
+
 const statuses = isWhole ? spawnSync(process.execPath, ['test/support/statuses.ts'], { stdio: 'inherit' }).status : 0
-for (const file of failed) console.log(`\n${file}\n${failuresIn(file)}`)
+for (const [file, lines] of failed) console.log(`\n${file}\n${failuresIn(lines)}`)
 const seconds = Math.round(performance.now() / 1000)
 const took = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
-console.log(`\n${checks.toLocaleString('en')} checks in ${ran.size} files, ${took}`)
-if (failed.length > 0) console.log(`Failed:\n${failed.flatMap(namesOf).join('\n')}`)
-const lost = filesToRun().filter((file) => !ran.has(file))
-if (lost.length > 0) console.log(`Not run: ${lost.join(', ')}`)
-process.exitCode = code === 0 && statuses === 0 && lost.length === 0 ? 0 : 1
+console.log(`\n${checks.toLocaleString('en')} checks in ${files.length} files, ${took}`)
+if (failed.size > 0) console.log(`Failed:\n${[...failed].flatMap(namesOf).join('\n')}`)
+process.exitCode = failed.size === 0 && statuses === 0 ? 0 : 1
 
-/** The files that this run was asked for: those that are named, or else all that .taprc includes. */
-function filesToRun(): string[] {
-  const named = words.filter((word) => !word.startsWith('-') && word.endsWith('.ts'))
-  if (named.length > 0) return named.map((file) => relative('.', file))
-  const { include }: { include: string[] } = parse(readFileSync('.taprc', 'utf8'))
-  return globSync(include)
+async function work(): Promise<void> {
+  for (let file = left.shift(); file !== undefined; file = left.shift()) await run(file)
 }
 
-function linesOf(file: string): string[] {
-  const report = `${RESULTS}/${file}.tap`
-  return existsSync(report) ? readFileSync(report, 'utf8').split('\n') : []
+async function run(file: string): Promise<void> {
+  const start = performance.now()
+  const child = spawn(process.execPath, [file], {
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: values.timeout },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: Number(values.timeout) * 1000,
+    killSignal: 'SIGKILL',
+  })
+  const [report, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
+  checks += report.match(/^ *(not )?ok \d+(?!.* # time=)/gm)?.length ?? 0
+  const [, reason] = /^1\.\.0 # ?(.*)/m.exec(report) ?? []
+  const took = `${((performance.now() - start) / 1000).toFixed(1)} s`
+  const state = code !== 0 ? 'FAILED' : reason === undefined ? 'ok    ' : 'skipped'
+  console.log(`${state} ${file}, ${reason ?? took}`)
+  if (code !== 0) failed.set(file, report.split('\n'))
 }
 
 /** The failed checks of a file: `<file>: <test> > <check>`; the file itself if it has no report. */
-function namesOf(file: string): string[] {
-  const found = linesOf(file).flatMap((line) => {
+function namesOf([file, lines]: readonly [string, readonly string[]]): string[] {
+  const found = lines.flatMap((line) => {
     const [, indent, name = ''] = /^( *)not ok \d+(?: - (.*?))?(?: # time=.*)?$/.exec(line) ?? []
     return indent === undefined ? [] : [{ depth: indent.length, name: name.slice(0, 200) }]
   })
@@ -76,14 +79,12 @@ function namesOf(file: string): string[] {
     }, [])
     return [`${file}: ${[...around.map((each) => each.name).reverse(), name].join(' > ')}`]
   })
-  return names.length === 0
-    ? [file]
-    : [...names.slice(0, MAX_LINES), ...(names.length > MAX_LINES ? [`${file}: …`] : [])]
+  if (names.length === 0) return [file]
+  return [...names.slice(0, MOST), ...(names.length > MOST ? [`${file}: …`] : [])]
 }
 
-/** The report of each failed check in a file, with the names of its tests. */
-function failuresIn(file: string): string {
-  const lines = linesOf(file)
+/** The report of each failed check, with the names of its tests. */
+function failuresIn(lines: readonly string[]): string {
   const starts = lines.flatMap((line, at) => (/^\s*not ok/.test(line) ? [at] : []))
   return starts.map((at) => lines.slice(at, endOfReport(lines, at)).join('\n')).join('\n')
 }
@@ -92,5 +93,5 @@ function endOfReport(lines: readonly string[], at: number): number {
   const end = lines.findIndex((line, n) => n > at && /^\s*\.\.\.$/.test(line))
   // The report of a test says no more than the reports of its checks.
   const hasReport = /^\s*---$/.test(lines[at + 1] ?? '') && end !== -1 && !lines[at]?.includes(' # time=')
-  return hasReport ? Math.min(end, at + MAX_LINES) : at + 1
+  return hasReport ? Math.min(end, at + MOST) : at + 1
 }

@@ -9,7 +9,7 @@ import { addRoutes, type OperationHooks } from '../../service/engine/contract/ro
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { requireCaller, servedAlternatives, type Verdict } from '../../service/engine/contract/security.ts'
 import { answerError, usualError } from '../../service/engine/http/error-answers.ts'
-import { answerOtherMethods, checkPath } from '../../service/engine/http/paths.ts'
+import { answerOtherMethods, checkPath } from '../../service/engine/http/request-rules.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
@@ -75,7 +75,12 @@ export async function boot(
   const addOtherMethods = answerOtherMethods(app)
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))
   const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, product)
-  const makeGuard = await buildGuards(app, 'x', read.product.guards, checkToken)
+  const makeGuard = await buildGuards(app, {
+    realm: 'x',
+    timeout: 5,
+    guards: read.product.guards ?? {},
+    checkAccessToken: checkToken,
+  })
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
       requireCaller(servedAlternatives(security, read.product), makeGuard),

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap'
 import { inspect, Ledger, work } from '../support/ledger.ts'
 import { startService } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
-import { need } from './programs.ts'
+import { demoToken, need } from './programs.ts'
 import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
 import { openTestStore } from '../support/stores.ts'
 import { PREFIX } from '../support/tokens.ts'
@@ -57,10 +57,10 @@ async function record(t: Test, lives: readonly Life[]): Promise<Recording> {
     const trace = `${folder}/trace.${index}`
     const service = await startService(
       t,
-      { DATABASE_URL: `sqlite:${folder}/data/plants.db`, LOG_LEVEL: 'info' },
+      { DATABASE_URL: `sqlite:${folder}/data/plants.db`, LOG_LEVEL: 'info', NODE_ENV: 'development' },
       watched(trace, [process.execPath, `${copy}/test/support/product/main.ts`], inject),
     )
-    token ||= /plant_[0-9a-f]{48}/.exec(service.printed.stderr)?.[0] ?? ''
+    token ||= await demoToken(service)
     const most = ledger.acknowledged + writes
     const isOver = () => {
       if (ledger.acknowledged < most) return false

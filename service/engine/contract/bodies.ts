@@ -6,7 +6,7 @@ import type { Body, Media, Operation } from './compiled.ts'
 import { formReader } from './forms.ts'
 import { parseJsonBody, parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
-import { countHeader } from '../http/headers.ts'
+import { countHeader } from '../http/request-rules.ts'
 import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import type { Parameter } from './compiled.ts'
 import { decodePair, pairsOf, valueReader } from './parsing.ts'
 import type { Validators } from './validation.ts'
-import { countHeader } from '../http/headers.ts'
+import { countHeader } from '../http/request-rules.ts'
 import { HttpError } from '../errors.ts'
 
 /** Where Fastify has the parameters of each place. */

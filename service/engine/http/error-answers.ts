@@ -1,9 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
+import { TOO_BUSY } from './admission.ts'
 import { STATUS_CODES } from './node.ts'
-import { standardHeaders } from './headers.ts'
-import { TOO_BUSY } from './too-busy.ts'
-import { NO_SUCH_PATH } from './paths.ts'
+import { standardHeaders } from './open-requests.ts'
+import { NO_SUCH_PATH } from './request-rules.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { standardHeaders } from './headers.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -72,6 +72,24 @@ export class OpenRequests {
     if (open !== undefined) open.isShed = true
     this.#countShed(reason)
   }
+}
+
+const REQUEST_ID = /^[\w.-]{1,64}$/
+
+/**
+ * Makes the function that gives a request its id: its `X-Request-Id` if that may be logged, else a new one.
+ * @param secret matches what must not be logged
+ */
+export function requestIds(secret: RegExp): (request: Pick<IncomingMessage, 'headers'>) => string {
+  return ({ headers }) => {
+    const id = headers['x-request-id']
+    return typeof id === 'string' && REQUEST_ID.test(id) && !secret.test(id) ? id : randomUUID()
+  }
+}
+
+/** The headers of every response. */
+export function standardHeaders(id: string): Record<string, string> {
+  return { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': id }
 }
 
 /** Sets the headers of every response, and adds Fastify's request to the open request. The first `onRequest` hook. */

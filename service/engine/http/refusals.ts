@@ -3,12 +3,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { HttpError } from '../errors.ts'
+import { TOO_BUSY } from './admission.ts'
 import { plainError, type WriteError } from './error-answers.ts'
-import { BAD_VERSION } from './framing.ts'
 import { STATUS_CODES } from './node.ts'
 import type { OpenRequests } from './open-requests.ts'
 import { logRefusal } from './request-log.ts'
-import { TOO_BUSY } from './too-busy.ts'
+import { BAD_VERSION } from './request-rules.ts'
 
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
 const MALFORMED = new HttpError(400, 'The request is malformed')

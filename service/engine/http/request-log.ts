@@ -1,5 +1,5 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
-import { traceId } from './headers.ts'
 import { Gauge, Histogram, OTHER } from './metrics.ts'
 import type { OpenRequest } from './open-requests.ts'
 
@@ -63,6 +63,14 @@ export function logRefusal(
 ): void {
   observe(method, undefined, status, 0)
   log.info({ msg: 'request', reqId, status, code })
+}
+
+// https://www.w3.org/TR/trace-context/#traceparent-header-field-values; later versions may add fields at the end.
+const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/
+
+/** The id of the trace that a request is part of, by its `traceparent`; undefined if that is absent or not valid. */
+export function traceId({ headers: { traceparent } }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  return typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent)?.[1] : undefined
 }
 
 /** The template of a request's path; undefined if the path, or the method on it, is unknown. */

@@ -12,26 +12,23 @@ const USAGE = `usage: backup save <file>                  copies the store, whic
   Beside <file>, <file>.sha256 has its checksum: save writes it, restore compares it.`
 
 /** Runs the command. */
-export function backup(product: Product): Promise<void> {
-  return runCommand(USAGE, async (words) => console.log(await run(product, words)))
-}
-
-/** @returns the line for standard output */
-async function run({ name }: Product, [command, ...words]: string[]): Promise<string> {
-  const what = oneOf(command, ['save', 'restore', 'check'])
-  const options = what === 'restore' ? ({ replace: { type: 'boolean' } } as const) : {}
-  const { args, values } = readWords(words, what === 'check' ? [] : ['<file>'], options)
-  const { DATABASE_URL } = readConfig(name)
-  if (!('file' in DATABASE_URL)) throw new Error('DATABASE_URL names PostgreSQL: back it up with pg_dump')
-  const store = DATABASE_URL.file
-  const [file = store] = args
-  const [from, to] = what === 'save' ? [store, file] : [file, store]
-  if (!existsSync(from)) throw new Error(`there is no file ${from}`)
-  if (what === 'check') return `${toLine(checkDatabase(store), store)}, which is not damaged`
-  if (what === 'save') return toLine(await saveBackup(from, to), to)
-  const restored = await restoreBackup(from, to, values['replace'] === true)
-  if (!restored.hasChecksum) console.error(`there is no ${from}.sha256: the backup is not checked for flipped bits`)
-  return toLine(restored.counts, to)
+export function backup({ name }: Product): Promise<void> {
+  return runCommand(USAGE, async ([command, ...words]) => {
+    const what = oneOf(command, ['save', 'restore', 'check'])
+    const options = what === 'restore' ? ({ replace: { type: 'boolean' } } as const) : {}
+    const { args, values } = readWords(words, what === 'check' ? [] : ['<file>'], options)
+    const { DATABASE_URL } = readConfig(name)
+    if (!('file' in DATABASE_URL)) throw new Error('DATABASE_URL names PostgreSQL: back it up with pg_dump')
+    const store = DATABASE_URL.file
+    const [file = store] = args
+    const [from, to] = what === 'save' ? [store, file] : [file, store]
+    if (!existsSync(from)) throw new Error(`there is no file ${from}`)
+    if (what === 'check') return `${toLine(checkDatabase(store), store)}, which is not damaged`
+    if (what === 'save') return toLine(await saveBackup(from, to), to)
+    const restored = await restoreBackup(from, to, values['replace'] === true)
+    if (!restored.hasChecksum) console.error(`there is no ${from}.sha256: the backup is not checked for flipped bits`)
+    return toLine(restored.counts, to)
+  })
 }
 
 function toLine(counts: Counts, file: string): string {

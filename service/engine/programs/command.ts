@@ -9,13 +9,13 @@ const SEE_HELP = ' (--help prints the usage)'
 
 /**
  * Runs a command. `--help` prints the usage. An error becomes one line on standard error, and the exit code 1.
- * @param main gets the words of the command line
+ * @param main gets the words of the command line, and returns what is printed, if there is something
  */
-export async function runCommand(usage: string, main: (words: string[]) => Promise<void>): Promise<void> {
+export async function runCommand(usage: string, main: (words: string[]) => Promise<string | undefined>): Promise<void> {
   const words = process.argv.slice(2)
   try {
-    if (words.includes('--help') || words.includes('-h')) console.log(usage)
-    else await main(words)
+    const text = words.includes('--help') || words.includes('-h') ? usage : await main(words)
+    if (text) console.log(text)
   } catch (error) {
     console.error(reasonOf(error).replaceAll(/\s*\n\s*/g, ' '))
     process.exitCode = 1

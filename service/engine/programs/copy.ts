@@ -14,7 +14,19 @@ const USAGE = `usage: copy sqlite:<file>   copies everything from there to the s
 
 /** Runs the command. */
 export function copy(product: Product): Promise<void> {
-  return runCommand(USAGE, async (words) => console.log(await run(product, words)))
+  return runCommand(USAGE, async (words) => {
+    const [source] = readWords(words, ['sqlite:<file>'], {}).args
+    const [, file] = /^sqlite:(.+)$/.exec(source) ?? []
+    if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
+    if (!existsSync(file)) throw new Error(`there is no file ${file}`)
+    const config = readConfig(product.name)
+    const close = (store: Store) => store.close()
+    await using opened = new AsyncDisposableStack()
+    // Opened in the same way as by a service, so that no other process can write to it meanwhile.
+    const from = opened.adopt(await openStore({ file }, product), close)
+    const to = opened.adopt(await openStore(config.DATABASE_URL, product, true, config), close)
+    return `${describeCounts(await copyStore(from, to))} are copied`
+  })
 }
 
 /**
@@ -50,18 +62,4 @@ export async function copyStore(from: Store, to: Store): Promise<Readonly<Record
 function isSame(one: string, two: string): boolean {
   const parse = (text: string) => parseJson(Buffer.from(text))
   return isDeepStrictEqual(parse(one), parse(two))
-}
-
-async function run(product: Product, words: string[]): Promise<string> {
-  const [source] = readWords(words, ['sqlite:<file>'], {}).args
-  const [, file] = /^sqlite:(.+)$/.exec(source) ?? []
-  if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
-  if (!existsSync(file)) throw new Error(`there is no file ${file}`)
-  const config = readConfig(product.name)
-  const close = (store: Store) => store.close()
-  await using opened = new AsyncDisposableStack()
-  // Opened in the same way as by a service, so that no other process can write to it meanwhile.
-  const from = opened.adopt(await openStore({ file }, product), close)
-  const to = opened.adopt(await openStore(config.DATABASE_URL, product, true, config), close)
-  return `${describeCounts(await copyStore(from, to))} are copied`
 }

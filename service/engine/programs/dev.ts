@@ -1,11 +1,9 @@
-// `npm run dev`: runs the service for development. The first process watches the code, and after each change it restarts
-// the second process, which is the service. That one watches the contract, and serves each change without a restart,
-// because this is faster. The first process also prints what `npm run check` would say of the contract and the types.
-import { type ChildProcess, execFile, fork, spawn } from 'node:child_process'
+// `npm run dev`: runs the service for development. The first process starts the second one, which is the service, and starts
+// it again after each change of the code or the contract. It also writes the types, and prints what `npm run check` would say.
+import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, watch } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { existsSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { constants, setPriority } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -13,23 +11,22 @@ import { fileURLToPath } from 'node:url'
 import type { FastifyInstance } from 'fastify'
 import { parseDocument } from 'yaml'
 import type { Parts } from '../app.ts'
+import type { Draft } from '../contract/compile/draft.ts'
 import type { Product } from '../define-product.ts'
-import { readWords, runCommand } from './command.ts'
 import { reasonOf } from '../errors.ts'
-import type { Running } from './start.ts'
+import { readWords, runCommand } from './command.ts'
 
 const USAGE = 'usage: dev   runs the service, which follows its contract and its code while they change'
-/** The words with which the command runs itself again. */
+/** The word with which the command runs itself as the service. */
 const SERVICE = 'service'
-const GENERATE = 'generate'
 /** The program that was started, and the folder with the code. */
 const PROGRAM = String(process.argv[1])
 const CODE = dirname(PROGRAM)
 const LINT = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
 const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
-const CACHE = join(CODE, '../.dev/cache')
-const LAST_GOOD = join(CODE, '../.dev/openapi.yaml')
-const TYPES = join(CODE, '../.dev/tsconfig.json')
+const FOLDER = join(CODE, '../.dev')
+const LAST_GOOD = join(FOLDER, 'openapi.yaml')
+const TYPES = join(FOLDER, 'tsconfig.json')
 /** The types of the service only, checked anew only where they have changed. */
 const TYPES_OF_SERVICE = {
   extends: '../tsconfig.json',
@@ -41,162 +38,139 @@ const DOCUMENT = /\.(ya?ml|json)$/
 /** Milliseconds to wait for further changes: editors write a file in several steps. */
 const DEBOUNCE_TIMEOUT = 50
 
-/** Runs the command, or one of its processes. @param load imports the product */
-export async function dev(load: () => Promise<{ product: Product }>): Promise<void> {
-  if (process.argv[2] === SERVICE) {
-    enableCompileCache(CACHE)
-    process.once('disconnect', () => process.exit())
-    const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
-    await (await import('./start.ts')).runService(product, serveContract)
-  } else if (process.argv[2] === GENERATE) {
-    const { contract, ...product } = (await load()).product
-    const { generateTypes } = await import('./generate.ts')
-    await writeFile(contract.generated, await generateTypes(fileURLToPath(contract.file), contract.generated, product))
-  } else {
-    await runCommand(USAGE, async (words) => {
-      readWords(words, [], {})
-      await mkdir(dirname(TYPES), { recursive: true })
-      await writeFile(TYPES, JSON.stringify(TYPES_OF_SERVICE))
-      serveCode()
-    })
-  }
+/** What the service tells the first process of its contract. */
+interface Report extends Pick<Draft, 'files' | 'isFaulty'> {
+  /** The sum of what was said. */
+  readonly said: string
+  /** The served document. */
+  readonly served: string | undefined
 }
 
-function serveCode(): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()) // ends the checks, too
-  let service: ChildProcess | undefined
-  /** The sum of what the service has said of the contract. */
-  let said = ''
-  const start = async () => {
-    if (service?.kill('SIGKILL') === true) await once(service, 'exit') // a regular stop would take longer
-    service = fork(PROGRAM, [SERVICE, said]).on('message', (text) => (said = typeof text === 'string' ? text : ''))
+/** Runs the command, or the service. @param load imports the product */
+export async function dev(load: () => Promise<{ product: Product }>): Promise<void> {
+  if (process.argv[2] !== SERVICE) {
+    await runCommand(USAGE, async (words) => {
+      readWords(words, [], {})
+      serveChanges()
+    })
+    return
   }
-  // Generated types have no effect at run time.
-  watchFiles(CODE, (file) => file.endsWith('.ts') && !file.endsWith('.gen.ts'), start, start())
-  // The service generates the types at its start and at each change of the contract, unless it refuses the contract.
+  enableCompileCache(join(FOLDER, 'cache'))
+  process.once('disconnect', () => process.exit())
+  const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
+  await (await import('./start.ts')).runService(product, openDraft)
+}
+
+function serveChanges(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()) // ends the checks, too
+  mkdirSync(FOLDER, { recursive: true })
+  writeFileSync(TYPES, JSON.stringify(TYPES_OF_SERVICE))
+  process.once('exit', stopPrograms)
   const checks = [
     checker('openapi.yaml', LINT, 'lint', 'openapi.yaml', '--format=stylish'),
     checker('types', TSC, '-p', TYPES),
   ]
-  const check = async () => checks.forEach((each) => each())
-  watchFiles(CODE, (file) => file.endsWith('.gen.ts'), check, Promise.resolve())
-}
-
-/**
- * Runs a program that checks something, and prints what it finds, unless it has found the same before.
- * @param name of what is checked
- * @param words the program, and its arguments
- * @returns begins a check; one that still runs is given up
- */
-function checker(name: string, ...words: string[]): () => void {
-  let running: ChildProcess | undefined
-  let said = ''
-  process.once('exit', () => running?.kill())
-  return () => {
-    running?.kill()
-    running = execFile(process.execPath, words, (fault, found) => {
-      if (fault?.killed === true || found === said) return
-      console.error(found || `${name}: nothing is left to fix`)
-      said = found
-    })
-    setPriority(Number(running.pid), constants.priority.PRIORITY_LOW) // a reload goes first
+  const check = (_: string, fault: string) => {
+    if (fault !== '') console.error(fault)
+    else for (const each of checks) each()
   }
+  let service: ChildProcess | undefined
+  let said = ''
+  let isFaulty = true
+  const files = new Set<string>()
+
+  const restart = async () => {
+    stopPrograms()
+    if (service?.kill('SIGKILL') === true) await once(service, 'exit') // a regular stop would take longer
+    service = fork(PROGRAM, [SERVICE, said]).on('message', (message) => {
+      const report = message as Report // only `openDraft` sends messages
+      ;({ said, isFaulty } = report)
+      for (const file of report.files) files.add(file)
+      for (const file of files) follow(dirname(file))
+      if (report.served !== undefined) writeFileSync(LAST_GOOD, report.served)
+      if (!isFaulty) runProgram([join(CODE, 'generate.ts')], check)
+    })
+  }
+  const folders = new Set<string>()
+  const follow = (folder: string) => {
+    if (folders.has(folder)) return
+    folders.add(folder)
+    watch(folder, { recursive: folder === CODE }, (_event, name) => {
+      const file = join(folder, name ?? '')
+      // Generated types have no effect at run time.
+      const isCode = file.startsWith(CODE) && /(?<!\.gen)\.ts$/.test(file)
+      if (!isCode && !files.has(file) && !(isFaulty && DOCUMENT.test(file))) return
+      clearTimeout(timer)
+      timer = setTimeout(() => (latest = latest.then(restart)), DEBOUNCE_TIMEOUT)
+    })
+  }
+  let timer: NodeJS.Timeout | undefined
+  let latest = restart()
+  follow(CODE)
+}
+
+/** Makes the function that runs a program which checks something. It prints what that finds, unless it did so the last time. */
+function checker(name: string, ...words: string[]): () => void {
+  let said = ''
+  const say = (found: string) => {
+    if (found !== said) console.error(found || `${name}: nothing is left to fix`)
+    said = found
+  }
+  return () => runProgram(words, say)
+}
+
+/** The programs that run beside the service. */
+const programs = new Set<ChildProcess>()
+
+/** @param done gets what the program printed, and why it failed; it is not called for a program that was stopped */
+function runProgram(words: readonly string[], done: (found: string, fault: string) => void): void {
+  const program = execFile(process.execPath, words, (error, found, fault) => {
+    programs.delete(program)
+    if (error?.killed !== true) done(found, error ? fault : '')
+  })
+  programs.add(program)
+  setPriority(Number(program.pid), constants.priority.PRIORITY_LOW) // a restart goes first
+}
+
+function stopPrograms(): void {
+  for (const each of programs) each.kill()
 }
 
 /**
- * Serves the contract, and reloads it after changes. An operation with a fault is answered 501. If nothing can be served, the
- * last good contract stays, unless it has another title: then it is another contract.
+ * Serves the contract. An operation with a fault is answered 501. If nothing can be served, the last good contract is, unless
+ * it has another title: then it is another contract.
  */
-async function serveContract(parts: Parts): Promise<Running> {
-  const { buildApp, fileOf } = await import('../app.ts')
+async function openDraft(parts: Parts): Promise<FastifyInstance | undefined> {
+  const { buildApp } = await import('../app.ts')
   const { readDraft } = await import('../contract/compile/draft.ts')
   const { listen } = await import('../http/server.ts')
   const { product, config, log } = parts
-  const file = fileOf(product)
-  const running: Running = {}
-  let generating: ChildProcess | undefined
-  let isFaulty = false
-  const watched = new Set([file])
-  const folders = new Set<string>()
-  /** The sum of what has been said, also by the process before this one. */
-  let said = process.argv[3] ?? ''
-
-  const say = (lines: readonly string[]) => {
-    const text = lines.join('\n')
-    const sum = text && hash('sha256', text) // the text may be longer than a word of a command line
-    if (sum !== said) log[isFaulty ? 'error' : 'info'](text || `${basename(file)}: nothing is left to fix`)
-    process.send?.((said = sum))
-  }
-  const build = async (contract: NonNullable<Parts['contract']>) => buildApp({ ...parts, contract, draft: true })
-  const serve = async (next: FastifyInstance): Promise<void> => {
-    running.app?.server.closeAllConnections()
-    await running.app?.close()
-    running.app = next
-    await listen(next, config.HOST, config.PORT, 'PORT', next.contract.prefix)
-  }
-  /** Goes on with the last good contract, or ends it. */
-  const goOn = async (): Promise<void> => {
-    const last = running.app ? String(running.app.contract.bytes) : readText(LAST_GOOD)
-    const title = titleOf(readText(file))
-    const isOther = title !== undefined && title !== titleOf(last)
-    if (isOther) await running.app?.close()
-    if (isOther) delete running.app
-    else if (!running.app && last !== '') await serve(await build(LAST_GOOD))
-  }
-  const update = async (): Promise<void> => {
-    let next: FastifyInstance | undefined
+  const build = async (from: string) => {
     try {
-      const draft = await readDraft(file, config.BASE_URL, product)
-      for (const each of draft.files) watched.add(each)
-      if (draft.contract) next = await build(draft.contract)
-      isFaulty = draft.isFaulty
-      say(draft.said)
+      const { contract, ...draft } = await readDraft(from, config.BASE_URL, product)
+      return { ...draft, app: contract && (await buildApp({ ...parts, draft: contract })) }
     } catch (error) {
-      isFaulty = true
-      say([reasonOf(error)])
-    }
-    if (!next) await goOn()
-    else {
-      await serve(next)
-      await writeFile(LAST_GOOD, next.contract.bundle ?? readText(file))
-      generating?.kill() // It may have read the previous contract.
-      if (!isFaulty) generating = spawn(process.execPath, [PROGRAM, GENERATE], { stdio: 'inherit' })
-    }
-    for (const folder of new Set([...watched].map((each) => dirname(each)))) {
-      if (folders.has(folder)) continue
-      folders.add(folder)
-      const isWatched = (each: string) => watched.has(join(folder, each)) || (isFaulty && DOCUMENT.test(each))
-      watchFiles(folder, isWatched, again, Promise.resolve())
+      return { files: [], said: [reasonOf(error)], isFaulty: true, app: undefined }
     }
   }
-  let latest = Promise.resolve()
-  const again = () => (latest = latest.then(update))
-  await again()
-  return running
+  const file = fileURLToPath(product.contract.file)
+  const draft = await build(file)
+  const isOther = ![undefined, titleOf(LAST_GOOD)].includes(titleOf(file))
+  const app = draft.app ?? (isOther ? undefined : (await build(LAST_GOOD)).app)
+  if (app) await listen(app, config.HOST, config.PORT, 'PORT', app.contract.prefix)
+
+  const text = draft.said.join('\n')
+  const said = text && hash('sha256', text) // the text may be longer than a word of a command line
+  if (said !== process.argv[3]) {
+    log[draft.isFaulty ? 'error' : 'info'](text || `${basename(file)}: nothing is left to fix`)
+  }
+  const served = draft.app && String(draft.app.contract.bytes)
+  process.send?.({ files: [file, ...draft.files], isFaulty: draft.isFaulty, said, served } satisfies Report)
+  return app
 }
 
-/** The text of a file; empty if there is none. */
-function readText(file: string): string {
-  return existsSync(file) ? readFileSync(file, 'utf8') : ''
-}
-
-/** The title of a contract that may be broken. */
-function titleOf(text: string): string | undefined {
-  const title: unknown = parseDocument(text).getIn(['info', 'title'])
+/** The title of a contract that may be broken, or absent. */
+function titleOf(file: string): string | undefined {
+  const title: unknown = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '').getIn(['info', 'title'])
   return typeof title === 'string' ? title : undefined
-}
-
-/** Runs a task after each change of some files in a folder. @param previous must end before the task begins */
-function watchFiles(
-  folder: string,
-  isWatched: (file: string) => boolean,
-  task: () => Promise<unknown>,
-  previous: Promise<unknown>,
-): void {
-  let timer: NodeJS.Timeout | undefined
-  watch(folder, { recursive: folder === CODE }, (_event, file) => {
-    if (file === null || !isWatched(file)) return
-    clearTimeout(timer)
-    timer = setTimeout(() => (previous = previous.then(task)), DEBOUNCE_TIMEOUT)
-  })
 }

@@ -140,14 +140,12 @@ export function generate(product: Product): Promise<void> {
   return runCommand(USAGE, async (words) => {
     const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
     const { check, 'dry-run': draft } = readWords(words, [], options).values
-    if (draft !== undefined) {
-      console.log(await dryRun(draft))
-      return
-    }
+    if (draft !== undefined) return dryRun(draft)
     const types = await generateTypes(fileURLToPath(file), generated, product, console.error)
     if (check !== true) writeFileSync(generated, types)
     else if (readFileSync(generated, 'utf8') !== types) {
       throw new Error(`${relative('.', generated)} does not fit the contract: run \`npm run generate\``)
     }
+    return undefined
   })
 }

@@ -15,14 +15,6 @@ const REPEAT_TIMEOUT = 500
 /** Milliseconds in which the requests that have already arrived are read, at the end of a drain. */
 const LAST_ARRIVALS_TIMEOUT = 250
 
-/** The app that serves requests. `npm run dev` replaces it after each change of the contract. */
-export interface Running {
-  app?: FastifyInstance | undefined
-}
-
-/** Builds the app and listens. */
-export type Open = (parts: Parts) => Promise<Running>
-
 const USAGE = `usage: start   runs the service
 
   The environment configures it: see "Configuration" in deploy/README.md.`
@@ -35,8 +27,11 @@ export function start(product: Product): Promise<void> {
   })
 }
 
-/** Runs the service to the end of the process. */
-export async function runService(product: Product, open: Open = openApp): Promise<void> {
+/** Runs the service to the end of the process. @param open builds the app and listens, if it can serve anything */
+export async function runService(
+  product: Product,
+  open: (parts: Parts) => Promise<FastifyInstance | undefined> = openApp,
+): Promise<void> {
   const signalled = catchSignals() // before the slow imports, so that no signal is lost
   const { exit, log } = await import('../ops/log.ts')
   let exitCode = 0
@@ -59,17 +54,16 @@ export async function runService(product: Product, open: Open = openApp): Promis
     openStore(config.DATABASE_URL, product, true, config, { log, onFailure: endAfterFailure }),
     signalled.then(() => undefined),
   ])
-  const running = store ? await open({ product, config, store, log, ...(traces && { plugin: traces.plugin }) }) : {}
-  if (store && running.app) {
+  const app = store && (await open({ product, config, store, log, ...(traces && { plugin: traces.plugin }) }))
+  if (store && app) {
     const { printWelcome } = await import('./welcome.ts')
-    await printWelcome(product, config, store, running.app)
+    await printWelcome(product, config, store, app)
     admin.serving(store)
   }
   flushCompileCache() // Node would do it at the end of the process, but a kill may come first.
 
   const signal = await signalled
   log.info({ signal }, 'stopping')
-  const { app } = running
   // SIGINT comes from a person at a terminal, without a gateway that must notice.
   if (app) await drain(app, signal === 'SIGTERM' ? config.DRAIN_DELAY : 0)
   const end = delay(config.SHUTDOWN_TIMEOUT * 1000)
@@ -100,12 +94,12 @@ export async function runService(product: Product, open: Open = openApp): Promis
   }
 }
 
-async function openApp(parts: Parts): Promise<Running> {
+async function openApp(parts: Parts): Promise<FastifyInstance> {
   const { buildApp } = await import('../app.ts')
   const { listen } = await import('../http/server.ts')
   const app = await buildApp(parts)
   await listen(app, parts.config.HOST, parts.config.PORT, 'PORT', app.contract.prefix)
-  return { app }
+  return app
 }
 
 /** Waits for the first signal to stop. A second one ends the process at once. */

@@ -19,38 +19,24 @@ const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 
 
 /** Runs the command. */
 export function token(product: Product): Promise<void> {
-  return runCommand(USAGE, async (words) => {
-    for (const line of await run(product, words)) console.log(line)
-  })
-}
-
-/** @returns the lines for standard output */
-async function run(product: Product, [command, ...words]: string[]): Promise<readonly string[]> {
-  switch (oneOf(command, ['issue', 'list', 'revoke'])) {
-    case 'issue': {
+  return runCommand(USAGE, async ([command, ...words]) => {
+    const what = oneOf(command, ['issue', 'list', 'revoke'])
+    if (what === 'issue') {
       const { args, values } = readWords(words, ['<caller>'], ISSUE_OPTIONS)
       const caller = checkCaller(args[0])
       const lifetime = values.expires === undefined ? undefined : readTime(values.expires)
-      const { token, stored } = createToken(
-        product.tokenPrefix,
-        caller,
-        lifetime,
-        (values.scope ?? []).flatMap(readScopes),
-      )
+      const scopes = (values.scope ?? []).flatMap(readScopes)
+      const { token, stored } = createToken(product.tokenPrefix, caller, lifetime, scopes)
       await withStore(product, (store) => store.addToken(stored))
       const end = stored.expires === undefined ? 'never expires' : `expires on ${stored.expires.toISOString()}`
       console.error(`The token for ${caller} ${end}. It can't be shown again.`)
-      return [token.toString()]
+      return token.toString()
     }
-    case 'list':
-      readWords(words, [], {})
-      return (await withStore(product, (store) => store.listTokens())).map(toLine)
-    case 'revoke': {
-      const [id] = readWords(words, ['<token id>'], {}).args
-      if (!(await withStore(product, (store) => store.deleteToken(id)))) throw new Error(`no token has the id ${id}`)
-      return []
-    }
-  }
+    const [id = ''] = readWords(words, what === 'list' ? [] : ['<token id>'], {}).args
+    if (what === 'list') return (await withStore(product, (store) => store.listTokens())).map(toLine).join('\n')
+    if (!(await withStore(product, (store) => store.deleteToken(id)))) throw new Error(`no token has the id ${id}`)
+    return undefined
+  })
 }
 
 function checkCaller(text: string): string {

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
 import { type AddressInfo, connect } from 'node:net'
 import Fastify from 'fastify'
+import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { buildGuards } from '../../../service/engine/auth/guard.ts'
 import type { Extensions } from '../../../service/engine/contract/extensions.ts'
@@ -99,6 +100,13 @@ t.test('a guard of the product comes first, and its errors and credentials in a 
   t.notMatch(logged.join(''), /secret-|YQ==/)
 })
 
+t.test('a guard of the product that does not answer is given up after REQUEST_TIMEOUT: 503', async (t) => {
+  const guards = { login: () => new Promise<never>(() => undefined) }
+  const app = await serve(t, SCHEMES, '- login: []', { guards }, [], { REQUEST_TIMEOUT: '0.1' })
+  const { statusCode, headers } = await app.inject({ url: '/plants', headers: { authorization: 'Basic YQ==' } })
+  t.strictSame([statusCode, headers['retry-after']], [503, '1'])
+})
+
 t.test('a product without a guard for a scheme does not start, and would answer 401', async (t) => {
   const missing =
     /the security scheme login needs a guard: write guards: { 'login': \(request\) => ... } in the product/
@@ -106,7 +114,11 @@ t.test('a product without a guard for a scheme does not start, and would answer 
   const scheme = { name: 'login', type: 'other', in: 'header', key: 'authorization', challenge: 'Basic' } as const
   const app = Fastify()
   t.teardown(() => app.close())
-  const makeGuard = await buildGuards(app, 'x', {}, () => ({ caller: 'joe', scopes: [] }))
+  const makeGuard = await buildGuards(app, {
+    realm: 'x',
+    timeout: 5,
+    checkAccessToken: () => ({ caller: 'joe', scopes: [] }),
+  })
   app.get(
     '/',
     { onRequest: requireCaller(servedAlternatives([[{ scheme, scopes: [] }]], {}), makeGuard) },
@@ -134,7 +146,14 @@ t.test('errorBody writes the errors outside of the operations, too', async (t) =
 })
 
 /** The contract with other security schemes, and what the product adds to it. */
-async function serve(t: Test, schemes: string, security: string, added: Extensions = {}, logged: string[] = []) {
+async function serve(
+  t: Test,
+  schemes: string,
+  security: string,
+  added: Extensions = {},
+  logged: string[] = [],
+  environment = {},
+) {
   const contract = `${t.testdir()}/openapi.yaml`
   const yaml = readFileSync(OPENAPI, 'utf8')
     .replace('- bearerAuth: []', security)
@@ -143,11 +162,10 @@ async function serve(t: Test, schemes: string, security: string, added: Extensio
   writeFileSync(contract, added.errorBody ? secured.replace('required: [error, message]', FORM) : secured)
   const log = pino({ level: 'trace' }, { write: (line: string) => logged.push(line) })
   const app = await buildApp({
-    product: { ...product, ...added },
-    config: readConfig('plants', {}),
+    product: { ...product, ...added, contract: { ...product.contract, file: pathToFileURL(contract).href } },
+    config: readConfig('plants', environment),
     store,
     log,
-    contract,
   })
   t.teardown(() => app.close())
   return app

@@ -9,102 +9,82 @@ const create = (headers: readonly string[], text: string = body) =>
 const head = (headers: string) =>
   `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${demo}\r\n${headers}\r\n\r\n`
 
+/** What may follow `application/json`. */
 const ACCEPTED = [
-  'application/json',
-  'APPLICATION/JSON',
-  'Application/Json',
-  'application/json ',
-  'application/json\t',
-  'application/json;',
-  'application/json ;',
-  'application/json; ',
-  'application/json;charset=utf-8',
-  'application/json; charset=utf-8',
-  'application/json;\tcharset=utf-8',
-  'application/json ; charset=utf-8 ;',
-  'application/json; charset=UTF-8',
-  'application/json; Charset=Utf-8',
-  'application/json; CHARSET="UTF-8"',
-  'application/json; charset="utf-8"',
-  'application/json; v=1',
-  'application/json; v="1"',
-  'application/json; v=""',
-  'application/json; v="; charset=latin1"',
-  'application/json; v="\u00e9"',
-  'application/json; v=1; charset=utf-8; w=2',
-  'application/json; charset=utf-8; profile="https://example.com/a;b,c"',
+  '',
+  ' ',
+  '\t',
+  ';',
+  ' ;',
+  ';charset=utf-8',
+  ';\tcharset=utf-8',
+  ' ; charset=utf-8 ;',
+  '; Charset=Utf-8',
 ]
+const QUOTED = ['; CHARSET="UTF-8"', '; v=1', '; v=""', '; v="; charset=latin1"', '; v="\u00e9"', '; v="a;b,c"; w=2']
 
-const REFUSED = [
+/** What may not. */
+const BROKEN = [
+  '/x',
+  'p',
+  '5',
+  '+x',
+  ' charset=utf-8',
+  ', charset=utf-8',
+  ', application/json',
+  ';;',
+  '; ; charset=utf-8',
+]
+const CHARSETS = ['', '=', ' =utf-8', '= utf-8', '=utf8', '=latin1', "='utf-8'", '="utf-8', '=utf-8"', '="utf-8"x']
+const MORE_CHARSETS = [
+  '=" utf-8"',
+  '=utf-8 x',
+  '=utf-8, text/plain',
+  '=utf-8; charset=utf-8',
+  '="\\u\\tf-8"',
+  's=latin1',
+]
+const PARAMETERS = [
+  '=utf-8',
+  'v="1',
+  'v=1 2',
+  'v=(1)',
+  'v=1; charset=latin1',
+  'v="\\"; charset=latin1"',
+  'v=\u00e9',
+  '\u00e9=1',
+]
+const TYPES = [
   '',
   '/',
   'json',
-  'application',
   'application/',
   '/json',
-  'application/json/x',
-  'application/jsonp',
-  'application/json5',
-  'application/jso',
   'application/ json',
   'application /json',
-  'application/json charset=utf-8',
-  'application/json, charset=utf-8',
-  'application/json, application/json',
-  'application/json; charset',
-  'application/json; charset=',
-  'application/json; charset =utf-8',
-  'application/json; charset= utf-8',
-  'application/json; =utf-8',
-  'application/json; charset=utf8',
-  'application/json; charset=utf-16',
-  'application/json; charset=iso-8859-1',
-  'application/json; charset=us-ascii',
-  "application/json; charset='utf-8'",
-  'application/json; charset="utf-8',
-  'application/json; charset=utf-8"',
-  'application/json; charset="utf-8"x',
-  'application/json; charset=" utf-8"',
-  'application/json; charset=utf-8 x',
-  'application/json; charset=utf-8, text/plain',
-  'application/json; charset=utf-8; charset=utf-8',
-  'application/json; charset=utf-8; charset=latin1',
-  'application/json; v=1; charset=latin1',
-  'application/json; v="1',
-  'application/json; v=1 2',
-  'application/json; v=(1)',
-  'application/json;;',
-  'application/json; ; charset=utf-8',
-  'application/json; charset="\\u\\tf-8"',
-  'application/json; v="\\"; charset=latin1"',
-  'application/json; charsets=latin1',
-  "application/json; !#$%&'*+.^_`|~-=!#$%&'*+.^_`|~-",
-  'application/json; v=\u00e9',
-  'application/json; \u00e9=1',
-  'application/problem+json',
-  'application/vnd.api+json',
-  'application/json+x',
-  'application/merge-patch+json',
-  'application/json-seq',
-  'application/x-json',
-  'application/x-www-form-urlencoded',
-  'multipart/form-data; boundary=application/json',
-  'application/octet-stream',
   'application/*',
   '*/*',
-  'text/json',
-  'text/plain',
-  'text/plain; charset=utf-8',
-  'text/plain; application/json',
-  'undefined',
 ]
+const OTHERS = [
+  'application/problem+json',
+  'application/x-www-form-urlencoded',
+  'text/json',
+  'text/plain; application/json',
+]
+const REFUSED = [
+  ...BROKEN,
+  ...[...CHARSETS, ...MORE_CHARSETS].map((each) => `; charset${each}`),
+  ...PARAMETERS.map((each) => `; ${each}`),
+].map((each) => `application/json${each}`)
 
 t.test('a body is application/json in UTF-8, with or without other parameters', async (t) => {
-  for (const type of ACCEPTED) t.equal((await create(['Content-Type', type])).status, 200, type)
+  for (const type of [...ACCEPTED, ...QUOTED].flatMap((each) => [`application/json${each}`, `APPLICATION/Json${each}`]))
+    t.equal((await create(['Content-Type', type])).status, 200, type)
 })
 
 t.test('any other media type is refused with 415', async (t) => {
-  for (const type of REFUSED) t.equal((await create(['Content-Type', type])).status, 415, type)
+  for (const type of [...REFUSED, ...TYPES, ...OTHERS])
+    t.equal((await create(['Content-Type', type])).status, 415, type)
   const [none] = await raw(1, head(`Content-Length: ${body.length}`) + body)
   t.equal(none?.status, 415, 'none')
   const long = `application/json${'; v="\\"'.repeat(1500)}`
@@ -155,14 +135,6 @@ t.test('a create without a body is refused with 400', async (t) => {
   }
   const chunked = head('Content-Type: application/json\r\nTransfer-Encoding: chunked')
   t.equal((await raw(1, `${chunked}0\r\n\r\n`))[0]?.status, 400, 'chunked')
-})
-
-t.test('a client that expects 100-continue is asked for the body', async (t) => {
-  const start = head(`Content-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue`)
-  const statuses = (await raw(2, start, 50, body)).map(({ status }) => status)
-  t.strictSame(statuses, [100, 200])
-  const refused = head(`Content-Type: text/plain\r\nContent-Length: ${body.length}\r\nExpect: 100-continue`)
-  t.equal((await raw(1, refused))[0]?.status, 415, 'but not if it would be refused')
 })
 
 t.test('a delete ignores a body and its type', async (t) => {

@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import t from 'tap'
 import { answerError, usualError } from '../../../service/engine/http/error-answers.ts'
-import { answerOtherMethods, checkPath } from '../../../service/engine/http/paths.ts'
+import { answerOtherMethods, checkPath } from '../../../service/engine/http/request-rules.ts'
 import { allowOf } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
 

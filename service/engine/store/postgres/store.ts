@@ -1,4 +1,3 @@
-import { type Batched, Batcher } from '../batch.ts'
 import { runSteps } from '../lists.ts'
 import { Pool } from './pool.ts'
 import { prepareSchema } from './schema.ts'
@@ -7,16 +6,12 @@ import { fromToken, toToken } from '../tokens.ts'
 import type { Stored, Figures, Limits, Store, StoredToken } from '../store.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
-const MAX_TOKENS = 500
-
 /** The shared store, on PostgreSQL. Any number of processes may use it. */
 export class PostgresStore implements Store {
   readonly tables: ReadonlyMap<string, PostgresTable>
   readonly timeout: number
   readonly steps
   readonly #pool: Pool
-  /** One statement reads all tokens that are requested at the same time, by their digests. */
-  readonly #tokens: Batcher<Uint8Array, StoredToken | undefined>
   #commits = 0
   #written = 0
 
@@ -31,8 +26,6 @@ export class PostgresStore implements Store {
     }
     const access = { read, write, parallel, timeout, onCommit }
     this.tables = new Map(tables.map((each) => [each.name, new PostgresTable(access, each)]))
-    const options = { max: MAX_TOKENS, eager: true, parallel, timeout }
-    this.#tokens = new Batcher((batch) => this.#findTokens(batch), options)
   }
 
   /**
@@ -58,12 +51,13 @@ export class PostgresStore implements Store {
     await this.#pool.write(add, [...fromToken(token)])
   }
 
-  findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    return this.#tokens.add(digest)
+  async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
+    const { rows } = await this.#pool.read('SELECT * FROM tokens WHERE digest = $1', [digest], 'tokens')
+    return rows[0] && toToken(rows[0])
   }
 
   async listTokens(): Promise<StoredToken[]> {
-    const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens ORDER BY created, id'
+    const read = 'SELECT * FROM tokens ORDER BY created, id'
     return (await this.#pool.read(read)).rows.map(toToken)
   }
 
@@ -71,20 +65,12 @@ export class PostgresStore implements Store {
     return (await this.#pool.write('DELETE FROM tokens WHERE id = $1', [id])).rowCount === 1
   }
 
-  async #findTokens(batch: readonly Batched<Uint8Array, StoredToken | undefined>[]): Promise<void> {
-    const read = 'SELECT id, caller, created, expires, digest, scopes FROM tokens WHERE digest = ANY ($1::bytea[])'
-    const time = Math.min(...batch.map(({ end }) => end)) - performance.now()
-    const { rows } = await this.#pool.read(read, [batch.map(({ item }) => item)], 'tokens', time)
-    const byDigest = new Map(rows.map(toToken).map((token) => [keyOf(token.digest), token]))
-    for (const { item, resolve } of batch) resolve(byDigest.get(keyOf(item)))
-  }
-
   async ping(): Promise<void> {
     await this.#firstRows()
   }
 
   figures(): Figures {
-    const waiting = [...this.tables.values(), this.#tokens].reduce((sum, each) => sum + each.waiting, 0)
+    const waiting = [...this.tables.values()].reduce((sum, each) => sum + each.waiting, 0)
     const { figures } = this.#pool
     const pool = { ...figures, waiting: figures.waiting + waiting }
     return { commits: this.#commits, writes: this.#written, pool }
@@ -105,5 +91,3 @@ export class PostgresStore implements Store {
     await this.#pool.end()
   }
 }
-
-const keyOf = (digest: Uint8Array) => Buffer.from(digest).toString('latin1')

@@ -4,9 +4,8 @@ import t, { type Test } from 'tap'
 import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
 import { program, run, start, startService } from '../../../support/process.ts'
-import { NEXT, upgrade } from '../../../support/upgrade.ts'
 import { openTestStore } from '../../../support/stores.ts'
-import { VERSIONS } from '../../../../service/engine/store/postgres/schema.ts'
+import { VERSION } from '../../../../service/engine/store/postgres/schema.ts'
 
 const server = await startPostgres(t)
 const MAIN = program('main')
@@ -20,10 +19,8 @@ async function use(url: string): Promise<void> {
 }
 
 const version = (url: string) => server.sql('SELECT version, oldest FROM plant_store', url)
-/** The number of the current version, and that of a version that does not exist yet. */
-const [KNOWN, FUTURE] = [VERSIONS.length, VERSIONS.length + 3]
-const CURRENT = [{ version: KNOWN, oldest: KNOWN }]
-const UPGRADED = [{ version: KNOWN + 1, oldest: NEXT.oldest }]
+const FUTURE = VERSION + 3
+const CURRENT = [{ version: VERSION, oldest: VERSION }]
 
 /** Opens a transaction as the administrator, and does not end it. */
 async function transaction(t: Test, url: string, text: string): Promise<pg.Client> {
@@ -73,59 +70,36 @@ t.test('a process that is killed while it creates the schema blocks nobody', asy
   t.strictSame(await version(url), CURRENT)
 })
 
-t.test('an upgrade of the schema waits for open transactions, and does not block others for long', async (t) => {
+t.test('ten processes upgrade the schema once, even if one is killed, and block nobody for long', async (t) => {
   const url = await server.createDatabase()
   await use(url)
-  const reader = await transaction(t, url, 'SELECT FROM plants')
-  const upgraded = upgrade(url)
-  // The upgrade leaves the queue for the lock again and again, so that others get the lock.
-  for (let round = 0; round < 2; round++) {
-    await waiting(url, 'ALTER TABLE')
-    await use(url)
-  }
-  await reader.query('ROLLBACK')
-  t.strictSame(
-    (await upgraded).filter((text) => text.startsWith('UPDATE')),
-    ['UPDATE plant_store SET version = version + 1, oldest = GREATEST(oldest, $1) WHERE version = $2'],
+  // As version 1 made it.
+  await server.sql(
+    `ALTER TABLE tokens DROP COLUMN scopes; UPDATE plant_store SET version = 1, oldest = 1;
+      INSERT INTO tokens (id, digest, caller, created) VALUES ('a', '\\x${'00'.repeat(32)}', 'joe', 1)`,
+    url,
   )
-  t.strictSame(await version(url), UPGRADED)
-})
-
-t.test('ten processes upgrade the schema once, even if one of them is killed in the middle', async (t) => {
-  const url = await server.createDatabase()
-  await use(url)
-  const reader = await transaction(t, url, 'SELECT FROM plants')
-  const { child, ended } = await start(t, [process.execPath, 'test/support/upgrade.ts'], { DATABASE_URL: url })
-  await waiting(url, 'ALTER TABLE plants') // it has changed the other table
-  const others = Promise.all(Array.from({ length: 9 }, () => upgrade(url)))
-  await waiting(url, 'ALTER TABLE plants', 3)
+  const reader = await transaction(t, url, 'SELECT FROM tokens')
+  const { child, ended } = await start(t, TOKEN_LIST, { DATABASE_URL: url })
+  await waiting(url, 'ALTER TABLE')
+  const limits = { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 2 }
+  const others = Promise.all(Array.from({ length: 9 }, () => openTestStore({ url }, true, limits)))
+  await waiting(url, 'ALTER TABLE', 3)
   child.kill('SIGKILL')
   await ended
+  // An upgrade leaves the queue for the lock again and again, so that others get the lock.
+  for (let round = 0; round < 2; round++) {
+    await waiting(url, 'ALTER TABLE')
+    await server.sql('SELECT FROM tokens', url)
+  }
   await reader.query('ROLLBACK')
-  const statements = (await others).flat()
-  t.ok(
-    statements.every((text) => /^(ALTER TABLE|UPDATE plant_store)/.test(text)),
-    'nothing of the first version',
-  )
-  t.strictSame(await version(url), UPGRADED)
-  t.strictSame(
-    await server.sql(`SELECT table_name FROM information_schema.columns WHERE column_name = 'note' ORDER BY 1`, url),
-    [{ table_name: 'plants' }, { table_name: 'tokens' }],
-  )
-  await use(url) // as the version before
-  t.strictSame(await upgrade(url), [], 'there is nothing left to do')
-})
-
-t.test('a late process does not upgrade the schema again', async (t) => {
-  const url = await server.createDatabase()
-  await use(url)
-  const reader = await transaction(t, url, 'SELECT FROM plants')
-  const late = upgrade(url)
-  await waiting(url, 'ALTER TABLE')
-  await server.sql(`UPDATE plant_store SET version = ${FUTURE}, oldest = ${KNOWN}`, url)
-  await reader.query('ROLLBACK')
-  await late
-  t.strictSame(await version(url), [{ version: FUTURE, oldest: KNOWN }])
+  const stores = await others
+  t.strictSame(await version(url), [{ version: VERSION, oldest: 1 }], 'programs of version 1 go on beside it')
+  const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: [] }
+  for (const store of stores) t.strictSame(await store.listTokens(), [token], 'it is kept, and has no scopes')
+  await stores[0]?.addToken({ ...token, id: 'b', digest: new Uint8Array(32).fill(1), scopes: ['read'] })
+  t.strictSame((await stores[1]?.findToken(new Uint8Array(32).fill(1)))?.scopes, ['read'])
+  await Promise.all(stores.map((store) => store.close()))
 })
 
 t.test('this version works on the schema of the next version, if that allows it', async (t) => {
@@ -135,7 +109,7 @@ t.test('this version works on the schema of the next version, if that allows it'
     `ALTER TABLE plants ADD COLUMN note TEXT; ALTER TABLE tokens ADD COLUMN more TEXT DEFAULT 'all'`,
     url,
   )
-  await server.sql(`UPDATE plant_store SET version = ${KNOWN + 1}, oldest = ${KNOWN}`, url)
+  await server.sql(`UPDATE plant_store SET version = ${VERSION + 1}, oldest = ${VERSION}`, url)
   await use(url)
   const store = await openTestStore({ url })
   const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: ['a'] }
@@ -143,33 +117,16 @@ t.test('this version works on the schema of the next version, if that allows it'
   t.strictSame(await store.listTokens(), [token])
   t.equal((await namesIn(store, 'joe')).length, 2)
   await store.close()
-  t.match(await version(url), UPGRADED, 'the version is not changed')
-})
-
-t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
-  const url = await server.createDatabase()
-  await upgrade(url, VERSIONS.slice(0, 1))
-  await server.sql(
-    `INSERT INTO tokens (id, digest, caller, created) VALUES ('a', '\\x${'00'.repeat(32)}', 'joe', 1)`,
-    url,
-  )
-  const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: [] }
-  await Promise.all(Array.from({ length: 10 }, () => use(url)))
-  t.strictSame(await version(url), [{ version: KNOWN, oldest: 1 }], 'programs of version 1 go on beside it')
-  const store = await openTestStore({ url })
-  t.strictSame(await store.listTokens(), [token])
-  await store.addToken({ ...token, id: 'b', digest: new Uint8Array(32).fill(1), scopes: ['read'] })
-  t.strictSame((await store.findToken(new Uint8Array(32).fill(1)))?.scopes, ['read'])
-  await store.close()
+  t.strictSame(await version(url), [{ version: VERSION + 1, oldest: VERSION }], 'the version is not changed')
 })
 
 t.test('a newer schema that does not allow this version is refused, in one line', async (t) => {
   const url = await server.createDatabase()
   await use(url)
-  await server.sql(`UPDATE plant_store SET version = ${FUTURE}, oldest = ${KNOWN + 1}`, url)
+  await server.sql(`UPDATE plant_store SET version = ${FUTURE}, oldest = ${VERSION + 1}`, url)
   t.equal(
     await refusal(t, url),
-    `DATABASE_URL ${url.replace('admin@', '')}: its schema is version ${FUTURE}, and this program knows ${KNOWN}: it is too old`,
+    `DATABASE_URL ${url.replace('admin@', '')}: its schema is version ${FUTURE}, and this program knows ${VERSION}: it is too old`,
   )
 })
 

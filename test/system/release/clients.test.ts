@@ -5,11 +5,11 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { openTestStore } from '../support/stores.ts'
-import { expectedSession, type Ids, INT64, SAFE } from '../support/generated-clients.ts'
-import { startService } from '../support/process.ts'
-import { issueToken } from '../support/tokens.ts'
-import { need } from './programs.ts'
+import { openTestStore } from '../../support/stores.ts'
+import { expectedSession, type Ids, INT64, SAFE } from '../../support/generated-clients.ts'
+import { startService } from '../../support/process.ts'
+import { issueToken } from '../../support/tokens.ts'
+import { need } from '../programs.ts'
 
 t.setTimeout(1_800_000)
 
@@ -29,7 +29,7 @@ interface Client {
 }
 
 const JAVA = { java: 'openjdk-17-jdk-headless' }
-/** By folder below test/system/clients. There, session.sh compiles the client and runs the session. */
+/** By folder below test/system/release/clients. There, session.sh compiles the client and runs the session. */
 const CLIENTS: Readonly<Record<string, Client>> = {
   python: { needs: { ...JAVA, python3: 'python3-venv' }, line: /-g python$/ },
   java: { needs: { ...JAVA, mvn: 'maven' }, line: /-g java$/ },
@@ -61,7 +61,7 @@ for (const [name, { needs, line, ids = INT64 }] of Object.entries(CLIENTS)) {
   t.test(`the client of ${name} is generated, compiles and completes a session`, async (t) => {
     for (const [program, of] of Object.entries(needs)) need(program, of)
     const cwd = t.testdir({ 'package.json': '{ "type": "module" }' })
-    cpSync(`test/system/clients/${name}`, cwd, { recursive: true })
+    cpSync(`test/system/release/clients/${name}`, cwd, { recursive: true })
     if (line !== undefined) {
       const [command = ''] = lines.filter((each) => line.test(each))
       await execute(command.replace(':3000', `:${port}`).replace(/^openapi-generator/, `java -jar ${await jar()}`), cwd)

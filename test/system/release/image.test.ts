@@ -5,9 +5,9 @@ import { spawnSync } from 'node:child_process'
 import { chownSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import t from 'tap'
-import { fields } from '../support/fields.ts'
-import { run, startService } from '../support/process.ts'
-import { need } from './programs.ts'
+import { fields } from '../../support/fields.ts'
+import { run, startService } from '../../support/process.ts'
+import { need } from '../programs.ts'
 
 need('debootstrap')
 need('buildah')

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { run, startService } from '../support/process.ts'
+import { run, startService } from '../../support/process.ts'
 import type { Outcome } from './flood.ts'
-import { openTestStore } from '../support/stores.ts'
-import { issueToken } from '../support/tokens.ts'
+import { openTestStore } from '../../support/stores.ts'
+import { issueToken } from '../../support/tokens.ts'
 
 t.setTimeout(180_000)
 const PLANTS = 20_000
@@ -25,7 +25,7 @@ const { child, port, adminPort, printed } = await startService(t, {
 async function flood(connections: number, rate: number, seconds: number) {
   const words = [port, PLANTS, connections, rate, seconds].map(String)
   const before = cpu()
-  const { stdout, stderr } = await run([process.execPath, 'test/system/flood.ts', ...words], { TOKEN: token })
+  const { stdout, stderr } = await run([process.execPath, 'test/system/release/flood.ts', ...words], { TOKEN: token })
   if (stdout === '') throw new Error(stderr)
   const outcome = JSON.parse(stdout) as Outcome
   t.comment({ ...outcome, cpu: cpu() - before })

@@ -4,10 +4,10 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import { start, startService } from '../support/process.ts'
-import { need } from './programs.ts'
-import { openTestStore } from '../support/stores.ts'
-import { issueToken } from '../support/tokens.ts'
+import { start, startService } from '../../support/process.ts'
+import { need } from '../programs.ts'
+import { openTestStore } from '../../support/stores.ts'
+import { issueToken } from '../../support/tokens.ts'
 
 need('slowhttptest')
 t.setTimeout(180_000)
