@@ -4,9 +4,10 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Body, Media, Operation } from './compiled.ts'
 import { formReader } from './forms.ts'
-import { parseJsonBody, parseText, TOO_LONG } from './parsing.ts'
+import { parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { countHeader } from '../http/request-rules.ts'
+import { parseSent } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {
@@ -53,7 +54,7 @@ export async function addBodyParsers(app: FastifyInstance, operations: readonly 
     const kind = bodyKind(type)
     if (kind === 'bytes') return payload
     const bytes = await readBytes(payload, content[type]?.limit ?? 0)
-    if (kind === 'json') return bytes.length === 0 ? undefined : parseJsonBody(bytes)
+    if (kind === 'json') return bytes.length === 0 ? undefined : parseSent(bytes)
     return parseText(bytes)
   }
   const types = new Set(operations.flatMap(({ body }) => Object.keys(body?.content ?? {})))

@@ -29,51 +29,32 @@ export interface CompiledContract<Components = unknown, Operations = unknown, Sc
   readonly types?: { readonly components: Components; readonly operations: Operations; readonly schemes: Schemes }
 }
 
+type Some<Names extends string, Value> = { readonly [_ in Names]?: Value }
+type Single = 'not' | 'if' | 'then' | 'else' | 'propertyNames' | 'contains' | 'items' | Rest
+type Rest = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems'
+
 /** A JSON Schema as schemas.ts compiles it: the keywords of evaluation.ts, and those of assertions.ts. */
-export interface Keywords {
+export interface Keywords
+  extends
+    Some<Single, Schema>,
+    Some<'allOf' | 'anyOf' | 'oneOf' | 'prefixItems', readonly Schema[]>,
+    Some<'properties' | 'patternProperties' | 'dependentSchemas', Readonly<Record<string, Schema>>>,
+    Some<`${'min' | 'max'}${'Length' | 'Items' | 'Properties' | 'Contains'}`, number>,
+    Some<'$ref' | 'pattern' | 'format' | 'description', string> {
+  readonly type?: string | readonly string[]
+  /** What JSON Schema says of numbers, as one keyword. */
+  readonly number?: NumberRule
+  readonly file?: BytesRule
+  /** The allowed values as JSON, which can hold an int64. */
+  readonly enum?: readonly string[]
+  readonly const?: readonly string[]
+  readonly required?: readonly string[]
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>
+  readonly uniqueItems?: boolean
   /** The JSON of the default of each member that may be absent. */
   readonly defaults?: Readonly<Record<string, string>>
   /** Whether the value is for the other side only: `readOnly` in a request, `writeOnly` in a response. */
   readonly hidden?: true
-  readonly description?: string
-  readonly $ref?: string
-  readonly allOf?: readonly Schema[]
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
-  readonly not?: Schema
-  readonly if?: Schema
-  readonly then?: Schema
-  readonly else?: Schema
-  readonly dependentSchemas?: Readonly<Record<string, Schema>>
-  readonly propertyNames?: Schema
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly patternProperties?: Readonly<Record<string, Schema>>
-  readonly additionalProperties?: Schema
-  readonly unevaluatedProperties?: Schema
-  readonly prefixItems?: readonly Schema[]
-  readonly items?: Schema
-  readonly contains?: Schema
-  readonly minContains?: number
-  readonly maxContains?: number
-  readonly unevaluatedItems?: Schema
-  readonly type?: string | readonly string[]
-  /** What JSON Schema says of numbers, as one keyword. */
-  readonly number?: NumberRule
-  /** The allowed values as JSON, which can hold an int64. */
-  readonly enum?: readonly string[]
-  readonly const?: readonly string[]
-  readonly pattern?: string
-  readonly format?: string
-  readonly file?: BytesRule
-  readonly uniqueItems?: boolean
-  readonly required?: readonly string[]
-  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly minItems?: number
-  readonly maxItems?: number
-  readonly minProperties?: number
-  readonly maxProperties?: number
 }
 export type Schema = Keywords | boolean
 

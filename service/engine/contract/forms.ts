@@ -1,8 +1,9 @@
 // Forms: reads their fields and files by the types of the contract.
 import type { FastifyRequest } from 'fastify'
 import type { Field, Media } from './compiled.ts'
-import { decodePair, orRefuse, pairsOf, parseJsonBody, parseText, type Sent, TOO_LONG, valueReader } from './parsing.ts'
+import { decodePair, orRefuse, pairsOf, parseText, type Sent, TOO_LONG, valueReader } from './parsing.ts'
 import type { Validators } from './validation.ts'
+import { parseSent } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
 /** The most fields of a form that is written as a query. The parser of forms in parts has the same bound. */
@@ -66,7 +67,7 @@ async function readParts(request: FastifyRequest, limit: number, fields: Fields)
       const isFile = Object.hasOwn(fields, part.fieldname) && fields[part.fieldname]?.types.includes('file') === true
       const bytes = await part.toBuffer()
       const isJson = !isFile && mimetype === 'application/json'
-      if (isJson) add(part.fieldname, { value: parseJsonBody(bytes) }, bytes.length)
+      if (isJson) add(part.fieldname, { value: parseSent(bytes) }, bytes.length)
       else if (filename === undefined) add(part.fieldname, parseText(bytes), bytes.length)
       else add(part.fieldname, { value: new File([new Uint8Array(bytes)], filename, { type: mimetype }) }, bytes.length)
     }

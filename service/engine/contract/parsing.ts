@@ -1,18 +1,10 @@
-// Parses what clients send: JSON, and texts that stand for values.
+// Parses texts that stand for values.
 import { isObject } from './assertions.ts'
 import type { Reading } from './compiled.ts'
 import { parseJson, STRICT_UTF8 } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
 export const TOO_LONG = new HttpError(413, 'The body is too long')
-
-/** Parses JSON. @throws {HttpError} */
-export function parseJsonBody(bytes: Buffer): unknown {
-  const rules =
-    'no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
-  // One message for every fault: the messages of V8 quote the body.
-  return orRefuse(() => parseJson(bytes), `The body must be JSON in UTF-8, with ${rules}`)
-}
 
 /** @throws {HttpError} if the bytes are not UTF-8 */
 export function parseText(bytes: Buffer): string {

@@ -1,3 +1,5 @@
+import { HttpError } from '../errors.ts'
+
 declare global {
   interface JSON {
     /** Makes an object that `JSON.stringify` writes as this text: https://github.com/tc39/proposal-json-parse-with-source */
@@ -45,6 +47,18 @@ export function parseJson(bytes: Uint8Array): unknown {
   const value: unknown = JSON.parse(text)
   if (countColons(text) !== countMembers(value)) throw new SyntaxError('a duplicate member name')
   return INEXACT.test(text) ? JSON.parse(text, revive) : value
+}
+
+/** Parses JSON that a client sends. @throws {HttpError} */
+export function parseSent(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes)
+  } catch {
+    const rules =
+      'no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
+    // One message for every fault: the messages of V8 quote the body.
+    throw new HttpError(400, `The body must be JSON in UTF-8, with ${rules}`)
+  }
 }
 
 /** Counts the colons outside of strings in a valid JSON text: there is one for each member. */
