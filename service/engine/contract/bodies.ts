@@ -127,7 +127,7 @@ export function bodyReader({ required, content }: Body, validators: Validators):
 
 function mediaReader(kind: unknown, media: Media, validators: Validators): (request: FastifyRequest) => unknown {
   if (kind === 'bytes') return ({ body }) => limitBytes(body as Readable, media.limit)
-  const validate = validators.compile('body', media.schema === null ? true : { $ref: media.schema })
+  const validate = validators.compile('body', media.schema === null || { $ref: media.schema })
   const check = (body: unknown): unknown => {
     const { fault, value } = validate(body)
     if (fault !== undefined) throw new HttpError(400, fault)

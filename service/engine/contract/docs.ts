@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../config.ts'
 import type { Contract } from './contract.ts'
-import { escapeMarkup } from './errors.ts'
+import { escapeMarkup } from './error-forms.ts'
 
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
