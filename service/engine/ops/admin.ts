@@ -20,8 +20,7 @@ const MAX_CONNECTIONS = 100
  */
 export async function openAdmin(name: string, config: Config, log: Logger, secret?: RegExp) {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
-  let store: Pick<Store, 'ping' | 'figures'> | undefined
-  let checkReadiness: (() => Promise<void>) | undefined
+  let opened: { readonly checkReadiness: () => Promise<void>; readonly store: Pick<Store, 'figures'> } | undefined
   let metrics: Promise<ReturnType<typeof makeMetrics>> | undefined
   const notServing = () => new HttpError(503, `The service is ${state}`)
 
@@ -32,14 +31,14 @@ export async function openAdmin(name: string, config: Config, log: Logger, secre
   const addOtherMethods = answerOtherMethods(app)
   app.get('/livez', async () => 'ok\n')
   app.get('/readyz', async () => {
-    if (state === 'serving') await checkReadiness?.()
+    if (state === 'serving') await opened?.checkReadiness()
     if (state !== 'serving') throw notServing() // the state may have changed meanwhile
     return 'ok\n'
   })
   app.get('/metrics', async (_request, reply) => {
-    const opened = store
     if (opened === undefined) throw notServing()
-    metrics ??= import('./metrics.ts').then((load) => load.makeMetrics(name, opened))
+    const { store } = opened
+    metrics ??= import('./metrics.ts').then((load) => load.makeMetrics(name, store))
     const { contentType, write } = await metrics
     return reply.type(contentType).send(await write())
   })
@@ -48,9 +47,8 @@ export async function openAdmin(name: string, config: Config, log: Logger, secre
 
   return {
     /** Marks the service as ready, and logs the port. */
-    serving(opened: Pick<Store, 'ping' | 'figures'>): void {
-      store = opened
-      checkReadiness = readinessCheck(opened, log)
+    serving(store: Pick<Store, 'ping' | 'figures'>): void {
+      opened = { checkReadiness: readinessCheck(store, log), store }
       if (state === 'starting') state = 'serving'
       const { port } = app.server.address() as AddressInfo // because it listens on a port
       log.info({ port }, 'admin port open')

@@ -37,7 +37,7 @@ t.test('generate writes the types, and with --check fails if they are stale', as
   t.match(generated(), 'removePayout')
   t.equal(generate('--check').status, 0)
   writeFileSync(`${folder}/openapi.yaml`, 'info:\n  title: a: b')
-  t.match(generate().stderr, /openapi\.yaml:2: bad indentation/)
+  t.match(generate().stderr, /openapi\.yaml:2: Nested mappings are not allowed/)
 })
 
 t.test('a start reads what was generated, without what compiles contracts', async (t) => {

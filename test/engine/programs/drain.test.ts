@@ -186,7 +186,7 @@ t.test('clients that go on writing do not delay the end', async (t) => {
   const token = await issueToken(store, 'joe')
   await store.close()
   const { child, ended, port, until } = await startService(t, environment)
-  const writers = await start(t, [process.execPath, 'test/support/writers.ts', String(port), token], {})
+  const writers = await start(t, [process.execPath, 'test/engine/programs/writers.ts', String(port), token], {})
   await writers.until(/writing/)
   child.kill('SIGTERM')
   await until(/"stopping"/)

@@ -95,18 +95,6 @@ t.test('a request that its client gives up at the end of the process is logged',
   )
 })
 
-t.test('a second signal ends the process at once', async (t) => {
-  const { token, DATABASE_URL } = await prepare(t)
-  const waits = { REQUEST_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '600' }
-  const { child, ended, insist, until, port } = await startService(t, { DATABASE_URL, ...waits })
-  await half(t, port, token)
-  child.kill('SIGTERM')
-  await until(/"stopping"/)
-  await insist('SIGINT')
-  const { code, stderr } = await ended
-  t.strictSame({ code, stderr }, { code: 1, stderr: '' })
-})
-
 t.test('a request that takes longer than SHUTDOWN_TIMEOUT is cut off', async (t) => {
   const { token, file, DATABASE_URL } = await prepare(t)
   const times = { REQUEST_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '0.5' }
@@ -216,6 +204,7 @@ t.test('a fault at start is one line of the log and exit 1', async (t) => {
   const port = String((taken.address() as net.AddressInfo).port)
   const faults: [Record<string, string>, RegExp][] = [
     [{ PORT: port, DATABASE_URL }, RegExp(`^HOST 127\\.0\\.0\\.1, PORT ${port}: .*EADDRINUSE`)],
+    [{ ADMIN_PORT: port, DATABASE_URL }, RegExp(`^HOST 127\\.0\\.0\\.1, ADMIN_PORT ${port}: .*EADDRINUSE`)],
     [{ PORT: '0', HOST: 'no such host', DATABASE_URL: `${DATABASE_URL}2` }, /^HOST no such host, ADMIN_PORT 0: /],
     [{ DATABASE_URL: 'sqlite:/proc/none/plants.db' }, /^DATABASE_URL sqlite:\/proc\/none\/plants\.db: /],
     [{ DATABASE_URL: 'sqlite:package.json/plants.db' }, /^DATABASE_URL sqlite:package\.json\/plants\.db: /],

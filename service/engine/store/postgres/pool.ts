@@ -25,8 +25,6 @@ const PROBE_INTERVAL = 250
 /** Milliseconds after which the network is away, if no probe was answered; and until those under way reach a connection. */
 const AWAY = 1000
 const GRACE = 250
-/** Milliseconds for a session to start: longer than the server's own limit (`authentication_timeout`). */
-const START_LIMIT = 120_000
 /** Multiples of `timeout` after which an answer is lost: the server would have ended the statement; it would not. */
 const LIMIT = 2
 const UNKNOWN_LIMIT = 100
@@ -150,7 +148,6 @@ export class Pool {
 
   /** Milliseconds after which an answer may be lost. */
   #limit({ waitsFor, backend }: Session): number {
-    if (waitsFor === 'start') return START_LIMIT
     const isKnown = backend !== undefined && (waitsFor === 'read' || this.#reads !== this.#writes)
     return this.#timeout * (isKnown ? LIMIT : UNKNOWN_LIMIT)
   }

@@ -28,7 +28,7 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
   'a parameter in `cookie`': { yaml: refused('in: cookie # here\nschema: { type: string }'), says: 'in: header' },
   'the headers `Accept`, `Authorization`, `Content-Type` as parameters': {
     yaml: '      parameters: [{ name: Authorization, in: header, required: true, schema: { type: integer } }]',
-    note: 'OpenAPI ignores the header Authorization as a parameter: write "security", or media types',
+    note: 'OpenAPI ignores this header as a parameter: write "security", or media types',
     asks: [
       ['/x', 200, '{}'],
       [{ url: '/x', headers: { authorization: 'a' } }, 200, '{}'],
@@ -105,7 +105,7 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
   },
   '`style` other than the default, `deepObject` for one': {
     yaml: refused('in: query\nschema: { type: object }\nstyle: deepObject # here'),
-    says: 'style: deepObject of a is not served',
+    says: 'this style is not served: leave it out',
   },
   '`allowReserved`, `allowEmptyValue`': {
     yaml: refused('in: query\nschema: { type: string }\nallowReserved: true # here'),
