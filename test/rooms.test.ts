@@ -22,7 +22,7 @@ const LAYERS = [
 const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 445,
   'engine/programs/': 875,
-  'engine/contract/': 3820,
+  'engine/contract/': 3800,
   'engine/http/': 905,
   'engine/auth/': 330,
   'engine/ops/': 315,

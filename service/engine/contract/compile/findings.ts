@@ -17,18 +17,17 @@ export interface Finding {
 export type Report = (node: object, text: string, ...path: string[]) => void
 
 /** The parts of the main file that concern all operations. */
-const WHOLE = /^#(\/(openapi|swagger|info|jsonSchemaDialect|servers(\/.*)?|security(\/.*)?|x-body-limit))?$/
+const WHOLE = /^#\/(openapi|swagger|info|jsonSchemaDialect|servers|security|x-body-limit)$/
 /** A path, whose operations are unknown if it refers to nothing. */
 const PATH = /^#\/paths\/[^/]+(\/\$ref)?$/
-/** The parts of an operation that only people and clients read. */
-const WITHOUT_EFFECT = /^#\/paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs)(\/|$)/
+/** The parts that only people and clients read. */
+const WITHOUT_EFFECT = /^#\/(info\/|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs)(\/|$))/
 
-/** A place that was reported. */
+/** A place that was reported. What is reported of the document itself concerns all operations. */
 interface Reported {
   readonly text: string
   readonly isFault: boolean
   readonly place: Place
-  /** Whether it concerns the whole document. */
   readonly isWhole: boolean
 }
 
@@ -44,7 +43,7 @@ export class Findings {
 
   add(place: Place, text: string, isFault: boolean, isMisspelt = false): void {
     const key = keyOf(place)
-    const isWhole = WHOLE.test(key) || (isMisspelt && /^#\/[^/]+$/.test(key))
+    const isWhole = key === '#' || (isMisspelt && /^#\/[^/]+$/.test(key))
     this.#reported.set(`${text} ${key}`, { text, isFault, place, isWhole })
   }
 
@@ -81,6 +80,7 @@ export class Findings {
     const operations = new Set<string>()
     const all = new Set([keyOf(place)])
     for (const each of all) {
+      if (WHOLE.test(each)) return null
       if (WITHOUT_EFFECT.test(each)) continue
       const described = this.#described.get(each)
       for (const operation of described ?? []) operations.add(operation)
