@@ -74,6 +74,7 @@ t.test('a service is written with the types of what is described', (t) => {
     isFilled: 'const isNew: boolean = request.body.isNew',
     defaultIsThere: 'const page: number = request.query.page',
     maybeAbsent: 'const all: bigint[] = request.query.all',
+    noDefault: 'const wrong: number = request.query.wrong',
     optionalBody: "declare const other: Request<'other'>; const text: string = other.body",
     bytes: "declare const upload: Request<'upload'>; for await (const chunk of upload.body) chunk.byteLength",
     form: "declare const form: Request<'form'>; const file: File = form.body.photo",
@@ -113,6 +114,7 @@ t.test('a service is written with the types of what is described', (t) => {
       'declared',
       'header',
       'maybeAbsent',
+      'noDefault',
       'noMedia',
       'noRangedType',
       'noReadOnly',
@@ -134,6 +136,7 @@ paths:
       operationId: run
       parameters:
         - { name: page, in: query, schema: { $ref: '#/components/schemas/Page' } }
+        - { name: wrong, in: query, schema: { type: integer, default: x } }
         - { name: all, in: query, schema: { type: array, items: { type: integer, format: int64 } } }
       requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } } }
       responses:

@@ -143,8 +143,9 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   else if (reading.list !== null && place === 'path')
     refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
   const id = schemas.add(schema, 'request')
-  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
-  return {
+  const leaveOut = () => Reflect.deleteProperty(compiled, 'default')
+  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id }, leaveOut)
+  const compiled: Parameter = {
     in: place as Parameter['in'],
     name,
     required,
@@ -152,4 +153,5 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
     ...(reading ?? UNREAD),
     ...(standard !== undefined && { default: standard }),
   }
+  return compiled
 }
