@@ -22,8 +22,8 @@ const LAYERS = [
 const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 410,
   'engine/programs/': 815,
-  'engine/contract/': 3800,
-  'engine/http/': 880,
+  'engine/contract/': 3705,
+  'engine/http/': 885,
   'engine/auth/': 330,
   'engine/ops/': 310,
   'engine/store/': 2405,
