@@ -56,13 +56,17 @@ t.test('BASE_URL changes only the default of base_url', async (t) => {
 t.test('a contract that cannot be read is refused with file, line and reason', async (t) => {
   const line = (text: string, reason: string) => new RegExp(`openapi\\.yaml:${lineOf(text)}: .*${reason}`)
   const loop = `paths:\n  /loop: { $ref: '#/paths/~1loop' }\n`
-  const schema = `schemas:\n    Loop: { oneOf: [{ type: string }, { not: { $ref: '#/components/schemas/Loop' } }] }\n`
+  const schema = `schemas:\n    PlantId: { oneOf: [{ type: string }, { not: { $ref: '#/components/schemas/PlantId' } }] }\n    Other:`
   const table: [reason: RegExp, ...change: [from: string, to: string]][] = [
     [new RegExp(`openapi\\.yaml:${lineOf('paths:\n') + 1}: the reference leads back to itself`), 'paths:\n', loop],
-    [new RegExp(`openapi\\.yaml:${lineOf('schemas:\n') + 1}: the reference leads back`), 'schemas:\n', schema],
+    [
+      new RegExp(`openapi\\.yaml:${lineOf('schemas:\n') + 1}: the reference leads back`),
+      'schemas:\n    PlantId:',
+      schema,
+    ],
     [line('tag: {', '\\$anchor is not served'), 'tag: {', '100%: { type: string, $anchor: a, '],
-    [line('info:', 'bad indentation'), 'info:', 'info: }'],
-    [/openapi\.yaml:4: duplicated mapping key/, '  title: Plant Store', '  title: a\n  title: b'],
+    [line('info:', 'Unexpected flow-map-end'), 'info:', 'info: }'],
+    [/openapi\.yaml:4: Map keys must be unique/, '  title: Plant Store', '  title: a\n  title: b'],
     [line('/Unavailable', "Can't resolve"), 's/Unavailable', 's/Unavailabel'],
     [line('{ value: 20 }', 'unidentified alias "twenty"'), '{ value: 20 }', '{ value: *twenty }'],
     [

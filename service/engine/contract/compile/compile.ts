@@ -17,9 +17,9 @@ export interface Inspected {
   /** Members of objects in `root` that validate nothing: the types must not have them, or have another value. */
   readonly idle: Schemas['idle']
   /** All operations of the document, such as `GET /users`. */
-  readonly operations: readonly string[]
+  readonly names: readonly string[]
   /** Those that could be compiled. */
-  readonly byName: ReadonlyMap<string, Operation>
+  readonly operations: ReadonlyMap<string, Operation>
   readonly faults: readonly Finding[]
   readonly notes: readonly Finding[]
 }
@@ -32,28 +32,26 @@ export interface Inspected {
  */
 export async function inspect(file: string, product?: Extensions): Promise<Inspected> {
   const findings = new Findings()
-  const { refuse, note } = findings
-  const { root, isServed, sources, bundle } = await readOpenApi(file, refuse, note)
-  const schemas = new Schemas(refuse, note, product?.formats)
-  const context: Context = { root, schemas, refuse, note, findings, product, errors: [] }
+  const { root, isServed, sources, bundle } = await readOpenApi(file, findings)
+  const schemas = new Schemas(findings, product?.formats)
+  const context: Context = { root, schemas, findings, product }
   const listed = listOperations(context)
-  const compileAll = async (): Promise<Compiled> => {
-    const { prefix, operations } = readOperations(context, listed)
-    schemas.checkValues(context.errors)
-    const items = readItems(root, schemas)
-    return {
-      title: root.info?.title ?? '',
-      sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
-      ...(await bundle()),
-      prefix,
-      operations,
-      schemas: schemas.all,
-      items,
-    }
+  const names = listed.map(({ key }) => key)
+  const idle = schemas.idle
+  if (!isServed) return { compiled: undefined, root, idle, names, operations: new Map(), ...findings.list() }
+  const { prefix, operations } = readOperations(context, listed)
+  const items = readItems(root, schemas)
+  const found = findings.list()
+  const compiled = {
+    title: root.info?.title ?? '',
+    sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
+    ...(await bundle()),
+    prefix,
+    operations: [...operations.values()],
+    schemas: schemas.all,
+    items,
   }
-  const compiled = isServed ? await compileAll() : undefined
-  const found = { faults: findings.faults(), notes: findings.notes() }
-  return { compiled, root, idle: schemas.idle, operations: findings.operations, byName: findings.compiled, ...found }
+  return { compiled, root, idle, names, operations, ...found }
 }
 
 /**

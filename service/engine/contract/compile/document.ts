@@ -3,28 +3,19 @@ import { dirname, relative } from 'node:path'
 import {
   BaseResolver,
   bundle,
+  type Document,
   lint,
   type Oas3_1Definition,
   type Oas3_1Schema,
   type Oas3PathItem,
   type OasRef,
   type Source,
-  YamlParseError,
 } from '@redocly/openapi-core'
-import { type Document as YamlDocument, isScalar, LineCounter, parseDocument, stringify } from 'yaml'
+import { type Document as YamlDocument, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml'
 import type { Compiled } from '../compiled.ts'
-import { checkingConfig, describeProblem, readingConfig } from './lint.ts'
-import {
-  breakCircles,
-  checkReferences,
-  findNode,
-  member,
-  type Report,
-  storeLines,
-  storeOrigins,
-  resolveReference,
-  yamlOf,
-} from './references.ts'
+import type { Findings } from './findings.ts'
+import { type File, isCircular, lostKeywords, member, resolveReference, storeOrigins } from './references.ts'
+import { checkingConfig, readingConfig } from './lint.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 export type PathItem = Oas3PathItem<Oas3_1Schema>
@@ -48,52 +39,36 @@ export interface OpenApi {
   readonly bundle: () => Promise<Pick<Compiled, 'bundle' | 'baseUrl'>>
 }
 
-/** The parts of a document that only people and clients read, and fields of it that OpenAPI does not have. */
-const WITHOUT_EFFECT =
-  /^#\/((?!(openapi|info|jsonSchemaDialect|servers|paths|components|security)(\/|$))[^/]+|info\/[^/]+|externalDocs|webhooks|components\/(links|examples|callbacks)|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs))(\/|$)/
-
 /**
  * Reads a YAML file, and the files that it refers to.
- * @param refuse is told each fault of the structure
- * @param note is told each one in a part that has no effect
+ * @param findings get each fault of the structure
  * @throws {StartupError} if it is no YAML, or no OpenAPI document
  */
-export async function readOpenApi(file: string, refuse: Report, note: Report): Promise<OpenApi> {
+export async function readOpenApi(file: string, findings: Findings): Promise<OpenApi> {
   const resolver = new FileResolver()
-  const options = { ref: file, externalRefResolver: resolver }
   try {
-    const main = await resolver.resolveDocument(null, file, true)
-    if (main instanceof Error) throw main
+    const main = await resolver.read(null, file)
     const unserved = versionFault(main.parsed)
-    // The linter would not tell the line of a reference that leads back to itself.
-    breakCircles(storeOrigins([main]), () => undefined)
+    const { files, references } = await resolver.readAll(main)
+    if (unserved !== undefined) findings.refuse(main.parsed as object, unserved.fault, unserved.key)
+    checkReferences(references, findings)
+    const options = { ref: file, externalRefResolver: resolver }
     const problems = unserved === undefined ? await lint({ ...options, config: await checkingConfig() }) : []
-    const read = await Promise.allSettled(resolver.cache.values()) // the linter has reported what can't be read
-    const documents = read.flatMap((each) => ('value' in each && 'parsed' in each.value ? [each.value] : []))
-    for (const each of documents) each.parsed = parseExactly(each.source)
-    const references = storeOrigins(documents)
-    if (unserved !== undefined) refuse(main.parsed as object, unserved.fault, unserved.key)
-    breakCircles(references, refuse)
-    checkReferences(references, main.source, refuse)
-    for (const problem of problems) {
-      const [at] = problem.location
-      const document = documents.find(({ source }) => source.absoluteRef === at?.source.absoluteRef) ?? main
-      const { node, key } = findNode(document, at?.pointer ?? '')
-      // The linter does not step into the target of a reference with other keywords.
-      if (problem.ruleId === 'no-unresolved-refs' && resolveReference(node) !== undefined) continue
-      const [first] = at?.reportOnKey === true ? [] : Object.keys(node) // the place of an object is its first line
-      const hasEffect = !WITHOUT_EFFECT.test(at?.pointer ?? '') || problem.suggest.length > 0
-      const report = hasEffect ? refuse : note
-      report(node, describeProblem(problem), key ?? first)
+    for (const { ruleId, location, message, suggest, severity } of problems) {
+      const [{ source, pointer = '' } = { source: main.source }] = location
+      const file = files.find((each) => each.source === source) ?? main
+      const member = ruleId === 'no-unresolved-refs' ? '/$ref' : ''
+      const place = { file, pointer: pointer.replace(/^(#\/)?$/, '#') + member }
+      const text = message.replaceAll('\n', ' ') + (suggest[0] === undefined ? '' : ` Did you mean ${suggest[0]}?`)
+      findings.add(place, text, severity === 'error', suggest.length > 0)
     }
     const folder = dirname(main.source.absoluteRef)
     return {
       root: main.parsed as Oas3_1Definition,
       isServed: unserved === undefined,
-      sources: documents.map(({ source }) => [relative(folder, source.absoluteRef), source.body]),
+      sources: files.map(({ source }) => [relative(folder, source.absoluteRef), source.body]),
       bundle: async () => {
-        const written = yamlOf(main.source)
-        if (documents.length === 1) return { bundle: null, baseUrl: written ? findBaseUrl(written) : null }
+        if (files.length === 1) return { bundle: null, baseUrl: findBaseUrl(main.yaml) }
         await bundle({ ...options, config: await readingConfig() })
         const text = stringify(main.parsed)
         return { bundle: text, baseUrl: findBaseUrl(parseDocument(text)) }
@@ -101,8 +76,7 @@ export async function readOpenApi(file: string, refuse: Report, note: Report): P
     }
   } catch (error) {
     if (error instanceof StartupError) throw error
-    const line = error instanceof YamlParseError ? `:${error.line}` : ''
-    throw new StartupError(`${file}${line}: ${reasonOf(error).replace(/ in "[^]*/, '')}`)
+    throw new StartupError(`${file}: ${reasonOf(error)}`)
   }
 }
 
@@ -123,21 +97,75 @@ function versionFault(root: unknown): { key: string; fault: string } | undefined
   return { key, fault: `OpenAPI ${version} is not served: ${instead}` }
 }
 
-/** Parses YAML. An integer that a `number` can't hold becomes a `bigint`. */
-function parseExactly(source: Source): unknown {
-  const lines = new LineCounter()
-  const document = parseDocument(source.body, { intAsBigInt: true, merge: true, lineCounter: lines })
-  storeLines(source, document, lines)
-  return document.toJS({
-    reviver: (_, value: unknown) =>
-      typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value,
-  })
+/** Refuses references that nobody could follow, and removes them. */
+function checkReferences(references: readonly OasRef[], findings: Findings): void {
+  for (const each of references) {
+    const target = resolveReference<unknown>(each)
+    if (typeof target === 'object' && target !== null) findings.refer(each, target)
+  }
+  for (const each of references.filter(isCircular)) {
+    findings.refuse(each, 'the reference leads back to itself')
+    Reflect.deleteProperty(each, '$ref')
+  }
+  for (const each of references.flatMap((one) => lostKeywords(one) ?? []))
+    findings.refuse(
+      each,
+      'keywords beside this $ref are lost where other files refer to it: write "allOf: [{ $ref: ... }]"',
+    )
 }
 
-/** Reads files, but no URLs. */
+/** Reads files, but no URLs. An integer that a `number` can't hold becomes a `bigint`. */
 class FileResolver extends BaseResolver {
   override async loadExternalRef(path: string): Promise<Source> {
     if (URL.canParse(path)) throw new Error('only files are read: copy it beside the contract')
     return super.loadExternalRef(path)
   }
+
+  override parseDocument(source: Source, isMain = false): Document {
+    if (!isMain && !DOCUMENT.test(source.absoluteRef)) return super.parseDocument(source)
+    const lines = new LineCounter()
+    const options = { intAsBigInt: true, merge: true, lineCounter: lines, prettyErrors: false }
+    const yaml = parseDocument(source.body, options)
+    let [fault] = yaml.errors.map(({ message, pos: [at] }) => ({ message, at }))
+    visit(yaml, {
+      Alias: (_, alias) => {
+        if (!alias.resolve(yaml))
+          fault ??= { message: `unidentified alias "${alias.source}"`, at: alias.range?.[0] ?? 0 }
+      },
+    })
+    const path = relative('', source.absoluteRef)
+    if (fault) throw new StartupError(`${path}:${lines.linePos(fault.at).line}: ${fault.message}`)
+    const parsed: unknown = yaml.toJS({
+      reviver: (_, value: unknown) =>
+        typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value,
+    })
+    const file: File = { source, parsed, isMain, yaml, lines }
+    return file
+  }
+
+  async read(base: string | null, path: string): Promise<File> {
+    const found = await this.resolveDocument(base, path, base === null)
+    if (found instanceof Error) throw found
+    return found as File
+  }
+
+  /** Reads all files that references lead to. Of one that can't be read, the linter and schemas.ts tell the reference. */
+  async readAll(main: File): Promise<{ files: File[]; references: OasRef[] }> {
+    const files = new Map([[main.source.absoluteRef, main]])
+    const references: OasRef[] = []
+    for (const [base, file] of files) {
+      const own = storeOrigins(file, files)
+      references.push(...own)
+      for (const path of new Set(own.map(({ $ref }) => $ref.replace(/#.*/, '')))) {
+        if (!DOCUMENT.test(path)) continue
+        const found = await this.read(base, path).catch((error: unknown) => {
+          if (error instanceof StartupError) throw error
+        })
+        if (found) files.set(found.source.absoluteRef, found)
+      }
+    }
+    return { files: [...files.values()], references }
+  }
 }
+
+const DOCUMENT = /\.(ya?ml|json)$/i

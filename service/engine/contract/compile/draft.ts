@@ -20,17 +20,18 @@ export interface Draft {
  * @throws {StartupError} if it can't be read as YAML
  */
 export async function readDraft(file: string, baseUrl: string, product: Extensions): Promise<Draft> {
-  const { compiled, operations, byName, faults, notes } = await inspect(file, product)
-  const refused = operations.flatMap((name): RefusedOperation[] => {
-    const own = faults.filter((each) => each.operations?.includes(name) === true).map(describe)
+  const { compiled, names, operations, faults, notes } = await inspect(file, product)
+  const left = new Map(operations)
+  const refused = names.flatMap((name): RefusedOperation[] => {
+    const own = faults.filter((each) => each.operations?.includes(name)).map(describe)
+    if (own.length === 0) return []
+    left.delete(name)
     const [method = '', path = ''] = name.split(' ')
-    const known = byName.get(name) ?? { id: '', method, path: `${compiled?.prefix ?? ''}${path}` }
-    return own.length === 0 ? [] : [{ id: known.id, method, path: known.path, fault: own.join('\n') }]
+    const { id, path: at } = operations.get(name) ?? { id: '', path: `${compiled?.prefix ?? ''}${path}` }
+    return [{ id, method, path: at, fault: own.join('\n') }]
   })
-  const isLeft = ({ method, path }: { method: string; path: string }) =>
-    !refused.some((each) => each.method === method && each.path === path)
   const isServed = !faults.some((each) => each.operations === null)
-  const rest = compiled && { ...compiled, operations: compiled.operations.filter(isLeft) }
+  const rest = compiled && { ...compiled, operations: [...left.values()] }
   return {
     contract: rest && isServed ? { ...toContract(rest, file, baseUrl, product), refused } : undefined,
     files: [

@@ -4,7 +4,7 @@ import { describe, type Finding } from './findings.ts'
 
 /** Says how each operation of a document would be served. @returns lines: the operations, notes, faults, and how many are served */
 export async function dryRun(file: string): Promise<string> {
-  const { operations, faults, notes } = await inspect(file)
+  const { names: operations, faults, notes } = await inspect(file)
   const concerns = (operation: string) => (finding: Finding) => finding.operations?.includes(operation) !== false
   const refused = operations.filter((operation) => faults.some(concerns(operation)))
   const lines = operations.map((operation) => {

@@ -1,7 +1,5 @@
-// Collects what is wrong with a contract, and what is served with an annotation, each with its operations.
-import type { Operation } from '../compiled.ts'
-import { reasonOf } from '../../errors.ts'
-import { type Report, findPlace, holdersOf, pointerTo } from './references.ts'
+// Collects what is wrong with a contract, and what is served with a note, each with its operations.
+import { findLine, type Place, placeOf } from './references.ts'
 
 /** A fault, or a note: something that is served, and that its author should know. */
 export interface Finding {
@@ -15,110 +13,96 @@ export interface Finding {
   readonly operations: readonly string[] | null
 }
 
-/** A reported place, and the operations that were compiled then. */
-interface Place {
-  readonly node: object
-  readonly key: string | undefined
-  readonly during: Set<string>
-}
+/** Reports something about an object in the document, or about what is at a path in it. The text says what to write instead. */
+export type Report = (node: object, text: string, ...path: string[]) => void
 
-/** An operation, and its name, such as `GET /users`. */
-interface Listed {
-  readonly key: string
-  readonly operation: object
+/** The parts of the main file that concern all operations. */
+const WHOLE = /^#\/(openapi|swagger|info|jsonSchemaDialect|servers|security|x-body-limit)$/
+/** The parts that only people and clients read. */
+const WITHOUT_EFFECT = /^#\/(info\/|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs)(\/|$))/
+
+/** A place that was reported. What is reported of the document itself concerns all operations. */
+interface Reported {
+  readonly text: string
+  readonly isFault: boolean
+  readonly place: Place
+  readonly isWhole: boolean
 }
 
 export class Findings {
-  /** All operations of the document. */
-  readonly operations: string[] = []
-  /** Those that could be compiled. */
-  readonly compiled = new Map<string, Operation>()
-  readonly #faults = new Map<string, Map<string, Place>>()
-  readonly #notes = new Map<string, Map<string, Place>>()
+  readonly #reported = new Map<string, Reported>()
   /** The operations that an object describes: an operation, or a path with all its operations. */
-  readonly #described = new Map<object, Set<string>>()
-  #current: string | undefined
-  /** The operations that can't be read, with the reason. */
-  readonly #failed = new Map<Listed, string>()
+  readonly #described = new Map<string, string[]>()
+  /** The references to an object. */
+  readonly #references = new Map<string, string[]>()
 
-  readonly refuse: Report = (node, text, key) => this.#add(this.#faults, node, text, key)
-  readonly note: Report = (node, text, key) => this.#add(this.#notes, node, text, key)
+  readonly refuse: Report = (node, text, ...path) => this.add(placeOf(node, path), text, true)
+  readonly note: Report = (node, text, ...path) => this.add(placeOf(node, path), text, false)
+
+  add(place: Place, text: string, isFault: boolean, isMisspelt = false): void {
+    const key = keyOf(place)
+    const isWhole = key === '#' || (isMisspelt && /^#\/[^/]+$/.test(key))
+    this.#reported.set(`${text} ${key}`, { text, isFault, place, isWhole })
+  }
 
   /** Says that objects describe an operation. What is found in them, or behind a reference from them, concerns it. */
   describe(operation: string, nodes: readonly object[]): void {
-    this.operations.push(operation)
-    for (const node of nodes) this.#described.set(node, (this.#described.get(node) ?? new Set()).add(operation))
+    for (const node of nodes) push(this.#described, node, operation)
   }
 
-  /** Runs a task for an operation. What it reports concerns the operation, wherever it stands. @returns undefined if it failed */
-  during<Value>(operation: Listed, task: () => Value): Value | undefined {
-    this.#current = operation.key
-    try {
-      return task()
-    } catch (error) {
-      this.#failed.set(operation, reasonOf(error))
-      return undefined
-    } finally {
-      this.#current = undefined
+  /** Says that a reference leads to an object. */
+  refer(reference: object, target: object): void {
+    push(this.#references, target, keyOf(placeOf(reference)))
+  }
+
+  /** Each fault, by its place, and the notes, those of one text together. A fault of what no operation uses is a note. */
+  list(): { faults: readonly Finding[]; notes: readonly Finding[] } {
+    const faults: Finding[] = []
+    const notes = new Map<string, Finding>()
+    for (const each of this.#reported.values()) {
+      const { text, isFault, place } = each
+      const { operations, isUsed } = this.#reach(each)
+      const found = () => ({ ...findLine(place), text, count: 1, operations })
+      const known = notes.get(text)
+      if (isFault && isUsed) faults.push(found())
+      else if (known)
+        notes.set(text, { ...known, count: known.count + 1, operations: union(known.operations, operations) })
+      else if (isFault || isUsed) notes.set(text, found())
     }
+    faults.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line)
+    return { faults, notes: [...notes.values()] }
   }
 
-  /** Each fault by its place. */
-  faults(): Finding[] {
-    const all = () =>
-      [...this.#faults].flatMap(([text, places]) => [...places.values()].map((each) => this.#join(text, [each])))
-    const known = all()
-    for (const [{ key, operation }, reason] of this.#failed) {
-      // What the linter says of the same structure helps more.
-      if (known.some(({ operations }) => operations?.includes(key) !== false)) continue
-      this.refuse(operation, `this operation can't be compiled: ${reason}`)
-    }
-    return this.#failed.size === 0 ? known : all()
-  }
-
-  /** The notes, those of one text together. */
-  notes(): Finding[] {
-    return [...this.#notes].map(([text, places]) => this.#join(text, [...places.values()]))
-  }
-
-  #add(all: Map<string, Map<string, Place>>, node: object, text: string, key?: string): void {
-    const places = all.get(text) ?? new Map<string, Place>()
-    const pointer = pointerTo(node, key)
-    const place = places.get(pointer) ?? { node, key, during: new Set() }
-    if (this.#current !== undefined) place.during.add(this.#current)
-    all.set(text, places.set(pointer, place))
-  }
-
-  #join(text: string, places: readonly Place[]): Finding {
+  /** The operations that a place is a part of, and whether it is in what is served. */
+  #reach({ place, isWhole }: Reported): { operations: Finding['operations']; isUsed: boolean } {
     const operations = new Set<string>()
-    let isWhole = false
-    for (const { node, during } of places) {
-      for (const each of during) operations.add(each)
-      isWhole = (this.#reach(node, operations) && during.size === 0) || isWhole
-    }
-    const [first] = places as [Place]
-    return {
-      ...findPlace(first.node, first.key),
-      text,
-      count: places.length,
-      operations: isWhole ? null : [...operations],
-    }
-  }
-
-  /** Adds the operations that an object is a part of. @returns whether it concerns the whole document */
-  #reach(node: object, operations: Set<string>): boolean {
-    const all = new Set([node])
-    let isWhole = false
+    const all = new Set([keyOf(place)])
+    let isUsed = false
     for (const each of all) {
-      const described = this.#described.get(each) ?? []
-      for (const operation of described) operations.add(operation)
-      const { references, holder } = holdersOf(each)
-      for (const reference of references) all.add(reference)
-      if (!this.#described.has(each) && holder) all.add(holder)
-      isWhole ||= holder === null
+      if (isWhole || WHOLE.test(each)) return { operations: null, isUsed: true }
+      if (WITHOUT_EFFECT.test(each)) continue
+      isUsed ||= each.startsWith('#/paths')
+      const described = this.#described.get(each)
+      for (const operation of described ?? []) operations.add(operation)
+      for (const reference of this.#references.get(each) ?? []) all.add(reference)
+      if (!described && /#./.test(each)) all.add(each.slice(0, each.lastIndexOf('/')))
     }
-    return isWhole
+    return { operations: [...operations], isUsed: isUsed || operations.size > 0 }
   }
+}
+
+/** A text that tells the places of a contract apart. It is a JSON pointer in the main file. */
+const keyOf = ({ file, pointer }: Place) => (file.isMain ? '' : file.source.absoluteRef) + pointer
+
+function union(some: Finding['operations'], others: Finding['operations']): Finding['operations'] {
+  return some && others && [...new Set([...some, ...others])]
+}
+
+function push(all: Map<string, string[]>, node: object, value: string): void {
+  const key = keyOf(placeOf(node))
+  const known = all.get(key)
+  if (known) known.push(value)
+  else all.set(key, [value])
 }
 
 /** A finding as one line. */

@@ -3,42 +3,44 @@ import type { Body, Field, Media, Response } from '../compiled.ts'
 import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries } from './references.ts'
-import type { Use } from './keywords.ts'
 import type { Context } from './schemas.ts'
-import { allFields, allowedTypes, bytesRule, partWith, readingOf, textTypes, UNREAD, UNREADABLE } from './shapes.ts'
-import { isObject } from '../validation.ts'
+import {
+  allFields,
+  allowedTypes,
+  bytesRule,
+  partWith,
+  readingOf,
+  textTypes,
+  UNREAD,
+  UNREADABLE,
+  type Use,
+} from './shapes.ts'
+import { isObject } from '../assertions.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
 const MAX_BODY_BYTES = 1_048_576
-const STATUS = /^([2-5]\d\d|[2-5]XX|default)$/
 const WITHOUT_BODY = /^(204|205|304)$/
 
 /** A request body, by media type. */
-export function readBody(context: Context, body: openapi.RequestBody): Body {
-  const { required = false } = body
-  if (Object.keys(body.content).length === 0)
-    context.refuse(body, 'a body without media types is not served: write "content"')
-  const content = servedContent(context, body.content, 'request')
-  const media = content.map(([type, each]): [string, Media] => {
-    const isForm = isFormType(type)
-    const standard = required ? undefined : partWith(each.schema, 'default')
-    if (standard) context.refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
-    const schema = addSchema(context, type, each, bodyKind(type) === 'form' ? 'form' : 'request')
-    const limit = readLimit(context, type, each)
-    return [type.toLowerCase(), { schema, limit, ...(isForm && readFields(context, type, each)) }]
-  })
-  for (const [index, [type]] of content.entries())
-    if (media.findIndex(([each]) => each === type.toLowerCase()) < index)
-      context.refuse(deref(body.content), `the media type ${type} is there twice: leave one out`, type)
-  return { required, content: Object.fromEntries(media) }
+export function readBody(context: Context, { required = false, content: described }: openapi.RequestBody): Body {
+  const { refuse } = context.findings
+  const content: Record<string, Media> = {}
+  for (const { type, media, kind } of servedContent(context, described, 'request')) {
+    const standard = required ? undefined : partWith(media.schema, 'default')
+    if (standard) refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
+    const name = type.toLowerCase()
+    if (name in content) refuse(deref(described), `the media type ${type} is there twice: leave one out`, type)
+    const schema = addSchema(context, kind, media, kind === 'form' ? 'form' : 'request')
+    const fields = kind === 'form' || kind === 'pairs' ? readFields(context, kind, media) : {}
+    content[name] = { schema, limit: readLimit(context, kind, media), ...fields }
+  }
+  return { required, content }
 }
 
 /** A response, by media type. */
 export function readResponse(context: Context, status: string, response: openapi.Response): Response {
-  const { refuse, note } = context
+  const { refuse, note } = context.findings
   const content = derefEntries(response.content)
-  if (!STATUS.test(status))
-    refuse(response, `the status ${status} is not served: write 200 to 599, 2XX to 5XX, or default`)
   const isEmpty = WITHOUT_BODY.test(status)
   if (isEmpty && content.length > 0) note(response, `in HTTP, ${status} has no body: leave it out`, 'content')
   for (const [name, header] of derefEntries(response.headers)) {
@@ -47,34 +49,32 @@ export function readResponse(context: Context, status: string, response: openapi
       refuse(header, `the header ${name} is not served: write a "schema" of one text, number or boolean`)
   }
   const served = isEmpty ? [] : servedContent(context, response.content, 'response')
-  return Object.fromEntries(served.map(([type, each]) => [type, addSchema(context, type, each, 'response')]))
+  return Object.fromEntries(served.map(({ type, media, kind }) => [type, addSchema(context, kind, media, 'response')]))
 }
 
-type Content = [type: string, media: openapi.MediaType][]
-
 /** The media types that are served. The others are left out if there are any. */
-function servedContent({ refuse, note }: Context, content: openapi.Response['content'], use: Use): Content {
+function servedContent({ findings }: Context, content: openapi.Response['content'], use: Use) {
   const all = derefEntries(content).map(([range, media]) => {
     const isJson = use === 'response' && range === '*/*' && bytesRule(media.schema) === undefined
     const type = isJson ? 'application/json' : range
-    return { type, media, fault: mediaFault(type, media, use) }
+    return { type, media, kind: bodyKind(type), fault: mediaFault(type, media, use) }
   })
   const served = all.filter(({ fault }) => fault === undefined)
   for (const { media, fault } of all) {
     if (fault === undefined) continue
-    const [text, key] = fault
-    if (served.length === 0) refuse(media, text, key)
-    else note(media, `${text}. It is left out`, key)
+    const [text, ...path] = fault
+    if (served.length === 0) findings.refuse(media, text, ...path)
+    else findings.note(media, `${text}. It is left out`, ...path)
   }
-  return served.map(({ type, media }) => [type, media])
+  return served
 }
 
-/** Why a media type is not served, and the key that says so. */
+/** Why a media type is not served, and the member that says so. */
 export function mediaFault(
   type: string,
   { schema, ...media }: openapi.MediaType,
   use: Use,
-): [text: string, key?: string] | undefined {
+): [text: string, ...path: string[]] | undefined {
   const kind = bodyKind(type)
   if (typeof kind !== 'string') return [`the media type ${type} is not served: ${kind.instead}`]
   if (use === 'response' && /^(form|pairs)$/.test(kind)) return [`${type} is no response: write application/json`]
@@ -98,34 +98,31 @@ export function mediaFault(
   return isServed ? undefined : ['"encoding" is not served: leave it out, or write "explode" only', 'encoding']
 }
 
-/** Adds the schema of a media type. @returns its id; null if there is none, or if the body is bytes */
-function addSchema({ schemas }: Context, type: string, { schema }: openapi.MediaType, use: Use): string | null {
-  return schema === undefined || bodyKind(type) === 'bytes' ? null : schemas.add(schema, use)
-}
+type Kind = ReturnType<typeof bodyKind>
 
-function isFormType(type: string): boolean {
-  const kind = bodyKind(type)
-  return kind === 'form' || kind === 'pairs'
+/** Adds the schema of a media type. @returns its id; null if there is none, or if the body is bytes */
+function addSchema({ schemas }: Context, kind: Kind, { schema }: openapi.MediaType, use: Use): string | null {
+  return schema === undefined || kind === 'bytes' ? null : schemas.add(schema, use)
 }
 
 /** The maximum length of a body in bytes. */
-function readLimit({ root, refuse, note }: Context, type: string, media: openapi.MediaType): number {
+function readLimit({ root, findings }: Context, kind: Kind, media: openapi.MediaType): number {
   const key = 'x-body-limit'
   const holder = [media, root].find((each) => key in each)
   const limit = holder === undefined ? MAX_BODY_BYTES : Number(Reflect.get(holder, key))
   if (!Number.isSafeInteger(limit) || limit < 1)
-    refuse(holder ?? media, `${key} must be a number of bytes, from 1`, key)
-  if (holder === undefined) note(media, `a body without "${key}" is taken up to ${MAX_BODY_BYTES} bytes`)
-  return bodyKind(type) === 'bytes' ? Math.min(limit, bytesRule(media.schema)?.maxLength ?? limit) : limit
+    findings.refuse(holder ?? media, `${key} must be a number of bytes, from 1`, key)
+  if (holder === undefined) findings.note(media, `a body without "${key}" is taken up to ${MAX_BODY_BYTES} bytes`)
+  return kind === 'bytes' ? Math.min(limit, bytesRule(media.schema)?.maxLength ?? limit) : limit
 }
 
 /** How the fields of a form are read. */
-function readFields(context: Context, type: string, { schema, encoding = {} }: openapi.MediaType): Partial<Media> {
-  const isMultipart = bodyKind(type) === 'form'
+function readFields(context: Context, kind: Kind, { schema, encoding = {} }: openapi.MediaType): Partial<Media> {
+  const isMultipart = kind === 'form'
   const read = (name: string, all: readonly unknown[]): Field => {
     const one = all.length === 1 ? all[0] : { anyOf: all }
     const reading = readingOf(one, encoding[name]?.explode ?? true, isMultipart ? 'parts' : 'pairs')
-    if (reading === undefined) context.refuse(all.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
+    if (reading === undefined) context.findings.refuse(all.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
     const { types, list } = reading ?? UNREAD
     if (types.length < 2 && list !== 'either') return { types, list }
     return { types, list, schema: context.schemas.add(one, isMultipart ? 'form' : 'request') }

@@ -5,32 +5,12 @@ import { deref, derefEntries, tryDeref } from './references.ts'
 import { readErrors } from './errors.ts'
 import { readBody, readResponse } from './messages.ts'
 import { readSecurity } from './security.ts'
-import { DIALECT_REFUSAL } from './keywords.ts'
 import type { Context } from './schemas.ts'
 import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
-import { PATH, readPrefix } from './servers.ts'
-import { isObject } from '../validation.ts'
+import { readPrefix } from './servers.ts'
+import { isObject } from '../assertions.ts'
+import { reasonOf } from '../../errors.ts'
 
-/** What is not served: the keyword, the values to refuse, and the fault with what to write instead. */
-type Refusals = readonly (readonly [key: string, value: RegExp, fault: string])[]
-
-/** Methods that are not served, with the reason. */
-const UNSERVED: Readonly<Record<string, string>> = {
-  head: 'HEAD works where GET does',
-  options: 'OPTIONS answers with Allow',
-  trace: 'it would answer with secrets',
-}
-const OPERATION_REFUSALS: Refusals = [
-  ['operationId', /^(constructor|then|)$/, "this operationId can't be the name of a method"],
-]
-const PARAMETER_REFUSALS: Refusals = [
-  ['in', /^cookie$/, 'a parameter in a cookie is not served: write "in: header"'],
-  ['name', /^__proto__$/, 'the name __proto__ is not served: use another'],
-  ['allowReserved', /^true$/, '"allowReserved" is not served: leave it out'],
-  ['allowEmptyValue', /^true$/, '"allowEmptyValue" is not served: leave it out'],
-  ['content', /./, '"content" of a parameter is not served: write "schema"'],
-]
-const SEGMENT = 'write each segment as plain text and {parameters}, with text between two of them'
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'] as const
@@ -41,75 +21,77 @@ interface Listed {
   readonly key: string
   readonly method: string
   readonly path: string
+  /** As it is in the document: it may be a reference, and have members beside it. */
+  readonly written: openapi.PathItem
   readonly item: openapi.PathItem
   readonly operation: openapi.Operation
 }
 
-/** The paths of a document. Each may be a reference, and have members beside it. */
-const pathsOf = ({ paths = {} }: Context['root']): [path: string, item: openapi.PathItem][] =>
-  Object.entries({ ...paths })
-    .filter(([path]) => !path.startsWith('x-'))
-    .map(([path, item]) => [path, item as openapi.PathItem])
-
 /** Lists the operations of a document, in its order. */
 export function listOperations({ root, findings }: Context): Listed[] {
-  return pathsOf(root).flatMap(([path, written]) => {
+  return Object.entries({ ...root.paths } as Record<string, openapi.PathItem>).flatMap(([path, written]) => {
+    if (path.startsWith('x-')) return []
     const target: openapi.PathItem = tryDeref(written) ?? {}
     const item = { ...target, ...written }
     return METHODS.flatMap((method) => {
       const operation = item[method]
       if (!isObject(operation)) return []
       const key = `${method.toUpperCase()} ${path}`
-      findings.describe(key, [written, target, operation])
-      return { key, method, path, item, operation }
+      const names = [operation.security ?? root.security].flat().flatMap((each) => Object.keys(each ?? {}))
+      const schemes = names.map((name) => root.components?.securitySchemes?.[name]).filter(isObject)
+      findings.describe(key, [written, target, operation, ...schemes].filter(isObject))
+      return { key, method, path, written, item, operation }
     })
   })
 }
 
-/** Compiles operations. @returns also the path of the servers of the document */
+/** Compiles the operations that can be. @returns them by their names such as `GET /users`, and the path of the servers */
 export function readOperations(
   context: Context,
   listed: readonly Listed[],
-): { prefix: string; operations: Operation[] } {
-  const { root, refuse, note, findings } = context
-  refuseAll(context, root, [['jsonSchemaDialect', ...DIALECT_REFUSAL]])
+): { prefix: string; operations: Map<string, Operation> } {
+  const { root, schemas, findings } = context
+  const { refuse } = findings
   const prefix = readPrefix(context, root)
   const shapes = new Map<string, string>()
-  for (const [path, written] of pathsOf(root)) {
-    if (!PATH.test(path)) refuse(written, `the path ${path} is not served: ${SEGMENT}`)
-    if (/({[^}]+}).*\1/.test(path)) refuse(written, `the path ${path} has a parameter twice: give each its own name`)
+  for (const { path, written } of new Map(listed.map((each) => [each.path, each])).values()) {
     const other = shapes.get(shapeOf(path))
     if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
     shapes.set(shapeOf(path), path)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
   }
   const ids = new Set<string>()
-  const operations = listed.flatMap((each) => {
+  const compile = (each: Listed): Operation => {
     const { method, path, item, operation } = each
-    const read = () => {
-      if (UNSERVED[method]) refuse(operation, `"${method}" is not served: leave it out, ${UNSERVED[method]}`)
-      const id = (operation.operationId ??= nameOperation(context, each))
-      if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
-      ids.add(id)
-      if (operation.requestBody !== undefined && method === 'get')
-        refuse(operation, 'a body of get is not served: write post, or a query parameter', 'requestBody')
-      const local = [operation, item].find(({ servers }) => servers !== undefined)
-      if (local) note(local, 'of these servers only the path counts, and only that of the first', 'servers')
-      const at = (local ? readPrefix(context, local) : prefix) + path
-      return { id, method: method.toUpperCase(), path: at, ...readOperation(context, operation, item.parameters) }
+    const id = (operation.operationId ??= nameOperation(context, each))
+    if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
+    ids.add(id)
+    const local = [operation, item].find(({ servers }) => servers !== undefined)
+    const at = (local ? readPrefix(context, local) : prefix) + path
+    return { id, method: method.toUpperCase(), path: at, ...readOperation(context, operation, item.parameters) }
+  }
+  const operations = new Map<string, Operation>()
+  for (const each of listed) {
+    try {
+      operations.set(each.key, compile(each))
+    } catch (error) {
+      const isKnown = findings.list().faults.some(({ operations }) => operations?.includes(each.key) !== false)
+      if (!isKnown) refuse(each.operation, `this operation can't be compiled: ${reasonOf(error)}`)
     }
-    const compiled = findings.during(each, read)
-    if (compiled) findings.compiled.set(each.key, compiled)
-    return compiled ?? []
-  })
+  }
+  schemas.checkDefaults()
+  for (const { key, operation } of listed) {
+    const compiled = operations.get(key)
+    if (compiled) operations.set(key, { ...compiled, errors: readErrors(context, operation.responses) })
+  }
   return { prefix, operations }
 }
 
 /** Names the method of an operation that has no `operationId`, by its path: `getUsersId` for `GET /users/{id}`. */
-function nameOperation({ note }: Context, { method, path, operation }: Listed): string {
+function nameOperation({ findings }: Context, { method, path, operation }: Listed): string {
   const words = path.split(/[^a-z\d]+/i).map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
   const id = [method, ...words].join('')
-  note(operation, `without operationId, the method is called ${id}`)
+  findings.note(operation, `without operationId, the method is called ${id}`)
   return id
 }
 
@@ -117,12 +99,6 @@ function nameOperation({ note }: Context, { method, path, operation }: Listed): 
 function shapeOf(path: string): string {
   const segments = path.split('/').map((each) => (/^{[^}]*}$/.test(each) ? '{}' : each.replace(/{.*}/, '{-}')))
   return segments.join('/')
-}
-
-function refuseAll({ refuse }: Context, node: object, refusals: Refusals): void {
-  for (const [key, value, fault] of refusals) {
-    if (Object.hasOwn(node, key) && value.test(String(Reflect.get(node, key)))) refuse(node, fault, key)
-  }
 }
 
 /** Whether an operation has no responses: OpenAPI 3.1 does not require them. */
@@ -134,25 +110,19 @@ function readOperation(
   operation: openapi.Operation,
   inherited: openapi.PathItem['parameters'] = [],
 ): Omit<Operation, 'id' | 'method' | 'path'> {
-  const { root, note } = context
+  const { root } = context
   const { requestBody, parameters: own = [], security = root.security ?? [] } = operation
-  refuseAll(context, operation, OPERATION_REFUSALS)
-  if (isEmpty(operation)) {
-    note(operation, 'without responses, the method answers any status without a body')
-    operation.responses = { default: { description: '' } }
-  }
+  if (isEmpty(operation)) operation.responses = { default: { description: '' } }
   const statuses = derefEntries(operation.responses).filter(([status]) => !status.startsWith('x-'))
   // A parameter of the operation replaces the same parameter of its path.
   const described = [...inherited, ...own].map(deref)
   const parameters = described.filter((each) => !isIgnored(each)).map((each) => [keyOf(each), each] as const)
-  for (const each of described.filter(isIgnored))
-    note(each, `OpenAPI ignores the header ${each.name} as a parameter: write "security", or media types`, 'name')
   return {
     security: readSecurity(context, security),
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
     body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
     responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
-    errors: readErrors(context, statuses),
+    errors: {},
   }
 }
 
@@ -165,20 +135,17 @@ const keyOf = ({ in: place, name }: openapi.Parameter) =>
   place === 'header' ? `header ${name.toLowerCase()}` : `${String(place)} ${name}`
 
 function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
-  const { schemas, refuse } = context
+  const { schemas } = context
+  const { refuse } = context.findings
   const { in: place, name, required = false, explode = true, schema = true } = parameter
-  const usual = place === 'query' ? 'form' : 'simple'
-  const { style = usual } = parameter
-  refuseAll(context, parameter, PARAMETER_REFUSALS)
-  if (style !== usual) refuse(parameter, `style: ${style} of ${name} is not served: leave it out`, 'style')
-  if (place === 'path' && !required) refuse(parameter, 'a parameter in a path needs "required: true"')
   const reading = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
   if (reading === undefined) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
   else if (reading.list !== null && place === 'path')
     refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
   const id = schemas.add(schema, 'request')
-  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
-  return {
+  const leaveOut = () => Reflect.deleteProperty(compiled, 'default')
+  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id }, leaveOut)
+  const compiled: Parameter = {
     in: place as Parameter['in'],
     name,
     required,
@@ -186,4 +153,5 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
     ...(reading ?? UNREAD),
     ...(standard !== undefined && { default: standard }),
   }
+  return compiled
 }

@@ -1,59 +1,61 @@
 // Compiles the schemas of a contract for validation.ts, and refuses everything that it can't validate as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import { Annotations, CHANGES } from '../annotations.ts'
 import type { Schema } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
-import type { Findings } from './findings.ts'
-import { compileKeyword, CONDITIONS, keywordFault, keywordNote, numberRule, SAME_VALUE, type Use } from './keywords.ts'
-import { LEADS_NOWHERE, type Report, resolveReference } from './references.ts'
-import { allMembers, allParts, bytesRule, declaredTypes, isFile, type Part, partWith, valuesAt } from './shapes.ts'
-import { type Check, isObject, Validators } from '../validation.ts'
+import { Findings } from './findings.ts'
+import { compileKeyword, CONDITIONS, numberRule, SAME_VALUE } from './keywords.ts'
+import { LEADS_NOWHERE, resolveReference } from './references.ts'
+import { keywordFault, keywordNote, metaFaults } from './refusals.ts'
+import {
+  allMembers,
+  allParts,
+  bytesRule,
+  declaredTypes,
+  isFile,
+  type Part,
+  partWith,
+  type Use,
+  valuesAt,
+} from './shapes.ts'
+import { isObject } from '../assertions.ts'
+import { type Check, Validators } from '../validation.ts'
+import { reasonOf } from '../../errors.ts'
 import { exactJson } from '../../http/json.ts'
 
-/** Decides who writes an error. @param checkOf finds the validation of a schema, by its id */
-type ErrorTask = (checkOf: (schema: string) => Check) => void
-
-/** The document to compile, and the collectors of its schemas, faults and notes. */
+/** The document to compile, and what collects its schemas, faults and notes. */
 export interface Context {
   readonly root: Oas3_1Definition
   readonly schemas: Schemas
   readonly findings: Findings
-  readonly refuse: Report
-  readonly note: Report
   /** What the product adds; undefined for a document of which no product is known. */
   readonly product: Extensions | undefined
-  /** What is to do with the schemas of errors when they are complete. */
-  readonly errors: ErrorTask[]
 }
 
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
   readonly all: Record<string, Schema> = {}
-  /** Values that must fit a schema, each with the place and the text of the fault. */
-  readonly #values: { value: unknown; schema: Schema; node: object; key: string; report: (fault: string) => void }[] =
-    []
+  /** Defaults that must fit a schema. */
+  readonly #defaults: { part: Part; schema: Schema; leaveOut: () => void }[] = []
+  #validators: Validators | undefined
   /** The schemas of files in forms. */
   readonly #files = new Set<object>()
   readonly #ids = new Map<string, Map<unknown, string>>()
   #count = 0
   /** Keywords that validate nothing: the types must not have them, or have another value. */
   readonly idle: [node: object, key: string, value?: string][] = []
-  readonly #refuse: Report
-  readonly #note: Report
-
+  readonly #findings: Findings
   readonly #formats: NonNullable<Extensions['formats']>
 
   /** @param formats of the product */
-  constructor(refuse: Report, note: Report, formats: Extensions['formats'] = {}) {
-    this.#refuse = refuse
-    this.#note = note
+  constructor(findings: Findings, formats: Extensions['formats'] = {}) {
+    this.#findings = findings
     this.#formats = formats
   }
 
   /** Adds a schema, and the schemas that it refers to. @param isCondition whether it is below `not` or `if` @returns its id */
   add(schema: unknown, use: Use, isCondition = false): string {
     const target = Object.keys(schema ?? {}).join() === '$ref' ? resolveReference(schema) : undefined
-    if (target !== undefined) return this.add(target, use, isCondition)
+    if (isSchema(target)) return this.add(target, use, isCondition)
     const place = isCondition ? `${use} below not or if` : use
     const ids = this.#ids.get(place) ?? new Map<unknown, string>()
     const known = ids.get(schema)
@@ -61,6 +63,7 @@ export class Schemas {
     const id = `${use}-${this.#count++}`
     this.#ids.set(place, ids.set(schema, id))
     this.all[id] = true // reserves the id before members get theirs
+    if (isObject(schema)) for (const { path, text } of metaFaults(schema)) this.#findings.refuse(schema, text, ...path)
     this.all[id] = this.#convert(schema, use, isCondition ? null : undefined)
     return id
   }
@@ -72,38 +75,35 @@ export class Schemas {
 
   /**
    * Adds the schema of a parameter or a member that may be absent.
-   * @param leaveOut is called if the default does not fit its schema; by default it is refused
+   * @param leaveOut is called if the default does not fit its schema
    * @returns the JSON of its default, if it has one
    */
-  addDefault(schema: unknown, converted: Schema, leaveOut?: () => void): string | undefined {
+  addDefault(schema: unknown, converted: Schema, leaveOut: () => void): string | undefined {
     const part = partWith(schema, 'default')
     if (part === undefined) return undefined
-    const ignore = () => {
-      this.#note(part, 'this default does not fit its schema: it is not filled in', 'default')
-      this.idle.push([part, 'default'])
-      leaveOut?.()
-    }
-    this.#values.push({
-      ...{ value: part['default'], schema: converted, node: part, key: 'default' },
-      report: leaveOut === undefined ? (fault) => this.#refuse(part, fault, 'default') : ignore,
-    })
+    this.#defaults.push({ part, schema: converted, leaveOut })
     return exactJson(part['default'])
   }
 
-  /** Reports each value that does not fit its schema, and runs the tasks. The schemas must be complete. */
-  checkValues(tasks: readonly ErrorTask[]): void {
-    const validators = new Validators(this.all, 'response', this.#formats)
-    const known = new Map<string, Check>() // many errors have the same schema
-    const checkOf = (key: string, schema: Schema) => {
-      const id = JSON.stringify([key, schema])
-      const check = known.get(id) ?? validators.compile(key, schema)
-      known.set(id, check)
-      return check
+  /** The check of a value. The schemas must be complete. What is wrong with the schema itself has been reported. */
+  check(name: string, schema: Schema): Check {
+    const validators = (this.#validators ??= new Validators(this.all, 'response', this.#formats))
+    return (value) => {
+      try {
+        return validators.compile(name, schema)(value)
+      } catch (error) {
+        return { fault: reasonOf(error) }
+      }
     }
-    for (const each of tasks) each((schema) => checkOf('body', { $ref: schema }))
-    for (const { value, schema, key, report } of this.#values) {
-      const { fault } = checkOf(key, schema)(value)
-      if (fault !== undefined) report(fault)
+  }
+
+  /** Reports each default that does not fit its schema. The schemas must be complete. */
+  checkDefaults(): void {
+    for (const { part, schema, leaveOut } of this.#defaults) {
+      if (this.check('default', schema)(part['default']).fault === undefined) continue
+      this.#findings.note(part, 'this default does not fit its schema: it is not filled in', 'default')
+      this.idle.push([part, 'default'])
+      leaveOut()
     }
     for (const each of this.idle) if (this.#files.has(each[0])) each[2] = 'file or text'
   }
@@ -114,29 +114,31 @@ export class Schemas {
     if (use === 'form' && isFile(schema)) {
       for (const each of allParts(schema)) this.#files.add(each)
       const rule = bytesRule(schema)
-      if (rule === undefined) this.#refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
+      if (rule === undefined)
+        this.#findings.refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
       return { file: rule ?? {} }
     }
     const converted: Record<string, unknown> = {}
     for (const key of Object.keys(schema)) {
       const fault = keywordFault(key, schema, use)
       if (fault !== undefined) {
-        this.#refuse(schema, fault, key)
+        this.#findings.refuse(schema, fault, key)
         continue
       }
       const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(schema[key]))
       const note = isOfProduct ? undefined : keywordNote(key, schema, use)
-      if (note !== undefined) this.#note(schema, note, key)
+      if (note !== undefined) this.#findings.note(schema, note, key)
       if (isIdle(key, schema, use)) this.idle.push([schema, key])
       const convert = (one: unknown) => {
         const idle = use === 'request' && CHOICES.test(key) ? partWith(one, 'default') : undefined
-        if (idle) this.#note(idle, `a default below ${key} is not filled in: write it beside ${key}`, 'default')
+        if (idle)
+          this.#findings.note(idle, `a default below ${key} is not filled in: write it beside ${key}`, 'default')
         if (parts === null || CONDITIONS.test(key)) return this.#convert(one, use, null)
         return this.#convert(one, use, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)
       }
       if (key === '$ref') {
         const target = resolveReference<unknown>(schema)
-        if (target === undefined) this.#refuse(schema, LEADS_NOWHERE, key)
+        if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)
         converted[key] = this.add(target, use, parts === null)
       } else if (key === 'properties') Object.assign(converted, this.#membersOf(schema, use, convert))
       else if (key === 'required') {
@@ -145,7 +147,7 @@ export class Schemas {
       } else converted[key] = compileKeyword(key, schema, convert)
     }
     if (schema[MARKS[use]] === true) converted['hidden'] = true
-    return { ...separateContains(converted), ...numberRule(schema) }
+    return { ...converted, ...numberRule(schema) }
   }
 
   /** The schemas of members, and the defaults of those that may be absent from a request. */
@@ -162,22 +164,14 @@ export class Schemas {
   }
 }
 
+const isSchema = (node: unknown) => isObject(node) || typeof node === 'boolean'
+
 const CHOICES = /^(anyOf|oneOf|then|else|not|if)$/
 
 /** Whether a keyword would make a type of what it does not say: null without a type, a file of a text. */
 function isIdle(key: string, schema: Part, use: Use): boolean {
   if (key === 'nullable') return declaredTypes(schema).length === 0
   return use !== 'form' && key === 'format' && schema[key] === 'binary'
-}
-
-/** Ajv would not look at `contains` in a list that is shorter than `prefixItems`. */
-function separateContains({ contains, minContains, maxContains, ...others }: Record<string, unknown>) {
-  if (contains === undefined) return others
-  const { prefixItems, allOf = [] } = others
-  const separate = { contains, minContains, maxContains }
-  return prefixItems === undefined
-    ? { ...others, ...separate }
-    : { ...others, allOf: [...(allOf as Schema[]), separate] }
 }
 
 /** OpenAPI 3.1.0, section 4.8.24.1: `readOnly` members are for responses only, `writeOnly` ones for requests only. */
@@ -190,14 +184,18 @@ function isHidden(schema: unknown, use: Use): boolean {
 /** Adds the schemas of `components/schemas` in which there is an int64, for items.ts. @returns their ids, by name */
 export function readItems({ components }: Oas3_1Definition, schemas: Schemas): Readonly<Record<string, string>> {
   const all = Object.entries(components?.schemas ?? {})
-  const tried = new Schemas(
-    () => undefined,
-    () => undefined,
-  )
-  const ids = all.map(([, schema]) => tried.add(schema, 'response'))
-  const annotations = new Annotations(tried.all, CHANGES.item, () => false)
-  const found = all.filter((_, index) => annotations.leads({ $ref: ids[index] }))
+  const tried = new Schemas(new Findings())
+  const found = all.filter(([, schema]) => hasInt64(tried.all, tried.add(schema, 'response')))
   return Object.fromEntries(
     found.map(([name, schema]) => [name, schemas.find(schema) ?? schemas.add(schema, 'response')]),
   )
+}
+
+/** Whether there is an int64 in a schema, or in those that it refers to. */
+function hasInt64(all: Readonly<Record<string, Schema>>, id: string, seen = new Set<string>()): boolean {
+  if (seen.has(id)) return false
+  seen.add(id)
+  const text = JSON.stringify(all[id])
+  const others = Array.from(text.matchAll(/"\$ref":"(.*?)"/g), ([, other = '']) => other)
+  return /"types":\[[^\]]*"int64"/.test(text) || others.some((each) => hasInt64(all, each, seen))
 }

@@ -10,7 +10,7 @@ type Described = Readonly<Record<string, string[]>>
 
 /** Reads the alternatives. The product must have guards for one of them. */
 export function readSecurity(
-  { root, refuse, note, product }: Context,
+  { root, findings: { refuse, note }, product }: Context,
   described: readonly Described[],
 ): Requirement[][] {
   const all = described.map((schemes) =>

@@ -1,12 +1,18 @@
 // Finds out which values a schema allows: by its own keywords, its reference and its composition (`allOf`, `anyOf`, ...).
 import type { BytesRule, Reading } from '../compiled.ts'
 import { deref, member, resolveReference } from './references.ts'
-import { isObject } from '../validation.ts'
+import { isObject } from '../assertions.ts'
 
 type Resolve = (node: unknown) => unknown
 
 /** A schema that is an object, not a boolean. */
 export type Part = Readonly<Record<string, unknown>>
+
+/** What a schema validates. */
+export type Use = 'request' | 'form' | 'response'
+
+export const NUMBER_FORMAT = /^(int32|int64|float|double)$/
+export const isNumeric = (type: string) => /^(int64|integer|number)$/.test(type)
 
 /** The values of a keyword that has several, in a list or by name. */
 export function valuesAt(part: Part, key: string): unknown[] {

@@ -60,7 +60,7 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
       ['/y', 200],
     ],
   },
-  'a key that stands twice': { yaml: `${PATHS}paths: {} # here\n`, says: 'duplicated mapping key' },
+  'a key that stands twice': { yaml: `${PATHS}paths: {} # here\n`, says: 'Map keys must be unique' },
   'a field that OpenAPI does not have': {
     yaml: `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
     says: 'Property `operationID` is not expected here. Did you mean operationId?',
@@ -173,7 +173,7 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
   },
   'a path that differs from another in the names of its parameters': {
     yaml: `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}: # here\n    put: { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
-    says: 'already exists which differs only by path parameter name',
+    says: "the router can't tell the path /{b} from /{a}",
   },
   'the paths `/openapi.yaml` and `/docs`': {
     yaml: `paths:\n  /docs: # here\n    get: { ${OPERATION} }\n`,

@@ -28,7 +28,7 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
   'a parameter in `cookie`': { yaml: refused('in: cookie # here\nschema: { type: string }'), says: 'in: header' },
   'the headers `Accept`, `Authorization`, `Content-Type` as parameters': {
     yaml: '      parameters: [{ name: Authorization, in: header, required: true, schema: { type: integer } }]',
-    note: 'OpenAPI ignores the header Authorization as a parameter: write "security", or media types',
+    note: 'OpenAPI ignores this header as a parameter: write "security", or media types',
     asks: [
       ['/x', 200, '{}'],
       [{ url: '/x', headers: { authorization: 'a' } }, 200, '{}'],
@@ -105,7 +105,7 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
   },
   '`style` other than the default, `deepObject` for one': {
     yaml: refused('in: query\nschema: { type: object }\nstyle: deepObject # here'),
-    says: 'style: deepObject of a is not served',
+    says: 'this style is not served: leave it out',
   },
   '`allowReserved`, `allowEmptyValue`': {
     yaml: refused('in: query\nschema: { type: string }\nallowReserved: true # here'),
@@ -123,8 +123,13 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
     ],
   },
   'a `default` of a parameter that its schema refuses': {
-    yaml: refused('in: query\nschema:\n  type: integer\n  default: x # here'),
-    says: 'must be an integer',
+    yaml: '      parameters: [{ name: a, in: query, schema: { type: integer, default: x } }]',
+    note: 'this default does not fit its schema: it is not filled in',
+    asks: [
+      ['/x', 200, '{}'],
+      ['/x?a=7', 200, '{"query":{"a":7}}'],
+      ['/x?a=x', 400],
+    ],
   },
   'parameters and members named `constructor`, `toString`, `hasOwnProperty`': {
     yaml: `      parameters: [{ name: constructor, in: query, schema: { type: string } }, { name: toString, in: query, required: true, schema: { type: string } }]`,

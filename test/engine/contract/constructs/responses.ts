@@ -59,7 +59,7 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
   },
   'a status of 1XX, or none of HTTP': {
     yaml: responses(`'200': { description: Done }\n'101': { description: Other } # here`),
-    says: 'the status 101 is not served',
+    says: 'this status is not served: write 200 to 599',
   },
   '`content` of 204, 205 and 304': {
     yaml: responses(`'204':\n  description: Done\n  content: { application/json: {} }`),

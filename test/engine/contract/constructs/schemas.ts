@@ -190,7 +190,7 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
       "$ref: '#/components/schemas/A'\nminLength: a # here",
       'components: { schemas: { A: { type: string } } }',
     ),
-    says: 'Expected type `integer` but got `string`',
+    says: 'minLength must be integer',
   },
   '`nullable: true` beside a type': {
     yaml: body('type: object\nproperties: { a: { type: string, nullable: true, minLength: 2 } }'),

@@ -1,0 +1,170 @@
+// What of OpenAPI 3.1 is refused, and what is served with a note: lines of the table in ../README.md. Those that need more than
+// one object, or the product, are in the files that compile them.
+import type { RuleConfig } from '@redocly/openapi-core/lib/config/types.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import { nameOf } from './references.ts'
+import { declaredTypes, isNumeric, NUMBER_FORMAT, type Part, type Use } from './shapes.ts'
+import { isObject, toRegExp } from '../assertions.ts'
+
+/** A rule of Redocly's linter: what holds for an object, or for its member `property`, where it is served; and a text for others. */
+type Row = readonly [type: string, property: string | null, assertions: object, text: string, where?: object]
+
+/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
+export const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
+const SEGMENT =
+  'this path is not served: write each segment as plain text and {parameters}, with text between two of them'
+const DIALECT = /^https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$/
+const OTHER_DIALECT = 'only JSON Schema 2020-12 is served: leave this out'
+const STYLE = 'this style is not served: leave it out'
+const STATUS = 'this status is not served: write 200 to 599, 2XX to 5XX, or default'
+const FIRST_SERVER = 'of these servers only the path counts, and only that of the first'
+const NO_RESPONSES = 'without responses, the method answers any status without a body'
+const OTHER_MEANS = 'OpenAPI ignores this header as a parameter: write "security", or media types'
+const absent = { undefined: true }
+const inPlace = (...places: string[]) => ({
+  subject: { type: 'Parameter', property: 'in' },
+  assertions: { enum: places },
+})
+const below = (type: string, keys = '/./') => ({ subject: { type, matchParentKeys: keys }, assertions: {} })
+
+const REFUSED: readonly Row[] = [
+  ['Root', 'jsonSchemaDialect', { pattern: String(DIALECT) }, OTHER_DIALECT],
+  ['Paths', null, { pattern: `/${PATH.source}|^x-/` }, SEGMENT],
+  ['Paths', null, { notPattern: '/({[^}]+}).*\\1/' }, 'this path has a parameter twice: give each its own name'],
+  ['PathItem', 'head', absent, '"head" is not served: leave it out, HEAD works where GET does'],
+  ['PathItem', 'options', absent, '"options" is not served: leave it out, OPTIONS answers with Allow'],
+  ['PathItem', 'trace', absent, '"trace" is not served: leave it out, it would answer with secrets'],
+  ['Operation', 'operationId', { notPattern: '/^(constructor|then|)$/' }, "this can't be the name of a method"],
+  ['Operation', 'requestBody', absent, 'a body of get is not served: write post', below('Operation', '/^get$/')],
+  ['Parameter', 'in', { notPattern: '/^cookie$/' }, 'a parameter in a cookie is not served: write "in: header"'],
+  ['Parameter', 'name', { notPattern: '/^__proto__$/' }, 'the name __proto__ is not served: use another'],
+  ['Parameter', 'style', { const: 'form' }, STYLE, inPlace('query')],
+  ['Parameter', 'style', { const: 'simple' }, STYLE, inPlace('path', 'header')],
+  ['Parameter', 'required', { defined: true, const: true }, 'a path needs "required: true"', inPlace('path')],
+  ['Parameter', 'allowReserved', { const: false }, '"allowReserved" is not served: leave it out'],
+  ['Parameter', 'allowEmptyValue', { const: false }, '"allowEmptyValue" is not served: leave it out'],
+  ['Parameter', 'content', absent, '"content" of a parameter is not served: write "schema"'],
+  ['MediaTypesMap', null, { minLength: 1 }, 'a body without media types is not served', below('RequestBody')],
+  ['Responses', null, { pattern: '/^([2-5]\\d\\d|[2-5]XX|default|x-.*)$/' }, STATUS],
+]
+
+const NOTED: readonly Row[] = [
+  ['PathItem', 'servers', absent, FIRST_SERVER],
+  ['Operation', 'servers', absent, FIRST_SERVER],
+  ['Operation', 'responses', { defined: true }, NO_RESPONSES],
+  ['Responses', null, { minLength: 1 }, NO_RESPONSES],
+  ['Parameter', 'name', { notPattern: '/^(accept|authorization|content-type)$/i' }, OTHER_MEANS, inPlace('header')],
+]
+
+/** The rules of Redocly's linter: its own ones for the structure, references and names of OpenAPI 3.1, and the rows. */
+export const RULES: Readonly<Record<string, RuleConfig>> = {
+  struct: 'error',
+  'no-unresolved-refs': 'error',
+  'path-parameters-defined': 'error',
+  'operation-parameters-unique': 'error',
+  'no-undefined-server-variable': 'error',
+  ...rulesOf(REFUSED, 'error'),
+  ...rulesOf(NOTED, 'warn'),
+}
+
+function rulesOf(rows: readonly Row[], severity: 'error' | 'warn') {
+  const rules = rows.map(([type, property, assertions, message, where]) => {
+    const subject = property === null ? { type } : { type, property }
+    return { subject, assertions, message, severity, ...(where && { where: [where] }) }
+  })
+  return Object.fromEntries(rules.map((rule, index) => [`rule/${severity}-${index}`, rule]))
+}
+
+/** A keyword of a schema, when it is meant, and a text with `{key}`, `{value}` and `{types}`. */
+type KeywordRow = readonly [keyword: RegExp, isMeant: Condition, text: string]
+type Condition = (value: unknown, schema: Part, use: Use, key: string) => boolean
+
+const isTyped: Condition = (value, schema) => value === true && declaredTypes(schema).length > 0
+const isTrue: Condition = (value) => value === true
+const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
+const hasProto: Condition = (names) => (isObject(names) ? Object.keys(names) : [names].flat()).includes('__proto__')
+const isInexact: Condition = (value, schema) => hasBigInt(value) && !declaredTypes(schema).includes('int64')
+const isBinaryText: Condition = (format, _schema, use) => format === 'binary' && use !== 'form'
+const isUnknownFormat: Condition = (format) => !NUMBER_FORMAT.test(String(format)) && !(String(format) in fullFormats)
+const isOfOtherType: Condition = (format, schema) => {
+  const [types, isOfNumbers] = [declaredTypes(schema), NUMBER_FORMAT.test(String(format))]
+  return types.length > 0 && isOfNumbers !== types.some(isNumeric) && (isOfNumbers || !types.includes('string'))
+}
+
+const isUnknown: Condition = (_value, _schema, _use, key) => !KEYWORDS.has(key) && !OF_OPENAPI.test(key)
+
+const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/...'"
+const NO_FORMAT = 'the format {value} validates nothing: formats in product.ts may have a function for it'
+const REFUSED_KEYWORDS: readonly KeywordRow[] = [
+  [/^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, () => true, NO_ANCHOR],
+  [/^\$schema$/, isOtherDialect, OTHER_DIALECT],
+  [/^pattern$/, (text) => !isPattern(text), 'the pattern is not a regular expression of ECMAScript'],
+  [/^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
+  [/^(enum|const|default)$/, isInexact, 'a number beyond 2^53 needs "type: integer, format: int64" beside it'],
+]
+const NOTED_KEYWORDS: readonly KeywordRow[] = [
+  [/^format$/, isOfOtherType, 'the format {value} validates nothing beside "type: {types}"'],
+  [/^format$/, isBinaryText, 'the format binary validates nothing in JSON, which has no bytes'],
+  [/^format$/, isUnknownFormat, NO_FORMAT],
+  [/^pattern$/, (text) => !isPattern(text, 'u'), 'this pattern works only without the flag u: it is served so'],
+  [/^nullable$/, isTyped, 'nullable is served as OpenAPI 3.0 has it: write "null" as one of several types'],
+  [/^nullable$/, isTrue, 'without type, nullable says nothing: write "anyOf: [..., { type: \'null\' }]"'],
+  [/^exclusiveM(ax|in)imum$/, isTrue, '{key} is served as OpenAPI 3.0 has it: write the bound itself'],
+  [/^/, isUnknown, '{key} is no keyword of JSON Schema 2020-12: it validates nothing'],
+]
+
+/** What is wrong with a keyword of a schema; undefined if it is served. */
+export const keywordFault = textOf(REFUSED_KEYWORDS)
+/** What the author of a keyword should know; undefined if it means what one expects. */
+export const keywordNote = textOf(NOTED_KEYWORDS)
+
+function textOf(rows: readonly KeywordRow[]) {
+  return (key: string, schema: Part, use: Use): string | undefined => {
+    const value = schema[key]
+    const [, , text] = rows.find(([name, isMeant]) => name.test(key) && isMeant(value, schema, use, key)) ?? []
+    const named = { key, value, types: declaredTypes(schema).join(', ') }
+    return text?.replaceAll(/{(key|value|types)}/g, (_, name: keyof typeof named) => String(named[name]))
+  }
+}
+
+function isPattern(pattern: unknown, flags?: string): boolean {
+  try {
+    return (flags === undefined ? toRegExp(String(pattern)) : new RegExp(String(pattern), flags)) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+function hasBigInt(value: unknown): boolean {
+  return typeof value === 'bigint' || (typeof value === 'object' && Object.values(value ?? {}).some(hasBigInt))
+}
+
+const META = new Ajv2020({ allErrors: true, strict: false, validateFormats: false, verbose: true })
+const VOCABULARIES = Object.entries(META.schemas).filter(([id]) => id.includes('/meta/'))
+const propertiesOf = (schema: unknown) =>
+  isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {}
+/** The keywords of JSON Schema 2020-12, and those that OpenAPI has beside them. */
+const KEYWORDS = new Set(VOCABULARIES.flatMap(([, each]) => Object.keys(propertiesOf(each?.schema))))
+const OF_OPENAPI = /^(x-.*|nullable|discriminator|xml|externalDocs|example)$/
+const EARLIER = /\/(exclusiveM(ax|in)imum|\$recursiveAnchor)$/
+
+/** What JSON Schema's own schema says of a schema and of those in it, by the path of each fault. */
+export function metaFaults(schema: object): { path: string[]; text: string }[] {
+  META.validate('https://json-schema.org/draft/2020-12/schema', schema)
+  // An integer beyond 2^53 is a bigint here. Earlier versions of OpenAPI and JSON Schema had booleans.
+  const faults = (META.errors ?? []).filter(
+    ({ keyword, data, instancePath }) =>
+      keyword !== 'uniqueItems' &&
+      typeof data !== 'bigint' &&
+      !(typeof data === 'boolean' && EARLIER.test(instancePath)),
+  )
+  const first = new Map(
+    faults.map(({ instancePath: at }) => [at, faults.find(({ instancePath }) => instancePath === at)]),
+  )
+  return [...first].map(([pointer, fault]) => {
+    const path = pointer.split('/').slice(1).map(nameOf)
+    const values: unknown = fault?.params['allowedValues']
+    return { path, text: `${path.join('/')} ${fault?.message}${Array.isArray(values) ? `: ${values.join(', ')}` : ''}` }
+  })
+}
