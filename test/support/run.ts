@@ -53,7 +53,7 @@ async function run(file: string): Promise<void> {
   const child = spawn(process.execPath, [file], {
     env: { ...process.env, TAP: '1', TAP_TIMEOUT: values.timeout },
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: Number(values.timeout) * 1000,
+    timeout: (Number(values.timeout) + 5) * 1000, // tap ends it before, with a report
     killSignal: 'SIGKILL',
   })
   const [report, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
