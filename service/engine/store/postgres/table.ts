@@ -1,7 +1,7 @@
 import { STEP_LENGTH } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
 import type { Row } from '../tokens.ts'
-import type { Entry, Key, KeyType, Rows, Step, Table } from '../store.ts'
+import { type Entry, INT64_MAX, INT64_MIN, type Key, type KeyType, type Rows, type Step, type Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './pool.ts'
 import type { Columns } from './schema.ts'
@@ -18,8 +18,6 @@ const MAX_OWNER_LENGTH = 4 * STEP_LENGTH
 /** Bytes of a row of a list, about, and of an item that is found: it may be as long as a request. */
 const ROW_LENGTH = 1024
 const FOUND_LENGTH = 16_384
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
 
 /** How a table uses the connections of the store. */
 export interface Access {
