@@ -26,7 +26,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/http/': 885,
   'engine/auth/': 330,
   'engine/ops/': 310,
-  'engine/store/': 2405,
+  'engine/store/': 2400,
 }
 
 const files = globSync('**/*.ts', { cwd: 'service' })

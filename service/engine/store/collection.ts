@@ -1,10 +1,8 @@
 import { HttpError } from '../errors.ts'
 import { exactJson } from '../http/json.ts'
 import { readList } from './lists.ts'
-import type { Collection, Key, KeyType, Store } from './store.ts'
+import { type Collection, INT64_MAX, INT64_MIN, type Key, type KeyType, type Store } from './store.ts'
 
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
 /** PostgreSQL has no index entries of more than 2704 bytes, and an entry holds the owner, too. */
 const MAX_KEY_BYTES = 1024
 

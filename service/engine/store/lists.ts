@@ -22,17 +22,11 @@ export interface List {
  * @param timeout milliseconds until a step must have begun; none if absent
  */
 export function runSteps(parallel = 1, timeout?: number): Steps {
-  type Waiting = { readonly owner: string; readonly ended: Promise<unknown> }
-  const begin = async ([first]: readonly Batched<Waiting, undefined>[]) => {
-    first?.resolve(undefined)
-    await first?.item.ended
-  }
-  const batcher = new Batcher(begin, { max: 1, parallel, shareOf: ({ owner }) => owner, ...(timeout && { timeout }) })
-  return async (owner, latest, step) => {
-    const { promise: ended, resolve: end } = Promise.withResolvers<undefined>()
-    await batcher.add({ owner, ended }, latest)
-    return step().finally(() => end(undefined))
-  }
+  type Task = { readonly owner: string; readonly step: () => Promise<unknown> }
+  const run = ([each]: readonly Batched<Task, unknown>[]) => each?.item.step().then(each.resolve, each.reject)
+  const tasks = new Batcher(run, { max: 1, parallel, shareOf: ({ owner }) => owner, ...(timeout && { timeout }) })
+  return <Value>(owner: string, latest: number, step: () => Promise<Value>) =>
+    tasks.add({ owner, step }, latest) as Promise<Value> // what the step gives
 }
 
 /**

@@ -18,6 +18,8 @@ export interface Monitor {
 /** A key: an int64, or a text of 1 to 1024 bytes in UTF-8 without NUL. */
 export type Key = bigint | string
 export type KeyType = 'int64' | 'text'
+export const INT64_MIN = -(2n ** 63n)
+export const INT64_MAX = 2n ** 63n - 1n
 
 /** The collections of a product by name, which is also the name of their table. */
 export type Collections = Readonly<Record<string, { readonly key: KeyType }>>

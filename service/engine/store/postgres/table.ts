@@ -1,7 +1,7 @@
 import { STEP_LENGTH } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
 import type { Row } from '../tokens.ts'
-import type { Entry, Key, KeyType, Rows, Step, Table } from '../store.ts'
+import { type Entry, INT64_MAX, INT64_MIN, type Key, type KeyType, type Rows, type Step, type Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './pool.ts'
 import type { Columns } from './schema.ts'
@@ -15,10 +15,9 @@ const WEIGHT_OF_UPDATE = 16
 /** Bytes that one statement may return, and the part of one owner. */
 const MAX_LENGTH = 16 * STEP_LENGTH
 const MAX_OWNER_LENGTH = 4 * STEP_LENGTH
-/** Bytes of a row, about. */
+/** Bytes of a row of a list, about, and of an item that is found: it may be as long as a request. */
 const ROW_LENGTH = 1024
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
+const FOUND_LENGTH = 16_384
 
 /** How a table uses the connections of the store. */
 export interface Access {
@@ -83,7 +82,7 @@ export class PostgresTable implements Table {
     this.#steps = new Batcher((batch) => this.#read(batch), {
       max: MAX_LENGTH,
       shareOf: ({ owner }) => owner,
-      weigh: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
+      weigh: ({ from, most, length, end }) => (from === end ? FOUND_LENGTH : Math.min(length, most * ROW_LENGTH)),
       maxShare: MAX_OWNER_LENGTH,
       parallel,
       timeout,

@@ -121,17 +121,6 @@ t.test('a statement is parsed once for each connection, but each time behind a p
   }
 })
 
-t.test('a statement whose plan can not be used any more is parsed again', async (t) => {
-  const { url, store, count } = await open(t)
-  await store.create('joe', 1n, name('a'))
-  t.strictSame(await store.find('joe', 1n), name('a'))
-  await server.sql('ALTER TABLE plants ALTER COLUMN item TYPE VARCHAR', url)
-  t.strictSame(await store.find('joe', 1n), name('a'))
-  t.strictSame(await store.create('joe', 1n, name('b')), name('a'))
-  t.strictSame(await namesIn(store, 'joe'), ['a'])
-  t.equal(count('INSERT INTO "plants"'), 2)
-})
-
 t.test('plans that can not be used any more on all connections fail no request', async (t) => {
   const { url, store } = await open(t, 6)
   await store.create('joe', 1n, name('a'))

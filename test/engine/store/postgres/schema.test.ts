@@ -57,19 +57,6 @@ t.test('ten services start at the same time on an empty database', async (t) => 
   }
 })
 
-t.test('a process that is killed while it creates the schema blocks nobody', async (t) => {
-  const url = await server.createDatabase()
-  // PostgreSQL makes each process wait for the table that another one is creating.
-  const other = await transaction(t, url, 'CREATE TABLE plants (x INTEGER)')
-  const { child, ended } = await start(t, TOKEN_LIST, { DATABASE_URL: url })
-  await waiting(url, 'CREATE TABLE')
-  child.kill('SIGKILL')
-  await ended
-  await other.query('ROLLBACK')
-  await Promise.all([use(url), use(url)])
-  t.strictSame(await version(url), CURRENT)
-})
-
 t.test('ten processes upgrade the schema once, even if one is killed, and block nobody for long', async (t) => {
   const url = await server.createDatabase()
   await use(url)
