@@ -23,7 +23,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 410,
   'engine/programs/': 815,
   'engine/contract/': 3820,
-  'engine/http/': 880,
+  'engine/http/': 860,
   'engine/auth/': 330,
   'engine/ops/': 310,
   'engine/store/': 2550,
