@@ -23,7 +23,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 410,
   'engine/programs/': 815,
   'engine/contract/': 3705,
-  'engine/http/': 885,
+  'engine/http/': 865,
   'engine/auth/': 330,
   'engine/ops/': 310,
   'engine/store/': 2400,

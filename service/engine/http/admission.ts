@@ -1,7 +1,3 @@
-import type { FastifyBaseLogger } from 'fastify'
-import { HttpError } from '../errors.ts'
-import { Counter, OWN } from './metrics.ts'
-
 /** Requests that begin in one turn of the event loop. Turns must be short: Node accepts one new connection in each. */
 const MAX_BEGUN = 64
 /** Requests that are refused in one turn. Refused clients try again: without a bound, the service would only refuse. */
@@ -56,30 +52,5 @@ export class Admission {
     const turn = this.#waiting.splice(Math.max(0, late - MAX_REFUSED), MAX_BEGUN)
     this.#begun = turn.length
     for (const { begin } of turn) begin()
-  }
-}
-
-export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
-
-const SHED = new Counter({ name: `${OWN}shed_requests_total`, help: 'Requests refused because there were too many' })
-/** Milliseconds between two log lines that count refusals. A line for each refusal would be too much load. */
-const LOG_INTERVAL = 1000
-
-/**
- * Makes the function that counts a request, or a connection, that is refused because there are too many. It takes the
- * reason for the log, if there is more to say than that.
- */
-export function shedCounter(log: FastifyBaseLogger, isMeasured: boolean): (reason?: string) => void {
-  let refused = 0
-  let firstReason: string | undefined
-  return (reason) => {
-    if (isMeasured) SHED.inc()
-    firstReason ??= reason
-    if (refused++ > 0) return
-    setTimeout(() => {
-      log.warn({ msg: 'too busy', refused, reason: firstReason })
-      refused = 0
-      firstReason = undefined
-    }, LOG_INTERVAL).unref()
   }
 }

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
-import { TOO_BUSY } from './admission.ts'
 import { STATUS_CODES } from './node.ts'
 import { standardHeaders } from './open-requests.ts'
 import { NO_SUCH_PATH } from './request-rules.ts'
@@ -15,6 +14,8 @@ declare module 'fastify' {
     readonly writeError: WriteError
   }
 }
+
+export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
 
 /** Writes the body of an error, with its media type. Without `type`, there is no body. */
 export type WriteError = (status: number, message: string) => { readonly type?: string; readonly body?: string }

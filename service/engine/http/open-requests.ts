@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isIP, type Socket } from 'node:net'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify'
+import { Counter, OWN } from './metrics.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -14,6 +15,10 @@ declare module 'fastify' {
   }
 }
 
+const SHED = new Counter({ name: `${OWN}shed_requests_total`, help: 'Requests refused because there were too many' })
+/** Milliseconds between two log lines that count refusals. A line for each refusal would be too much load. */
+const LOG_INTERVAL = 1000
+
 /** A request that is being answered, until its response is closed. */
 export interface OpenRequest {
   readonly request: IncomingMessage
@@ -24,23 +29,28 @@ export interface OpenRequest {
   fastify?: { readonly request: FastifyRequest; readonly client: string | undefined }
   /** Whether the request was one too many. */
   isShed?: boolean
-  /** When it was first seen that its response had begun; see slow-readers.ts. */
+  /** When `cutSlowReaders` first saw that its response had begun. */
   answeredSince?: number
 }
 
 /** The requests that a server is answering: at most one on each connection. */
 export class OpenRequests {
-  readonly #countShed: (reason?: string) => void
+  readonly #log: FastifyBaseLogger
+  readonly #isMeasured: boolean
   /**
    * The latest request of each connection. A set of the open requests would often grow and shrink: V8 then chains its old
    * tables, and all requests in them survive until the next full garbage collection.
    */
   readonly #latest = new Map<Socket, OpenRequest>()
   #isDraining = false
+  /** How many were refused since the last log line, and why, if there is more to say than that. */
+  #refused = 0
+  #reason: string | undefined
 
-  /** @param countShed counts a request that is refused because there are too many */
-  constructor(countShed: (reason?: string) => void) {
-    this.#countShed = countShed
+  /** @param isMeasured whether requests that are refused are counted in the metrics */
+  constructor(log: FastifyBaseLogger, isMeasured: boolean) {
+    this.#log = log
+    this.#isMeasured = isMeasured
   }
 
   add(request: IncomingMessage, response: ServerResponse): OpenRequest {
@@ -57,22 +67,37 @@ export class OpenRequests {
     return this.#latest.get(socket)
   }
 
-  /** The latest requests of all connections. */
-  all(): Iterable<OpenRequest> {
-    return this.#latest.values()
-  }
-
   /** Makes each response from now on the last one of its connection (RFC 9112, section 9.6). */
   drain(): void {
     this.#isDraining = true
-    for (const { response } of this.all()) response.shouldKeepAlive = false
+    for (const { response } of this.#latest.values()) response.shouldKeepAlive = false
   }
 
-  /** Marks and counts the request of a connection: it was one too many. */
-  shed(socket: Socket, reason?: string): void {
-    const open = this.#latest.get(socket)
-    if (open !== undefined) open.isShed = true
-    this.#countShed(reason)
+  /** Breaks off the responses that clients read too slowly. Call it at intervals. @param timeout in seconds */
+  cutSlowReaders(timeout: number): void {
+    for (const open of this.#latest.values()) {
+      const { fastify, response } = open
+      if (response.closed || !response.headersSent) continue
+      open.answeredSince ??= performance.now()
+      if (performance.now() - open.answeredSince < timeout * 1000) continue
+      const reason = 'the client did not take the answer in time'
+      this.#log.warn({ reqId: fastify?.request.id, reason }, 'response broken off')
+      response.destroy()
+    }
+  }
+
+  /** Counts a request, or a connection, that is refused because there are too many, and marks the request of the connection. */
+  shed(socket?: Socket, reason?: string): void {
+    const open = socket && this.#latest.get(socket)
+    if (open) open.isShed = true
+    if (this.#isMeasured) SHED.inc()
+    this.#reason ??= reason
+    if (this.#refused++ > 0) return
+    setTimeout(() => {
+      this.#log.warn({ msg: 'too busy', refused: this.#refused, reason: this.#reason })
+      this.#refused = 0
+      this.#reason = undefined
+    }, LOG_INTERVAL).unref()
   }
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
-import { Admission, shedCounter } from './admission.ts'
+import { Admission } from './admission.ts'
 import { answerError, usualError, type WriteError } from './error-answers.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, requestIds, startRequest } from './open-requests.ts'
@@ -11,7 +11,6 @@ import { waitForPrevious } from './pipelining.ts'
 import { makeRefusals } from './refusals.ts'
 import { logWhenClosed } from './request-log.ts'
 import { BAD_TARGET, endsConnection, NO_SUCH_PATH } from './request-rules.ts'
-import { cutSlowReaders } from './slow-readers.ts'
 
 /** Milliseconds between two checks of the timeouts. */
 const CHECK_INTERVAL = 250
@@ -33,8 +32,7 @@ interface Options {
 export function makeServer(options: Options) {
   const { config, log, maxConnections, secret = /(?!)/, isMeasured = false, writeError = usualError } = options
   const admission = new Admission()
-  const countShed = shedCounter(log, isMeasured)
-  const openRequests = new OpenRequests(countShed)
+  const openRequests = new OpenRequests(log, isMeasured)
   const genReqId = requestIds(secret)
   const refusals = makeRefusals(openRequests, isMeasured ? log : undefined, genReqId, writeError)
 
@@ -64,7 +62,7 @@ export function makeServer(options: Options) {
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
   app.removeAllContentTypeParsers() // only media types of the contract get a parser
 
-  const cut = () => cutSlowReaders(openRequests.all(), config.ANSWER_TIMEOUT, log)
+  const cut = () => openRequests.cutSlowReaders(config.ANSWER_TIMEOUT)
   const timer = setInterval(cut, CHECK_INTERVAL).unref()
   app.addHook('onClose', async () => clearInterval(timer))
   return app
@@ -84,7 +82,7 @@ export function makeServer(options: Options) {
     // Without a listener, Node would answer the last two events itself, without an Error body.
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, receive)
     server.on('connect', (request) => admission.admit(() => refusals.refuseConnect(request)))
-    server.on('drop', () => countShed())
+    server.on('drop', () => openRequests.shed())
     return server
 
     function receive(request: IncomingMessage, response: ServerResponse): void {

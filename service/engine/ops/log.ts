@@ -28,8 +28,10 @@ const output = isTerminal || fstatSync(1).isFile() ? new Writable({ writev }) : 
 /** The errors after which a write is tried again: a stopped terminal, and a full disk. */
 const TEMPORARY = ['EAGAIN', 'ENOSPC', 'EDQUOT', 'EFBIG']
 
+const destination = { flush, write: isTerminal ? (line: string) => write(readable(line)) : write }
+
 /** The log of this process. Its level is set when the configuration has been read. */
-export const log: Logger = pino({}, { write: isTerminal ? (line) => write(readable(line)) : write })
+export const log: Logger = pino({}, destination)
 
 let collected = ''
 let timer: NodeJS.Timeout | undefined

@@ -144,7 +144,8 @@ async function openDraft(parts: Parts): Promise<FastifyInstance | undefined> {
   const { buildApp } = await import('../app.ts')
   const { readDraft } = await import('../contract/compile/draft.ts')
   const { listen } = await import('../http/server.ts')
-  const { product, config, log } = parts
+  const { log } = await import('../ops/log.ts')
+  const { product, config } = parts
   const build = async (from: string) => {
     try {
       const { contract, ...draft } = await readDraft(from, config.BASE_URL, product)
@@ -163,6 +164,7 @@ async function openDraft(parts: Parts): Promise<FastifyInstance | undefined> {
   const said = text && hash('sha256', text) // the text may be longer than a word of a command line
   if (said !== process.argv[3]) {
     log[draft.isFaulty ? 'error' : 'info'](text || `${basename(file)}: nothing is left to fix`)
+    log.flush() // The next change may end this process at once.
   }
   const served = draft.app && String(draft.app.contract.bytes)
   process.send?.({ files: [file, ...draft.files], isFaulty: draft.isFaulty, said, served } satisfies Report)

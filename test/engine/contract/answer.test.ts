@@ -102,7 +102,7 @@ t.test('a failure midway breaks the connection, and is logged', async (t) => {
       })(),
     }),
     prepare: (app) => {
-      app.decorate('openRequests', new OpenRequests(() => undefined))
+      app.decorate('openRequests', new OpenRequests(app.log, false))
       app.addHook('onRequest', async (request) => {
         request.log = Object.assign(Object.create(request.log), { error: (line: unknown) => logged.push(line) })
       })
@@ -118,6 +118,7 @@ t.test('a failure midway breaks the connection, and is logged', async (t) => {
 
 t.test('a list that is broken off because it was read too slowly is counted, and is no error', async (t) => {
   const reasons: string[] = []
+  const shed = (_socket: unknown, reason = '') => reasons.push(reason)
   const app = await boot(t, {
     yaml: '',
     run: async () => ({
@@ -127,7 +128,7 @@ t.test('a list that is broken off because it was read too slowly is counted, and
         throw new StoreBusy('the list was read too slowly')
       })(),
     }),
-    prepare: (app) => app.decorate('openRequests', new OpenRequests((reason = '') => reasons.push(reason))),
+    prepare: (app) => app.decorate('openRequests', Object.assign(new OpenRequests(app.log, false), { shed })),
   })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   await t.rejects((await fetch(`${origin}/x`)).text())

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { pino } from 'pino'
 import t from 'tap'
-import { Admission, shedCounter } from '../../../service/engine/http/admission.ts'
+import { Admission } from '../../../service/engine/http/admission.ts'
+import { OpenRequests } from '../../../service/engine/http/open-requests.ts'
 import { build } from '../../support/helper.ts'
 import { eventually } from '../../support/project.ts'
 
@@ -16,7 +17,7 @@ function work(milliseconds: number): void {
 }
 
 /** Admission control without a server. */
-function admissionOf(countShed: (reason?: string) => void = () => undefined) {
+function admissionOf(openRequests?: OpenRequests) {
   const counts = { begun: [] as number[], refused: 0 }
   const admission = new Admission()
   const pass = (id: number) =>
@@ -24,7 +25,7 @@ function admissionOf(countShed: (reason?: string) => void = () => undefined) {
       () => counts.begun.push(id),
       () => {
         counts.refused += 1
-        countShed()
+        openRequests?.shed()
       },
     )
   return { counts, pass }
@@ -49,7 +50,7 @@ t.test('of many requests at once 64 begin in each turn, in order, and none is re
 t.test('one that has waited too long is refused, and one that comes then begins', async (t) => {
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
-  const { counts, pass } = admissionOf(shedCounter(log, false))
+  const { counts, pass } = admissionOf(new OpenRequests(log, false))
   for (let id = 0; id < 200; id++) pass(id)
   t.strictSame([counts.begun.length, counts.refused], [64, 0])
   work(600)
