@@ -6,7 +6,6 @@ import { Service } from 'kubernetes-models/v1'
 import t from 'tap'
 import { parseAllDocuments } from 'yaml'
 import { readConfig, variables } from '../service/engine/config.ts'
-import { violationsOf } from './support/pod-security.ts'
 import { run } from './support/process.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT } = readConfig('plants', {})
@@ -61,16 +60,7 @@ t.test('the manifests have only properties that Kubernetes knows', async (t) => 
       `export const a${kind}: I${kind} = ${JSON.stringify(all.find((each) => each.kind === kind))}`,
     ])
     writeFileSync(`${folder}/${name}.ts`, lines.join('\n'))
-    const options = [
-      '--ignoreConfig',
-      '--noEmit',
-      '--strict',
-      '--skipLibCheck',
-      '--module',
-      'nodenext',
-      '--target',
-      'esnext',
-    ]
+    const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target esnext'.split(' ')
     // Without tap's hooks: Node 26 crashes when it measures the coverage of compilers.
     const tsc = ['env', '-u', 'NODE_OPTIONS', process.execPath, 'node_modules/typescript/bin/tsc']
     return await run([...tsc, ...options, `${folder}/${name}.ts`], {})
@@ -81,33 +71,22 @@ t.test('the manifests have only properties that Kubernetes knows', async (t) => 
   t.equal([...stdout.matchAll(/minAvailables"?' does not exist/g)].length, 4, stdout)
 })
 
+// https://kubernetes.io/docs/concepts/security/pod-security-standards/
 t.test('the pods comply with the profile "Restricted" of the Pod Security Standards', async (t) => {
-  t.strictSame(violationsOf(manifests().pod), [])
+  const { containers, securityContext, ...others } = manifests().pod
+  t.strictSame(securityContext, { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } })
+  t.equal(containers.length, 1)
+  for (const { securityContext, ports, livenessProbe, readinessProbe } of containers) {
+    const capabilities = { drop: ['ALL'] }
+    t.strictSame(securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities })
+    for (const port of ports ?? []) t.notOk('hostPort' in port)
+    for (const probe of [livenessProbe, readinessProbe])
+      t.strictSame(Object.keys(probe?.httpGet ?? {}), ['path', 'port'])
+  }
+  // No namespaces, volumes or init containers: the profile restricts nothing else that is here.
+  const harmless = ['automountServiceAccountToken', 'terminationGracePeriodSeconds', 'topologySpreadConstraints']
+  t.strictSame(Object.keys(others), harmless)
 })
-
-type Spoil = (all: ReturnType<typeof manifests>) => void
-const violations: Record<string, Spoil> = {
-  'Host Namespaces': ({ pod }) => (pod.hostNetwork = true),
-  'Privileged Containers': ({ container }) => Object.assign(container.securityContext ?? {}, { privileged: true }),
-  'HostPath Volumes, Volume Types': ({ pod }) => (pod.volumes = [{ name: 'a', hostPath: { path: '/' } }]),
-  'Host Ports': ({ container }) => (container.ports = [{ containerPort: 3000, hostPort: 80 }]),
-  'Host Probes / Lifecycle Hooks': ({ container }) =>
-    (container.livenessProbe = { httpGet: { port: 1, host: '192.0.2.1' } }),
-  '/proc Mount Type': ({ container }) => Object.assign(container.securityContext ?? {}, { procMount: 'Unmasked' }),
-  Sysctls: ({ pod }) => Object.assign(pod.securityContext ?? {}, { sysctls: [{ name: 'kernel.msgmax', value: '1' }] }),
-  'Privilege Escalation': ({ container }) => delete container.securityContext?.allowPrivilegeEscalation,
-  'Running as Non-root': ({ pod }) => delete pod.securityContext?.runAsNonRoot,
-  'Running as Non-root user': ({ pod }) => Object.assign(pod.securityContext ?? {}, { runAsUser: 0 }),
-  Seccomp: ({ pod }) => delete pod.securityContext?.seccompProfile,
-  Capabilities: ({ container }) => delete container.securityContext?.capabilities,
-}
-for (const [control, spoil] of Object.entries(violations)) {
-  t.test(`a pod that violates "${control}" is found`, async (t) => {
-    const all = manifests()
-    spoil(all)
-    t.strictSame(violationsOf(all.pod), [control])
-  })
-}
 
 t.test('the manifests agree with the service and with each other', async (t) => {
   const { deployment, pod, container, service, budget, policy } = manifests()
@@ -134,7 +113,6 @@ t.test('the manifests agree with the service and with each other', async (t) => 
   for (const { timeoutSeconds } of [container.livenessProbe ?? {}, container.readinessProbe ?? {}])
     t.ok(Number(timeoutSeconds) > 2, 'a stall of two seconds is tolerated')
   t.ok(container.image?.endsWith(`:${version}`))
-  t.equal(container.securityContext?.readOnlyRootFilesystem, true)
   for (const what of ['cpu', 'memory'])
     t.ok(container.resources?.requests?.[what] && container.resources.limits?.[what])
   t.ok(Number(deployment.spec?.replicas) > Number(budget.spec?.minAvailable))

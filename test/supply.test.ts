@@ -100,21 +100,6 @@ t.test('the bill of materials has the packages of the image', async (t) => {
   t.strictSame(listed.sort(), [...new Set(expected)].sort())
 })
 
-t.test('no package of the image is older than the fix of a known advisory', async (t) => {
-  t.strictSame(outdated(shipped), [])
-})
-
-t.test('a version below the fixed version of its major version is found', async (t) => {
-  const found = (name: string, version: string) => outdated([{ name, version }]).length > 0
-  t.ok(found('fastify', '5.8.4'))
-  t.ok(found('fastify', '4.29.1'), 'an older major version without a fix')
-  t.ok(found('fast-uri', '4.0.9'), 'even if it is above the fixed version of another major version')
-  t.ok(found('brace-expansion', '5.0.8'))
-  t.notOk(found('brace-expansion', '5.0.10'))
-  t.notOk(found('fast-uri', '3.1.7'))
-  t.notOk(found('fastify', '6.0.0'))
-})
-
 t.test('the README names each direct dependency, and the number of packages', async (t) => {
   const section = readme.split(/^(?=## )/m).find((each) => each.startsWith('## Dependencies\n')) ?? ''
   const listed = [...section.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell = '']) =>
@@ -123,21 +108,3 @@ t.test('the README names each direct dependency, and the number of packages', as
   t.strictSame(listed.sort(), Object.keys(fields(project['dependencies'])).sort())
   t.match(section, `${shipped.length} packages, of which ${listed.length} are there`)
 })
-
-/** The packages with advisories, as `<package> <version>: <advisories>`. */
-function outdated(all: readonly Pick<Locked & { name: string }, 'name' | 'version'>[]): string[] {
-  const known: { package: string; fixed: string[]; advisories: string[] }[] = JSON.parse(
-    readFileSync('test/support/advisories.json', 'utf8'),
-  )
-  return all.flatMap(({ name, version }) =>
-    known
-      .filter((each) => each.package === name && !isFixed(version, each.fixed))
-      .map(({ advisories }) => `${name} ${version}: ${advisories.join(', ')}`),
-  )
-}
-
-/** Whether a version has the fix: it is at least the fixed version of its major version, or above all fixed versions. */
-function isFixed(version: string, fixed: readonly string[]): boolean {
-  const floor = fixed.find((each) => parseInt(each) === parseInt(version)) ?? fixed.at(-1) ?? ''
-  return version.localeCompare(floor, 'en', { numeric: true }) >= 0
-}

@@ -6,7 +6,7 @@ import type { Config } from './config.ts'
 import { checkBody } from './contract/bodies.ts'
 import { type Contract, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
-import { commonErrorWriter } from './contract/errors.ts'
+import { commonErrorWriter } from './contract/error-forms.ts'
 import { itemReader } from './contract/items.ts'
 import { addRefusals, addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller, servedAlternatives } from './contract/security.ts'
@@ -59,9 +59,8 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
   const checkAccessToken = accessTokenChecker(product.tokenPrefix, store)
   // Loaded only where it is needed: the service starts faster.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const { name: realm, guards = {} } = product
-  const timeout = config.REQUEST_TIMEOUT
-  const makeGuard = await buildGuards(app, { realm, timeout, guards, checkAccessToken, checkJwt })
+  const guards = { ...product, timeout: config.REQUEST_TIMEOUT }
+  const makeGuard = await buildGuards(app, product.name, guards, checkAccessToken, checkJwt)
 
   // The hooks run in this order. The first one that refuses a request answers it.
   // For every request, also one of an unknown path:

@@ -42,7 +42,7 @@ function valueOf(choices: Choices, level: number): string {
 }
 
 /** A number at a border, or of any digits, with its point anywhere. */
-export function numeralOf(choices: Choices): string {
+function numeralOf(choices: Choices): string {
   const sign = choices.of(['', '', '-'])
   const near = choices.of(BORDERS) + BigInt(choices.below(7)) - 3n
   const digits = choices.of([

@@ -47,7 +47,7 @@ function changed(choices: Choices, text: string): string {
 }
 
 /** The status of a request of a caller who has no plants. */
-export function expectedStatus({ method, url }: Asked): number {
+function expectedStatus({ method, url }: Asked): number {
   let decoded: string[][]
   const [path = '', ...queries] = url.split('?')
   if (/\/(\.|%2e){1,2}$/i.test(path)) return 404

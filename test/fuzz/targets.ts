@@ -4,8 +4,7 @@ import { checkJson, jsonOf } from './json.ts'
 import { askedOf, checkParameters } from './parameters.ts'
 import { checkRequests, requestsOf } from './requests.ts'
 import { targetOf } from './target.ts'
-import { openTestStore } from '../support/stores.ts'
-import { issueToken } from '../support/tokens.ts'
+import { issueTokenIn } from '../support/tokens.ts'
 
 /** How many paths and queries go over one connection, and on how many at a time: more would be shed. */
 const AT_ONCE = 50
@@ -19,10 +18,7 @@ type Fuzz = (inputs: number, seed: number) => Promise<number>
 
 /** Issues the tokens that `fuzzOf` needs. */
 export async function issueTokens(file: string) {
-  const store = await openTestStore({ file })
-  const tokens = { reader: await issueToken(store, 'reader'), writer: await issueToken(store, 'writer') }
-  await store.close()
-  return tokens
+  return { reader: await issueTokenIn({ file }, 'reader'), writer: await issueTokenIn({ file }, 'writer') }
 }
 
 /** What there is to fuzz, by name; the same seed makes the same inputs. @param port of a service that knows the tokens */

@@ -1,6 +1,5 @@
 import t from 'tap'
 import type { components, operations } from '../../service/contract.gen.ts'
-import type { Answer } from '../support/helper.ts'
 import { start } from './client.ts'
 
 type Plant = components['schemas']['Plant']
@@ -56,13 +55,6 @@ t.test('a create can be repeated; with other content it is 409 and changes nothi
   t.strictSame(await list(), plants, 'nothing has changed')
 })
 
-t.test('a name and a tag are stored exactly', async (t) => {
-  const { create, list } = await newCaller()
-  const plants = [' Rose ', 'rose\n', 'e\u0301', '\u00e9', '🌱'].map((text) => ({ name: text, tag: text }))
-  for (const [id, plant] of plants.entries()) t.strictSame((await create(id, plant)).data, plant)
-  t.strictSame(await list(), plants)
-})
-
 t.test('50 simultaneous creates of one id create one plant', async (t) => {
   const { create, list } = await newCaller()
   const names = Array.from({ length: 50 }, (_, index) => `name ${index % 5}`)
@@ -73,29 +65,6 @@ t.test('50 simultaneous creates of one id create one plant', async (t) => {
     names.map((name) => (name === stored?.name ? 200 : 409)),
   )
   t.strictSame(await list(), [stored])
-})
-
-t.test("another caller's plant and an unknown id get the same 404, byte for byte", async (t) => {
-  const [owner, other] = [await newCaller(), await newCaller()]
-  await owner.create(7, { name: 'Rose' })
-  const unlike = ({ status, text, headers: { date: _date, 'x-request-id': _id, ...headers } }: Answer) => ({
-    status,
-    text,
-    headers,
-  })
-  const [foreign, none] = [await other.ask('DELETE', '/plants/7'), await other.ask('DELETE', '/plants/8')]
-  t.equal(foreign.status, 404)
-  t.strictSame(unlike(foreign), unlike(none))
-  t.strictSame(await owner.list(), [{ name: 'Rose' }])
-})
-
-t.test('two callers may use the same id, and see and delete only their own plant', async (t) => {
-  const [one, two] = [await newCaller(), await newCaller()]
-  t.equal((await one.create(7, { name: 'one' })).response.status, 200)
-  t.equal((await two.create(7, { name: 'two' })).response.status, 200)
-  t.strictSame(await one.list(), [{ name: 'one' }])
-  t.equal(await one.remove(7), 204)
-  t.strictSame(await two.list(), [{ name: 'two' }])
 })
 
 t.test('the list is in ascending order of ids, and Link leads through all pages', async (t) => {
@@ -129,30 +98,9 @@ t.test('a cursor works with and without limit, and after the last plant', async 
   for (const each of invalid) t.equal((await ask('GET', `/plants?cursor=${each}`)).status, 400, each)
 })
 
-t.test("a cursor gives no access to another caller's plants", async (t) => {
-  const [owner, other] = [await newCaller(), await newCaller()]
-  for (const id of [1, 2]) await owner.create(id, { name: 'secret' })
-  const [, cursor = ''] = /cursor=(.*)/.exec((await owner.next({ limit: 1 })) ?? '') ?? []
-  t.equal(cursor.length, 11)
-  t.strictSame(await other.list({ cursor }), [])
-})
-
 t.test('a name has a character that is not white space, of whatever script', async (t) => {
   const { create } = await newCaller()
-  const blank = [
-    ' ',
-    '\t',
-    '\u001c',
-    '\u0085',
-    '\u00a0',
-    '\u1680',
-    '\u2003',
-    '\u2028',
-    '\u202f',
-    '\u205f',
-    '\u3000',
-    '\ufeff',
-  ]
+  const blank = Array.from(' \t\u001c\u0085\u00a0\u1680\u2003\u2028\u202f\u205f\u3000\ufeff')
   for (const each of [...blank, blank.join('')]) {
     const { error, response } = await create(7, { name: each })
     t.equal(response.status, 400, encodeURIComponent(each))

@@ -14,7 +14,6 @@ import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
 import { readResponses } from './responses.ts'
 import { product as own } from './product/product.ts'
-import { withCheckedResults } from './results.ts'
 import { openTestStore, type TestStore } from './stores.ts'
 import { issueTokenOf } from './tokens.ts'
 
@@ -67,7 +66,7 @@ export async function build(
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
   const app = await buildApp({
-    product: withCheckedResults(product),
+    product,
     config,
     store,
     log: pino({ level: config.LOG_LEVEL }, lines),

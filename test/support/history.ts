@@ -144,11 +144,6 @@ export function toKey(id: number): string {
   return `é${String(id + 100_000).padStart(7, '0')}`
 }
 
-/** The id of a note. */
-export function fromKey(key: string): number {
-  return Number(key.slice(1)) - 100_000
-}
-
 function toCall(request: Request): Call {
   const path = `/${request.collection}`
   if (request.kind === 'list') return { path }

@@ -3,8 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { inspect, Ledger, listItems, work } from './ledger.ts'
 import { MAIN, start, startService } from './process.ts'
-import { openTestStore } from './stores.ts'
-import { issueToken } from './tokens.ts'
+import { issueTokenIn } from './tokens.ts'
 
 /**
  * Kills a service while clients write, or while it starts, again and again, and checks its database each time.
@@ -12,9 +11,7 @@ import { issueToken } from './tokens.ts'
  */
 export async function killAgainAndAgain(t: Test, kills: number): Promise<Ledger> {
   const file = `${t.testdir()}/plants.db`
-  const store = await openTestStore({ file })
-  const token = await issueToken(store, 'joe')
-  await store.close()
+  const token = await issueTokenIn({ file })
   const environment = { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', LOG_LEVEL: 'info' }
   const ledger = new Ledger()
   for (let kill = 0; kill < kills; kill++) {

@@ -1,6 +1,6 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { isObject } from '../../service/engine/contract/validation.ts'
+import { isObject } from '../../service/engine/contract/assertions.ts'
 import { fields } from './fields.ts'
 
 export { fields, isObject }

@@ -32,7 +32,7 @@ export async function openTestStore(
 }
 
 /** Adds the methods of its collections to an open store. */
-export function collectionsOf(store: Store): TestStore {
+function collectionsOf(store: Store): TestStore {
   const plants = makeCollection<Plant>(store, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
   return Object.assign(store, {
     notes: makeCollection<Note, string>(store, 'notes', toNote),

@@ -3,6 +3,7 @@ import type { Store } from '../../service/engine/store/store.ts'
 import type { Product } from '../../service/engine/index.ts'
 import type { Service } from './helper.ts'
 import { product as own } from './product/product.ts'
+import { openTestStore } from './stores.ts'
 
 /** The beginning of the tokens. */
 export const PREFIX = own.tokenPrefix
@@ -15,6 +16,12 @@ type TokenOptions = Parameters<typeof createToken> extends [unknown, ...infer Op
 /** Issues an access token of the tests' product. @param options the parameters of `createToken` after the prefix */
 export function issueToken(store: Store, ...options: TokenOptions): Promise<string> {
   return issueTokenOf(own, store, ...options)
+}
+
+/** Issues an access token of the tests' product in a database that no store has open, or that several may have. */
+export async function issueTokenIn(database: Parameters<typeof openTestStore>[0], caller = 'joe'): Promise<string> {
+  const store = await openTestStore(database)
+  return issueToken(store, caller).finally(() => store.close())
 }
 
 /** Issues an access token of a product. */

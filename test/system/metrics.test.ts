@@ -7,8 +7,7 @@ import { alertTests } from '../support/alerts.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
 import { need } from './programs.ts'
-import { openTestStore } from '../support/stores.ts'
-import { issueToken } from '../support/tokens.ts'
+import { issueTokenIn } from '../support/tokens.ts'
 
 need('promtool', 'prometheus')
 const RULES = 'deploy/alerts.yaml'
@@ -20,11 +19,9 @@ function promtool(words: readonly string[], input = '') {
 
 /** The metrics of a service that has had requests of all kinds. */
 async function metricsOf(t: Test, database: { file: string } | { url: string }): Promise<string> {
-  const store = await openTestStore(database)
-  const token = await issueToken(store, 'joe')
-  await store.close()
+  const token = await issueTokenIn(database)
   const DATABASE_URL = 'file' in database ? `sqlite:${database.file}` : database.url
-  const { port, adminPort } = await startService(t, { DATABASE_URL, NODE_ENV: 'production' })
+  const { port, adminPort } = await startService(t, { DATABASE_URL })
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
   const url = `http://127.0.0.1:${port}/plants`
   await fetch(url, { method: 'POST', headers, body: '{"id":1,"name":"x"}' })

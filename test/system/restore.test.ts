@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { basename } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { run } from '../support/process.ts'
+import { program, run } from '../support/process.ts'
 import { eventually } from '../support/project.ts'
 import { prepareReplacement, type Replacement, storeIn } from '../support/replacement.ts'
 import { need } from './programs.ts'
@@ -21,16 +21,7 @@ const CALLS = ['openat', 'pwrite64', 'fsync,fdatasync', 'ftruncate', 'unlink', '
 function restore({ folder, left, backup }: Replacement, name: string, strace: (data: string) => string[]) {
   const data = `${folder}/${name}`
   cpSync(left, data, { recursive: true })
-  const node = [
-    'env',
-    '-u',
-    'NODE_OPTIONS',
-    process.execPath,
-    'test/support/product/backup.ts',
-    'restore',
-    backup,
-    '--replace',
-  ]
+  const node = program('backup', 'restore', backup, '--replace')
   const ended = run([...strace(data), ...node], { DATABASE_URL: `sqlite:${data}/plants.db`, NODE_V8_COVERAGE: '' })
   return ended.then((ended) => ({ ...ended, data }))
 }

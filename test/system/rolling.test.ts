@@ -1,12 +1,11 @@
 // Rolling restarts under load, behind each gateway of deploy/, on a machine that is busy, with stalls of two seconds.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { openTestStore } from '../support/stores.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { run, start, startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { startHaproxy, startNginx, type Upstream } from './gateways.ts'
-import { issueToken } from '../support/tokens.ts'
+import { issueTokenIn } from '../support/tokens.ts'
 import type { Answers } from './load.ts'
 
 t.setTimeout(400_000)
@@ -27,13 +26,10 @@ for (const [name, startGateway] of Object.entries(gateways)) {
   t.test(`of ${REQUESTS} requests none fails while both replicas behind ${name} are restarted`, async (t) => {
     const server = await startPostgres(t)
     const url = await server.createDatabase()
-    const store = await openTestStore({ url })
-    const tokens = await Promise.all(Array.from({ length: CLIENTS }, (_, index) => issueToken(store, `client${index}`)))
-    await store.close()
+    const tokens = await Array.fromAsync({ length: CLIENTS }, (_, at) => issueTokenIn({ url }, `client${at}`))
     const launch = (port: number, adminPort: number) =>
       startService(t, {
         DATABASE_URL: url,
-        NODE_ENV: 'production',
         PORT: String(port),
         ADMIN_PORT: String(adminPort),
         DRAIN_DELAY: String(DRAIN_DELAY),

@@ -25,21 +25,18 @@ export type CheckToken = (token: string) => Verdict | Promise<Verdict>
 export const TOKEN_TTL = 3000
 const MAX_TOKENS = 10_000
 
-interface GuardOptions extends Pick<Extensions, 'guards'> {
-  /** The protection space that the challenges name (RFC 9110, section 11.5). */
-  readonly realm: string
-  /** Seconds that a guard of the product may take. */
-  readonly timeout: number
-  /** For the tokens that the service issues. */
-  readonly checkAccessToken: CheckToken
-  /** For the tokens of an identity provider, if there is one. */
-  readonly checkJwt?: CheckToken | undefined
-}
-
-/** Makes the guards of the contract's security schemes: the product's, or those for tokens. */
+/**
+ * Makes the guards of the contract's security schemes: the product's, or those for tokens.
+ * @param realm the protection space that the challenges name (RFC 9110, section 11.5)
+ * @param guards the product's, which may take so many seconds
+ * @param checkJwt for the tokens of an identity provider, if there is one
+ */
 export async function buildGuards(
   app: FastifyInstance,
-  { realm, timeout, guards = {}, checkAccessToken, checkJwt = checkAccessToken }: GuardOptions,
+  realm: string,
+  { guards = {}, timeout }: Pick<Extensions, 'guards'> & { readonly timeout: number },
+  checkAccessToken: CheckToken,
+  checkJwt = checkAccessToken,
 ): Promise<MakeGuard> {
   app.decorateRequest('verdict', undefined)
   await app.register(bearerAuth, {
@@ -99,9 +96,7 @@ function credentialsOf({ raw, query }: FastifyRequest, { in: place, key }: Secur
 /** What a store can keep, and people can read in a log. */
 export const CALLER = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 
-const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in time, try again later', {
-  'retry-after': '1',
-})
+const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in time', { 'retry-after': '1' })
 
 /** Makes the check of a product's guard. Its caller is the one that the guard names. @param timeout in seconds */
 function asker({ name, type, in: place, challenge }: SecurityScheme, guard: ProductGuard, timeout: number): Check {

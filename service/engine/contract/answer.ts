@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
 import { bodyKind, findType } from './bodies.ts'
-import { findStatus } from './errors.ts'
-import type { Validators } from './validation.ts'
+import { findStatus } from './error-forms.ts'
+import type { Check, Validators } from './validation.ts'
 import { reportFault } from '../http/error-answers.ts'
 import { exactJson, JsonText } from '../http/json.ts'
 
@@ -19,67 +19,52 @@ export interface Answer {
 
 /** Sends the answer of a method. @throws {Error} if the contract does not allow it */
 type Send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => FastifyReply | Promise<FastifyReply>
-type Written = { readonly text?: string; readonly fault?: string | undefined }
-type Write = (body: unknown) => Written
 
-/** Makes the function that sends the answers of an operation. @param validators returns the validators of responses */
-export function answerSender({ id, responses }: Operation, validators: () => Validators): Send {
-  const forms = new Map<string, Form>()
+/** How the bodies of one status and media type are checked and written. */
+interface Content {
+  readonly mediaType: string
+  readonly kind: ReturnType<typeof bodyKind>
+  readonly check: Check
+}
+
+/** Makes the function that sends the answers of an operation. @param validators of responses */
+export function answerSender({ id, responses }: Operation, validators: Validators): Send {
+  const known = new Map<string, Content | null>()
   const fail = (status: number, fault: string) => new Error(`the method ${id} answered ${status} with ${fault}`)
 
   return (request, reply, { status, headers, type, body }) => {
     const key = type === undefined ? String(status) : `${status} ${type}`
-    let form = forms.get(key)
-    if (form === undefined) forms.set(key, (form = findForm(status, type)))
-    const { mediaType, kind, write } = form
+    let content = known.get(key)
+    if (content === undefined) known.set(key, (content = contentOf(status, type)))
     const send = (payload?: unknown) => {
       for (const name in headers) if (headers[name] !== undefined) reply.header(name, String(headers[name]))
       return reply.code(status).serializer(String).send(payload) // Without a serializer, Fastify would add a charset.
     }
-    if (mediaType === undefined && body === undefined) return send()
-    if (mediaType === undefined) throw fail(status, 'a body that the contract does not declare')
+    if (content === null && body === undefined) return send()
+    if (content === null) throw fail(status, 'a body that the contract does not declare')
 
+    const { mediaType, kind, check } = content
     reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
     if (body instanceof JsonText && kind !== 'bytes') return send(body.text)
     if (isIterable(body)) return startStream(request, body, kind === 'json' ? jsonArray : (pieces) => pieces).then(send)
     if (body instanceof Uint8Array) return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
     if (kind === 'bytes') throw fail(status, 'a body that is not bytes')
-    const { text = '', fault } = write(body)
-    if (fault !== undefined) throw fail(status, `a body that does not fit the contract: ${fault}`)
-    return send(text)
+    const { fault, value } = body === undefined ? { fault: 'it is missing' } : check(body)
+    const misfit = fault ?? (kind === 'text' && typeof value !== 'string' ? 'it is not a text' : undefined)
+    if (misfit !== undefined) throw fail(status, `a body that does not fit the contract: ${misfit}`)
+    return send(kind === 'text' ? value : exactJson(value))
   }
 
-  function findForm(status: number, type: string | undefined): Form {
+  /** @returns null if the contract declares no body */
+  function contentOf(status: number, type: string | undefined): Content | null {
     const response = responses[findStatus(responses, status) ?? '']
     if (response === undefined) throw fail(status, 'a status that the contract does not declare')
-    const mediaType = type ?? Object.keys(response)[0]
-    const key = findType(response, mediaType ?? '')
-    const schema = response[key ?? '']
-    if (mediaType === undefined || key === undefined || schema === undefined) return { write: () => ({}) }
+    const mediaType = type ?? Object.keys(response)[0] ?? ''
+    const key = findType(response, mediaType)
+    if (key === undefined) return null
     if (mediaType.endsWith('*')) throw fail(status, `no media type of ${mediaType}`)
-    const kind = bodyKind(key)
-    let write: Write | undefined // made when it is needed: a list is written by the store
-    const make = () => (write ??= writer(schema, kind === 'text', validators()))
-    return { mediaType, kind, write: (body) => make()(body) }
-  }
-}
-
-/** How the bodies of one status and media type are written; without a media type if the contract declares no body. */
-interface Form {
-  readonly mediaType?: string
-  readonly kind?: ReturnType<typeof bodyKind>
-  readonly write: Write
-}
-
-/** Makes the function that checks and writes a body. */
-function writer(id: string | null, isText: boolean, validators: Validators): Write {
-  const validate = validators.compile('body', id === null ? true : { $ref: id })
-  return (body) => {
-    if (body === undefined) return { fault: 'it is missing' }
-    const { fault, value } = validate(body)
-    if (fault !== undefined) return { fault }
-    if (!isText) return { text: exactJson(value) }
-    return typeof value === 'string' ? { text: value } : { fault: 'it is not a text' }
+    const schema = response[key] ?? null
+    return { mediaType, kind: bodyKind(key), check: validators.compile('body', schema === null || { $ref: schema }) }
   }
 }
 

@@ -4,10 +4,10 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Body, Media, Operation } from './compiled.ts'
 import { formReader } from './forms.ts'
-import { parseJsonBody, parseText, TOO_LONG } from './parsing.ts'
+import { parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
-import type { Parsed } from '../http/json.ts'
 import { countHeader } from '../http/request-rules.ts'
+import { parseSent } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
 declare module 'fastify' {
@@ -54,7 +54,7 @@ export async function addBodyParsers(app: FastifyInstance, operations: readonly 
     const kind = bodyKind(type)
     if (kind === 'bytes') return payload
     const bytes = await readBytes(payload, content[type]?.limit ?? 0)
-    if (kind === 'json') return bytes.length === 0 ? undefined : parseJsonBody(bytes)
+    if (kind === 'json') return bytes.length === 0 ? undefined : parseSent(bytes)
     return parseText(bytes)
   }
   const types = new Set(operations.flatMap(({ body }) => Object.keys(body?.content ?? {})))
@@ -127,13 +127,13 @@ export function bodyReader({ required, content }: Body, validators: Validators):
 
 function mediaReader(kind: unknown, media: Media, validators: Validators): (request: FastifyRequest) => unknown {
   if (kind === 'bytes') return ({ body }) => limitBytes(body as Readable, media.limit)
-  const validate = validators.compile('body', media.schema === null ? true : { $ref: media.schema })
-  const check = ({ exact, plain }: Parsed): unknown => {
-    const { fault, value } = validate(exact, plain)
+  const validate = validators.compile('body', media.schema === null || { $ref: media.schema })
+  const check = (body: unknown): unknown => {
+    const { fault, value } = validate(body)
     if (fault !== undefined) throw new HttpError(400, fault)
     return value
   }
-  if (kind !== 'form' && kind !== 'pairs') return ({ body }) => check(body as Parsed)
+  if (kind !== 'form' && kind !== 'pairs') return ({ body }) => check(body)
   const readForm = formReader(media, kind === 'form', validators)
   return async (request) => check(await readForm(request))
 }

@@ -1,5 +1,7 @@
 // The types of a compiled contract: `npm run generate` writes it as plain values, so that a start need not parse YAML.
 
+import type { NumberRule } from './numbers.ts'
+
 export interface Compiled {
   readonly title: string
   /** The SHA-256 of each file of the contract, by its path relative to the folder of the main file. */
@@ -27,8 +29,34 @@ export interface CompiledContract<Components = unknown, Operations = unknown, Sc
   readonly types?: { readonly components: Components; readonly operations: Operations; readonly schemes: Schemes }
 }
 
-/** A JSON Schema with the keywords of validation.ts. */
-export type Schema = Readonly<Record<string, unknown>> | boolean
+type Some<Names extends string, Value> = { readonly [_ in Names]?: Value }
+type Single = 'not' | 'if' | 'then' | 'else' | 'propertyNames' | 'contains' | 'items' | Rest
+type Rest = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems'
+
+/** A JSON Schema as schemas.ts compiles it: the keywords of evaluation.ts, and those of assertions.ts. */
+export interface Keywords
+  extends
+    Some<Single, Schema>,
+    Some<'allOf' | 'anyOf' | 'oneOf' | 'prefixItems', readonly Schema[]>,
+    Some<'properties' | 'patternProperties' | 'dependentSchemas', Readonly<Record<string, Schema>>>,
+    Some<`${'min' | 'max'}${'Length' | 'Items' | 'Properties' | 'Contains'}`, number>,
+    Some<'$ref' | 'pattern' | 'format' | 'description', string> {
+  readonly type?: string | readonly string[]
+  /** What JSON Schema says of numbers, as one keyword. */
+  readonly number?: NumberRule
+  readonly file?: BytesRule
+  /** The allowed values as JSON, which can hold an int64. */
+  readonly enum?: readonly string[]
+  readonly const?: readonly string[]
+  readonly required?: readonly string[]
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>
+  readonly uniqueItems?: boolean
+  /** The JSON of the default of each member that may be absent. */
+  readonly defaults?: Readonly<Record<string, string>>
+  /** Whether the value is for the other side only: `readOnly` in a request, `writeOnly` in a response. */
+  readonly hidden?: true
+}
+export type Schema = Keywords | boolean
 
 export interface Operation {
   readonly id: string

@@ -1,17 +1,16 @@
 // Forms: reads their fields and files by the types of the contract.
 import type { FastifyRequest } from 'fastify'
 import type { Field, Media } from './compiled.ts'
-import { decodePair, meaningsOf, pairsOf, readText } from './parameters.ts'
-import { asIs, parseJsonBody, parseText, TOO_LONG } from './parsing.ts'
-import { isObject, type Validators } from './validation.ts'
-import type { Parsed } from '../http/json.ts'
+import { decodePair, orRefuse, pairsOf, parseText, type Sent, TOO_LONG, valueReader } from './parsing.ts'
+import type { Validators } from './validation.ts'
+import { parseSent } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
 /** The most fields of a form that is written as a query. The parser of forms in parts has the same bound. */
 const MAX_FIELDS = 1000
 
-/** What was sent for each field: texts to parse, or values. */
-type Form = Map<string, (string | Parsed)[]>
+/** What was sent for each field. */
+type Form = Map<string, Sent[]>
 type Fields = NonNullable<Media['fields']>
 
 /**
@@ -20,66 +19,34 @@ type Fields = NonNullable<Media['fields']>
  * @throws {HttpError} 400 for what is malformed or repeated, 413 for what is too long or too many
  */
 export function formReader({ fields = {}, others, limit }: Media, isMultipart: boolean, validators: Validators) {
-  const readers = new Map(Object.entries(fields).map(([name, field]) => [name, fieldReader(field, validators)]))
-  const readAny = fieldReader(others ?? { types: [], list: null }, validators)
-  return async (request: FastifyRequest): Promise<Parsed> => {
-    const form = isMultipart ? await readParts(request, limit, fields) : readPairs(request.body as Parsed, fields)
+  const readerOf = (field: Field) => {
+    const schema = field.schema === undefined || { $ref: field.schema }
+    return { list: field.list, read: valueReader(field, (value) => validators.isValid(schema, value)) }
+  }
+  const readers = new Map(Object.entries(fields).map(([name, field]) => [name, readerOf(field)]))
+  const other = readerOf(others ?? { types: [], list: null })
+  return async (request: FastifyRequest): Promise<object> => {
+    const form = isMultipart ? await readParts(request, limit, fields) : readPairs(String(request.body), fields)
     const values = [...form].map(([name, sent]) => {
-      const read = readers.get(name) ?? readAny
+      const { list, read } = readers.get(name) ?? other
       if (name === '__proto__') throw new HttpError(400, 'body must not have the property __proto__')
-      if (sent.length > 1 && !read.isList) throw repeated(name)
+      if (sent.length > 1 && list === null) throw repeated(name)
       return [name, read(sent)] as const
     })
-    const collect = (key: keyof Parsed) => Object.fromEntries(values.map(([name, each]) => [name, valueOf(each, key)]))
-    return { exact: collect('exact'), plain: collect('plain') }
-  }
-}
-
-/** Makes the function that reads what was sent for a field: the first meaning that its schema allows. */
-function fieldReader(field: Field, validators: Validators) {
-  const { types, list, schema } = field
-  const only = schema === undefined ? undefined : { $ref: schema }
-  const isValid = (value: unknown) => only === undefined || validators.validator(only)(value)
-  const readPart = (part: string | Parsed): Parsed => {
-    if (typeof part !== 'string') return part
-    return (types.includes('object') ? readObject(part) : undefined) ?? asIs(readText(part, types))
-  }
-  const read = (sent: readonly (string | Parsed)[]) => {
-    const texts = sent.map((part) => (typeof part === 'string' ? asIs(part) : part))
-    const meanings = meaningsOf(field, sent.map(readPart), texts)
-    return meanings.find((each) => isValid(valueOf(each, 'exact'))) ?? meanings[0] ?? []
-  }
-  return Object.assign(read, { isList: list !== null })
-}
-
-function valueOf(meaning: Parsed | readonly Parsed[], key: keyof Parsed): unknown {
-  return 'map' in meaning ? meaning.map((each) => each[key]) : meaning[key]
-}
-
-/** An object is sent as JSON (OpenAPI 3.1.0, section 4.8.15.1.1, `contentType`). */
-function readObject(text: string): Parsed | undefined {
-  try {
-    const parsed = parseJsonBody(Buffer.from(text))
-    return isObject(parsed.exact) ? parsed : undefined
-  } catch {
-    return undefined
+    return Object.fromEntries(values)
   }
 }
 
 /** Reads a form that is written as a query. */
-function readPairs({ plain }: Parsed, fields: Fields): Form {
-  const text = String(plain)
+function readPairs(text: string, fields: Fields): Form {
   if (text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS) throw TOO_LONG
-  try {
-    const pairs = [...pairsOf(text)].map(([name, values]): [string, string[]] => {
+  const read = () =>
+    [...pairsOf(text)].map(([name, values]): [string, string[]] => {
       if (!Object.hasOwn(fields, name) || fields[name]?.list !== 'commas') return [name, values.map(decodePair)]
       if (values.length > 1) throw repeated(name)
       return [name, String(values[0]).split(',').map(decodePair)]
     })
-    return new Map(pairs)
-  } catch (error) {
-    throw error instanceof HttpError ? error : new HttpError(400, 'The form must be UTF-8 in percent-encoding')
-  }
+  return new Map(orRefuse(read, 'The form must be UTF-8 in percent-encoding'))
 }
 
 const repeated = (name: string) => new HttpError(400, `body/${name} must not be repeated`)
@@ -88,7 +55,7 @@ const repeated = (name: string) => new HttpError(400, `body/${name} must not be 
 async function readParts(request: FastifyRequest, limit: number, fields: Fields): Promise<Form> {
   const form: Form = new Map()
   let size = 0
-  const add = (name: string, value: string | Parsed, length: number) => {
+  const add = (name: string, value: Sent, length: number) => {
     if ((size += length + name.length) > limit) throw TOO_LONG
     form.set(name, [...(form.get(name) ?? []), value])
   }
@@ -100,9 +67,9 @@ async function readParts(request: FastifyRequest, limit: number, fields: Fields)
       const isFile = Object.hasOwn(fields, part.fieldname) && fields[part.fieldname]?.types.includes('file') === true
       const bytes = await part.toBuffer()
       const isJson = !isFile && mimetype === 'application/json'
-      if (isJson) add(part.fieldname, parseJsonBody(bytes), bytes.length)
-      else if (filename === undefined) add(part.fieldname, String(parseText(bytes).plain), bytes.length)
-      else add(part.fieldname, asIs(new File([new Uint8Array(bytes)], filename, { type: mimetype })), bytes.length)
+      if (isJson) add(part.fieldname, { value: parseSent(bytes) }, bytes.length)
+      else if (filename === undefined) add(part.fieldname, parseText(bytes), bytes.length)
+      else add(part.fieldname, { value: new File([new Uint8Array(bytes)], filename, { type: mimetype }) }, bytes.length)
     }
   } catch (error) {
     if (error instanceof HttpError) throw error

@@ -1,5 +1,4 @@
 // The keyword `number` of compiled schemas: the types of numbers, exact to 64 bits, and their bounds.
-import type { DataValidateFunction } from 'ajv/dist/types/index.js'
 
 /** A number as `parseJson` has it: a symbol is a fraction that a `number` can't tell from an integer. */
 type Numeric = number | bigint | symbol
@@ -30,16 +29,13 @@ export const BOUNDS: Readonly<
   multipleOf: ['a multiple of', (data, divisor) => isMultiple(String(data), String(divisor))],
 }
 
-/**
- * Compiles the keyword `number`. It replaces Ajv's keywords for numbers, and `type` where a number is allowed: they do not
- * support `bigint`, and say that 19.99 is not a multiple of 0.01.
- */
-export function compileNumber({ types, bounds }: NumberRule): DataValidateFunction {
+/** Makes the check of the keyword `number`. It stands for the keywords of numbers, and for `type` where a number is allowed. */
+export function numberCheck({ types, bounds }: NumberRule): (data: unknown) => boolean {
   const checks = Object.entries(bounds).map(([key, digits]) => {
     const bound = /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits)
     return (data: number | bigint) => BOUNDS[key]?.[1](data, bound)
   })
-  return (data: unknown) => {
+  return (data) => {
     if (types?.some((type) => isOfType(data, type)) === false) return false
     if (!isNumber(data)) return true
     const value = typeof data === 'symbol' ? Number(data.description) : data
@@ -51,7 +47,8 @@ export function isNumber(data: unknown): data is Numeric {
   return typeof data === 'number' || typeof data === 'bigint' || typeof data === 'symbol'
 }
 
-function isOfType(data: unknown, type: string): boolean {
+/** Whether a value is of a type of JSON Schema, or of int64 or int32. */
+export function isOfType(data: unknown, type: string): boolean {
   const range = RANGES[type]
   if (!isNumber(data)) return type === (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
   if (range === undefined) return type === 'number' && (typeof data !== 'number' || Number.isFinite(data))
@@ -66,6 +63,19 @@ export const isInt64 = (rule: Pick<NumberRule, 'types'> | undefined) => rule?.ty
 /** @returns undefined for a value that is no int64 */
 export function toInt64(value: unknown): bigint | undefined {
   return isInteger(value) && isOfType(value, 'int64') ? BigInt(value) : undefined
+}
+
+/** Rounds each number in a value to a double. @returns the value */
+export function rounded(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null) {
+    for (const key of Object.keys(value)) {
+      const part: unknown = Reflect.get(value, key)
+      const number = rounded(part)
+      if (number !== part) Reflect.set(value, key, number)
+    }
+  }
+  if (typeof value === 'symbol') return Number(value.description)
+  return typeof value === 'bigint' ? Number(value) : value
 }
 
 /** The JSON text of a number with all its digits: the same text for a `number` and a `bigint` that are equal. */

@@ -1,29 +1,84 @@
-// Parses the bytes of a body, or of a part of a form.
-import { type Parsed, parseTwice, STRICT_UTF8 } from '../http/json.ts'
+// Parses texts that stand for values.
+import { isObject } from './assertions.ts'
+import type { Reading } from './compiled.ts'
+import { parseJson, STRICT_UTF8 } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
 export const TOO_LONG = new HttpError(413, 'The body is too long')
 
-/** A value that has no numbers to round. */
-export const asIs = (value: unknown): Parsed => ({ exact: value, plain: value })
-
-/** Parses JSON. @throws {HttpError} */
-export function parseJsonBody(bytes: Buffer): Parsed {
-  const rules =
-    'no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
-  // One message for every fault: the messages of V8 quote the body.
-  return parseWith(parseTwice, bytes, `The body must be JSON in UTF-8, with ${rules}`)
-}
-
 /** @throws {HttpError} if the bytes are not UTF-8 */
-export function parseText(bytes: Buffer): Parsed {
-  return asIs(parseWith((each) => STRICT_UTF8.decode(each), bytes, 'The body must be text in UTF-8'))
+export function parseText(bytes: Buffer): string {
+  return orRefuse(() => STRICT_UTF8.decode(bytes), 'The body must be text in UTF-8')
 }
 
-function parseWith<Value>(parse: (bytes: Buffer) => Value, bytes: Buffer, message: string): Value {
+/** @throws {HttpError} 400 in place of any other error */
+export function orRefuse<Value>(parse: () => Value, message: string): Value {
   try {
-    return parse(bytes)
-  } catch {
-    throw new HttpError(400, message)
+    return parse()
+  } catch (error) {
+    throw error instanceof HttpError ? error : new HttpError(400, message)
   }
 }
+
+const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
+const INTEGER = /^(0|-?[1-9]\d*)$/
+
+/** By type: a text that is spelled as in JSON becomes a value. Any other text stays one, and the schema refuses it. */
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  int64: (text) => (INTEGER.test(text) ? BigInt(text) : undefined),
+  integer: (text) => (INTEGER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined),
+  number: (text) => (NUMBER.test(text) ? Number(text) : undefined),
+  boolean: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  object: readObject,
+}
+
+/** An object is sent as JSON (OpenAPI 3.1.0, section 4.8.15.1.1, `contentType`). */
+function readObject(text: string): object | undefined {
+  try {
+    const value = parseJson(Buffer.from(text))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What is sent for a parameter or a field: a text to read, or a value. */
+export type Sent = string | { readonly value: unknown }
+
+/**
+ * Makes the function that reads what was sent for a parameter or a field, once or more often. Texts are values of its
+ * types, or texts; where it may be a list, one is a value before it is a list of one. The first of these that is valid counts.
+ */
+export function valueReader({ types, list }: Reading, isValid: (value: unknown) => boolean) {
+  const read = (text: string) => {
+    for (const type of types) {
+      const value = READERS[type]?.(text)
+      if (value !== undefined) return value
+    }
+    return text
+  }
+  return (sent: readonly Sent[]): unknown => {
+    const values = sent.map((each) => (typeof each === 'string' ? read(each) : each.value))
+    if (types.length < 2 && list !== 'either') return list === null ? values[0] : values
+    const texts = sent.map((each) => (typeof each === 'string' ? each : each.value))
+    const ones = list === null || (list === 'either' && sent.length === 1) ? [values[0], texts[0]] : []
+    const meanings = list === null ? ones : [...ones, values, texts]
+    return meanings.find(isValid) ?? meanings[0]
+  }
+}
+
+/** The values in a query, or in a form that is written as one, still encoded, by their decoded names. */
+export function pairsOf(text: string): Map<string, string[]> {
+  const pairs = new Map<string, string[]>()
+  for (const each of text.split('&')) {
+    if (each === '') continue
+    const [name = '', value = ''] = each.split(/=(.*)/s)
+    const known = pairs.get(decodePair(name))
+    if (known) known.push(value)
+    else pairs.set(decodePair(name), [value])
+  }
+  return pairs
+}
+
+/** @throws {URIError} for what is not UTF-8 in percent-encoding */
+export const decodePair = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))

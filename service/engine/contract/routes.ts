@@ -4,7 +4,7 @@ import { type Answer, answerSender } from './answer.ts'
 import { addBodyParsers, bodyReader } from './bodies.ts'
 import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
-import { errorWriter } from './errors.ts'
+import { errorWriter } from './error-forms.ts'
 import { parametersReader, routerName } from './parameters.ts'
 import { Validators } from './validation.ts'
 import './skip-document-check.ts'
@@ -44,7 +44,7 @@ export async function addRoutes(
 
   await addBodyParsers(app, operations)
   const requests = new Validators(schemas, 'request', product.formats)
-  let responses: Validators | undefined
+  const responses = new Validators(schemas, 'response', product.formats)
   const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
     const run = methods.get(id) ?? answer501(id, services)
@@ -53,7 +53,7 @@ export async function addRoutes(
     const readHeaders = parametersReader(parameters, 'header', requests)
     const readBody = body === null ? () => undefined : bodyReader(body, requests)
     const isRanged = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
-    const send = answerSender(operation, () => (responses ??= new Validators(schemas, 'response', product.formats)))
+    const send = answerSender(operation, responses)
     return {
       method,
       url: routerPath(path),

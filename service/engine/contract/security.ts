@@ -75,14 +75,12 @@ export function requireCaller(
   makeGuard: MakeGuard,
   onRefused: (reason: Refusal) => void = () => undefined,
 ): onRequestHookHandler {
-  const guarded = alternatives
-    .filter(({ length }) => length > 0)
-    .map((all) => all.map(({ scheme, scopes }) => ({ scopes, guard: makeGuard(scheme) })))
-  const guards = guarded.flat().map(({ guard }) => guard)
-  const isOpen = guarded.length === 0 || guarded.length < alternatives.length
+  const guarded = alternatives.map((all) => all.map(({ scheme, scopes }) => ({ scopes, guard: makeGuard(scheme) })))
+  const requirements = guarded.flat()
+  const isOpen = guarded.length === 0 || guarded.some(({ length }) => length === 0)
 
   return (request, reply, done) => {
-    const verdicts = guards.map((guard) => guard.check(request, reply))
+    const verdicts = requirements.map(({ guard }) => guard.check(request, reply))
     // Usually all tokens are cached. To wait for promises would cost more than the checks.
     const settled = verdicts.filter((each): each is Verdict => !(each instanceof Promise))
     if (settled.length === verdicts.length) {
@@ -94,14 +92,22 @@ export function requireCaller(
     }
   }
 
-  /** @param verdicts of all guards, in order. They are removed @throws {HttpError} 401, 403, or the error of a guard */
-  function findCaller(verdicts: Checked[]): string {
+  /** @param verdicts on all requirements, in order @throws {HttpError} 401, 403, or the error of a guard */
+  function findCaller(verdicts: readonly Checked[]): string {
     const refusals: Refused[] = []
+    let at = 0
     for (const all of guarded) {
-      const { caller, refused } = combine(all, verdicts)
-      if (refused === undefined) return caller
-      refusals.push(refused)
+      const callers: string[] = []
+      for (const { guard, scopes } of all) {
+        const verdict = verdicts[at++] ?? { refused: 'missing' }
+        if ('error' in verdict) throw verdict.error
+        if ('refused' in verdict) refusals.push({ reason: verdict.refused, guard, scopes })
+        else if (scopes.every((scope) => verdict.scopes.includes(scope))) callers.push(verdict.caller)
+        else refusals.push({ reason: 'scope', guard, scopes })
+      }
+      if (all.length > 0 && callers.length === all.length) return callers.find((each) => each !== '') ?? ''
     }
+    // Who sends credentials that are not valid must not pass as somebody who sends none.
     const [worst] = refusals.toSorted((a, b) => rank(b) - rank(a))
     if (worst === undefined || (isOpen && worst.reason === 'missing')) return ''
     if (worst.reason !== 'scope') onRefused(worst.reason)
@@ -127,25 +133,6 @@ async function settle(verdict: Verdict | Promise<Verdict>): Promise<Checked> {
 }
 
 const rank = ({ reason }: Refused) => (reason === 'scope' ? 2 : reason === 'missing' ? 0 : 1)
-
-/** Combines the verdicts on all requirements of one alternative. It removes them from `verdicts`. */
-function combine(
-  all: readonly (Pick<Requirement, 'scopes'> & { readonly guard: Guard })[],
-  verdicts: Checked[],
-): { caller: string; refused: Refused | undefined } {
-  let caller = ''
-  const refusals: Refused[] = []
-  for (const { scopes, guard } of all) {
-    const verdict = verdicts.shift() ?? { refused: 'missing' }
-    if ('error' in verdict) throw verdict.error
-    const isLacking = 'caller' in verdict && scopes.some((scope) => !verdict.scopes.includes(scope))
-    const reason = 'refused' in verdict ? verdict.refused : isLacking ? 'scope' : undefined
-    if (reason !== undefined) refusals.push({ reason, guard, scopes })
-    if ('caller' in verdict) caller ||= verdict.caller
-  }
-  // Who sends credentials that are not valid must not pass as somebody who sends none.
-  return { caller, refused: refusals.find((each) => rank(each) === 1) ?? refusals[0] }
-}
 
 /** RFC 6750, section 3.1: the challenge names an error only if the request has credentials. */
 function refusal({ reason, guard: { challenge, isToken }, scopes }: Refused): HttpError {

@@ -1,3 +1,5 @@
+import { HttpError } from '../errors.ts'
+
 declare global {
   interface JSON {
     /** Makes an object that `JSON.stringify` writes as this text: https://github.com/tc39/proposal-json-parse-with-source */
@@ -40,20 +42,23 @@ const INEXACT = /[\d.]{16}|\d[eE]/
  *   in a string or a member name (RFC 7493, section 2.1), a duplicate member name, the name `__proto__`, or a number
  *   beyond the range of a double
  */
-export const parseJson = (bytes: Uint8Array): unknown => parseTwice(bytes).exact
-
-/** A JSON value, as {@link parseJson} returns it, and with all numbers rounded to a `number`. They may be one object. */
-export interface Parsed {
-  readonly exact: unknown
-  readonly plain: unknown
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = STRICT_UTF8.decode(bytes)
+  const value: unknown = JSON.parse(text)
+  if (countColons(text) !== countMembers(value)) throw new SyntaxError('a duplicate member name')
+  return INEXACT.test(text) ? JSON.parse(text, revive) : value
 }
 
-/** Parses a JSON text. @throws {Error} as {@link parseJson} */
-export function parseTwice(bytes: Uint8Array): Parsed {
-  const text = STRICT_UTF8.decode(bytes)
-  const plain: unknown = JSON.parse(text)
-  if (countColons(text) !== countMembers(plain)) throw new SyntaxError('a duplicate member name')
-  return { exact: INEXACT.test(text) ? JSON.parse(text, revive) : plain, plain }
+/** Parses JSON that a client sends. @throws {HttpError} */
+export function parseSent(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes)
+  } catch {
+    const rules =
+      'no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
+    // One message for every fault: the messages of V8 quote the body.
+    throw new HttpError(400, `The body must be JSON in UTF-8, with ${rules}`)
+  }
 }
 
 /** Counts the colons outside of strings in a valid JSON text: there is one for each member. */

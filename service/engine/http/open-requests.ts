@@ -24,6 +24,8 @@ export interface OpenRequest {
   fastify?: { readonly request: FastifyRequest; readonly client: string | undefined }
   /** Whether the request was one too many. */
   isShed?: boolean
+  /** When it was first seen that its response had begun; see slow-readers.ts. */
+  answeredSince?: number
 }
 
 /** The requests that a server is answering: at most one on each connection. */

@@ -11,7 +11,7 @@ import { waitForPrevious } from './pipelining.ts'
 import { makeRefusals } from './refusals.ts'
 import { logWhenClosed } from './request-log.ts'
 import { BAD_TARGET, endsConnection, NO_SUCH_PATH } from './request-rules.ts'
-import { slowReaderCutter } from './slow-readers.ts'
+import { cutSlowReaders } from './slow-readers.ts'
 
 /** Milliseconds between two checks of the timeouts. */
 const CHECK_INTERVAL = 250
@@ -36,25 +36,10 @@ export function makeServer(options: Options) {
   const countShed = shedCounter(log, isMeasured)
   const openRequests = new OpenRequests(countShed)
   const genReqId = requestIds(secret)
-  const { refuseBytes, refuseConnect, refuseTooBusy } = makeRefusals(
-    openRequests,
-    isMeasured ? log : undefined,
-    genReqId,
-    writeError,
-  )
+  const refusals = makeRefusals(openRequests, isMeasured ? log : undefined, genReqId, writeError)
 
   const app: FastifyInstance = Fastify({
-    serverFactory: (route) => {
-      const server = createServer({
-        keepAliveTimeout: milliseconds(config.KEEP_ALIVE_TIMEOUT),
-        requestTimeout: milliseconds(config.REQUEST_TIMEOUT),
-        // Node throws an error if this is longer than requestTimeout.
-        headersTimeout: milliseconds(Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT)),
-        connectionsCheckingInterval: CHECK_INTERVAL,
-        requireHostHeader: false, // Node would answer without a body; checkFraming refuses the request.
-      })
-      return listenTo(server, route)
-    },
+    serverFactory: makeNodeServer,
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request line.
     routerOptions: { maxParamLength: maxHeaderSize },
@@ -70,7 +55,7 @@ export function makeServer(options: Options) {
       startRequest(request, reply)
       answerError(BAD_TARGET, request, reply)
     },
-    clientErrorHandler: (error, socket) => admission.admit(() => refuseBytes(error, socket)),
+    clientErrorHandler: (error, socket) => admission.admit(() => refusals.refuseBytes(error, socket)),
   })
   app.decorate('openRequests', openRequests)
   app.decorate('writeError', writeError)
@@ -79,18 +64,26 @@ export function makeServer(options: Options) {
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
   app.removeAllContentTypeParsers() // only media types of the contract get a parser
 
-  const cutSlowReaders = slowReaderCutter(log, config.ANSWER_TIMEOUT)
-  const timer = setInterval(() => cutSlowReaders(openRequests.all()), CHECK_INTERVAL).unref()
+  const cut = () => cutSlowReaders(openRequests.all(), config.ANSWER_TIMEOUT, log)
+  const timer = setInterval(cut, CHECK_INTERVAL).unref()
   app.addHook('onClose', async () => clearInterval(timer))
   return app
 
-  function listenTo(server: Server, route: (request: IncomingMessage, response: ServerResponse) => void): Server {
+  function makeNodeServer(route: (request: IncomingMessage, response: ServerResponse) => void): Server {
+    const server = createServer({
+      keepAliveTimeout: milliseconds(config.KEEP_ALIVE_TIMEOUT),
+      requestTimeout: milliseconds(config.REQUEST_TIMEOUT),
+      // Node throws an error if this is longer than requestTimeout.
+      headersTimeout: milliseconds(Math.min(config.HEADERS_TIMEOUT, config.REQUEST_TIMEOUT)),
+      connectionsCheckingInterval: CHECK_INTERVAL,
+      requireHostHeader: false, // Node would answer without a body; checkFraming refuses the request.
+    })
     server.maxConnections = maxConnections
     server.maxHeadersCount = 0 // Node would silently drop headers above its count; checkFraming refuses the request.
     server.setTimeout(milliseconds(config.STALL_TIMEOUT))
     // Without a listener, Node would answer the last two events itself, without an Error body.
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, receive)
-    server.on('connect', (request) => admission.admit(() => refuseConnect(request)))
+    server.on('connect', (request) => admission.admit(() => refusals.refuseConnect(request)))
     server.on('drop', () => countShed())
     return server
 
@@ -108,7 +101,7 @@ export function makeServer(options: Options) {
       if (isMeasured) logWhenClosed(log, open)
       admission.admit(
         () => request.socket.writable && route(request, response),
-        () => refuseTooBusy(request, response),
+        () => refusals.refuseTooBusy(request, response),
       )
     }
   }
@@ -127,13 +120,7 @@ const milliseconds = (seconds: number) => Math.round(seconds * 1000)
  * @param path under which the server serves, for the log
  * @throws {StartupError} naming the host and the port
  */
-export async function listen(
-  app: FastifyInstance,
-  host: string,
-  port: number,
-  portName: string,
-  path = '',
-): Promise<void> {
+export async function listen(app: FastifyInstance, host: string, port: number, portName: string, path = '') {
   try {
     const { address } = await lookup(host, { order: 'ipv4first' })
     await app.listen({ host: address, port, listenTextResolver: (origin) => `Server listening at ${origin}${path}` })

@@ -16,46 +16,38 @@ import type { Store } from '../store/store.ts'
  * issues a token, too. In production it prints nothing secret, and nothing at all where only a program reads the output.
  */
 export async function printWelcome(
-  product: Product,
-  config: Config,
+  { name, tokenPrefix }: Product,
+  { DATABASE_URL, DOCS, NODE_ENV }: Config,
   store: Store,
-  app: FastifyInstance,
+  { contract, listeningOrigin }: FastifyInstance,
 ): Promise<void> {
-  const address = clientAddress(app.listeningOrigin)
-  const isProduction = config.NODE_ENV === 'production'
-  if (isTerminal || !isProduction)
-    await printPlaces(product.name, config, store, address + app.contract.prefix, address)
-  if (!isProduction && 'file' in config.DATABASE_URL) {
-    await printDemoToken(product.tokenPrefix, store, address, app.contract)
-  }
+  const isProduction = NODE_ENV === 'production'
+  if (isProduction && !isTerminal) return
+  const address = clientAddress(listeningOrigin)
+  const file = 'file' in DATABASE_URL ? DATABASE_URL.file : undefined
+  // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
+  const isUsual = file === undefined || `sqlite:${file}` === defaultDatabase(name)
+  print(`
+  Data    ${'url' in DATABASE_URL ? `PostgreSQL, ${withoutUser(DATABASE_URL.url)}` : resolve(DATABASE_URL.file)} (${await countItems(store)})
+${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
+  Token   ${isUsual ? '' : `DATABASE_URL='sqlite:${file}' `}npm run token -- issue <name>
+`)
+  const command = easiestCommand(contract, address)
+  if (isProduction || file === undefined || command === undefined || !(await store.isEmpty())) return
+  const { token, stored } = createToken(tokenPrefix, 'demo')
+  await store.addToken(stored)
+  print(`\nA token for the caller "demo". Try:\n\n  ${command.before}`, token, `${command.after}\n\n`)
+  token.fill(0) // so that no core dump holds it
 }
 
-async function printPlaces(name: string, { DATABASE_URL, DOCS }: Config, store: Store, api: string, address: string) {
-  const at = 'file' in DATABASE_URL ? resolve(DATABASE_URL.file) : `PostgreSQL, ${withoutUser(DATABASE_URL.url)}`
-  // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
-  const url = 'file' in DATABASE_URL ? `sqlite:${DATABASE_URL.file}` : ''
-  const setting = ['', defaultDatabase(name)].includes(url) ? '' : `DATABASE_URL='${url}' `
-  // Only the first items are counted: to count all of them may take long.
-  const counts = [...store.tables].map(async ([name, table]) => {
+/** How many items there are in each collection. Only the first ones are counted: to count all of them may take long. */
+async function countItems({ tables }: Store): Promise<string> {
+  const counts = [...tables].map(async ([name, table]) => {
     const some = await table.entries()
     const isMore = some.length > 0 && (await table.entries(some.at(-1))).length > 0
     return `${name}: ${some.length}${isMore ? ' or more' : ''}`
   })
-  print(`
-  Data    ${at} (${(await Promise.all(counts)).join(', ')})
-${api === address ? '' : `  API     ${api}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
-  Token   ${setting}npm run token -- issue <name>
-`)
-}
-
-/** Issues a token for the caller `demo` if the store is empty, and prints a command with it: a request of the contract. */
-async function printDemoToken(prefix: string, store: Store, address: string, contract: Contract): Promise<void> {
-  const command = easiestCommand(contract, address)
-  if (command === undefined || !(await store.isEmpty())) return
-  const { token, stored } = createToken(prefix, 'demo')
-  await store.addToken(stored)
-  print(`\nA token for the caller "demo". Try:\n\n  ${command.before}`, token, `${command.after}\n\n`)
-  token.fill(0) // so that no core dump holds it
+  return (await Promise.all(counts)).join(', ')
 }
 
 /** The options of curl for the credentials of a scheme, before a token. */
@@ -66,13 +58,13 @@ const CREDENTIALS: Readonly<Record<SecurityScheme['in'], (scheme: SecurityScheme
   connection: () => '',
 }
 
-/** The command for the operation that needs a token and the least else; undefined if none needs a token without scopes. */
-function easiestCommand(
-  { operations, product }: Contract,
-  address: string,
-): { before: string; after: string } | undefined {
+/**
+ * The command for the operation that needs a token and the least else, before and after the token. It is a request of the
+ * contract. Undefined if no operation needs a token without scopes.
+ */
+function easiestCommand({ operations, product }: Contract, address: string) {
+  const isEasy = ({ scheme, scopes }: Requirement) => scopes.length === 0 && takesTokens(scheme, product)
   const commands = operations.flatMap(({ method, path, parameters, security }) => {
-    const isEasy = ({ scheme, scopes }: Requirement) => scopes.length === 0 && takesTokens(scheme, product)
     const [{ scheme } = {}] = security.find((each) => each.length === 1 && each.every(isEasy)) ?? []
     if (scheme === undefined || security.some((each) => each.length === 0)) return []
     const before = `curl ${CREDENTIALS[scheme.in](scheme)}`

@@ -7,7 +7,7 @@ import { jwtChecker } from '../../../service/engine/auth/jwt.ts'
 import { readConfig } from '../../../service/engine/config.ts'
 import { build } from '../../support/helper.ts'
 import { AUDIENCE, claimsOf, type Key, makeKey, sign, startIssuer } from '../../support/issuer.ts'
-import { forgedTokens } from '../../support/jwt-forged.ts'
+import { forgedTokens } from './jwt-forged.ts'
 import { program, run } from '../../support/process.ts'
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']

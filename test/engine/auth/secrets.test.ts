@@ -57,7 +57,7 @@ t.test('no token is logged, at any level, in any part of a request', async (t) =
   const token = issued.stdout.trim()
   const wrong = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
   for (const each of [token, wrong]) {
-    const headers = { 'X-Request-Id': each, Referer: each, Cookie: each }
+    const headers = { 'X-Request-Id': `a.${each}`, Referer: each, Cookie: each }
     await call(port, { path: `/plants?limit=${each}`, token: each, headers })
     await call(port, { path: `/plants?cursor=${each}`, headers })
     await call(port, { path: '/plants', headers: { Authorization: `Basic ${each}` } })

@@ -28,8 +28,6 @@ t.test('the addresses of the docs lead to one page, relatively', async (t) => {
     '/docs': 'docs/',
     '/%64ocs': 'docs/',
     '/docs?x=1': 'docs/',
-    '/docs/?x=1': './',
-    '/docs/static/index.html': '../',
   }
   for (const [path, target] of Object.entries(redirects)) {
     const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
@@ -65,8 +63,7 @@ t.test(
     }
     const table: [path: string, type: string, cache: string][] = [
       ['/docs/static/swagger-ui.css', 'text/css; charset=utf-8', 'public, max-age=3600'],
-      ['/docs/static/theme/docs.css', 'text/css; charset=UTF-8', 'no-cache'],
-      ['/docs/static/swagger-initializer.js', 'application/javascript; charset=utf-8', 'no-cache'],
+      ['/docs/static/docs.js', 'application/javascript; charset=utf-8', 'no-cache'],
       ['/docs/', 'text/html; charset=utf-8', 'no-cache'],
       ['/openapi.yaml', 'application/yaml', 'no-cache'],
     ]

@@ -10,7 +10,7 @@ import { openAdmin } from '../../../service/engine/ops/admin.ts'
 import { readConfig } from '../../../service/engine/config.ts'
 import { build, call } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
-import { program, run, startService } from '../../support/process.ts'
+import { startService } from '../../support/process.ts'
 import { eventually, freePort } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
@@ -183,17 +183,6 @@ t.test('the admin port answers as the service does: its headers, Errors, HEAD; a
   t.match(await send(adminPort, 'GET /livez HTTP/1.0\r\n\r\n'), /^HTTP\/1\.1 200 [^]*ok\n$/)
   t.equal((await get(adminPort, '/livez', { method: 'OPTIONS' })).status, 204)
   t.match(await send(adminPort, 'GET /livez HTTP/1.1\r\n'), /^HTTP\/1\.1 408 [^]*{"error":408,/)
-})
-
-t.test('an admin port that is taken is one line of the log and exit 1', async (t) => {
-  const taken = net.createServer().listen(0, '127.0.0.1')
-  t.teardown(() => taken.close())
-  await once(taken, 'listening')
-  const ADMIN_PORT = String((taken.address() as net.AddressInfo).port)
-  const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, PORT: '0', ADMIN_PORT }
-  const { code, stdout, stderr } = await run(program('main'), environment)
-  t.strictSame({ code, stderr, lines: stdout.split('\n').length }, { code: 1, stderr: '', lines: 2 })
-  t.match(stdout, RegExp(`"HOST 127\\.0\\.0\\.1, ADMIN_PORT ${ADMIN_PORT}: .*EADDRINUSE`))
 })
 
 t.test('what is refused because there is too much is counted', async (t) => {

@@ -10,7 +10,7 @@ import { readable } from '../../../service/engine/ops/readable.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { eventually, freePort } from '../../support/project.ts'
 import { issueToken } from '../../support/tokens.ts'
-import { unreadPipe } from '../../support/unread.ts'
+import { unreadPipe } from './unread.ts'
 
 /** Without tap's own hooks: they write when the process ends. */
 const ENVIRONMENT = { PATH: process.env['PATH'], NODE_ENV: 'production', DRAIN_DELAY: '0' }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
@@ -59,28 +59,6 @@ async function half(t: Test, port: number, token: string): Promise<net.Socket> {
   return socket
 }
 
-t.test('SIGTERM lets the requests in flight finish, closes the store and exits 0; the log is JSON only', async (t) => {
-  const { token, file, DATABASE_URL } = await prepare(t)
-  const { child, ended, until, port } = await startService(t, { DATABASE_URL, REQUEST_TIMEOUT: '60' })
-  const idle = net.connect(port, '127.0.0.1')
-  await once(idle, 'connect')
-  const socket = await half(t, port, token)
-  child.kill('SIGTERM')
-  await until(/"stopping"/)
-  await delay(300)
-  const answer = once(socket, 'data')
-  socket.write('}')
-  t.match(String(await answer), /^HTTP\/1\.1 200 OK\r\n/)
-  const { code, stdout, stderr } = await ended
-  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
-  const lines = linesOf(stdout)
-  t.match(lines.find(({ msg }) => msg === 'stopping')?.signal, 'SIGTERM')
-  t.equal(lines.at(-1)?.msg, 'stopped')
-  t.notMatch(stdout, token.slice(6))
-  t.notOk(existsSync(`${file}-wal`), 'the store is closed')
-  t.strictSame(await has(file), ['1'])
-})
-
 t.test('a request that its client gives up at the end of the process is logged', async (t) => {
   const { token, DATABASE_URL } = await prepare(t)
   const { child, ended, until, port } = await startService(t, { DATABASE_URL, REQUEST_TIMEOUT: '60' })
@@ -93,18 +71,6 @@ t.test('a request that its client gives up at the end of the process is logged',
     lines.filter(({ msg }) => msg === 'request'),
     [{ method: 'POST', aborted: true }],
   )
-})
-
-t.test('a second signal ends the process at once', async (t) => {
-  const { token, DATABASE_URL } = await prepare(t)
-  const waits = { REQUEST_TIMEOUT: '600', SHUTDOWN_TIMEOUT: '600' }
-  const { child, ended, insist, until, port } = await startService(t, { DATABASE_URL, ...waits })
-  await half(t, port, token)
-  child.kill('SIGTERM')
-  await until(/"stopping"/)
-  await insist('SIGINT')
-  const { code, stderr } = await ended
-  t.strictSame({ code, stderr }, { code: 1, stderr: '' })
 })
 
 t.test('a request that takes longer than SHUTDOWN_TIMEOUT is cut off', async (t) => {
@@ -216,6 +182,7 @@ t.test('a fault at start is one line of the log and exit 1', async (t) => {
   const port = String((taken.address() as net.AddressInfo).port)
   const faults: [Record<string, string>, RegExp][] = [
     [{ PORT: port, DATABASE_URL }, RegExp(`^HOST 127\\.0\\.0\\.1, PORT ${port}: .*EADDRINUSE`)],
+    [{ ADMIN_PORT: port, DATABASE_URL }, RegExp(`^HOST 127\\.0\\.0\\.1, ADMIN_PORT ${port}: .*EADDRINUSE`)],
     [{ PORT: '0', HOST: 'no such host', DATABASE_URL: `${DATABASE_URL}2` }, /^HOST no such host, ADMIN_PORT 0: /],
     [{ DATABASE_URL: 'sqlite:/proc/none/plants.db' }, /^DATABASE_URL sqlite:\/proc\/none\/plants\.db: /],
     [{ DATABASE_URL: 'sqlite:package.json/plants.db' }, /^DATABASE_URL sqlite:package\.json\/plants\.db: /],

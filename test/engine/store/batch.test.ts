@@ -28,17 +28,6 @@ t.test('items that arrive in one turn of the event loop are one batch', async (t
   t.strictSame(await Promise.all(answers), ['a is done', 'b is done'])
 })
 
-t.test('an eager batcher begins an item that arrives by itself at once', async (t) => {
-  const { begun, ends, batches } = batcher({ eager: true })
-  for (const [at, item] of ['a', 'b'].entries()) {
-    const answer = batches.add(item)
-    t.strictSame([begun.at(-1), batches.waiting], [[item], 0])
-    ends[at]?.resolve(undefined)
-    t.equal(await answer, `${item} is done`)
-    await nextTurn()
-  }
-})
-
 t.test('an eager batcher gathers items again after a turn with several', async (t) => {
   const { begun, ends, batches } = batcher({ eager: true })
   const answers = ['a', 'b', 'c'].map((item) => batches.add(item))
@@ -78,19 +67,6 @@ t.test('items that arrive while a batch is under way are the next batch, up to i
   await batches.idle()
 })
 
-t.test('several batches run at the same time, if `parallel` allows it', async (t) => {
-  const { begun, ends, batches } = batcher({ max: 1, parallel: 2 })
-  for (const item of ['a', 'b', 'c']) void batches.add(item)
-  await nextTurn()
-  await nextTurn()
-  await nextTurn()
-  t.strictSame([begun, batches.waiting], [[['a'], ['b']], 1])
-  ends[1]?.resolve(undefined)
-  await nextTurn()
-  await nextTurn()
-  t.strictSame(begun, [['a'], ['b'], ['c']])
-})
-
 /** Ends the batches one after the other. @returns all that began */
 async function runAll({ begun, ends }: Pick<ReturnType<typeof batcher>, 'begun' | 'ends'>): Promise<string[][]> {
   for (let ended = 0; ended < begun.length || ended === 0; ended++) {
@@ -125,17 +101,6 @@ t.test('shares take turns: who came first does not come first again', async (t) 
   t.strictSame((await begun).flat(), ['a1', 'b1', 'c1', 'a2', 'd1', 'b2', 'a3'])
 })
 
-t.test('an item of a share of its own goes into the next batch, behind the same share', async (t) => {
-  const { batches, ...batch } = batcher({ shareOf: ([share = '']: string) => share, max: 2, maxShare: 1 })
-  for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) void batches.add(item)
-  const begun = await runAll(batch)
-  t.strictSame(
-    begun.flat().filter((item) => item.startsWith('a')),
-    ['a1', 'a2', 'a3'],
-  )
-  for (const each of begun) t.equal(new Set(each.map(([share]) => share)).size, each.length, each.join())
-})
-
 t.test('items that have waited for nearly all of their time are refused, and the others are not', async (t) => {
   const { begun, ends, batches } = batcher({ timeout: 1000, max: 2 })
   const first = batches.add('a')
@@ -168,17 +133,6 @@ t.test('an item whose turn does not come is refused in time', async (t) => {
   await Promise.all([first, batches.idle()])
 })
 
-t.test('a batcher whose items are all refused goes on', async (t) => {
-  const { begun, ends, batches } = batcher({ timeout: 1000 })
-  const refused = Array.from({ length: 3 }, () => t.rejects(batches.add('x', performance.now())))
-  await Promise.all([...refused, batches.idle()])
-  const answer = batches.add('a')
-  await nextTurn()
-  ends[0]?.resolve(undefined)
-  t.equal(await answer, 'a is done')
-  t.strictSame(begun, [['a']])
-})
-
 t.test('a failed batch rejects its items that are not settled, and the next batch begins', async (t) => {
   for (const isAsync of [true, false]) {
     const run = (batch: Batch) => {
@@ -193,20 +147,4 @@ t.test('a failed batch rejects its items that are not settled, and the next batc
     const answered = { status: 'fulfilled', value: 'answered' }
     t.match(settled, [answered, { status: 'rejected', reason: { message: 'broken' } }, answered])
   }
-})
-
-t.test('between two short batches the event loop runs other work', async (t) => {
-  const begun: number[] = []
-  let turn = 0
-  const batches = new Batcher<string, boolean>(
-    (batch) => {
-      begun.push(turn)
-      for (const { resolve } of batch) resolve(true)
-    },
-    { max: 1 },
-  )
-  for (const item of ['a', 'b', 'c']) void batches.add(item)
-  for (; turn < 3; turn++) await nextTurn()
-  await batches.idle()
-  t.strictSame(begun, [0, 1, 2])
 })

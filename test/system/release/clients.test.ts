@@ -5,10 +5,9 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { openTestStore } from '../../support/stores.ts'
 import { expectedSession, type Ids, INT64, SAFE } from '../../support/generated-clients.ts'
 import { startService } from '../../support/process.ts'
-import { issueToken } from '../../support/tokens.ts'
+import { issueTokenIn } from '../../support/tokens.ts'
 import { need } from '../programs.ts'
 
 t.setTimeout(1_800_000)
@@ -41,11 +40,9 @@ const CLIENTS: Readonly<Record<string, Client>> = {
 }
 
 const file = `${t.testdir()}/plants.db`
-const store = await openTestStore({ file })
 const tokens = new Map<string, string>()
-for (const name of Object.keys(CLIENTS)) tokens.set(name, await issueToken(store, name))
-await store.close()
-const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' })
+for (const name of Object.keys(CLIENTS)) tokens.set(name, await issueTokenIn({ file }, name))
+const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}` })
 
 const readme = readFileSync('service/engine/contract/README.md', 'utf8')
 const [section = ''] = /^## Clients in other languages$[^]*?(?=^## )/m.exec(readme) ?? []

@@ -16,10 +16,7 @@ const store = await openTestStore({ file })
 const token = await issueToken(store, 'flood')
 await Promise.all(Array.from({ length: PLANTS }, (_, id) => store.create('flood', BigInt(id), { name: `plant ${id}` })))
 await store.close()
-const { child, port, adminPort, printed } = await startService(t, {
-  DATABASE_URL: `sqlite:${file}`,
-  NODE_ENV: 'production',
-})
+const { child, port, adminPort, printed } = await startService(t, { DATABASE_URL: `sqlite:${file}` })
 
 /** Sends requests. @returns what became of them, and the answers in time by second of CPU time of the service */
 async function flood(connections: number, rate: number, seconds: number) {

@@ -24,26 +24,14 @@ for (const [caller, length] of Object.entries(PLANTS)) {
   await Promise.all(Array.from({ length }, (_, id) => store.create(caller, BigInt(id), { name })))
 }
 await store.close()
-const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production' })
+const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}` })
 
 /** What slowhttptest has for a header of one's own: it takes a line break in the values that it is given. */
 const authorization = `\r\nAuthorization: Bearer ${slow}`
 const attacks: Record<string, string[]> = {
   'headers that drip in': ['-H', '-i', '1'],
   'bodies that drip in': ['-B', '-i', '1', '-s', '10000', '-f', `application/json${authorization}`],
-  'answers that are read byte by byte': [
-    '-X',
-    '-w',
-    '512',
-    '-y',
-    '1024',
-    '-n',
-    '1',
-    '-z',
-    '1',
-    '-j',
-    `a=b${authorization}`,
-  ],
+  'answers that are read byte by byte': [...'-X -w 512 -y 1024 -n 1 -z 1 -j'.split(' '), `a=b${authorization}`],
 }
 
 t.test('a hundred requests a second of others are all answered beside 1000 connections each', async (t) => {

@@ -1,8 +1,8 @@
-// Compiles the service's own errors for contract/errors.ts: who writes the body of each.
+// Compiles the service's own errors for contract/error-forms.ts: who writes the body of each.
 import { isDeepStrictEqual } from 'node:util'
 import type { ErrorForm, ErrorFormat, Operation } from '../compiled.ts'
 import { bodyKind } from '../bodies.ts'
-import { bodyFault, OWN_STATUSES, statusesOf, writeForm } from '../errors.ts'
+import { bodyFault, OWN_STATUSES, statusesOf, writeForm } from '../error-forms.ts'
 import type * as openapi from './document.ts'
 import { derefEntries } from './references.ts'
 import { mediaFault } from './messages.ts'

@@ -2,7 +2,7 @@
 import { createConfig } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
 import { RULES } from './refusals.ts'
-import { isObject } from '../validation.ts'
+import { isObject } from '../assertions.ts'
 
 type Types = ReturnType<NonNullable<NonNullable<Plugin['typeExtension']>['oas3']>>
 

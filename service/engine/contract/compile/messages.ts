@@ -15,7 +15,7 @@ import {
   UNREADABLE,
   type Use,
 } from './shapes.ts'
-import { isObject } from '../validation.ts'
+import { isObject } from '../assertions.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
 const MAX_BODY_BYTES = 1_048_576

@@ -8,7 +8,7 @@ import { readSecurity } from './security.ts'
 import type { Context } from './schemas.ts'
 import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
 import { readPrefix } from './servers.ts'
-import { isObject } from '../validation.ts'
+import { isObject } from '../assertions.ts'
 import { reasonOf } from '../../errors.ts'
 
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/

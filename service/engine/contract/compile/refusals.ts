@@ -5,8 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { nameOf } from './references.ts'
 import { declaredTypes, isNumeric, NUMBER_FORMAT, type Part, type Use } from './shapes.ts'
-import { toRegExp } from '../patterns.ts'
-import { isObject } from '../validation.ts'
+import { isObject, toRegExp } from '../assertions.ts'
 
 /** A rule of Redocly's linter: what holds for an object, or for its member `property`, where it is served; and a text for others. */
 type Row = readonly [type: string, property: string | null, assertions: object, text: string, where?: object]

@@ -1,6 +1,5 @@
 // Compiles the schemas of a contract for validation.ts, and refuses everything that it can't validate as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import { Annotations, CHANGES } from '../annotations.ts'
 import type { Schema } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
 import { Findings } from './findings.ts'
@@ -18,7 +17,8 @@ import {
   type Use,
   valuesAt,
 } from './shapes.ts'
-import { type Check, isObject, Validators } from '../validation.ts'
+import { isObject } from '../assertions.ts'
+import { type Check, Validators } from '../validation.ts'
 import { reasonOf } from '../../errors.ts'
 import { exactJson } from '../../http/json.ts'
 
@@ -37,7 +37,6 @@ export class Schemas {
   /** Defaults that must fit a schema. */
   readonly #defaults: { part: Part; schema: Schema; leaveOut: () => void }[] = []
   #validators: Validators | undefined
-  readonly #checks = new Map<string, Check>()
   /** The schemas of files in forms. */
   readonly #files = new Set<object>()
   readonly #ids = new Map<string, Map<unknown, string>>()
@@ -88,16 +87,14 @@ export class Schemas {
 
   /** The check of a value. The schemas must be complete. What is wrong with the schema itself has been reported. */
   check(name: string, schema: Schema): Check {
-    this.#validators ??= new Validators(this.all, 'response', this.#formats)
-    const id = JSON.stringify([name, schema]) // many errors have the same schema
-    let check = this.#checks.get(id)
-    try {
-      check ??= this.#validators.compile(name, schema)
-    } catch (error) {
-      check = () => ({ fault: reasonOf(error) })
+    const validators = (this.#validators ??= new Validators(this.all, 'response', this.#formats))
+    return (value) => {
+      try {
+        return validators.compile(name, schema)(value)
+      } catch (error) {
+        return { fault: reasonOf(error) }
+      }
     }
-    this.#checks.set(id, check)
-    return check
   }
 
   /** Reports each default that does not fit its schema. The schemas must be complete. */
@@ -150,7 +147,7 @@ export class Schemas {
       } else converted[key] = compileKeyword(key, schema, convert)
     }
     if (schema[MARKS[use]] === true) converted['hidden'] = true
-    return { ...separateContains(converted), ...numberRule(schema) }
+    return { ...converted, ...numberRule(schema) }
   }
 
   /** The schemas of members, and the defaults of those that may be absent from a request. */
@@ -177,16 +174,6 @@ function isIdle(key: string, schema: Part, use: Use): boolean {
   return use !== 'form' && key === 'format' && schema[key] === 'binary'
 }
 
-/** Ajv would not look at `contains` in a list that is shorter than `prefixItems`. */
-function separateContains({ contains, minContains, maxContains, ...others }: Record<string, unknown>) {
-  if (contains === undefined) return others
-  const { prefixItems, allOf = [] } = others
-  const separate = { contains, minContains, maxContains }
-  return prefixItems === undefined
-    ? { ...others, ...separate }
-    : { ...others, allOf: [...(allOf as Schema[]), separate] }
-}
-
 /** OpenAPI 3.1.0, section 4.8.24.1: `readOnly` members are for responses only, `writeOnly` ones for requests only. */
 const MARKS = { request: 'readOnly', form: 'readOnly', response: 'writeOnly' } as const
 
@@ -198,10 +185,17 @@ function isHidden(schema: unknown, use: Use): boolean {
 export function readItems({ components }: Oas3_1Definition, schemas: Schemas): Readonly<Record<string, string>> {
   const all = Object.entries(components?.schemas ?? {})
   const tried = new Schemas(new Findings())
-  const ids = all.map(([, schema]) => tried.add(schema, 'response'))
-  const annotations = new Annotations(tried.all, CHANGES.item, () => false)
-  const found = all.filter((_, index) => annotations.leads({ $ref: ids[index] }))
+  const found = all.filter(([, schema]) => hasInt64(tried.all, tried.add(schema, 'response')))
   return Object.fromEntries(
     found.map(([name, schema]) => [name, schemas.find(schema) ?? schemas.add(schema, 'response')]),
   )
+}
+
+/** Whether there is an int64 in a schema, or in those that it refers to. */
+function hasInt64(all: Readonly<Record<string, Schema>>, id: string, seen = new Set<string>()): boolean {
+  if (seen.has(id)) return false
+  seen.add(id)
+  const text = JSON.stringify(all[id])
+  const others = Array.from(text.matchAll(/"\$ref":"(.*?)"/g), ([, other = '']) => other)
+  return /"types":\[[^\]]*"int64"/.test(text) || others.some((each) => hasInt64(all, each, seen))
 }

@@ -1,7 +1,7 @@
 // Finds out which values a schema allows: by its own keywords, its reference and its composition (`allOf`, `anyOf`, ...).
 import type { BytesRule, Reading } from '../compiled.ts'
 import { deref, member, resolveReference } from './references.ts'
-import { isObject } from '../validation.ts'
+import { isObject } from '../assertions.ts'
 
 type Resolve = (node: unknown) => unknown
 

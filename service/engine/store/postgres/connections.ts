@@ -3,6 +3,8 @@ import type { Row } from '../tokens.ts'
 import { classify, NoConnection } from './errors.ts'
 import { SERVER_IDLE_TIMEOUT, Session } from './session.ts'
 
+/** Milliseconds for a connection to open: longer than the server's own limit (`authentication_timeout`). */
+const START_TIMEOUT = 120_000
 /** Multiples of `timeout` after which an unused connection is closed: before the server closes it. */
 const IDLE_TIMEOUT = SERVER_IDLE_TIMEOUT / 2
 
@@ -26,8 +28,6 @@ export class Connections {
   readonly sessions = new Set<Session>()
   readonly #pool: pg.Pool
   readonly #size: number
-  /** Each waits for a session to close. */
-  readonly #starts = new Set<() => void>()
   /** The processes that the server may still have, though the network lost their connections. */
   readonly #lost = new Set<string>()
   /** Statements that wait for a connection. */
@@ -38,15 +38,17 @@ export class Connections {
 
   /** @param timeout milliseconds for an operation */
   constructor(connectionString: string, kind: 'read' | 'write', size: number, timeout: number) {
-    const admit = (session: Session) => this.#admit(session)
+    const add = (session: Session) => this.#add(session)
     this.#size = size
     this.#pool = new pg.Pool({
       connectionString,
       max: size,
       idleTimeoutMillis: IDLE_TIMEOUT * timeout,
+      connectionTimeoutMillis: START_TIMEOUT,
       Client: class extends Session {
-        constructor(config: pg.ClientConfig = {}) {
-          super(config, admit)
+        constructor(config?: pg.ClientConfig) {
+          super(config)
+          add(this)
         }
       },
       onConnect: async (session) => {
@@ -79,6 +81,8 @@ export class Connections {
       )
     }, timeout)
     const begin = () => {
+      // The pool does not count the sessions that are closing.
+      if (this.#used + this.sessions.size - this.#pool.totalCount >= this.#size) return
       this.#waiting.delete(begin)
       this.#used += 1
       state.isBegun = true
@@ -88,12 +92,11 @@ export class Connections {
           clearTimeout(timer)
           this.#used -= 1
           if (state.isLate) this.#late -= 1
-          const [next] = this.#waiting
-          next?.()
+          this.#beginNext()
         })
     }
-    if (this.#used < this.#size) begin()
-    else this.#waiting.add(begin)
+    this.#waiting.add(begin)
+    this.#beginNext()
     return promise
   }
 
@@ -129,23 +132,18 @@ export class Connections {
     }
   }
 
-  /** Waits until the server has closed enough sessions. */
-  #admit(session: Session): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<undefined>()
-    const start = () => {
-      if (this.sessions.size >= this.#size) return
-      this.#starts.delete(start)
-      this.sessions.add(session)
-      resolve(undefined)
-    }
+  #beginNext(): void {
+    const [next] = this.#waiting
+    next?.()
+  }
+
+  #add(session: Session): void {
+    this.sessions.add(session)
     session.once('end', () => {
       this.sessions.delete(session)
       // The server does not notice that its client has gone while it waits for a lock or a standby.
       if (session.backend !== undefined && session.waitsFor !== undefined) this.#lost.add(session.backend)
-      for (const each of this.#starts) each()
+      this.#beginNext()
     })
-    this.#starts.add(start)
-    start()
-    return promise
   }
 }

@@ -27,25 +27,15 @@ export class Session extends pg.Client {
   waitsFor: Question | undefined
   /** Whether an administrator has cancelled the wait for a standby: the server reports success, and sends this warning. */
   isUnsafe = false
-  readonly #admit: (session: Session) => Promise<void>
   #heard = 0
   #bytes = 0
 
-  /** @param admit waits until the session may start */
-  constructor(config: pg.ClientConfig, admit: (session: Session) => Promise<void>) {
+  constructor(config: pg.ClientConfig = {}) {
     super({ ...config, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY })
-    this.#admit = admit
+    this.wait('start')
     this.on('error', () => undefined) // the statement under way fails with it
     this.connection.on('error', () => this.close()) // pg does not, if it refuses what the server offers
     this.on('notice', ({ routine }) => (this.isUnsafe ||= routine === 'SyncRepWaitForLSN'))
-  }
-
-  override async connect(callback?: Parameters<pg.Client['connect']>[0]): Promise<pg.Client> {
-    await this.#admit(this)
-    this.wait('start')
-    if (callback === undefined) await super.connect()
-    else super.connect(callback)
-    return this
   }
 
   override async end(callback?: Parameters<pg.Client['end']>[0]): Promise<void> {

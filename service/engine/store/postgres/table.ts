@@ -133,36 +133,37 @@ export class PostgresTable implements Table {
   }
 
   async #commit(batch: readonly BatchedWrite[]): Promise<void> {
-    // All replicas write in the same order: otherwise they could deadlock.
-    const sorted = batch.toSorted((one, two) => (idOf(one.item) < idOf(two.item) ? -1 : 1))
-    const byKind = Map.groupBy(sorted, ({ item }) => item.kind)
-    const changed = this.#change(byKind.get('update') ?? [])
-    byKind.delete('update')
-    const others = [...byKind].map(([kind, writes]) => this.#write(kind, writes))
-    await Promise.all([...others, changed.then((updates) => this.#write('update', updates))])
+    const { create = [], delete: deletes = [], update = [] } = Object.groupBy(batch, ({ item }) => item.kind)
+    const updates = this.#change(update).then((changed) => this.#write('update', changed))
+    await Promise.all([this.#write('create', create), this.#write('delete', deletes), updates])
   }
 
   /** Finds and changes the items of updates. An update that another process overtakes is made again. */
   async #change(batch: readonly BatchedWrite[]): Promise<BatchedWrite[]> {
-    const changed = batch.map(async ({ item, end, resolve, reject }) => {
-      try {
-        const before = await this.find(item.owner, item.key, end)
-        const text = before === undefined ? undefined : item.change?.(before)
-        if (before === undefined || text === undefined) return void resolve(before)
-        const settle = (stored: string | undefined) =>
-          stored === undefined ? void this.#writes.add(item, end).then(resolve, reject) : resolve(stored)
-        return { item: { ...item, text, before }, end, resolve: settle, reject }
-      } catch (error) {
-        return reject(error)
+    const changed: BatchedWrite[] = []
+    const change = async ({ item, end, resolve, reject }: BatchedWrite) => {
+      const before = await this.find(item.owner, item.key, end)
+      const text = before === undefined ? undefined : item.change?.(before)
+      if (before === undefined || text === undefined) {
+        resolve(before)
+        return
       }
-    })
-    return (await Promise.all(changed)).filter((each) => each !== undefined)
+      const settle = (stored: string | undefined) => {
+        if (stored === undefined) this.#writes.add(item, end).then(resolve, reject)
+        else resolve(stored)
+      }
+      changed.push({ item: { ...item, text, before }, end, resolve: settle, reject })
+    }
+    await Promise.all(batch.map((each) => change(each).catch(each.reject)))
+    return changed
   }
 
   async #write(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
     if (batch.length === 0) return
     try {
-      const columns = (['owner', 'key', 'text', 'before'] as const).map((name) => batch.map(({ item }) => item[name]))
+      // All replicas write in the same order: otherwise they could deadlock.
+      const sorted = batch.toSorted((one, two) => (idOf(one.item) < idOf(two.item) ? -1 : 1))
+      const columns = (['owner', 'key', 'text', 'before'] as const).map((name) => sorted.map(({ item }) => item[name]))
       const { rows } = await this.#access.write(this.#sql[kind], columns, this.#name(kind), timeLeft(batch))
       const stored = new Map(rows.map(({ owner, key, item }) => [`${String(owner)}\0${String(key)}`, String(item)]))
       for (const { item, resolve } of batch) resolve(stored.get(idOf(item)))

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
 import { SCHEMA, upgrade } from './schema.ts'
 import type { Collections } from '../store.ts'
-import { DatabaseFiles } from './watch.ts'
+import { DatabaseFiles, type Fault } from './watch.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 // Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
@@ -22,8 +22,12 @@ export interface OpenFile {
   /** Whether the file was empty or did not exist. */
   readonly isNew: boolean
   readonly files: DatabaseFiles
-  /** Closes the database, unless its log is damaged, and unlocks the file. May be called again. */
-  readonly close: () => void
+  /**
+   * Closes the database and unlocks the file. May be called again.
+   * @param fault of its files. If the log is damaged, the database stays open, and locked, until the process ends: SQLite
+   * would copy the log into the file
+   */
+  readonly close: (fault?: Fault) => void
 }
 
 /**
@@ -75,13 +79,11 @@ export function sync(path: string): void {
   }
 }
 
-function closer(files: DatabaseFiles, db: DatabaseSync, lock: DatabaseSync | undefined): () => void {
+function closer(files: DatabaseFiles, db: DatabaseSync, lock: DatabaseSync | undefined): OpenFile['close'] {
   let isOver = false
-  return () => {
+  return (fault) => {
     if (isOver) return
     isOver = true
-    const fault = files.findFault()
-    // SQLite would copy a damaged log into the file. The lock stays until the process ends.
     if (fault?.canClose === false) return
     try {
       // SQLite does not do so itself when it closes a file that was moved. A log that is left fits no other file.

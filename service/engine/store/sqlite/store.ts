@@ -99,9 +99,9 @@ export class SqliteStore implements Store {
 
   /** Ends the use of the store if something happened to its files. What only the log has is saved, if that is possible. */
   #look(): void {
-    const fault = this.#failure === undefined && this.#db.isOpen ? this.#file.files.findFault() : undefined
+    const fault = this.#db.isOpen ? this.#file.files.findFault() : undefined
     if (fault === undefined) return
-    this.#file.close()
+    this.#file.close(fault)
     this.#fail(fault.message, new Error(fault.message))
   }
 

@@ -241,19 +241,6 @@ t.test('a write that got no connection in time is not sent later', async (t) => 
   t.strictSame(await sql('SELECT key FROM plants'), [{ key: '3' }])
 })
 
-t.test('other plants are written while one plant is locked', async (t) => {
-  const { store, sql, most } = await open(t)
-  await store.create('joe', 0n, name(0))
-  await sql('BEGIN; SELECT FROM plants FOR UPDATE')
-  for (const round of range(3)) {
-    await t.rejects(store.create('joe', 0n, name(0)), StoreUnavailable)
-    t.ok(await succeeds(store.create('joe', BigInt(round + 1), name('x'))))
-  }
-  await sql('COMMIT')
-  t.strictSame(await use(t, store), ALL)
-  t.ok(most() <= 3, `${most()} connections`)
-})
-
 t.test('an operation ends in time even if the connect is slow and then the statement hangs', async (t) => {
   const { store, relay, sql } = await open(t, limits(3, 0.4))
   await sql('BEGIN; LOCK TABLE plants')
@@ -262,15 +249,6 @@ t.test('an operation ends in time even if the connect is slow and then the state
   const late = delay(560, 'late')
   t.strictSame(await Promise.race([use(t, store), late]), NONE)
   await sql('COMMIT')
-})
-
-t.test('unused connections are closed, and opened again when they are needed', async (t) => {
-  const { store, figures } = await open(t, limits(3, 0.2), 'guest') // the server does not close a guest's connections
-  for (const round of range(2)) {
-    await until(`it works in round ${round}`, () => works(t, store))
-    t.not(figures()?.idle, 0)
-    await until('all connections are closed', () => figures()?.idle === 0)
-  }
 })
 
 t.test('a connection that is closing counts until the server has closed it', async (t) => {
@@ -308,7 +286,7 @@ t.test('the figures count what waits: statements, and operations before them', a
   await sql('BEGIN; LOCK TABLE plants')
   const writes = range(50).map((id) => store.create('joe', BigInt(id % 5), name(id)))
   const reads = range(3).map((id) => store.find('joe', BigInt(id)))
-  await until('writes wait', () => figures()?.waiting === 47 && figures()?.statements === 2)
+  await until('writes wait', () => figures()?.waiting === 45 && figures()?.statements === 2)
   t.match(figures(), { size: 3, used: 2, statements: 2, givenUp: 0 })
   await sql('COMMIT')
   await Promise.all([...writes, ...reads])

@@ -1,11 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
-import { isDeepStrictEqual } from 'node:util'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { JsonText } from '../../../../service/engine/http/json.ts'
 import { namesIn, parsed, partsOf } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
-import { eventually } from '../../../support/project.ts'
 import { openTestStore, type TestStore } from '../../../support/stores.ts'
 import { StoreUnavailable } from '../../../../service/engine/errors.ts'
 
@@ -104,21 +102,6 @@ t.test('a write that can not be stored fails, and no other write does', async (t
   t.strictSame(await namesIn(store, 'joe'), ['a'])
 })
 
-t.test('two replicas that write the same plants both answer with the stored plants', async (t) => {
-  const { store, another } = await open(t)
-  const stores = [store, await another()]
-  for (let round = 0; round < 20; round++) {
-    const answers = await Promise.all(
-      stores.flatMap((each, index) => range(20).map((id) => each.create(`joe${round}`, BigInt(id), name(index)))),
-    )
-    const stored = await namesIn(store, `joe${round}`)
-    t.strictSame(
-      answers.map(({ name }) => name),
-      [...stored, ...stored],
-    )
-  }
-})
-
 t.test('a write is repeated after a serialization failure', async (t) => {
   const { url, store } = await open(t, `default_transaction_isolation = 'repeatable read'`)
   await store.create('joe', 1n, name('a'))
@@ -142,22 +125,6 @@ t.test('a write whose connection is lost is refused and not repeated; a read is 
   const [deleted, listed] = await results
   t.ok(deleted.status === 'rejected' && deleted.reason instanceof StoreUnavailable)
   t.strictSame(listed, { status: 'fulfilled', value: { items: new JsonText('[{"name":"a"}]') } })
-})
-
-t.test('operations time out while plants are locked, and work again afterwards', async (t) => {
-  const { url, store } = await open(t)
-  const lock = await transaction(t, url, 'LOCK TABLE plants')
-  const results = await Promise.allSettled([
-    ...range(50).map((id) => store.create('joe', BigInt(id % 5), name(id))),
-    store.find('joe', 1n),
-    store.list('joe'),
-    delay(300).then(() => store.delete('joe', 1n)),
-  ])
-  for (const each of results) t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
-  await lock.query('COMMIT')
-  // The server must first close the connections that were given up.
-  const create = async () => isDeepStrictEqual(await store.create('joe', 9n, name('x')), name('x'))
-  await eventually(() => create().catch(() => false))
 })
 
 t.test('writes that waited too long behind a stuck write do not use up the time of later writes', async (t) => {
@@ -193,23 +160,6 @@ t.test('a read that an administrator cancels may be repeated', async (t) => {
   const found = store.find('joe', 1n).catch((error: unknown) => error)
   await server.sql(`SELECT pg_cancel_backend(${await waiting(url, 'SELECT string_agg')})`)
   t.ok((await found) instanceof StoreUnavailable)
-})
-
-t.test('writes are refused while the server is read-only, and work again afterwards', async (t) => {
-  const { store } = await open(t)
-  const create = async (): Promise<unknown> => store.create('joe', 1n, name('a')).catch((error: unknown) => error)
-  t.strictSame(await create(), name('a'))
-  const reload = async (change: string) => {
-    await server.sql(`ALTER SYSTEM ${change}`)
-    await server.sql('SELECT pg_reload_conf()')
-  }
-  await reload('SET default_transaction_read_only = on')
-  t.teardown(() => reload('RESET default_transaction_read_only'))
-  let answer: unknown
-  await eventually(async () => !isDeepStrictEqual((answer = await create()), name('a')))
-  t.ok(answer instanceof StoreUnavailable, String(answer))
-  await reload('RESET default_transaction_read_only')
-  await eventually(async () => isDeepStrictEqual(await create(), name('a')))
 })
 
 t.test(

@@ -33,33 +33,26 @@ export function bodyFault(
   write: NonNullable<Extensions['errorBody']>,
   status: number,
 ): string | undefined {
-  let fault: string | undefined
+  const says = (fault: string) => `errorBody(${status}, 'The reason') does not fit: ${fault}`
   try {
     const body = write(status, 'The reason')
-    fault = body === undefined ? 'body is undefined' : check(body).fault
+    const fault = body === undefined ? 'body is undefined' : check(body).fault
+    return fault === undefined ? undefined : says(fault)
   } catch (error) {
-    fault = reasonOf(error)
+    return says(reasonOf(error))
   }
-  return fault && `errorBody(${status}, 'The reason') does not fit: ${fault}`
 }
 
 /** What is wrong with the errors that the product writes. */
 export function errorFaults({ operations, schemas }: Compiled, { errorBody, formats }: Extensions): readonly string[] {
-  let validators: Validators | undefined
-  const checks = new Map<string, Check>()
-  const checkOf = (schema: string) => {
-    validators ??= new Validators(schemas, 'response', formats)
-    const check = checks.get(schema) ?? validators.compile('body', { $ref: schema })
-    checks.set(schema, check)
-    return check
-  }
+  const validators = new Validators(schemas, 'response', formats)
   const all = operations.flatMap(({ id, errors }) =>
     Object.entries(errors).flatMap(([key, format]) => {
       if (format?.form !== 'product') return []
-      const { schema } = format
       if (!errorBody) return `the errors of ${id} need errorBody: (status, message) => ... in the product`
-      if (schema === null) return []
-      return statusesOf(errors, key).flatMap((status) => bodyFault(checkOf(schema), errorBody, status) ?? [])
+      if (format.schema === null) return []
+      const check = validators.compile('body', { $ref: format.schema })
+      return statusesOf(errors, key).flatMap((status) => bodyFault(check, errorBody, status) ?? [])
     }),
   )
   return [...new Set(all)]
@@ -79,7 +72,9 @@ export function errorWriter(errors: Operation['errors'], { errorBody }: Extensio
     const { type, form } = error
     if (form === 'product') {
       try {
-        return { type, body: exactJson(errorBody?.(status, message) ?? failWithoutBody()) }
+        const body = errorBody?.(status, message)
+        if (body === undefined) throw new Error('it returned nothing')
+        return { type, body: exactJson(body) }
       } catch (fault) {
         process.emitWarning(new Error(`errorBody failed: ${reasonOf(fault)}`))
         return usualError(status, message)
@@ -100,11 +95,7 @@ export function commonErrorWriter({ operations }: Compiled, product: Extensions)
   return errorWriter(format === undefined ? {} : { default: format }, product)
 }
 
-function failWithoutBody(): never {
-  throw new Error('it returned nothing')
-}
-
 /** A message may have names from the request. */
-function escapeMarkup(message: string): string {
+export function escapeMarkup(message: string): string {
   return message.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`)
 }

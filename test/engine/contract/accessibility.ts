@@ -16,7 +16,6 @@ export const OF_SWAGGER_UI: Readonly<Record<string, readonly string[]>> = {
     '.execute',
     '.microlight span',
     '.parameter__in',
-    '.response-control-media-type__accept-message, .response-control-media-type__accept-message > code',
     '.json-schema-2020-12__constraint--string',
   ],
   'heading-order': ['.opblock-tag', '.modal-ux-header > h3'],

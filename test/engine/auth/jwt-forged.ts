@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { CompactEncrypt, exportSPKI } from 'jose'
-import { AUDIENCE, claimsOf, type Key, makeKey, sign } from './issuer.ts'
+import { AUDIENCE, claimsOf, type Key, makeKey, sign } from '../../support/issuer.ts'
 
 /** The keys that the issuer publishes. Forgers have the public halves; the private halves sign faulty claims. */
 export interface Keys {
