@@ -1,8 +1,7 @@
 // Names that programs and routers give a meaning of their own, and types that are written in other ways.
 import type { InjectOptions } from 'fastify'
 import t from 'tap'
-import { compile } from '../../../service/engine/contract/compile/compile.ts'
-import { boot, contract, type Run } from '../../support/small.ts'
+import { boot, type Run } from '../../support/small.ts'
 import { allows, serve } from './described.ts'
 
 const DONE = "responses: { '200': { description: Done, content: { application/json: {} } } }"
@@ -79,17 +78,6 @@ paths:
   t.equal((await app.inject(post('/a', 'text/plain', 'a'))).body, '{"body":"a"}')
   const { headers, body } = await app.inject(post('/b', 'application/vnd.a+JSON', '7'))
   t.match([headers['content-type'], body], [/^application\/json/i, '{"body":7}'])
-})
-
-t.test('one media type in two spellings is refused', async (t) => {
-  const yaml = `      requestBody:
-        content:
-          application/json: { x-body-limit: 9 }
-          Application/JSON: { x-body-limit: 9 }\n`
-  const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
-  await t.rejects(compile(`${folder}/openapi.yaml`), {
-    message: /yaml:10: the media type Application\/JSON is there twice/,
-  })
 })
 
 t.test('a field of a form is UTF-8', async (t) => {

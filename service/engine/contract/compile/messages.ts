@@ -4,17 +4,7 @@ import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries } from './references.ts'
 import type { Context } from './schemas.ts'
-import {
-  allFields,
-  allowedTypes,
-  bytesRule,
-  partWith,
-  readingOf,
-  textTypes,
-  UNREAD,
-  UNREADABLE,
-  type Use,
-} from './shapes.ts'
+import { allFields, allowedTypes, bytesRule, partWith, readingOf, textTypes, UNREADABLE, type Use } from './shapes.ts'
 import { isObject } from '../assertions.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
@@ -121,9 +111,8 @@ function readFields(context: Context, kind: Kind, { schema, encoding = {} }: ope
   const isMultipart = kind === 'form'
   const read = (name: string, all: readonly unknown[]): Field => {
     const one = all.length === 1 ? all[0] : { anyOf: all }
-    const reading = readingOf(one, encoding[name]?.explode ?? true, isMultipart ? 'parts' : 'pairs')
-    if (reading === undefined) context.findings.refuse(all.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
-    const { types, list } = reading ?? UNREAD
+    const { types, list, isRead } = readingOf(one, encoding[name]?.explode ?? true, isMultipart ? 'parts' : 'pairs')
+    if (!isRead) context.findings.refuse(all.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
     if (types.length < 2 && list !== 'either') return { types, list }
     return { types, list, schema: context.schemas.add(one, isMultipart ? 'form' : 'request') }
   }

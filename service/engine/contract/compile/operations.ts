@@ -6,7 +6,7 @@ import { readErrors } from './errors.ts'
 import { readBody, readResponse } from './messages.ts'
 import { readSecurity } from './security.ts'
 import type { Context } from './schemas.ts'
-import { readingOf, UNREAD, UNREADABLE } from './shapes.ts'
+import { readingOf, UNREADABLE } from './shapes.ts'
 import { readPrefix } from './servers.ts'
 import { isObject } from '../assertions.ts'
 import { reasonOf } from '../../errors.ts'
@@ -138,8 +138,8 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   const { schemas } = context
   const { refuse } = context.findings
   const { in: place, name, required = false, explode = true, schema = true } = parameter
-  const reading = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
-  if (reading === undefined) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
+  const { isRead, ...reading } = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
+  if (!isRead) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
   else if (reading.list !== null && place === 'path')
     refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
   const id = schemas.add(schema, 'request')
@@ -150,7 +150,7 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
     name,
     required,
     schema: id,
-    ...(reading ?? UNREAD),
+    ...reading,
     ...(standard !== undefined && { default: standard }),
   }
   return compiled

@@ -18,6 +18,8 @@ const DIALECT = /^https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-sc
 const OTHER_DIALECT = 'only JSON Schema 2020-12 is served: leave this out'
 const STYLE = 'this style is not served: leave it out'
 const STATUS = 'this status is not served: write 200 to 599, 2XX to 5XX, or default'
+const REQUIRED = 'a parameter in a path needs "required: true"'
+const NO_MEDIA = 'a body without media types is not served: write "content"'
 const FIRST_SERVER = 'of these servers only the path counts, and only that of the first'
 const NO_RESPONSES = 'without responses, the method answers any status without a body'
 const OTHER_MEANS = 'OpenAPI ignores this header as a parameter: write "security", or media types'
@@ -41,11 +43,11 @@ const REFUSED: readonly Row[] = [
   ['Parameter', 'name', { notPattern: '/^__proto__$/' }, 'the name __proto__ is not served: use another'],
   ['Parameter', 'style', { const: 'form' }, STYLE, inPlace('query')],
   ['Parameter', 'style', { const: 'simple' }, STYLE, inPlace('path', 'header')],
-  ['Parameter', 'required', { defined: true, const: true }, 'a path needs "required: true"', inPlace('path')],
+  ['Parameter', 'required', { defined: true, const: true }, REQUIRED, inPlace('path')],
   ['Parameter', 'allowReserved', { const: false }, '"allowReserved" is not served: leave it out'],
   ['Parameter', 'allowEmptyValue', { const: false }, '"allowEmptyValue" is not served: leave it out'],
   ['Parameter', 'content', absent, '"content" of a parameter is not served: write "schema"'],
-  ['MediaTypesMap', null, { minLength: 1 }, 'a body without media types is not served', below('RequestBody')],
+  ['MediaTypesMap', null, { minLength: 1 }, NO_MEDIA, below('RequestBody')],
   ['Responses', null, { pattern: '/^([2-5]\\d\\d|[2-5]XX|default|x-.*)$/' }, STATUS],
 ]
 

@@ -115,9 +115,13 @@ export function alternatives(schema: unknown): unknown[] {
  * How to read the texts of a parameter or of a field.
  * @param explode whether each item of a list has a name of its own
  * @param place a part of a form may be a file or JSON; a pair of a form that is written as a query, JSON
- * @returns undefined if the texts do not tell the values apart
+ * @returns also whether the texts tell the values apart
  */
-export function readingOf(schema: unknown, explode: boolean, place: keyof typeof TYPES = 'parameter') {
+export function readingOf(
+  schema: unknown,
+  explode: boolean,
+  place: keyof typeof TYPES = 'parameter',
+): Reading & { isRead: boolean } {
   const typesOf = (one: unknown) => (place === 'parts' && isFile(one) ? ['file'] : textTypes(one))
   const allowed = textTypes(schema)
   const isList = allowed.includes('array')
@@ -128,11 +132,9 @@ export function readingOf(schema: unknown, explode: boolean, place: keyof typeof
   const known = TYPES[place].filter((type) => types.includes(type))
   const list = !isList ? null : own.length > 0 ? 'either' : explode ? 'repeated' : 'commas'
   const isRead = types.every((type) => known.includes(type)) && (explode || list !== 'either')
-  return isRead ? ({ types: known, list } satisfies Reading) : undefined
+  return { types: known, list, isRead }
 }
 
-/** Stands for a reading that is undefined. */
-export const UNREAD: Reading = { types: [], list: null }
 export const UNREADABLE = 'needs a "type" that a text can have: integer, number, boolean, string, or a list of these'
 
 const SCALARS = ['int64', 'integer', 'number', 'boolean', 'string', 'any']

@@ -117,6 +117,10 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [post('<a/>', 'application/xml'), 415, /must be text\/json, in UTF-8/],
     ],
   },
+  'one media type in two spellings': {
+    yaml: body('application/json: { x-body-limit: 9 }\nApplication/JSON: { x-body-limit: 9 } # here'),
+    says: 'the media type Application/JSON is there twice',
+  },
   'a schema of bytes that says more than `type: string, format: binary, maxLength`': {
     yaml: body('image/png:\n  x-body-limit: 9\n  schema: { type: string, pattern: a } # here'),
     says: 'write "type: string, format: binary"',

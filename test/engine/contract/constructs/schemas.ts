@@ -82,6 +82,10 @@ export const SCHEMAS: Readonly<Record<string, Served | Refused>> = {
     ),
     asks: [valid('"ab"'), invalid('"a"'), invalid('"abcd"')],
   },
+  'a `$ref` to an `$anchor`, or to nothing': {
+    yaml: body("type: array\nitems: { $ref: '#a' } # here", 'components: { schemas: { A: { $anchor: a } } }'),
+    says: 'this $ref leads nowhere',
+  },
   'a schema that refers to itself in a member or an item': {
     yaml: body(
       "$ref: '#/components/schemas/Tree'",
