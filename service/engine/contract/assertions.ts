@@ -32,6 +32,8 @@ export interface Outcome {
   fault?: Fault
   /** Whether faults are passed over, so that everything that applies is found. */
   readonly isLenient?: boolean
+  /** What is known not to be valid: without it, alternatives within alternatives would take exponential time. */
+  failed?: Map<unknown, Map<Evaluate, Fault>>
 }
 
 /**

@@ -166,13 +166,19 @@ function containing(evaluate: Evaluate, { minContains: least = 1, maxContains: m
 }
 
 /** Evaluates a value that need not be valid. @returns its fault. If there is none, what is found counts */
-function attempt(evaluate: Evaluate, value: unknown, place: Place, { found }: Outcome, evaluated?: Set<string>) {
-  const outcome: Outcome = { found: [] }
+function attempt(evaluate: Evaluate, value: unknown, place: Place, outcome: Outcome, evaluated?: Set<string>) {
+  const failed = (outcome.failed ??= new Map<unknown, Map<Evaluate, Fault>>())
+  const known = failed.get(value) ?? new Map<Evaluate, Fault>()
+  const inner: Outcome = { found: [], failed }
   const keys = evaluated && new Set<string>()
-  if (!evaluate(value, place, outcome, keys)) return outcome.fault
-  for (const each of outcome.found) found.push(each)
-  keys?.forEach((key) => evaluated?.add(key))
-  return undefined
+  if (!known.has(evaluate) && evaluate(value, place, inner, keys)) {
+    for (const each of inner.found) outcome.found.push(each)
+    keys?.forEach((key) => evaluated?.add(key))
+    return undefined
+  }
+  const fault = known.get(evaluate) ?? inner.fault
+  if (fault && typeof value === 'object') failed.set(value, known.set(evaluate, fault))
+  return fault
 }
 
 /** Evaluates by `true` or `false`. Where nothing may be, the fault is that of the object or the list. */
