@@ -20,13 +20,13 @@ const LAYERS = [
 
 /** The most lines by hand in a room of the engine. Who needs more says in the changelog which promise pays for it. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  'engine/': 445,
-  'engine/programs/': 875,
-  'engine/contract/': 3820,
-  'engine/http/': 905,
+  'engine/': 410,
+  'engine/programs/': 815,
+  'engine/contract/': 3705,
+  'engine/http/': 885,
   'engine/auth/': 330,
-  'engine/ops/': 315,
-  'engine/store/': 2550,
+  'engine/ops/': 310,
+  'engine/store/': 2405,
 }
 
 const files = globSync('**/*.ts', { cwd: 'service' })

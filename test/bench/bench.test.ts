@@ -6,22 +6,25 @@ import type { Sizes } from './data.ts'
 import { published } from './report.ts'
 import { recorded } from './results.ts'
 import { start } from './running.ts'
-import { bareFastify, serviceOn } from './servers.ts'
+import { bareFastify, serviceOn, straightforwardOn } from './servers.ts'
 
 const SIZES: Sizes = { small: 10_000, large: 100, creator: 0, deleter: 50_000, many: 100 }
 const cases = casesOf(SIZES)
 const [list, , , create, remove] = cases
 
 const folder = t.testdir()
-const prepared = await serviceOn('SQLite', `sqlite:${folder}/plants.db`, folder, SIZES)
-const [service, bare] = [await start(prepared, folder), await start(bareFastify(folder, SIZES), folder)]
-t.teardown(() => Promise.all([service.stop(), bare.stop()]))
+const bare = await start(bareFastify(folder, SIZES), folder)
+const service = await start(await serviceOn('SQLite', `sqlite:${folder}/service.db`, folder, SIZES), folder)
+const peer = await start(await straightforwardOn('SQLite', `sqlite:${folder}/peer.db`, folder, SIZES), folder)
+t.teardown(() => Promise.all([bare, service, peer].map((server) => server.stop())))
 
-t.test('what the service answers and keeps is right', async (t) => {
-  for (const { rate, p50, p99, cpu } of await Promise.all(cases.map((each) => measure(service, each, 4)))) {
-    t.ok(rate > 0 && cpu >= 0 && p50 > 0 && p50 <= p99)
-  }
-})
+for (const server of [bare, service, peer]) {
+  t.test(`what ${server.name} answers and keeps is right`, async (t) => {
+    for (const { rate, p50, p99, cpu } of await Promise.all(cases.map((each) => measure(server, each, 4)))) {
+      t.ok(rate > 0 && cpu >= 0 && p50 > 0 && p50 <= p99)
+    }
+  })
+}
 
 t.test('a lost write, a wrong status, length or list makes a run invalid', async (t) => {
   const forgetful = { ...bare, count: async () => 0 }

@@ -95,7 +95,7 @@ async function setting(postgres: Postgres) {
       SQLite: String(process.versions['sqlite']),
       PostgreSQL: String(row?.['server_version']),
     },
-    load: `load from ${isPinned ? 'on one core, the server on another' : 'on the same cores'}`,
+    load: `load from the bench itself, ${isPinned ? 'on one core, the server on another' : 'on the same cores'}`,
   }
 }
 

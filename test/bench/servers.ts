@@ -68,7 +68,7 @@ export async function serviceOn(name: string, url: string, folder: string, sizes
 }
 
 /** The straightforward version of the service. Its empty database gets the plants to begin with. */
-async function straightforwardOn(name: string, url: string, folder: string, sizes: Sizes): Promise<Server> {
+export async function straightforwardOn(name: string, url: string, folder: string, sizes: Sizes): Promise<Server> {
   const { fill } = await (url.startsWith('postgres:')
     ? import('./straightforward.postgres.ts')
     : import('./straightforward.sqlite.ts'))

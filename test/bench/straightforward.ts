@@ -67,7 +67,7 @@ const { open } = await (url.startsWith('postgres:')
   ? import('./straightforward.postgres.ts')
   : import('./straightforward.sqlite.ts'))
 
-const app = Fastify()
+const app = Fastify({ ajv: { customOptions: { keywords: ['example'] } } })
 app.decorateRequest('caller', '')
 await app.register(bearerAuth, {
   keys: [],

@@ -1,16 +1,20 @@
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
-import { HttpError } from '../errors.ts'
+import { HttpError, reasonOf } from '../errors.ts'
 import { startRequest } from '../http/open-requests.ts'
 import { answerOtherMethods, checkFraming, checkPath } from '../http/request-rules.ts'
 import { listen, makeServer } from '../http/server.ts'
 import type { Store } from '../store/store.ts'
 import type { makeMetrics } from './metrics.ts'
-import { readinessCheck } from './readiness.ts'
 
 /** Connections. Few clients use this port, and a flood on it must not harm the service. */
 const MAX_CONNECTIONS = 100
+/** Milliseconds that a probe waits for the store. */
+const READY_TIMEOUT = 1000
+/** Milliseconds for which the result of a ping is valid. */
+const READY_TTL = 1000
 
 /**
  * Opens the port for operators: `/livez`, `/readyz` and `/metrics`. It opens before the port of the service, and closes
@@ -63,5 +67,33 @@ export async function openAdmin(name: string, config: Config, log: Logger, secre
       void app.close()
       app.server.closeAllConnections()
     },
+  }
+}
+
+/**
+ * Makes the check whether the store answers. Probes that arrive at about the same time share one ping. While a ping
+ * runs, the previous result is valid. A ping fails after DATABASE_TIMEOUT, like a request; until then, requests may
+ * still succeed.
+ * @returns the check; it throws an {@link HttpError} if the store does not answer
+ */
+function readinessCheck(store: Pick<Store, 'ping'>, log: Logger): () => Promise<void> {
+  let fault: HttpError | undefined = new HttpError(503, 'The store is not available')
+  let validUntil = 0
+  let running: Promise<void> | undefined
+  const ping = async () => {
+    fault = await store.ping().then(
+      () => undefined,
+      (err: unknown) => {
+        log.warn({ err }, 'the store does not answer a probe')
+        return new HttpError(503, `The store is not available: ${reasonOf(err)}`)
+      },
+    )
+    validUntil = performance.now() + READY_TTL
+    running = undefined
+  }
+  return async () => {
+    if (performance.now() > validUntil) running ??= ping()
+    await Promise.race([running, delay(READY_TIMEOUT, undefined, { ref: false })])
+    if (fault !== undefined) throw fault
   }
 }

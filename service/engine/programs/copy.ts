@@ -34,7 +34,7 @@ export function copy(product: Product): Promise<void> {
  * @returns how many were copied, by what they are
  * @throws {Error} if the target has another token or item with the same id or key
  */
-export async function copyStore(from: Store, to: Store): Promise<Readonly<Record<string, number>>> {
+async function copyStore(from: Store, to: Store): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {}
   for (const [name, table] of from.tables) {
     const target = to.tables.get(name)

@@ -10,7 +10,7 @@ import { readWords, runCommand } from './command.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 
-import { accept, inspect } from '../contract/compile/compile.ts'
+import { accept, inspect, type Inspected } from '../contract/compile/compile.ts'
 import { dryRun } from '../contract/compile/dry-run.ts'
 import type { PathItem, Response } from '../contract/compile/document.ts'
 import { isIgnored } from '../contract/compile/operations.ts'
@@ -39,7 +39,7 @@ export async function generateTypes(
   const inspected = await inspect(file, product)
   const compiled = accept(inspected, note)
   const { root, idle } = inspected
-  prepare(root, compiled)
+  prepare(root, compiled, idle)
   for (const [node, key, value] of idle) {
     if (value === undefined) Reflect.deleteProperty(node, key)
     else Reflect.set(node, key, value)
@@ -91,14 +91,15 @@ ${JSON.stringify(compiled, null, 2).slice(2, -2)}
 }
 
 /** Leaves what a method gets and answers. Parameters with a default become required: a method always gets them. */
-function prepare(root: Oas3_1Definition, compiled: Compiled): void {
+function prepare(root: Oas3_1Definition, compiled: Compiled, idle: Inspected['idle']): void {
   Reflect.deleteProperty(root, 'webhooks')
   const items = Object.values(root.paths ?? {}).flatMap((item) => [item as PathItem, deref(item)])
   const operations = items.flatMap(({ get, put, post, delete: remove, patch }) => [get, put, post, remove, patch])
   for (const each of [...items, ...operations])
     if (each?.parameters) each.parameters = each.parameters.filter((one) => !isIgnored(deref(one)))
   for (const parameter of [...items, ...operations].flatMap((each) => each?.parameters ?? []).map(deref)) {
-    if (partWith(parameter.schema, 'default')) parameter.required = true
+    const part = partWith(parameter.schema, 'default')
+    if (part && !idle.some(([node, key]) => node === part && key === 'default')) parameter.required = true
   }
   for (const operation of operations) {
     Reflect.deleteProperty(operation ?? {}, 'callbacks')

@@ -1,7 +1,7 @@
 import { HttpError } from '../errors.ts'
 import { exactJson } from '../http/json.ts'
 import { readList } from './lists.ts'
-import type { Collection, Key, KeyType, Page, PageRequest, Store, Table } from './store.ts'
+import type { Collection, Key, KeyType, Store } from './store.ts'
 
 const INT64_MIN = -(2n ** 63n)
 const INT64_MAX = 2n ** 63n - 1n
@@ -21,52 +21,33 @@ export function makeCollection<Item, K extends Key = bigint>(
 ): Collection<Item, K> {
   const table = store.tables.get(name)
   if (table === undefined) throw new Error(`the store has no collection ${name}`)
-  return new StoredCollection<Item, K>(store, table, parse)
-}
-
-class StoredCollection<Item, K extends Key> implements Collection<Item, K> {
-  readonly #store: Store
-  readonly #table: Table
-  readonly #parse: (text: string) => Item
-
-  constructor(store: Store, table: Table, parse: (text: string) => Item) {
-    this.#store = store
-    this.#table = table
-    this.#parse = parse
-  }
-
-  async create(owner: string, key: K, item: Item): Promise<Item> {
-    if (!isStorable(key)) throw new HttpError(400, `A key has 1 to ${MAX_KEY_BYTES} bytes, and no NUL`)
-    const text = exactJson(item)
-    const stored = await this.#table.create(owner, key, text)
-    return stored === text ? item : this.#parse(stored)
-  }
-
-  async find(owner: string, key: K): Promise<Item | undefined> {
-    return this.#read(isStorable(key) ? await this.#table.find(owner, key) : undefined)
-  }
-
-  async update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined> {
-    if (!isStorable(key)) return undefined
-    const changed = (text: string) => {
-      const item = change(this.#parse(text))
-      return item === undefined ? undefined : exactJson(item)
-    }
-    return this.#read(await this.#table.update(owner, key, changed))
-  }
-
-  async delete(owner: string, key: K): Promise<boolean> {
-    return isStorable(key) && this.#table.delete(owner, key)
-  }
-
-  async list(owner: string, { limit = Infinity, cursor }: PageRequest = {}): Promise<Page<Item>> {
-    const after = cursor === undefined ? undefined : fromCursor(this.#table.key, cursor)
-    const { items, last } = await readList(this.#store, this.#table, owner, after, limit)
-    return last === undefined ? { items } : { items, next: toCursor(last) }
-  }
-
-  #read(text: string | undefined): Item | undefined {
-    return text === undefined ? undefined : this.#parse(text)
+  const toItem = (text: string | undefined) => (text === undefined ? undefined : parse(text))
+  return {
+    async create(owner, key, item) {
+      if (!isStorable(key)) throw new HttpError(400, `A key has 1 to ${MAX_KEY_BYTES} bytes, and no NUL`)
+      const text = exactJson(item)
+      const stored = await table.create(owner, key, text)
+      return stored === text ? item : parse(stored)
+    },
+    async find(owner, key) {
+      return toItem(isStorable(key) ? await table.find(owner, key) : undefined)
+    },
+    async update(owner, key, change) {
+      if (!isStorable(key)) return undefined
+      const changed = (text: string) => {
+        const item = change(parse(text))
+        return item === undefined ? undefined : exactJson(item)
+      }
+      return toItem(await table.update(owner, key, changed))
+    },
+    async delete(owner, key) {
+      return isStorable(key) && table.delete(owner, key)
+    },
+    async list(owner, { limit = Infinity, cursor } = {}) {
+      const after = cursor === undefined ? undefined : fromCursor(table.key, cursor)
+      const { items, last } = await readList(store, table, owner, after, limit)
+      return last === undefined ? { items } : { items, next: toCursor(last) }
+    },
   }
 }
 

@@ -74,6 +74,7 @@ t.test('a service is written with the types of what is described', (t) => {
     isFilled: 'const isNew: boolean = request.body.isNew',
     defaultIsThere: 'const page: number = request.query.page',
     maybeAbsent: 'const all: bigint[] = request.query.all',
+    noDefault: 'const wrong: number = request.query.wrong',
     optionalBody: "declare const other: Request<'other'>; const text: string = other.body",
     bytes: "declare const upload: Request<'upload'>; for await (const chunk of upload.body) chunk.byteLength",
     form: "declare const form: Request<'form'>; const file: File = form.body.photo",
@@ -113,6 +114,7 @@ t.test('a service is written with the types of what is described', (t) => {
       'declared',
       'header',
       'maybeAbsent',
+      'noDefault',
       'noMedia',
       'noRangedType',
       'noReadOnly',
@@ -134,6 +136,7 @@ paths:
       operationId: run
       parameters:
         - { name: page, in: query, schema: { $ref: '#/components/schemas/Page' } }
+        - { name: wrong, in: query, schema: { type: integer, default: x } }
         - { name: all, in: query, schema: { type: array, items: { type: integer, format: int64 } } }
       requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Thing' } } } }
       responses:
@@ -237,13 +240,18 @@ t.test(
     const text = `openapi: 3.1.0
 info: { title: Small, version: 1.0.0 }
 paths:
-${path('good', '{ type: string }')}${path('a', shared)}${path('b', `{ type: array, items: ${shared} }`)}${path('c', '{ type: 7 }')}
+${path('good', '{ type: string }')}${path('a', shared)}${path('b', `{ type: array, items: ${shared} }`)}${path('c', '{ default: 1, properties: { d: { type: 7, default: 1 } } }')}
 components: { schemas: { A: { properties: { b: { pattern: '(' } } }, B: { pattern: '(' } } }
+webhooks: { c: { get: { parameters: [{ name: c, in: cookie, schema: {} }] } } }
 `
     const folder = t.testdir({ 'openapi.yaml': text })
     const lines = (await dryRun(`${folder}/openapi.yaml`)).split('\n')
     t.strictSame(lines.slice(0, 4), ['GET /good: served', 'GET /a: refused', 'GET /b: refused', 'GET /c: refused'])
     t.match(lines.slice(4, -1).join('\n'), /openapi.yaml:7: .*type[^]*openapi.yaml:9: the pattern is not a regular/)
+    t.match(lines[4], /^note: .*openapi.yaml:10: a parameter in a cookie/, 'no operation uses it')
     t.equal(lines.at(-1), '1 of 4 operations are served')
+    writeFileSync(`${folder}/openapi.yaml`, text.replace('[{ name', "[{ $ref: 'other.yaml' }, { name"))
+    writeFileSync(`${folder}/other.yaml`, 'name: a\nin: }')
+    await t.rejects(dryRun(`${folder}/openapi.yaml`), { message: /other\.yaml:2: Unexpected flow-map-end/ })
   },
 )

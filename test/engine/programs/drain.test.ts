@@ -71,28 +71,39 @@ t.test('after DRAIN_DELAY, and not before, each connection is closed, exit 0', a
   t.notOk(existsSync(`${environment.DATABASE_URL.slice(7)}-wal`), 'the store is closed')
 })
 
-t.test('a request that began before SIGTERM is also the last request of its connection', async (t) => {
-  const environment = { ...database(t), DRAIN_DELAY: '1' }
-  const store = await openTestStore({ file: environment.DATABASE_URL.slice(7) })
-  const token = await issueToken(store, 'joe')
-  await store.close()
-  const { child, ended, until, port, adminPort } = await startService(t, environment)
-  const { socket, state, closed } = await connect(t, port)
-  const type = 'Content-Type: application/json\r\nContent-Length: 19'
-  socket.write(
-    `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${type}\r\n\r\n{"id":1,"name":"1"`,
-  )
-  await eventually(async () => {
-    const metrics = await fetch(`http://127.0.0.1:${adminPort}/metrics`)
-    return (await metrics.text()).includes('\nhttp_server_active_requests 1\n')
-  })
-  child.kill('SIGTERM')
-  await until(/"stopping"/)
-  socket.write('}')
-  await closed
-  t.match(state, { text: /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i, error: '' })
-  t.match(await ended, { code: 0 })
-})
+t.test(
+  'a request that began before SIGTERM is answered, and the last one of its connection; then exit 0',
+  async (t) => {
+    const environment = { ...database(t), DRAIN_DELAY: '1' }
+    const store = await openTestStore({ file: environment.DATABASE_URL.slice(7) })
+    const token = await issueToken(store, 'joe')
+    await store.close()
+    const { child, ended, until, port, adminPort } = await startService(t, environment)
+    const { socket, state, closed } = await connect(t, port)
+    const type = 'Content-Type: application/json\r\nContent-Length: 19'
+    socket.write(
+      `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n${type}\r\n\r\n{"id":1,"name":"1"`,
+    )
+    await eventually(async () => {
+      const metrics = await fetch(`http://127.0.0.1:${adminPort}/metrics`)
+      return (await metrics.text()).includes('\nhttp_server_active_requests 1\n')
+    })
+    child.kill('SIGTERM')
+    await until(/"stopping"/)
+    socket.write('}')
+    await closed
+    t.match(state, { text: /^HTTP\/1\.1 200 [^]*\r\nConnection: close\r\n/i, error: '' })
+    const { code, stdout, stderr } = await ended
+    t.strictSame({ code, stderr }, { code: 0, stderr: '' })
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { msg: string; signal?: string })
+    t.equal(lines.find(({ msg }) => msg === 'stopping')?.signal, 'SIGTERM')
+    t.equal(lines.at(-1)?.msg, 'stopped')
+    t.notMatch(stdout, token.slice(6))
+  },
+)
 
 t.test('a request that arrives just before the drain ends is answered', async (t) => {
   const { child, ended, until, port } = await startService(t, { ...database(t), DRAIN_DELAY: '0.3' })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
@@ -58,28 +58,6 @@ async function half(t: Test, port: number, token: string): Promise<net.Socket> {
   socket.write(body.slice(0, -1))
   return socket
 }
-
-t.test('SIGTERM lets the requests in flight finish, closes the store and exits 0; the log is JSON only', async (t) => {
-  const { token, file, DATABASE_URL } = await prepare(t)
-  const { child, ended, until, port } = await startService(t, { DATABASE_URL, REQUEST_TIMEOUT: '60' })
-  const idle = net.connect(port, '127.0.0.1')
-  await once(idle, 'connect')
-  const socket = await half(t, port, token)
-  child.kill('SIGTERM')
-  await until(/"stopping"/)
-  await delay(300)
-  const answer = once(socket, 'data')
-  socket.write('}')
-  t.match(String(await answer), /^HTTP\/1\.1 200 OK\r\n/)
-  const { code, stdout, stderr } = await ended
-  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
-  const lines = linesOf(stdout)
-  t.match(lines.find(({ msg }) => msg === 'stopping')?.signal, 'SIGTERM')
-  t.equal(lines.at(-1)?.msg, 'stopped')
-  t.notMatch(stdout, token.slice(6))
-  t.notOk(existsSync(`${file}-wal`), 'the store is closed')
-  t.strictSame(await has(file), ['1'])
-})
 
 t.test('a request that its client gives up at the end of the process is logged', async (t) => {
   const { token, DATABASE_URL } = await prepare(t)

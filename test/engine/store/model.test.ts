@@ -33,12 +33,10 @@ interface Where {
 }
 
 interface Write extends Where {
-  readonly kind: 'create' | 'delete'
+  readonly kind: 'create' | 'update' | 'delete'
+  /** What is created. */
   readonly item: unknown
-}
-
-interface Update extends Where {
-  /** What is added to the item's count; undefined: nothing is changed. */
+  /** What an update adds to the item's count; undefined: nothing is changed. */
   readonly by: bigint | undefined
 }
 
@@ -66,55 +64,33 @@ class Writes implements fc.AsyncCommand<Model, Real> {
 
   async run(model: Model, { prefix }: Real): Promise<void> {
     const expected = this.#writes.map((write) => {
+      const { kind, key, item } = write
       const items = itemsOf(model, write)
-      if (write.kind === 'delete') return String(items.delete(write.key))
-      const stored = items.get(write.key) ?? stringify(write.item)
-      items.set(write.key, stored)
-      return stored
+      if (kind === 'delete') return String(items.delete(key))
+      const stored = items.get(key)
+      const now =
+        kind === 'create' ? (stored === undefined ? item : undefined) : changed(stored && parse(stored), write)
+      if (now !== undefined) items.set(key, stringify(now))
+      return items.get(key)
     })
     for (const store of stores) {
-      const answers = this.#writes.map(({ name, kind, owner, key, item }) =>
-        kind === 'create' ? store[name].create(prefix + owner, key, item) : store[name].delete(prefix + owner, key),
-      )
-      deepStrictEqual((await Promise.all<unknown>(answers)).map(stringify), expected)
+      const answers = this.#writes.map((write): Promise<unknown> => {
+        const { name, kind, key, item } = write
+        const owner = prefix + write.owner
+        if (kind === 'create') return store[name].create(owner, key, item)
+        if (kind === 'delete') return store[name].delete(owner, key)
+        return store[name].update(owner, key, (item) => changed(item, write))
+      })
+      const texts = (await Promise.all(answers)).map((answer) => (answer === undefined ? answer : stringify(answer)))
+      deepStrictEqual(texts, expected)
     }
   }
 
   toString = () => `write ${stringify(this.#writes)}`
 }
 
-/** Updates that arrive together. */
-class Updates implements fc.AsyncCommand<Model, Real> {
-  readonly #updates: readonly Update[]
-
-  constructor(updates: readonly Update[]) {
-    this.#updates = updates
-  }
-
-  check = () => true
-
-  async run(model: Model, { prefix }: Real): Promise<void> {
-    const expected = this.#updates.map((update) => {
-      const items = itemsOf(model, update)
-      const stored = items.get(update.key)
-      const item = stored === undefined ? undefined : changed(parse(stored), update)
-      if (item !== undefined) items.set(update.key, stringify(item))
-      return items.get(update.key)
-    })
-    for (const store of stores) {
-      const answers = this.#updates.map((update) =>
-        store[update.name].update(prefix + update.owner, update.key, (item) => changed(item, update)),
-      )
-      const texts = (await Promise.all(answers)).map((item) => (item === undefined ? undefined : stringify(item)))
-      deepStrictEqual(texts, expected)
-    }
-  }
-
-  toString = () => `update ${stringify(this.#updates)}`
-}
-
-function changed(item: unknown, { by }: Update): unknown {
-  if (by === undefined) return undefined
+function changed(item: unknown, { by }: Write): unknown {
+  if (item === undefined || by === undefined) return undefined
   const { count = 0n, ...rest } = fields(item)
   return { ...rest, count: BigInt.asIntN(64, BigInt(count as bigint | number) + by) } // as `parse` reads integers
 }
@@ -187,17 +163,15 @@ const where: fc.Arbitrary<Where> = fc.oneof(
   fc.record({ name: fc.constant('notes' as const), owner, key: text.filter(isKey) }),
 )
 const item = fc.record({ name: text, tag: text, count: int64 }, { requiredKeys: ['name'], noNullPrototype: true })
-const kind = fc.constantFrom('create', 'create', 'delete')
-const write: fc.Arbitrary<Write> = fc
-  .tuple(where, fc.record({ kind, item }))
-  .map(([where, what]) => ({ ...where, ...what }))
+const kind = fc.constantFrom('create', 'create', 'update', 'update', 'delete')
 const by = fc.option(int64, { nil: undefined, freq: 9 })
-const update: fc.Arbitrary<Update> = fc.tuple(where, by).map(([where, by]) => ({ ...where, by }))
+const write: fc.Arbitrary<Write> = fc
+  .tuple(where, fc.record({ kind, item, by }))
+  .map(([where, what]) => ({ ...where, ...what }))
 const limit = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined })
 const commands = fc.commands(
   [
     fc.array(write, { minLength: 1, maxLength: 12 }).map((writes) => new Writes(writes)),
-    fc.array(update, { minLength: 1, maxLength: 12 }).map((updates) => new Updates(updates)),
     fc.tuple(where, fc.boolean(), limit).map((words) => new List(...words)),
   ],
   { maxCommands: 60, size: 'max' },

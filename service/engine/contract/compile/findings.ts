@@ -17,18 +17,15 @@ export interface Finding {
 export type Report = (node: object, text: string, ...path: string[]) => void
 
 /** The parts of the main file that concern all operations. */
-const WHOLE = /^#(\/(openapi|swagger|info|jsonSchemaDialect|servers(\/.*)?|security(\/.*)?|x-body-limit))?$/
-/** A path, whose operations are unknown if it refers to nothing. */
-const PATH = /^#\/paths\/[^/]+(\/\$ref)?$/
-/** The parts of an operation that only people and clients read. */
-const WITHOUT_EFFECT = /^#\/paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs)(\/|$)/
+const WHOLE = /^#\/(openapi|swagger|info|jsonSchemaDialect|servers|security|x-body-limit)$/
+/** The parts that only people and clients read. */
+const WITHOUT_EFFECT = /^#\/(info\/|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs)(\/|$))/
 
-/** A place that was reported. */
+/** A place that was reported. What is reported of the document itself concerns all operations. */
 interface Reported {
   readonly text: string
   readonly isFault: boolean
   readonly place: Place
-  /** Whether it concerns the whole document. */
   readonly isWhole: boolean
 }
 
@@ -44,7 +41,7 @@ export class Findings {
 
   add(place: Place, text: string, isFault: boolean, isMisspelt = false): void {
     const key = keyOf(place)
-    const isWhole = WHOLE.test(key) || (isMisspelt && /^#\/[^/]+$/.test(key))
+    const isWhole = key === '#' || (isMisspelt && /^#\/[^/]+$/.test(key))
     this.#reported.set(`${text} ${key}`, { text, isFault, place, isWhole })
   }
 
@@ -64,30 +61,33 @@ export class Findings {
     const notes = new Map<string, Finding>()
     for (const each of this.#reported.values()) {
       const { text, isFault, place } = each
-      const operations = this.#operationsOf(each)
+      const { operations, isUsed } = this.#reach(each)
       const found = () => ({ ...findLine(place), text, count: 1, operations })
       const known = notes.get(text)
-      if (isFault && (operations?.length !== 0 || PATH.test(keyOf(place)))) faults.push(found())
-      else if (!known) notes.set(text, found())
-      else notes.set(text, { ...known, count: known.count + 1, operations: union(known.operations, operations) })
+      if (isFault && isUsed) faults.push(found())
+      else if (known)
+        notes.set(text, { ...known, count: known.count + 1, operations: union(known.operations, operations) })
+      else if (isFault || isUsed) notes.set(text, found())
     }
     faults.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line)
     return { faults, notes: [...notes.values()] }
   }
 
-  /** The operations that a place is a part of. */
-  #operationsOf({ place, isWhole }: Reported): readonly string[] | null {
-    if (isWhole) return null
+  /** The operations that a place is a part of, and whether it is in what is served. */
+  #reach({ place, isWhole }: Reported): { operations: Finding['operations']; isUsed: boolean } {
     const operations = new Set<string>()
     const all = new Set([keyOf(place)])
+    let isUsed = false
     for (const each of all) {
+      if (isWhole || WHOLE.test(each)) return { operations: null, isUsed: true }
       if (WITHOUT_EFFECT.test(each)) continue
+      isUsed ||= each.startsWith('#/paths')
       const described = this.#described.get(each)
       for (const operation of described ?? []) operations.add(operation)
       for (const reference of this.#references.get(each) ?? []) all.add(reference)
       if (!described && /#./.test(each)) all.add(each.slice(0, each.lastIndexOf('/')))
     }
-    return [...operations]
+    return { operations: [...operations], isUsed: isUsed || operations.size > 0 }
   }
 }
 

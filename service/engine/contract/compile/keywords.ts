@@ -35,19 +35,18 @@ export function compileKeyword(key: string, schema: Part, convert: (schema: unkn
 }
 
 /** The bounds of numbers by their keywords. In OpenAPI 3.0, `exclusiveMinimum: true` makes `minimum` exclusive. */
-function boundsOf(schema: Part): (readonly [key: string, value: unknown])[] {
-  const bounds = Object.keys(BOUNDS).flatMap((key) =>
-    typeof schema[key] === 'boolean' ? [] : [[key, schema[key]] as const],
-  )
-  return bounds
-    .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => (schema[EXCLUSIVE[key] ?? ''] === true ? [EXCLUSIVE[key] ?? '', value] : [key, value]))
+function boundsOf(schema: Part): Record<string, string> {
+  const bounds = Object.keys(BOUNDS).flatMap((key) => {
+    const exclusive = key.replace(/^m(?=[ai])/, 'exclusiveM')
+    const isServed = schema[key] !== undefined && typeof schema[key] !== 'boolean'
+    return isServed ? [[schema[exclusive] === true ? exclusive : key, String(schema[key])] as const] : []
+  })
+  return Object.fromEntries(bounds)
 }
-const EXCLUSIVE: Readonly<Record<string, string>> = { minimum: 'exclusiveMinimum', maximum: 'exclusiveMaximum' }
 
 /** What a schema says of numbers, as one keyword. */
 export function numberRule(schema: Part): { number: NumberRule } | undefined {
-  const bounds = Object.fromEntries(boundsOf(schema).map(([key, value]) => [key, String(value)]))
+  const bounds = boundsOf(schema)
   const declared = declaredTypes(schema)
   if (!declared.some(isNumeric)) return Object.keys(bounds).length === 0 ? undefined : { number: { bounds } }
   const integer = declared.includes('integer') ? 'integer' : 'number'

@@ -2,6 +2,7 @@
 import { createConfig } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
 import { RULES } from './refusals.ts'
+import { isObject } from '../assertions.ts'
 
 type Types = ReturnType<NonNullable<NonNullable<Plugin['typeExtension']>['oas3']>>
 
@@ -37,10 +38,12 @@ function withKeywords({ Schema = { properties: {} }, ...others }: Types): Types 
 
 function withoutSchemas(types: Types): Types {
   const isSchema = (type: unknown) => type === 'Schema' || type === 'NamedSchemas'
+  const unread = (value: unknown) =>
+    isObject(value) || typeof value === 'boolean' ? null : ({ type: 'object' } as const)
   const without = ({ properties, ...type }: Types[string]) => ({
     ...type,
     properties: Object.fromEntries(
-      Object.entries(properties).map(([key, each]) => [key, isSchema(each) ? null : each]),
+      Object.entries(properties).map(([key, each]) => [key, isSchema(each) ? unread : each]),
     ),
   })
   return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, without(type)]))

@@ -22,22 +22,19 @@ const MAX_BODY_BYTES = 1_048_576
 const WITHOUT_BODY = /^(204|205|304)$/
 
 /** A request body, by media type. */
-export function readBody(context: Context, body: openapi.RequestBody): Body {
-  const { required = false } = body
-  const content = servedContent(context, body.content, 'request')
-  const media = content.map(([type, each]): [string, Media] => {
-    const isForm = isFormType(type)
-    const standard = required ? undefined : partWith(each.schema, 'default')
-    if (standard)
-      context.findings.refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
-    const schema = addSchema(context, type, each, bodyKind(type) === 'form' ? 'form' : 'request')
-    const limit = readLimit(context, type, each)
-    return [type.toLowerCase(), { schema, limit, ...(isForm && readFields(context, type, each)) }]
-  })
-  for (const [index, [type]] of content.entries())
-    if (media.findIndex(([each]) => each === type.toLowerCase()) < index)
-      context.findings.refuse(deref(body.content), `the media type ${type} is there twice: leave one out`, type)
-  return { required, content: Object.fromEntries(media) }
+export function readBody(context: Context, { required = false, content: described }: openapi.RequestBody): Body {
+  const { refuse } = context.findings
+  const content: Record<string, Media> = {}
+  for (const { type, media, kind } of servedContent(context, described, 'request')) {
+    const standard = required ? undefined : partWith(media.schema, 'default')
+    if (standard) refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
+    const name = type.toLowerCase()
+    if (name in content) refuse(deref(described), `the media type ${type} is there twice: leave one out`, type)
+    const schema = addSchema(context, kind, media, kind === 'form' ? 'form' : 'request')
+    const fields = kind === 'form' || kind === 'pairs' ? readFields(context, kind, media) : {}
+    content[name] = { schema, limit: readLimit(context, kind, media), ...fields }
+  }
+  return { required, content }
 }
 
 /** A response, by media type. */
@@ -52,17 +49,15 @@ export function readResponse(context: Context, status: string, response: openapi
       refuse(header, `the header ${name} is not served: write a "schema" of one text, number or boolean`)
   }
   const served = isEmpty ? [] : servedContent(context, response.content, 'response')
-  return Object.fromEntries(served.map(([type, each]) => [type, addSchema(context, type, each, 'response')]))
+  return Object.fromEntries(served.map(({ type, media, kind }) => [type, addSchema(context, kind, media, 'response')]))
 }
 
-type Content = [type: string, media: openapi.MediaType][]
-
 /** The media types that are served. The others are left out if there are any. */
-function servedContent({ findings }: Context, content: openapi.Response['content'], use: Use): Content {
+function servedContent({ findings }: Context, content: openapi.Response['content'], use: Use) {
   const all = derefEntries(content).map(([range, media]) => {
     const isJson = use === 'response' && range === '*/*' && bytesRule(media.schema) === undefined
     const type = isJson ? 'application/json' : range
-    return { type, media, fault: mediaFault(type, media, use) }
+    return { type, media, kind: bodyKind(type), fault: mediaFault(type, media, use) }
   })
   const served = all.filter(({ fault }) => fault === undefined)
   for (const { media, fault } of all) {
@@ -71,7 +66,7 @@ function servedContent({ findings }: Context, content: openapi.Response['content
     if (served.length === 0) findings.refuse(media, text, ...path)
     else findings.note(media, `${text}. It is left out`, ...path)
   }
-  return served.map(({ type, media }) => [type, media])
+  return served
 }
 
 /** Why a media type is not served, and the member that says so. */
@@ -103,30 +98,27 @@ export function mediaFault(
   return isServed ? undefined : ['"encoding" is not served: leave it out, or write "explode" only', 'encoding']
 }
 
-/** Adds the schema of a media type. @returns its id; null if there is none, or if the body is bytes */
-function addSchema({ schemas }: Context, type: string, { schema }: openapi.MediaType, use: Use): string | null {
-  return schema === undefined || bodyKind(type) === 'bytes' ? null : schemas.add(schema, use)
-}
+type Kind = ReturnType<typeof bodyKind>
 
-function isFormType(type: string): boolean {
-  const kind = bodyKind(type)
-  return kind === 'form' || kind === 'pairs'
+/** Adds the schema of a media type. @returns its id; null if there is none, or if the body is bytes */
+function addSchema({ schemas }: Context, kind: Kind, { schema }: openapi.MediaType, use: Use): string | null {
+  return schema === undefined || kind === 'bytes' ? null : schemas.add(schema, use)
 }
 
 /** The maximum length of a body in bytes. */
-function readLimit({ root, findings }: Context, type: string, media: openapi.MediaType): number {
+function readLimit({ root, findings }: Context, kind: Kind, media: openapi.MediaType): number {
   const key = 'x-body-limit'
   const holder = [media, root].find((each) => key in each)
   const limit = holder === undefined ? MAX_BODY_BYTES : Number(Reflect.get(holder, key))
   if (!Number.isSafeInteger(limit) || limit < 1)
     findings.refuse(holder ?? media, `${key} must be a number of bytes, from 1`, key)
   if (holder === undefined) findings.note(media, `a body without "${key}" is taken up to ${MAX_BODY_BYTES} bytes`)
-  return bodyKind(type) === 'bytes' ? Math.min(limit, bytesRule(media.schema)?.maxLength ?? limit) : limit
+  return kind === 'bytes' ? Math.min(limit, bytesRule(media.schema)?.maxLength ?? limit) : limit
 }
 
 /** How the fields of a form are read. */
-function readFields(context: Context, type: string, { schema, encoding = {} }: openapi.MediaType): Partial<Media> {
-  const isMultipart = bodyKind(type) === 'form'
+function readFields(context: Context, kind: Kind, { schema, encoding = {} }: openapi.MediaType): Partial<Media> {
+  const isMultipart = kind === 'form'
   const read = (name: string, all: readonly unknown[]): Field => {
     const one = all.length === 1 ? all[0] : { anyOf: all }
     const reading = readingOf(one, encoding[name]?.explode ?? true, isMultipart ? 'parts' : 'pairs')

@@ -21,19 +21,16 @@ interface Listed {
   readonly key: string
   readonly method: string
   readonly path: string
+  /** As it is in the document: it may be a reference, and have members beside it. */
+  readonly written: openapi.PathItem
   readonly item: openapi.PathItem
   readonly operation: openapi.Operation
 }
 
-/** The paths of a document. Each may be a reference, and have members beside it. */
-const pathsOf = ({ paths = {} }: Context['root']): [path: string, item: openapi.PathItem][] =>
-  Object.entries({ ...paths })
-    .filter(([path]) => !path.startsWith('x-'))
-    .map(([path, item]) => [path, item as openapi.PathItem])
-
 /** Lists the operations of a document, in its order. */
 export function listOperations({ root, findings }: Context): Listed[] {
-  return pathsOf(root).flatMap(([path, written]) => {
+  return Object.entries({ ...root.paths } as Record<string, openapi.PathItem>).flatMap(([path, written]) => {
+    if (path.startsWith('x-')) return []
     const target: openapi.PathItem = tryDeref(written) ?? {}
     const item = { ...target, ...written }
     return METHODS.flatMap((method) => {
@@ -43,7 +40,7 @@ export function listOperations({ root, findings }: Context): Listed[] {
       const names = [operation.security ?? root.security].flat().flatMap((each) => Object.keys(each ?? {}))
       const schemes = names.map((name) => root.components?.securitySchemes?.[name]).filter(isObject)
       findings.describe(key, [written, target, operation, ...schemes].filter(isObject))
-      return { key, method, path, item, operation }
+      return { key, method, path, written, item, operation }
     })
   })
 }
@@ -57,7 +54,7 @@ export function readOperations(
   const { refuse } = findings
   const prefix = readPrefix(context, root)
   const shapes = new Map<string, string>()
-  for (const [path, written] of pathsOf(root)) {
+  for (const { path, written } of new Map(listed.map((each) => [each.path, each])).values()) {
     const other = shapes.get(shapeOf(path))
     if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
     shapes.set(shapeOf(path), path)
@@ -146,8 +143,9 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   else if (reading.list !== null && place === 'path')
     refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
   const id = schemas.add(schema, 'request')
-  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id })
-  return {
+  const leaveOut = () => Reflect.deleteProperty(compiled, 'default')
+  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id }, leaveOut)
+  const compiled: Parameter = {
     in: place as Parameter['in'],
     name,
     required,
@@ -155,4 +153,5 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
     ...(reading ?? UNREAD),
     ...(standard !== undefined && { default: standard }),
   }
+  return compiled
 }

@@ -153,16 +153,18 @@ const EARLIER = /\/(exclusiveM(ax|in)imum|\$recursiveAnchor)$/
 export function metaFaults(schema: object): { path: string[]; text: string }[] {
   META.validate('https://json-schema.org/draft/2020-12/schema', schema)
   // An integer beyond 2^53 is a bigint here. Earlier versions of OpenAPI and JSON Schema had booleans.
-  const faults = META.errors?.filter(
+  const faults = (META.errors ?? []).filter(
     ({ keyword, data, instancePath }) =>
       keyword !== 'uniqueItems' &&
       typeof data !== 'bigint' &&
       !(typeof data === 'boolean' && EARLIER.test(instancePath)),
   )
-  const first = new Map(faults?.toReversed().map((each) => [each.instancePath, each])) // of `anyOf`, the last one says less
-  return [...first.values()].map(({ instancePath, message, params }) => {
-    const path = instancePath.split('/').slice(1).map(nameOf)
-    const values: unknown = params['allowedValues']
-    return { path, text: `${path.at(-1)} ${message}${Array.isArray(values) ? `: ${values.join(', ')}` : ''}` }
+  const first = new Map(
+    faults.map(({ instancePath: at }) => [at, faults.find(({ instancePath }) => instancePath === at)]),
+  )
+  return [...first].map(([pointer, fault]) => {
+    const path = pointer.split('/').slice(1).map(nameOf)
+    const values: unknown = fault?.params['allowedValues']
+    return { path, text: `${path.join('/')} ${fault?.message}${Array.isArray(values) ? `: ${values.join(', ')}` : ''}` }
   })
 }

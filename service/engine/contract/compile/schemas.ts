@@ -35,7 +35,7 @@ export interface Context {
 export class Schemas {
   readonly all: Record<string, Schema> = {}
   /** Defaults that must fit a schema. */
-  readonly #defaults: { value: unknown; schema: Schema; report: (fault: string) => void }[] = []
+  readonly #defaults: { part: Part; schema: Schema; leaveOut: () => void }[] = []
   #validators: Validators | undefined
   /** The schemas of files in forms. */
   readonly #files = new Set<object>()
@@ -75,19 +75,13 @@ export class Schemas {
 
   /**
    * Adds the schema of a parameter or a member that may be absent.
-   * @param leaveOut is called if the default does not fit its schema; by default it is refused
+   * @param leaveOut is called if the default does not fit its schema
    * @returns the JSON of its default, if it has one
    */
-  addDefault(schema: unknown, converted: Schema, leaveOut?: () => void): string | undefined {
+  addDefault(schema: unknown, converted: Schema, leaveOut: () => void): string | undefined {
     const part = partWith(schema, 'default')
     if (part === undefined) return undefined
-    const ignore = () => {
-      this.#findings.note(part, 'this default does not fit its schema: it is not filled in', 'default')
-      this.idle.push([part, 'default'])
-      leaveOut?.()
-    }
-    const report = leaveOut ? ignore : (fault: string) => this.#findings.refuse(part, fault, 'default')
-    this.#defaults.push({ value: part['default'], schema: converted, report })
+    this.#defaults.push({ part, schema: converted, leaveOut })
     return exactJson(part['default'])
   }
 
@@ -105,9 +99,11 @@ export class Schemas {
 
   /** Reports each default that does not fit its schema. The schemas must be complete. */
   checkDefaults(): void {
-    for (const { value, schema, report } of this.#defaults) {
-      const { fault } = this.check('default', schema)(value)
-      if (fault !== undefined) report(fault)
+    for (const { part, schema, leaveOut } of this.#defaults) {
+      if (this.check('default', schema)(part['default']).fault === undefined) continue
+      this.#findings.note(part, 'this default does not fit its schema: it is not filled in', 'default')
+      this.idle.push([part, 'default'])
+      leaveOut()
     }
     for (const each of this.idle) if (this.#files.has(each[0])) each[2] = 'file or text'
   }

@@ -25,9 +25,8 @@ const PROBE_INTERVAL = 250
 /** Milliseconds after which the network is away, if no probe was answered; and until those under way reach a connection. */
 const AWAY = 1000
 const GRACE = 250
-/** Multiples of `timeout` after which an answer is lost: the server would have ended the statement; it would not. */
+/** Multiples of `timeout` after which an answer may be lost: the server would have ended a read. */
 const LIMIT = 2
-const UNKNOWN_LIMIT = 100
 /** Asks whether the server has TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
@@ -127,7 +126,7 @@ export class Pool {
       // If this process did not run, it does not know.
       if (silent.length === 0 || now - last > 2 * PROBE_INTERVAL) answered = now
       last = now
-      for (const session of silent) if (session.heard() < now - this.#limit(session)) void this.#closeIfLost(session)
+      for (const session of silent) void this.#closeIfLost(session)
       if (silent.length === 0) continue
       void isAnswering(this.#address).then((isThere) => {
         const now = performance.now()
@@ -146,25 +145,21 @@ export class Pool {
     for (const session of silent) if (session.heard() < time) session.close()
   }
 
-  /** Milliseconds after which an answer may be lost. */
-  #limit({ waitsFor, backend }: Session): number {
-    const isKnown = backend !== undefined && (waitsFor === 'read' || this.#reads !== this.#writes)
-    return this.#timeout * (isKnown ? LIMIT : UNKNOWN_LIMIT)
-  }
-
-  /** A write may wait for a standby as long as it likes: asks the server whether it does. */
+  /**
+   * Closes a session that is silent for too long. A write may wait for a standby as long as it likes: asks the server
+   * whether it does. If that can't be asked, TCP has to notice.
+   */
   async #closeIfLost(session: Session): Promise<void> {
-    if (session.waitsFor === 'write' && session.backend !== undefined && this.#reads !== this.#writes) {
-      if (this.#isAsking) return
+    const isLate = () => session.heard() < performance.now() - LIMIT * this.#timeout
+    if (!isLate() || session.backend === undefined) return
+    if (session.waitsFor !== 'read') {
+      if (this.#isAsking || this.#reads === this.#writes) return
       this.#isAsking = true
       const text = `SELECT FROM pg_stat_activity WHERE ${BACKEND} = $1 AND state <> 'idle'`
       const asked = this.#reads.run({ kind: 'read', text, values: [session.backend] }, this.#timeout)
-      const isRunning = await asked.then(
-        ({ rowCount }) => rowCount !== 0,
-        () => true,
-      )
+      const running = await asked.catch(() => undefined)
       this.#isAsking = false
-      if (isRunning || session.heard() > performance.now() - this.#limit(session)) return
+      if (running?.rowCount !== 0 || !isLate()) return
     }
     session.close()
   }
@@ -174,11 +169,7 @@ export class Pool {
 async function isAnswering({ host, port }: pg.Client): Promise<boolean> {
   const socket = host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host)
   socket.unref().write(SSL_REQUEST)
-  const answer = once(socket, 'data', { signal: AbortSignal.timeout(AWAY) })
-  const isThere = await answer.then(
-    () => true,
-    () => false,
-  )
+  const answer = await once(socket, 'data', { signal: AbortSignal.timeout(AWAY) }).catch(() => undefined)
   socket.on('error', () => undefined).destroy()
-  return isThere
+  return answer !== undefined
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, createReadStream, existsSync, readFileSync, realpathSync } from 'node:fs'
+import { chmodSync, chownSync, createReadStream, existsSync, readFileSync, realpathSync, type Stats } from 'node:fs'
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -12,12 +12,6 @@ import { readVersion } from './schema.ts'
 
 /** How many rows a copy has, by the names of its tables. */
 export type Counts = Readonly<Record<string, number>>
-
-/** The user and the group that own a file. */
-interface Owner {
-  readonly uid: number
-  readonly gid: number
-}
 
 /** The endings of the files that SQLite keeps beside a database (https://sqlite.org/tempfiles.html). */
 const LOGS = ['-journal', '-wal', '-shm']
@@ -60,17 +54,16 @@ export async function restoreBackup(
   if (hasChecksum && !readFileSync(checksumPath(backup), 'utf8').startsWith(await sha256(backup))) {
     throw new Error(`${backup} has changed since it was saved: its SHA-256 is not the one in ${checksumPath(backup)}`)
   }
-  const exists = existsSync(database)
-  const path = exists ? realpathSync(database) : resolve(database)
+  const old = statSync(database, { throwIfNoEntry: false })
+  const path = old ? realpathSync(database) : resolve(database)
   if (!existsSync(dirname(path))) makeFolder(dirname(path))
   using _lock = acquireLock(path)
-  if (exists && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
-  if (exists) assertOneName(path)
-  const old = exists ? statSync(path) : undefined
-  if (old !== undefined) giveTo(old, lockPath(path))
+  if (old && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
+  if (old) assertOneName(path)
+  if (old) giveTo(old, lockPath(path))
   const access = { mode: (old?.mode ?? 0) | 0o600, ...(old && { owner: old }) }
   const counts = await copy(resolve(backup), path, `${path}.part`, access, () => {
-    if (exists) emptyLog(path)
+    if (old) emptyLog(path)
     // SQLite would apply the log of the old database to the new one.
     removeFiles(path, LOGS)
   })
@@ -87,7 +80,7 @@ async function copy(
   from: string,
   to: string,
   part: string,
-  { mode, owner }: { readonly mode: number; readonly owner?: Owner },
+  { mode, owner }: { readonly mode: number; readonly owner?: Stats },
   beforeRename: () => void | Promise<void>,
 ): Promise<Counts> {
   using _lock = acquireLock(part)
@@ -96,7 +89,7 @@ async function copy(
     writeFileSync(part, '', { mode: 0o600 }) // Nobody else can read it before it has its mode.
     vacuumInto(from, part)
     const count = checkDatabase(part)
-    if (owner !== undefined) giveTo(owner, part)
+    if (owner) giveTo(owner, part)
     chmodSync(part, mode)
     sync(part)
     await beforeRename()
@@ -110,7 +103,7 @@ async function copy(
   }
 }
 
-function giveTo({ uid, gid }: Owner, file: string): void {
+function giveTo({ uid, gid }: Stats, file: string): void {
   const now = statSync(file)
   if (now.uid !== uid || now.gid !== gid) chownSync(file, uid, gid)
 }

@@ -56,13 +56,14 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
     find: prepare(`SELECT ${item} ${of} AND ${key} = ?`),
     update: prepare(`UPDATE "${name}" SET ${item} = ? WHERE ${owner} = ? AND ${key} = ?`),
     delete: prepare(`DELETE ${of} AND ${key} = ?`),
-    read: prepare(`SELECT ${item}, ${key} ${of} AND ${key} > ? ORDER BY ${key} LIMIT ?`),
+    read: prepare(`SELECT ${item}, ${key} ${of} AND ${key} > ? AND ${key} <= ? ORDER BY ${key} LIMIT ?`),
     skip: prepare(`SELECT ${key} ${of} AND ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`),
     entries: prepare(`SELECT ${owner}, ${key}, ${item} FROM "${name}" WHERE (${owner}, ${key}) > (?, ?)
       ORDER BY ${owner}, ${key} LIMIT ${ENTRIES}`),
   }
   const toKey = (value: SQLOutputValue | undefined): Key => (typeof value === 'bigint' ? value : String(value))
   const least = type === 'int64' ? -Infinity : ''
+  const greatest = new Uint8Array() // a BLOB comes after all numbers and texts
   const find = (of: string, key: Key) => sql.find.get(of, key)?.[0]
 
   return {
@@ -98,33 +99,24 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
 
   /** Reads a step with several queries. They see one moment: nothing is written between them. */
   function readStep({ owner, after, most, length, end }: Step): Rows {
-    const texts: unknown[] = []
+    const texts: string[] = []
     let last = after
-    let read = 0
-    for (let size = FIRST_ROWS, hasMore = true; ;) {
+    let [read, hasMore] = [0, true]
+    for (let size = FIRST_ROWS; hasMore && read < length && texts.length < most;) {
       const wanted = Math.min(size, most - texts.length)
-      const rows = sql.read.all(owner, last ?? least, wanted + 1)
+      const rows = sql.read.all(owner, last ?? least, end ?? greatest, wanted + 1)
       hasMore = rows.length > wanted
       for (const row of hasMore ? rows.slice(0, wanted) : rows) {
-        const key = toKey(row[1])
-        if (end !== undefined && compare(key, end) > 0) return toRows(true)
-        if (read >= length) return toRows(true)
-        texts.push(row[0])
-        read += String(row[0]).length
-        last = key
+        hasMore ||= read >= length
+        if (read >= length) break
+        const text = String(row[0])
+        texts.push(text)
+        read += text.length
+        last = toKey(row[1])
       }
-      if (!hasMore || texts.length === most) return toRows(hasMore)
       size = Math.ceil(Math.max(1, Math.min(size * GROWTH, ((length - read) * texts.length) / read)))
     }
-    function toRows(hasMore: boolean): Rows {
-      const rows = { text: texts.join(','), count: texts.length, hasMore }
-      return last === undefined || texts.length === 0 ? rows : { ...rows, last }
-    }
+    const rows = { text: texts.join(','), count: texts.length, hasMore }
+    return last === undefined || texts.length === 0 ? rows : { ...rows, last }
   }
-}
-
-/** Compares keys as SQLite does: texts by their bytes in UTF-8. */
-function compare(one: Key, two: Key): number {
-  if (typeof one === 'string' && typeof two === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(two))
-  return one < two ? -1 : Number(one > two)
 }

@@ -54,8 +54,6 @@ const program = (schema: readonly string[]) => `
     console.log(error.message)
   }`
 
-const command = (schema: readonly string[]) => [process.execPath, '--input-type=module', '-e', program(schema)]
-
 t.test('a file of any version is upgraded to the newest, and keeps its data', async (t) => {
   const file = prepare(t)
   for (const count of [1, 2, 3]) {
@@ -81,31 +79,6 @@ t.test('tokens of version 1 are kept, and have no scopes', async (t) => {
   t.strictSame(await store.listTokens(), [token])
   await store.addToken({ ...token, id: 'b', digest: new Uint8Array(32).fill(1), scopes: ['read'] })
   t.strictSame((await store.findToken(new Uint8Array(32).fill(1)))?.scopes, ['read'])
-})
-
-t.test('an upgrade that fails changes nothing', async (t) => {
-  const file = prepare(t)
-  const faulty = [...NEXT, 'CREATE TABLE shelves (id); CREATE TABLE plants (id)']
-  t.throws(() => upgrade(file, faulty), { name: 'StartupError', message: /table plants already exists$/ })
-  t.equal(version(file), SCHEMA.length)
-  t.strictSame(upgrade(file, SCHEMA), [7n])
-})
-
-t.test('ten processes upgrade a file once, and a service refuses a locked file', async (t) => {
-  const file = prepare(t)
-  const ends = await Promise.all(
-    Array.from({ length: 10 }, (_, n) => run(command(NEXT), { FILE: file, EXCLUSIVE: String(n % 2 === 0) })),
-  )
-  const outcomes = ends.map(({ stdout, stderr }) => stdout.trim() || stderr)
-  const isFine = (outcome: string | undefined, n: number) =>
-    outcome === 'opened' || (n % 2 === 0 && /another process is using it$/.test(outcome ?? ''))
-  t.ok(outcomes.every(isFine), outcomes.join('\n'))
-  t.ok(
-    outcomes.some((outcome, n) => n % 2 === 0 && outcome === 'opened'),
-    'an owner',
-  )
-  t.equal(version(file), NEXT.length)
-  t.strictSame(upgrade(file, NEXT, 'SELECT colour FROM gardens'), ['green'])
 })
 
 t.test('an upgrade that is killed midway changes nothing, and the next start does it completely', async (t) => {
