@@ -8,7 +8,7 @@ import { copyProject, NPM } from '../support/project.ts'
 /** In the short form, types and those tests only that read the contract of the project. */
 const isLong = process.env['LONG'] === '1'
 const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
-const TESTS = ['test/*.test.ts', 'test/{contract,product}/*.test.ts']
+const TESTS = ['test/{readme,rooms}.test.ts', 'test/{contract,product}/*.test.ts']
 /** It takes another product. */
 const OTHER = 'test/contract/second.test.ts'
 
