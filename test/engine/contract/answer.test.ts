@@ -4,18 +4,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { StoreBusy } from '../../../service/engine/errors.ts'
 import { JsonText } from '../../../service/engine/http/json.ts'
 import { OpenRequests } from '../../../service/engine/http/open-requests.ts'
-<<<<<<< HEAD
 import { build } from '../../support/helper.ts'
-=======
-import { build, type Service } from '../../support/helper.ts'
-import type { Request, Result } from '../../support/product/contract.gen.ts'
-import { PlantService } from '../../support/product/plant-service.ts'
-import { eventually } from '../../support/project.ts'
->>>>>>> wt-test
 import { boot } from '../../support/small.ts'
 
 const COUNT = 20_000
@@ -98,21 +91,7 @@ t.test('however many long lists are open and not read, no list is refused', asyn
   for (const socket of sockets) socket.destroy()
 })
 
-/** Starts a service whose lists fail: those of the caller `late` after their beginning. */
-function buildFailing(t: Test): Promise<Service> {
-  // The services that were built before keep their method.
-  PlantService.prototype.getPayout = async ({ caller }: Request<'getPayout'>): Promise<Result<'getPayout'>> => {
-    const items = async function* () {
-      if (caller === 'late') yield new JsonText<{ name: string }[]>('[{"name":"Rose"}]')
-      throw new Error('the list fails')
-    }
-    return { status: 200, body: items(), headers: { Link: '<?cursor=x>; rel="next"' } }
-  }
-  return build(t)
-}
-
 t.test('a failure midway breaks the connection, and is logged', async (t) => {
-<<<<<<< HEAD
   const app = await boot(t, {
     yaml: '',
     run: async () => ({
@@ -128,16 +107,6 @@ t.test('a failure midway breaks the connection, and is logged', async (t) => {
         request.log = Object.assign(Object.create(request.log), { error: (line: unknown) => logged.push(line) })
       })
     },
-=======
-  const { log, port, token } = await buildFailing(t)
-  const secret = await token('late')
-  const request = http.get({
-    port,
-    host: '127.0.0.1',
-    path: '/plants',
-    agent: false,
-    headers: { Authorization: `Bearer ${secret}` },
->>>>>>> wt-test
   })
   const logged: unknown[] = []
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
@@ -166,7 +135,6 @@ t.test('a list that is broken off because it was read too slowly is counted, and
 })
 
 t.test('a failure before the first byte is answered with 500', async (t) => {
-<<<<<<< HEAD
   const body = async function* () {
     yield* []
     throw new Error('at first')
@@ -174,10 +142,5 @@ t.test('a failure before the first byte is answered with 500', async (t) => {
   const app = await boot(t, { yaml: '', run: async () => ({ status: 200, headers: { Link: 'x' }, body: body() }) })
   const { statusCode, headers, body: text } = await app.inject('/x')
   t.strictSame([statusCode, text], [500, '{"error":500,"message":"Internal Server Error"}'])
-=======
-  const { call, token } = await buildFailing(t)
-  const { status, headers, json } = await call({ path: '/plants', token: await token('early'), failing: true })
-  t.strictSame([status, json], [500, { error: 500, message: 'Internal Server Error' }])
->>>>>>> wt-test
   t.notOk('link' in headers)
 })
