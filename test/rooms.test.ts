@@ -22,7 +22,7 @@ const LAYERS = [
 const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 410,
   'engine/programs/': 815,
-  'engine/contract/': 3705,
+  'engine/contract/': 3700,
   'engine/http/': 885,
   'engine/auth/': 330,
   'engine/ops/': 310,

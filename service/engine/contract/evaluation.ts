@@ -146,7 +146,7 @@ function eachPart(isList: boolean, rulesOf: RulesOf): Evaluate {
       const rules = part === undefined && !isList ? NONE : rulesOf(name, evaluated)
       if (rules.length === 0) continue
       evaluated?.add(name)
-      const at = { key: isList ? Number(name) : name, outer: place }
+      const at = { holder: value, key: isList ? Number(name) : name, outer: place }
       for (const rule of rules) if (!rule(part, at, outcome)) return false
     }
     return true
@@ -157,9 +157,9 @@ function containing(evaluate: Evaluate, { minContains: least = 1, maxContains: m
   const text = `must contain at least ${least}${most < Infinity ? ` and no more than ${most}` : ''} valid item(s)`
   return (value, place, outcome, evaluated) => {
     if (!Array.isArray(value)) return true
-    const isValid = (item: unknown, key: number) =>
-      attempt(evaluate, item, { key, outer: place }, outcome) === undefined
-    const valid = Object.keys(value).filter((key) => isValid(value[Number(key)], Number(key)))
+    const placeOf = (key: string) => ({ holder: value, key: Number(key), outer: place })
+    const isValid = (key: string) => attempt(evaluate, value[Number(key)], placeOf(key), outcome) === undefined
+    const valid = Object.keys(value).filter(isValid)
     for (const key of valid) evaluated?.add(key)
     return (valid.length >= least && valid.length <= most) || fail(outcome, { place, keyword: 'contains', text })
   }
