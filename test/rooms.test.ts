@@ -22,7 +22,7 @@ const LAYERS = [
 const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 410,
   'engine/programs/': 815,
-  'engine/contract/': 3705,
+  'engine/contract/': 3695,
   'engine/http/': 865,
   'engine/auth/': 330,
   'engine/ops/': 310,

@@ -7,9 +7,11 @@ import { parseJson } from '../http/json.ts'
 
 export type Formats = NonNullable<Extensions['formats']>
 
-/** Where a part is in a value: the name of a member, or the index of an item. The whole value has no `outer`. */
+/** Where a part is: the object or the list that it is in, with the name of the member or the index of the item. */
 export interface Place {
+  readonly holder: object
   readonly key: string | number
+  /** The place of the holder. The place of a whole value has none. */
   readonly outer?: Place
 }
 
@@ -32,6 +34,8 @@ export interface Outcome {
   fault?: Fault
   /** Whether faults are passed over, so that everything that applies is found. */
   readonly isLenient?: boolean
+  /** What is known not to be valid: without it, alternatives within alternatives would take exponential time. */
+  failed?: Map<unknown, Map<Evaluate, Fault>>
 }
 
 /**

@@ -46,24 +46,25 @@ export function findType(content: object, type: string): string | undefined {
 
 /** Adds a parser for each media type of the contract. The parser of forms is loaded only if it is needed. */
 export async function addBodyParsers(app: FastifyInstance, operations: readonly Operation[]): Promise<void> {
+  const types = operations.flatMap(({ body }) => Object.keys(body?.content ?? {}))
+  const kinds = new Map(types.map((type) => [type, bodyKind(type)]))
   const parse = async (request: FastifyRequest, payload: IncomingMessage) => {
     const { content } = request.routeOptions.config
     // An operation that describes no body ignores it (RFC 9110, section 9.3). Node reads it to its end.
     if (content === undefined) return undefined
     const type = findType(content, request.mediaType ?? '') ?? ''
-    const kind = bodyKind(type)
+    const kind = kinds.get(type) ?? 'bytes'
     if (kind === 'bytes') return payload
     const bytes = await readBytes(payload, content[type]?.limit ?? 0)
     if (kind === 'json') return bytes.length === 0 ? undefined : parseSent(bytes)
     return parseText(bytes)
   }
-  const types = new Set(operations.flatMap(({ body }) => Object.keys(body?.content ?? {})))
-  const kinds = [...types].map(bodyKind)
-  if (kinds.includes('form')) await app.register((await import('@fastify/multipart')).default)
-  for (const type of types)
+  const has = (kind: BodyKind) => kinds.values().some((each) => each === kind)
+  if (has('form')) await app.register((await import('@fastify/multipart')).default)
+  for (const type of kinds.keys())
     if (!type.includes('*') && type !== 'multipart/form-data') app.addContentTypeParser(type, parse)
   app.addContentTypeParser('*', parse)
-  if (kinds.includes('form') || kinds.includes('bytes')) app.addHook('onResponse', readOn)
+  if (has('form') || has('bytes')) app.addHook('onResponse', readOn)
 }
 
 /** Reads the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */

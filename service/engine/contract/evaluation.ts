@@ -146,7 +146,7 @@ function eachPart(isList: boolean, rulesOf: RulesOf): Evaluate {
       const rules = part === undefined && !isList ? NONE : rulesOf(name, evaluated)
       if (rules.length === 0) continue
       evaluated?.add(name)
-      const at = { key: isList ? Number(name) : name, outer: place }
+      const at = { holder: value, key: isList ? Number(name) : name, outer: place }
       for (const rule of rules) if (!rule(part, at, outcome)) return false
     }
     return true
@@ -157,22 +157,28 @@ function containing(evaluate: Evaluate, { minContains: least = 1, maxContains: m
   const text = `must contain at least ${least}${most < Infinity ? ` and no more than ${most}` : ''} valid item(s)`
   return (value, place, outcome, evaluated) => {
     if (!Array.isArray(value)) return true
-    const isValid = (item: unknown, key: number) =>
-      attempt(evaluate, item, { key, outer: place }, outcome) === undefined
-    const valid = Object.keys(value).filter((key) => isValid(value[Number(key)], Number(key)))
+    const placeOf = (key: string) => ({ holder: value, key: Number(key), outer: place })
+    const isValid = (key: string) => attempt(evaluate, value[Number(key)], placeOf(key), outcome) === undefined
+    const valid = Object.keys(value).filter(isValid)
     for (const key of valid) evaluated?.add(key)
     return (valid.length >= least && valid.length <= most) || fail(outcome, { place, keyword: 'contains', text })
   }
 }
 
 /** Evaluates a value that need not be valid. @returns its fault. If there is none, what is found counts */
-function attempt(evaluate: Evaluate, value: unknown, place: Place, { found }: Outcome, evaluated?: Set<string>) {
-  const outcome: Outcome = { found: [] }
+function attempt(evaluate: Evaluate, value: unknown, place: Place, outcome: Outcome, evaluated?: Set<string>) {
+  const failed = (outcome.failed ??= new Map<unknown, Map<Evaluate, Fault>>())
+  const known = failed.get(value) ?? new Map<Evaluate, Fault>()
+  const inner: Outcome = { found: [], failed }
   const keys = evaluated && new Set<string>()
-  if (!evaluate(value, place, outcome, keys)) return outcome.fault
-  for (const each of outcome.found) found.push(each)
-  keys?.forEach((key) => evaluated?.add(key))
-  return undefined
+  if (!known.has(evaluate) && evaluate(value, place, inner, keys)) {
+    for (const each of inner.found) outcome.found.push(each)
+    keys?.forEach((key) => evaluated?.add(key))
+    return undefined
+  }
+  const fault = known.get(evaluate) ?? inner.fault
+  if (fault && typeof value === 'object') failed.set(value, known.set(evaluate, fault))
+  return fault
 }
 
 /** Evaluates by `true` or `false`. Where nothing may be, the fault is that of the object or the list. */

@@ -65,17 +65,14 @@ export function toInt64(value: unknown): bigint | undefined {
   return isInteger(value) && isOfType(value, 'int64') ? BigInt(value) : undefined
 }
 
-/** Rounds each number in a value to a double. @returns the value */
-export function rounded(value: unknown): unknown {
-  if (typeof value === 'object' && value !== null) {
-    for (const key of Object.keys(value)) {
-      const part: unknown = Reflect.get(value, key)
-      const number = rounded(part)
-      if (number !== part) Reflect.set(value, key, number)
-    }
+/** Rounds each number in an object or a list to a double. */
+export function roundNumbers(holder: object): void {
+  for (const key of Object.keys(holder)) {
+    const part: unknown = Reflect.get(holder, key)
+    if (typeof part === 'object' && part !== null) roundNumbers(part)
+    else if (typeof part === 'bigint') Reflect.set(holder, key, Number(part))
+    else if (typeof part === 'symbol') Reflect.set(holder, key, Number(part.description))
   }
-  if (typeof value === 'symbol') return Number(value.description)
-  return typeof value === 'bigint' ? Number(value) : value
 }
 
 /** The JSON text of a number with all its digits: the same text for a `number` and a `bigint` that are equal. */

@@ -2,7 +2,7 @@
 import { type Fault, type Formats, type Found, isObject, type Outcome, type Place } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
 import { type Compile, compiler, levelOf } from './evaluation.ts'
-import { isInt64, rounded, toInt64 } from './numbers.ts'
+import { isInt64, roundNumbers, toInt64 } from './numbers.ts'
 import { parseJson } from '../http/json.ts'
 
 /**
@@ -45,55 +45,50 @@ export class Validators {
    */
   compile(name: string, schema: Schema, marked = 1): Check {
     const evaluate = this.#compile(schema)
-    const place = { key: name }
     return (value) => {
+      const root = { [name]: value }
+      const place = { holder: root, key: name }
       const outcome: Outcome = { found: [] }
       if (!evaluate(value, place, outcome)) return describe(outcome.fault)
       const hidden = outcome.found.filter(({ schema, place }) => schema.hidden === true && levelOf(place) >= marked)
       if (this.#use === 'request') {
         if (hidden[0]) return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
-        return { value: this.#change(rounded(value), outcome.found, place) }
+        roundNumbers(root)
+        this.#change(outcome.found)
+        return { value: root[name] }
       }
       if (hidden.length === 0) return { value }
-      const sent = without(value, name, new Set(hidden.map(({ place }) => pathOf(place))))
+      const sent = without(
+        value,
+        Map.groupBy(hidden, ({ place }) => place.holder),
+      )
       return evaluate(sent, place, outcome) ? { value: sent } : describe(outcome.fault)
     }
   }
 
   /** Whether a value is valid. */
   isValid(schema: Schema, value: unknown): boolean {
-    return this.#compile(schema)(value, { key: '' }, { found: [] })
+    return this.#compile(schema)(value, { holder: {}, key: '' }, { found: [] })
   }
 
   /** Changes a value as its schema says, whether it is valid or not. */
   change(schema: Schema, value: unknown): unknown {
-    const place = { key: '' }
+    const root = { value }
     const outcome: Outcome = { found: [], isLenient: true }
-    this.#compile(schema)(value, place, outcome)
-    return this.#change(value, outcome.found, place)
+    this.#compile(schema)(value, { holder: root, key: 'value' }, outcome)
+    this.#change(outcome.found)
+    return root.value
   }
 
-  /** @param whole the place of the value @returns the value */
-  #change(value: unknown, found: readonly Found[], whole: Place): unknown {
-    const root = { [whole.key]: value }
-    const partAt = ({ key, outer }: Place): unknown => Reflect.get(holderOf(outer), key)
-    const holderOf = (place: Place | undefined): object => {
-      const part = place === undefined ? root : partAt(place)
-      return typeof part === 'object' && part !== null ? part : {}
-    }
+  #change(found: readonly Found[]): void {
     for (const { schema, value, place } of found) {
       const exact = isInt64(schema.number) ? toInt64(value) : undefined
-      if (exact !== undefined) Reflect.set(holderOf(place.outer), place.key, exact)
-      const holder = schema.defaults && isObject(value) && partAt(place)
-      if (isObject(holder)) this.#fillIn(schema, holder)
-    }
-    return root[whole.key]
-  }
-
-  #fillIn({ defaults = {}, properties = {} }: Keywords, holder: Record<string, unknown>): void {
-    for (const [key, text] of Object.entries(defaults)) {
-      if (Object.hasOwn(holder, key)) continue
-      holder[key] = this.change(properties[key] ?? true, parseJson(Buffer.from(text)))
+      if (exact !== undefined) Reflect.set(place.holder, place.key, exact)
+      if (!isObject(value)) continue
+      for (const [key, text] of Object.entries(schema.defaults ?? {})) {
+        if (Object.hasOwn(value, key)) continue
+        value[key] = this.change(schema.properties?.[key] ?? true, parseJson(Buffer.from(text)))
+      }
     }
   }
 }
@@ -109,16 +104,11 @@ function describe(fault: Fault | undefined): Checked {
   return { fault: fault ? `${pathOf(fault.place)} ${fault.text}` : 'is invalid' }
 }
 
-/** Copies a value without some parts of it. */
-function without(value: unknown, path: string, gone: ReadonlySet<string>): unknown {
+/** Copies a value without some parts of it. @param gone by the object or the list that they are in */
+function without(value: unknown, gone: ReadonlyMap<object, readonly Found[]>): unknown {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
-  const parts = Object.entries<unknown>({ ...value }).map(([key, part]) => ({
-    key,
-    part,
-    at: pathOf({ key, outer: { key: path } }),
-  }))
-  const kept = parts
-    .filter(({ at }) => !gone.has(at))
-    .map(({ key, part, at }) => [key, without(part, at, gone)] as const)
-  return Array.isArray(value) ? kept.map(([, part]) => part) : Object.fromEntries(kept)
+  const isGone = (key: string) => gone.get(value)?.some(({ place }) => String(place.key) === key) === true
+  const kept = Object.entries<unknown>({ ...value }).filter(([key]) => !isGone(key))
+  const copied = kept.map(([key, part]) => [key, without(part, gone)] as const)
+  return Array.isArray(value) ? copied.map(([, part]) => part) : Object.fromEntries(copied)
 }

@@ -114,4 +114,15 @@ t.test('alternatives within alternatives take no exponential time', async (t) =>
   for (let level = 0; level < 60; level += 1) nested = `{"next":${nested}}`
   t.equal((await request(nested)).status, 204)
   t.equal((await request(nested.replace('"id"', '"ib"'))).status, 400)
+  const one = (kind: string) =>
+    `{ type: object, properties: { kind: { const: ${kind} }, next: { $ref: '#/components/schemas/A' } } }`
+  const { request: choose } = await serve(t, `A: { oneOf: [${one('a')}, ${one('b')}, { type: string }] }`)
+  for (const [leaf, status] of [
+    ['""', 204],
+    ['7', 400],
+  ] as const) {
+    let value: string = leaf
+    for (let level = 0; level < 60; level += 1) value = `{"next":${value},"kind":"b"}`
+    t.equal((await choose(value)).status, status)
+  }
 })

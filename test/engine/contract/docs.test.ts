@@ -1,24 +1,7 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import t from 'tap'
 import { build } from '../../support/helper.ts'
-import { OPENAPI } from '../../support/own.ts'
-
-const file = readFileSync(OPENAPI)
-
-t.test('the contract is served to the byte', async (t) => {
-  const { port } = await build(t)
-  const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
-  t.equal(response.headers.get('content-type'), 'application/yaml')
-  t.ok(file.equals(Buffer.from(await response.arrayBuffer())))
-})
-
-t.test('BASE_URL is the only difference of the contract that is served with it', async (t) => {
-  const { port } = await build(t, { BASE_URL: 'https://plants.example/garden' })
-  const served = await (await fetch(`http://127.0.0.1:${port}/openapi.yaml`)).text()
-  t.equal(served, file.toString().replace('default: .\n', 'default: "https://plants.example/garden"\n'))
-})
 
 t.test('the addresses of the docs lead to one page, relatively', async (t) => {
   const { port } = await build(t)
