@@ -24,6 +24,10 @@ C: { type: object, properties: { y: { type: boolean } } }`,
   ),
 )
 
+t.test('a schema may refer to true or false in itself', (t) =>
+  allows(t, `A: { $ref: '#/components/schemas/A/$defs/any', maxLength: 1, $defs: { any: true } }`, ['x', 1], ['xy']),
+)
+
 t.test('a schema may refer into itself, as generators write it', (t) =>
   allows(
     t,

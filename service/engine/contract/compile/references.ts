@@ -132,8 +132,10 @@ function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boole
 export function lostKeywords(reference: OasRef): object | undefined {
   const target = resolveReference<object>(reference)
   if (!isRef(target) || Object.keys(target).every((key) => /^(\$ref|summary|description)$/.test(key))) return undefined
+  const end = deref<unknown>(target)
   const isInMain = (node: object) => ORIGINS.get(node)?.file.isMain === true
-  return [reference, target, deref(target)].every(isInMain) ? undefined : target
+  const isEndInMain = typeof end === 'object' && end ? isInMain(end) : target.$ref.startsWith('#') // `true` or `false`
+  return isInMain(reference) && isInMain(target) && isEndInMain ? undefined : target
 }
 
 /** An own property of an object or a list. */
