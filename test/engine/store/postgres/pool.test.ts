@@ -282,7 +282,7 @@ t.test('a connection whose end the network lost is forgotten', async (t) => {
 })
 
 t.test('the figures count what waits: statements, and operations before them', async (t) => {
-  const { store, sql, figures } = await open(t, limits(3, 20))
+  const { store, sql, figures } = await open(t, limits(3, 120))
   await sql('BEGIN; LOCK TABLE plants')
   const writes = range(50).map((id) => store.create('joe', BigInt(id % 5), name(id)))
   const reads = range(3).map((id) => store.find('joe', BigInt(id)))
