@@ -91,16 +91,19 @@ t.test('however many long lists are open and not read, no list is refused', asyn
   for (const socket of sockets) socket.destroy()
 })
 
+/** A method whose list fails after its first part. */
+const breaksOff = (error: Error) => async () => ({
+  status: 200,
+  body: (async function* () {
+    yield new JsonText('[1]')
+    throw error
+  })(),
+})
+
 t.test('a failure midway breaks the connection, and is logged', async (t) => {
   const app = await boot(t, {
     yaml: '',
-    run: async () => ({
-      status: 200,
-      body: (async function* () {
-        yield new JsonText('[1]')
-        throw new Error('midway')
-      })(),
-    }),
+    run: breaksOff(new Error('midway')),
     prepare: (app) => {
       app.decorate('openRequests', new OpenRequests(app.log, false))
       app.addHook('onRequest', async (request) => {
@@ -121,13 +124,7 @@ t.test('a list that is broken off because it was read too slowly is counted, and
   const shed = (_socket: unknown, reason = '') => reasons.push(reason)
   const app = await boot(t, {
     yaml: '',
-    run: async () => ({
-      status: 200,
-      body: (async function* () {
-        yield new JsonText('[1]')
-        throw new StoreBusy('the list was read too slowly')
-      })(),
-    }),
+    run: breaksOff(new StoreBusy('the list was read too slowly')),
     prepare: (app) => app.decorate('openRequests', Object.assign(new OpenRequests(app.log, false), { shed })),
   })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
