@@ -57,7 +57,7 @@ function readError(context: Context, own: readonly number[], response: openapi.R
     return found === undefined ? [] : [[name, found[2]] as const]
   })
   const form: ErrorForm = members.length > 0 ? Object.fromEntries(members) : USUAL.form
-  const schema = schemas.add(media.schema, 'response')
+  const schema = schemas.add(media.schema)
   const check = schemas.check('body', { $ref: schema })
   const statuses = own.length > 0 ? own : OWN_STATUSES.slice(0, 1) // only a method answers with another status
   const faultOf = (write: (status: number, message: string) => unknown) =>
