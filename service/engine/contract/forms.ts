@@ -22,7 +22,7 @@ export function formReader({ fields = {}, others }: Media, validators: Validator
       if (name === '__proto__') throw new HttpError(400, 'body must not have the property __proto__')
       const isOne = list === null || (list === 'commas' && typeof form === 'string')
       if (sent.length > 1 && isOne) throw new HttpError(400, `body/${name} must not be repeated`)
-      const texts = sent.map((each) => {
+      const texts = sent.map(async (each) => {
         if (typeof each !== 'string') return readPart(each[1], types)
         const items = list === 'commas' ? each.split(',') : [each]
         return orRefuse(() => items.map(decodePair), NOT_ENCODED)
@@ -46,6 +46,7 @@ async function readPart(part: string | File, types: readonly string[]): Promise<
 /** Parses a form in parts. @throws {HttpError} 400 if it is malformed, or has a text that is not UTF-8 */
 export async function parseForm(bytes: Buffer, type = ''): Promise<FormData> {
   const response = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- it holds a form in memory; the length of ours is bounded
   const form = await response.formData().catch(() => {
     throw new HttpError(400, 'The form is malformed')
   })

@@ -86,7 +86,7 @@ export function requireCaller(
       request.caller = findCaller(verdicts)
       done()
     } else {
-      const found = Promise.all(verdicts).then((all) => (request.caller = findCaller(all)))
+      const found = Promise.all(verdicts.map(async (each) => each)).then((all) => (request.caller = findCaller(all)))
       found.then(() => done(), done)
     }
   }
