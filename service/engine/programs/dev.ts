@@ -8,8 +8,7 @@ import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { FastifyInstance } from 'fastify'
-import type { Parts } from '../app.ts'
+import type { Contract } from '../contract/contract.ts'
 import type { Product } from '../define-product.ts'
 import { readWords, runCommand } from './command.ts'
 
@@ -64,7 +63,7 @@ async function followChanges(): Promise<never> {
     const started = statSync(TYPES).ctimeMs // by the clock of the file system
     const { signal } = (checks = new AbortController())
     const service = fork(PROGRAM, [SERVICE]).on('message', (found) => {
-      for (const each of found as string[]) folders.add(each) // only `openDraft` sends messages
+      for (const each of found as string[]) folders.add(each) // only `readLatest` sends messages
       void runChecks(said, signal)
     })
     while (!isChanged(started, folders)) await delay(INTERVAL)
@@ -109,28 +108,23 @@ async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
   enableCompileCache(join(FOLDER, 'cache'))
   process.once('disconnect', () => process.exit())
   const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
-  await (await import('./start.ts')).runService(product, openDraft)
+  await (await import('./start.ts')).runService(product, ({ BASE_URL }) => readLatest(product, BASE_URL))
 }
 
 /**
- * Serves the contract. An operation with a fault is answered 501. If nothing can be served, the last good contract is, unless
- * it has another title: then it is another contract.
+ * Reads the contract. It lacks the operations with a fault. If nothing can be served, it is the last good contract, unless
+ * that has another title: then it is another contract.
  */
-async function openDraft(parts: Parts): Promise<FastifyInstance | undefined> {
-  const { buildApp } = await import('../app.ts')
+async function readLatest({ contract: { file }, ...product }: Product, baseUrl: string): Promise<Contract | undefined> {
   const { readDraft } = await import('../contract/compile/draft.ts')
-  const { listen } = await import('../http/server.ts')
-  const { product, config } = parts
   // `npm run generate`, which is one of the checks, tells why a document can't be read.
-  const read = (from: string) => readDraft(from, config.BASE_URL, product).catch(() => undefined)
-  const file = fileURLToPath(product.contract.file)
-  const draft = await read(file)
-  process.send?.((draft?.files ?? [file]).map((each) => dirname(each)))
-  const lastGood = draft?.contract ? undefined : (await read(LAST_GOOD))?.contract
-  const contract = draft?.contract ?? (draft === undefined || draft.title === lastGood?.title ? lastGood : undefined)
-  if (contract === undefined) return undefined
-  const app = await buildApp({ ...parts, draft: contract })
-  await listen(app, config.HOST, config.PORT, 'PORT', contract.prefix)
-  if (contract === draft?.contract) writeFileSync(LAST_GOOD, contract.bytes)
-  return app
+  const read = (path: string) => readDraft(path, baseUrl, product).catch(() => undefined)
+  const draft = await read(fileURLToPath(file))
+  process.send?.((draft?.files ?? [fileURLToPath(file)]).map((each) => dirname(each)))
+  if (draft?.contract) {
+    writeFileSync(LAST_GOOD, draft.contract.bytes)
+    return draft.contract
+  }
+  const last = await read(LAST_GOOD)
+  return draft === undefined || draft.title === last?.title ? last?.contract : undefined
 }
