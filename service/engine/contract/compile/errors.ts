@@ -42,7 +42,7 @@ function readError(context: Context, statuses: readonly number[], response: open
   const all = derefEntries(response.content)
   if (all.length === 0) return null
   const served = all.filter(([type, media]) => mediaFault(type, media, 'response') === undefined)
-  const [type, media] = served.find(([each]) => /^(json|text)$/.test(String(bodyKind(each)))) ?? []
+  const [type, media] = served.find(([each]) => ['json', 'text'].some((kind) => kind === bodyKind(each))) ?? []
   if (type === undefined || media === undefined) {
     refuse(response, 'the service answers this error by itself, as JSON or text: write application/json', 'content')
     return USUAL
