@@ -31,7 +31,7 @@ export function readErrors(context: Context, responses: openapi.Operation['respo
     return statuses.length === 0 ? [] : [[key, readError(context, statuses, response)]]
   })
   if (product?.errorBody && errors.length === 0)
-    return { default: { type: USUAL.type, form: 'product', schema: schemas.add(true, 'response') } }
+    return { default: { type: USUAL.type, form: 'product', schema: schemas.add(true) } }
   return errors.every(([, each]) => isDeepStrictEqual(each, USUAL)) ? {} : Object.fromEntries(errors)
 }
 
