@@ -122,9 +122,9 @@ export class Batcher<Item, Value> {
   }
 
   #refuse(share: string, late: Batched<Item, Value>): void {
-    const others = this.#shares.get(share)?.filter((each) => each !== late) ?? []
-    if (others.length > 0) this.#shares.set(share, others)
-    else this.#shares.delete(share)
+    const items = this.#shares.get(share) ?? []
+    items.splice(items.indexOf(late), 1)
+    if (items.length === 0) this.#shares.delete(share)
     late.reject(new StoreBusy(TOO_MANY))
   }
 
