@@ -66,15 +66,15 @@ export interface Operation {
   readonly errors: Readonly<Record<string, ErrorFormat>>
 }
 
-/** The media type of an error, and the content of each member; a `form` of null is a text. Null: there is no body. */
-export type ErrorFormat = { readonly type: string; readonly form: ErrorForm | null } | ProductError | null
-/** An error whose body the product writes; with the id of its schema, if it has one. */
-export interface ProductError {
-  readonly type: string
-  readonly form: 'product'
-  readonly schema: string | null
-}
-export type ErrorForm = Readonly<Record<string, 'status' | 'digits' | 'blank' | 'phrase' | 'message'>>
+/**
+ * An error of the service itself: its media type, and who writes its body. That is the product, by the schema with this id; or
+ * the service, as a text, or as JSON with these members. Null: there is no body.
+ */
+export type ErrorFormat =
+  | { readonly type: string; readonly form: 'product'; readonly schema: string }
+  | { readonly type: string; readonly form: 'text' | ErrorForm }
+  | null
+export type ErrorForm = Readonly<Record<string, 'status' | 'blank' | 'phrase' | 'message'>>
 
 /** A security scheme of the contract. */
 export interface SecurityScheme {

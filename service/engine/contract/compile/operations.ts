@@ -80,10 +80,6 @@ export function readOperations(
     }
   }
   schemas.checkDefaults()
-  for (const { key, operation } of listed) {
-    const compiled = operations.get(key)
-    if (compiled) operations.set(key, { ...compiled, errors: readErrors(context, operation.responses) })
-  }
   return { prefix, operations }
 }
 
@@ -122,7 +118,7 @@ function readOperation(
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
     body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
     responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
-    errors: {},
+    errors: readErrors(context, operation.responses),
   }
 }
 
