@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from './compiled.ts'
-import { decodePair, pairsOf, valueReader } from './parsing.ts'
+import { decodePair, valueReader } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { countHeader } from '../http/request-rules.ts'
 import { HttpError } from '../errors.ts'
@@ -73,6 +73,7 @@ function splitHeader(text: string): string[] {
 
 /** Splits a list that is sent as `a=1,2`. A comma within an item is sent as `%2C`. */
 function splitList(url: string, name: string): string[] {
-  const [text = ''] = pairsOf(url.slice(url.indexOf('?') + 1)).get(name) ?? []
+  const pairs = url.slice(url.indexOf('?') + 1).split('&')
+  const [, text = ''] = pairs.map((pair) => pair.split(/=(.*)/s)).find(([key = '']) => decodePair(key) === name) ?? []
   return text.split(',').map(decodePair)
 }
