@@ -31,7 +31,7 @@ export function readErrors(context: Context, responses: openapi.Operation['respo
     return statuses.length === 0 ? [] : [[key, readError(context, statuses, response)]]
   })
   if (product?.errorBody && errors.length === 0)
-    return { default: { type: USUAL.type, form: 'product', schema: schemas.add(true, 'response') } }
+    return { default: { type: USUAL.type, form: 'product', schema: schemas.add(true) } }
   return errors.every(([, each]) => isDeepStrictEqual(each, USUAL)) ? {} : Object.fromEntries(errors)
 }
 
@@ -55,7 +55,7 @@ function readError(context: Context, statuses: readonly number[], response: open
     return row === undefined ? [] : [[name, row[2]] as const]
   })
   const form: ErrorForm = members.length > 0 ? Object.fromEntries(members) : USUAL.form
-  const schema = schemas.add(media.schema ?? true, 'response')
+  const schema = schemas.add(media.schema ?? true)
   const check = schemas.check('body', { $ref: schema })
   const isKnown = bodyFault(check, statuses, (status, message) => writeForm(form, status, message)) === undefined
   if (isKnown && members.length > 0 && isDeepStrictEqual({ type, form }, USUAL)) return USUAL

@@ -138,16 +138,5 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   if (!isRead) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
   else if (reading.list !== null && place === 'path')
     refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
-  const id = schemas.add(schema, 'request')
-  const leaveOut = () => Reflect.deleteProperty(compiled, 'default')
-  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id }, leaveOut)
-  const compiled: Parameter = {
-    in: place as Parameter['in'],
-    name,
-    required,
-    schema: id,
-    ...reading,
-    ...(standard !== undefined && { default: standard }),
-  }
-  return compiled
+  return { in: place as Parameter['in'], name, required, schema: schemas.add(schema), ...reading }
 }
