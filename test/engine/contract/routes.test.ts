@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { OPENAPI, operations } from '../../support/own.ts'
 import { eventually } from '../../support/project.ts'
-import { boot, type Input } from '../../support/small.ts'
+import { boot } from '../../support/small.ts'
 
 const yaml = readFileSync(OPENAPI, 'utf8')
 const names = operations.map(({ id }) => id)
@@ -123,60 +123,6 @@ t.test('an operation without a method is answered 501 in a draft, with the names
   const app = await boot(t, { yaml: "      responses: { '204': { description: Done } }", methods: [], isDraft: true })
   const { statusCode, body } = await app.inject('/x')
   t.match([statusCode, body], [501, /The operation run needs a method run in the class Small/])
-})
-
-t.test('a method gets the header parameters of the contract, by the names that it has for them', async (t) => {
-  const app = await boot(t, {
-    yaml: `      parameters:
-        - { name: X-Count, in: header, schema: { type: integer, format: int64 } }
-        - { name: X-Text, in: header, required: true, schema: { type: string, minLength: 2 } }`,
-  })
-  const send = async (headers: Record<string, string | string[]>) => (await app.inject({ url: '/x', headers })).body
-  const both = { 'x-text': 'ab', 'X-COUNT': '9007199254740993', 'x-other': 'y' }
-  t.equal(await send(both), '{"header":{"X-Count":9007199254740993,"X-Text":"ab"}}')
-  t.equal(await send({ 'x-text': '12' }), '{"header":{"X-Text":"12"}}')
-  t.match(await send({}), /header must have required property 'X-Text'/)
-  t.match(await send({ 'x-text': 'a' }), /header\/X-Text/)
-  t.match(await send({ 'x-text': ['ab', 'ab'] }), 'header/X-Text must not be repeated')
-  t.match(await send({ 'x-text': 'ab', 'x-count': '1.0' }), /header\/X-Count must be an integer/)
-})
-
-t.test('a method gets the parameters of the contract, read as their types, and no other', async (t) => {
-  const table: [schema: string, text: string, value: unknown][] = [
-    ['type: integer', '7', 7],
-    ['type: integer', '9007199254740991', 9007199254740991],
-    ['type: integer', '9007199254740993', undefined],
-    ['type: integer', '7.0', undefined],
-    ['type: integer, format: int64, minimum: 5', '9007199254740993', 9007199254740993n],
-    ['type: integer, format: int64, minimum: 5', '4', undefined],
-    ['type: integer, format: int64, maximum: 9007199254740993', '9007199254740993', 9007199254740993n],
-    ['type: integer, format: int64, maximum: 9007199254740993', '9007199254740994', undefined],
-    ['type: number', '-1.5e3', -1500],
-    ['type: number', '1e999', undefined],
-    ['type: number', '.5', undefined],
-    ['type: boolean', 'true', true],
-    ['type: boolean', 'false', false],
-    ['type: boolean', '1', undefined],
-    ['type: string', '7', '7'],
-    ["$ref: '#/components/schemas/Tag', maxLength: 2", '77', '77'],
-    ["$ref: '#/components/schemas/Tag', maxLength: 2", '777', undefined],
-  ]
-  for (const [schema, text, value] of table) {
-    let query: unknown
-    const run = async (request: Input) => {
-      query = request.query
-      return { status: 204 }
-    }
-    const app = await boot(t, {
-      yaml: `      parameters: [{ name: a, in: query, schema: { ${schema} } }]
-      responses: { '204': { description: Done } }
-components: { schemas: { Tag: { type: string } } }`,
-      run,
-    })
-    const { statusCode } = await app.inject(`/x?a=${text}&x=1`)
-    const expected = value === undefined ? [400, undefined] : [204, { a: value }]
-    t.strictSame([statusCode, query], expected, `${schema}: ${text}`)
-  }
 })
 
 t.test('what a method gives is answered 500 if the contract does not declare it', async (t) => {
