@@ -24,9 +24,13 @@ const NO_MEDIA = 'a body without media types is not served: write "content"'
 const FIRST_SERVER = 'of these servers only the path counts, and only that of the first'
 const NO_RESPONSES = 'without responses, the method answers any status without a body'
 const OTHER_MEANS = 'OpenAPI ignores this header as a parameter: write "security", or media types'
+const SCHEME = 'this security scheme is not served: write names of HTTP'
+/** The names of headers, cookies and authentication schemes: RFC 9110, section 5.6.2. */
+const TOKEN = "/^[\\w!#$%&'*+.^`|~-]+$/"
 const absent = { undefined: true }
-const inPlace = (...places: string[]) => ({
-  subject: { type: 'Parameter', property: 'in' },
+const inPlace = (...places: string[]) => isIn('Parameter', ...places)
+const isIn = (type: string, ...places: string[]) => ({
+  subject: { type, property: 'in' },
   assertions: { enum: places },
 })
 const below = (type: string, keys = '/./') => ({ subject: { type, matchParentKeys: keys }, assertions: {} })
@@ -49,6 +53,8 @@ const REFUSED: readonly Row[] = [
   ['Parameter', 'allowEmptyValue', { const: false }, '"allowEmptyValue" is not served: leave it out'],
   ['Parameter', 'content', absent, '"content" of a parameter is not served: write "schema"'],
   ['MediaTypesMap', null, { minLength: 1 }, NO_MEDIA, below('RequestBody')],
+  ['SecurityScheme', 'scheme', { pattern: TOKEN }, SCHEME],
+  ['SecurityScheme', 'name', { pattern: TOKEN }, SCHEME, isIn('SecurityScheme', 'header', 'cookie')],
   ['Responses', null, { pattern: '/^([2-5]\\d\\d|[2-5]XX|default|x-.*)$/' }, STATUS],
 ]
 
