@@ -1,19 +1,15 @@
 // `npm run dev`: runs the service for development. The first process starts the second one, which is the service, and starts
-// it again after each change of the code or the contract. It also writes the types, and prints what `npm run check` would say.
-import { type ChildProcess, execFile, fork } from 'node:child_process'
-import { hash } from 'node:crypto'
+// it again when a file is newer than its start. So no change is missed, whenever it comes.
+import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, watch, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { constants, setPriority } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { FastifyInstance } from 'fastify'
-import { parseDocument } from 'yaml'
-import type { Parts } from '../app.ts'
-import type { Draft } from '../contract/compile/draft.ts'
+import type { Contract } from '../contract/contract.ts'
 import type { Product } from '../define-product.ts'
-import { reasonOf } from '../errors.ts'
 import { readWords, runCommand } from './command.ts'
 
 const USAGE = 'usage: dev   runs the service, which follows its contract and its code while they change'
@@ -33,146 +29,102 @@ const TYPES_OF_SERVICE = {
   compilerOptions: { incremental: true, tsBuildInfoFile: 'types.json', pretty: false },
   include: [CODE],
 }
-/** While a contract has faults, each of these may be a file that it misses. */
-const DOCUMENT = /\.(ya?ml|json)$/
-/** Milliseconds to wait for further changes: editors write a file in several steps. */
-const DEBOUNCE_TIMEOUT = 50
+/** Milliseconds between two looks at the files. */
+const INTERVAL = 100
 
-/** What the service tells the first process of its contract. */
-interface Report extends Pick<Draft, 'files' | 'isFaulty'> {
-  /** The sum of what was said. */
-  readonly said: string
-  /** The served document. */
-  readonly served: string | undefined
-}
+/** The programs that check the contract and the code, in this order: what they check, their words, and where they print it. */
+const CHECKS = [
+  { name: 'contract', words: [join(CODE, 'generate.ts')], output: 'stderr' },
+  { name: 'openapi.yaml', words: [LINT, 'lint', 'openapi.yaml', '--format=stylish'], output: 'stdout' },
+  { name: 'types', words: [TSC, '-p', TYPES], output: 'stdout' },
+] as const
 
 /** Runs the command, or the service. @param load imports the product */
 export async function dev(load: () => Promise<{ product: Product }>): Promise<void> {
-  if (process.argv[2] !== SERVICE) {
+  if (process.argv[2] === SERVICE) await serve(load)
+  else {
     await runCommand(USAGE, async (words) => {
       readWords(words, [], {})
-      serveChanges()
+      return followChanges()
     })
-    return
   }
+}
+
+/** The first process. */
+async function followChanges(): Promise<never> {
+  let checks = new AbortController()
+  process.once('exit', () => checks.abort())
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit())
+  mkdirSync(FOLDER, { recursive: true })
+  const folders = new Set<string>()
+  const said = new Map<string, string>()
+  for (;;) {
+    writeFileSync(TYPES, JSON.stringify(TYPES_OF_SERVICE))
+    const started = statSync(TYPES).ctimeMs // by the clock of the file system
+    const { signal } = (checks = new AbortController())
+    const service = fork(PROGRAM, [SERVICE]).on('message', (found) => {
+      for (const each of found as string[]) folders.add(each) // only `readLatest` sends messages
+      void runChecks(said, signal)
+    })
+    while (!isChanged(started, folders)) await delay(INTERVAL)
+    checks.abort()
+    if (service.kill('SIGKILL')) await once(service, 'exit') // a regular stop would take longer
+  }
+}
+
+/** Whether code, or a document in one of these folders, has been written since. Generated types have no effect at run time. */
+function isChanged(since: number, folders: Iterable<string>): boolean {
+  const files = (cwd: string, pattern: string) => globSync(pattern, { cwd }).map((name) => join(cwd, name))
+  const documents = [...folders].flatMap((folder) => files(folder, '*.{yaml,yml,json}'))
+  return [...files(CODE, '**/!(*.gen).ts'), ...documents].some((file) => {
+    const { ctimeMs = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {}
+    return ctimeMs > since
+  })
+}
+
+/** Writes the types, and prints what `npm run check` would say. What was said the last time is not said again. */
+async function runChecks(said: Map<string, string>, signal: AbortSignal): Promise<void> {
+  for (const { name, words, output } of CHECKS) {
+    const { found, isFailed } = await runProgram(words, output, signal)
+    if (signal.aborted) return
+    if (found !== (said.get(name) ?? '')) console.error(found || `${name}: nothing is left to fix`)
+    said.set(name, found)
+    if (isFailed && name === 'contract') return // the others would say the same
+  }
+}
+
+/** Runs a program to its end. */
+function runProgram(words: readonly string[], output: 'stdout' | 'stderr', signal: AbortSignal) {
+  return new Promise<{ found: string; isFailed: boolean }>((resolve) => {
+    const program = execFile(process.execPath, words, { signal }, (error, stdout, stderr) =>
+      resolve({ found: { stdout, stderr }[output].trimEnd(), isFailed: error !== null }),
+    )
+    setPriority(Number(program.pid), constants.priority.PRIORITY_LOW) // the service goes first
+  })
+}
+
+/** The second process. */
+async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
   enableCompileCache(join(FOLDER, 'cache'))
   process.once('disconnect', () => process.exit())
   const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
-  await (await import('./start.ts')).runService(product, openDraft)
-}
-
-function serveChanges(): void {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit()) // ends the checks, too
-  mkdirSync(FOLDER, { recursive: true })
-  writeFileSync(TYPES, JSON.stringify(TYPES_OF_SERVICE))
-  process.once('exit', stopPrograms)
-  const checks = [
-    checker('openapi.yaml', LINT, 'lint', 'openapi.yaml', '--format=stylish'),
-    checker('types', TSC, '-p', TYPES),
-  ]
-  const check = (_: string, fault: string) => {
-    if (fault !== '') console.error(fault)
-    else for (const each of checks) each()
-  }
-  let service: ChildProcess | undefined
-  let said = ''
-  let isFaulty = true
-  const files = new Set<string>()
-
-  const restart = async () => {
-    stopPrograms()
-    if (service?.kill('SIGKILL') === true) await once(service, 'exit') // a regular stop would take longer
-    service = fork(PROGRAM, [SERVICE, said]).on('message', (message) => {
-      const report = message as Report // only `openDraft` sends messages
-      ;({ said, isFaulty } = report)
-      for (const file of report.files) files.add(file)
-      for (const file of files) follow(dirname(file))
-      if (report.served !== undefined) writeFileSync(LAST_GOOD, report.served)
-      if (!isFaulty) runProgram([join(CODE, 'generate.ts')], check)
-    })
-  }
-  const folders = new Set<string>()
-  const follow = (folder: string) => {
-    if (folders.has(folder)) return
-    folders.add(folder)
-    watch(folder, { recursive: folder === CODE }, (_event, name) => {
-      const file = join(folder, name ?? '')
-      // Generated types have no effect at run time.
-      const isCode = file.startsWith(CODE) && /(?<!\.gen)\.ts$/.test(file)
-      if (!isCode && !files.has(file) && !(isFaulty && DOCUMENT.test(file))) return
-      clearTimeout(timer)
-      timer = setTimeout(() => (latest = latest.then(restart)), DEBOUNCE_TIMEOUT)
-    })
-  }
-  let timer: NodeJS.Timeout | undefined
-  let latest = restart()
-  follow(CODE)
-}
-
-/** Makes the function that runs a program which checks something. It prints what that finds, unless it did so the last time. */
-function checker(name: string, ...words: string[]): () => void {
-  let said = ''
-  const say = (found: string) => {
-    if (found !== said) console.error(found || `${name}: nothing is left to fix`)
-    said = found
-  }
-  return () => runProgram(words, say)
-}
-
-/** The programs that run beside the service. */
-const programs = new Set<ChildProcess>()
-
-/** @param done gets what the program printed, and why it failed; it is not called for a program that was stopped */
-function runProgram(words: readonly string[], done: (found: string, fault: string) => void): void {
-  const program = execFile(process.execPath, words, (error, found, fault) => {
-    programs.delete(program)
-    if (error?.killed !== true) done(found, error ? fault : '')
-  })
-  programs.add(program)
-  setPriority(Number(program.pid), constants.priority.PRIORITY_LOW) // a restart goes first
-}
-
-function stopPrograms(): void {
-  for (const each of programs) each.kill()
+  await (await import('./start.ts')).runService(product, ({ BASE_URL }) => readLatest(product, BASE_URL))
 }
 
 /**
- * Serves the contract. An operation with a fault is answered 501. If nothing can be served, the last good contract is, unless
- * it has another title: then it is another contract.
+ * Reads the contract. It lacks the operations with a fault. If nothing can be served, it is the last good contract, unless
+ * that has another title: then it is another contract.
  */
-async function openDraft(parts: Parts): Promise<FastifyInstance | undefined> {
-  const { buildApp } = await import('../app.ts')
+async function readLatest({ contract: { file }, ...product }: Product, baseUrl: string): Promise<Contract | undefined> {
   const { readDraft } = await import('../contract/compile/draft.ts')
-  const { listen } = await import('../http/server.ts')
-  const { log } = await import('../ops/log.ts')
-  const { product, config } = parts
-  const build = async (from: string) => {
-    try {
-      const { contract, ...draft } = await readDraft(from, config.BASE_URL, product)
-      return { ...draft, app: contract && (await buildApp({ ...parts, draft: contract })) }
-    } catch (error) {
-      return { files: [], said: [reasonOf(error)], isFaulty: true, app: undefined }
-    }
+  // `npm run generate`, which is one of the checks, tells why a document can't be read.
+  const read = (path: string) => readDraft(path, baseUrl, product).catch(() => undefined)
+  const draft = await read(fileURLToPath(file))
+  process.send?.((draft?.files ?? [fileURLToPath(file)]).map((each) => dirname(each)))
+  if (draft?.contract) {
+    writeFileSync(LAST_GOOD, draft.contract.bytes)
+    return draft.contract
   }
-  const file = fileURLToPath(product.contract.file)
-  const draft = await build(file)
-  const isOther = ![undefined, titleOf(LAST_GOOD)].includes(titleOf(file))
-  const app = draft.app ?? (isOther ? undefined : (await build(LAST_GOOD)).app)
-  if (app) await listen(app, config.HOST, config.PORT, 'PORT', app.contract.prefix)
-
-  const text = draft.said.join('\n')
-  const said = text && hash('sha256', text) // the text may be longer than a word of a command line
-  if (said !== process.argv[3]) {
-    log[draft.isFaulty ? 'error' : 'info'](text || `${basename(file)}: nothing is left to fix`)
-    log.flush() // The next change may end this process at once.
-  }
-  const served = draft.app && String(draft.app.contract.bytes)
-  process.send?.({ files: [file, ...draft.files], isFaulty: draft.isFaulty, said, served } satisfies Report)
-  return app
-}
-
-/** The title of a contract that may be broken, or absent. */
-function titleOf(file: string): string | undefined {
-  const title: unknown = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '').getIn(['info', 'title'])
-  return typeof title === 'string' ? title : undefined
+  const last = await read(LAST_GOOD)
+  return draft === undefined || draft.title === last?.title ? last?.contract : undefined
 }

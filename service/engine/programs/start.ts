@@ -1,19 +1,19 @@
 // Starts the process: configuration, admin port, store, server. A signal stops them in reverse order.
 import { flushCompileCache } from 'node:module'
-import { isIPv6 } from 'node:net'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Parts } from '../app.ts'
 import { readWords, runCommand } from './command.ts'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
+import type { Contract } from '../contract/contract.ts'
 import type { Product } from '../define-product.ts'
 import { StartupError } from '../errors.ts'
 
 /** Milliseconds in which a second signal is ignored: the terminal sends it to all processes, and npm sends it again. */
 const REPEAT_TIMEOUT = 500
 
-/** Milliseconds in which the requests that have already arrived are read, at the end of a drain. */
-const LAST_ARRIVALS_TIMEOUT = 250
+/** Turns of the event loop in which the requests that have already arrived are read, at the end of a drain. */
+const LAST_ARRIVALS = 300
 
 const USAGE = `usage: start   runs the service
 
@@ -27,15 +27,18 @@ export function start(product: Product): Promise<void> {
   })
 }
 
-/** Runs the service to the end of the process. @param open builds the app and listens, if it can serve anything */
+/**
+ * Runs the service to the end of the process.
+ * @param readDraft reads a contract that is still being written; undefined if nothing of it can be served
+ */
 export async function runService(
   product: Product,
-  open: (parts: Parts) => Promise<FastifyInstance | undefined> = openApp,
+  readDraft?: (config: Config) => Promise<Contract | undefined>,
 ): Promise<void> {
   const signalled = catchSignals() // before the slow imports, so that no signal is lost
   const { exit, log } = await import('../ops/log.ts')
   let exitCode = 0
-  process.on('uncaughtException', (error) => void fail(error))
+  process.on('uncaughtException', (error) => fail('unexpected error', error))
   // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
   process.on('SIGXFSZ', () => undefined)
 
@@ -49,12 +52,18 @@ export async function runService(
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
   const traces = isTraced ? (await import('../ops/traces.ts')).startTraces(product.name) : undefined
   const { openStore } = await import('../store/open.ts')
+  const onFailure = (message: string, error: unknown) => {
+    admin.stopping()
+    fail(message, error)
+  }
   // To open a store may take long: PostgreSQL may be away, or the schema needs an upgrade, which is safe to interrupt.
   const store = await Promise.race([
-    openStore(config.DATABASE_URL, product, true, config, { log, onFailure: endAfterFailure }),
+    openStore(config.DATABASE_URL, product, true, config, { log, onFailure }),
     signalled.then(() => undefined),
   ])
-  const app = store && (await open({ product, config, store, log, ...(traces && { plugin: traces.plugin }) }))
+  const draft = await readDraft?.(config)
+  const parts = { product, config, log, ...(traces && { plugin: traces.plugin }), ...(draft && { draft }) }
+  const app = store && (draft || !readDraft) ? await openApp({ ...parts, store }) : undefined
   if (store && app) {
     const { printWelcome } = await import('./welcome.ts')
     await printWelcome(product, config, store, app)
@@ -75,22 +84,13 @@ export async function runService(
   log.info('stopped')
   await exit(exitCode) // The store may have failed meanwhile.
 
-  /** Ends the process after the store has failed: a supervisor restarts it. Requests in flight are refused first. */
-  function endAfterFailure(message: string, err: unknown): void {
-    exitCode = 1
-    admin.stopping()
-    log.fatal({ err }, message)
-    setTimeout(() => void exit(1), 100)
-  }
-
-  /** Logs one line and ends the process. An error that a person can fix is logged without a stack. */
-  async function fail(error: unknown): Promise<void> {
+  /** Ends the process: a supervisor restarts it. An error that a person can fix is logged without a stack. */
+  function fail(message: string, err: unknown): void {
     if (exitCode === 1) return // This error follows from the first one.
     exitCode = 1
-    log.level = 'fatal'
-    if (error instanceof StartupError) log.fatal(await explain(product.name, error))
-    else log.fatal({ err: error }, 'unexpected error')
-    await exit(1)
+    if (err instanceof StartupError) log.fatal(err.message)
+    else log.fatal({ err }, message)
+    setTimeout(() => void exit(1), 100) // Requests in flight are refused first.
   }
 }
 
@@ -116,34 +116,21 @@ function catchSignals(): Promise<NodeJS.Signals> {
   return promise
 }
 
-/** The message of an error. If the service already runs on the port, the message has its address. */
-async function explain(name: string, { message, cause }: StartupError): Promise<string> {
-  if (!(cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE')) return message
-  const { HOST, PORT } = readConfig(name)
-  const { clientAddress } = await import('./welcome.ts')
-  const address = clientAddress(`http://${isIPv6(HOST) ? `[${HOST}]` : HOST}:${PORT}`)
-  const found = await fetch(`${address}/openapi.yaml`, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
-  return found?.ok === true ? `${message}; the service already runs at ${address}` : message
-}
-
 /** Serves requests for some seconds, and then those that have already arrived. Each is the last one of its connection. */
 async function drain(app: FastifyInstance, seconds: number): Promise<void> {
   app.openRequests.drain()
   await delay(seconds * 1000)
-  // A delay of its own: after SIGSTOP and SIGCONT, the first one is over at once.
-  await delay(50)
-  // Node accepts one connection in each turn of the event loop, and reads its request in the next one. Clients that write
-  // all the time leave no quiet turn.
-  const latest = performance.now() + LAST_ARRIVALS_TIMEOUT
-  let quietTurns = 0
-  app.server.on('connection', () => (quietTurns = 0))
-  while (quietTurns++ < 3 && performance.now() < latest) await nextTurn()
+  await someTurns(LAST_ARRIVALS)
 }
 
 async function closeServer(app: FastifyInstance): Promise<void> {
   // A connection may become idle while the server closes. Fastify would wait for its client to leave.
   setInterval(() => setImmediate(() => app.server.closeIdleConnections()), 50)
   await app.close()
-  // The last connection closes in the next turn of the event loop, and its request is logged in the one after.
-  for (let turns = 0; turns < 3; turns++) await nextTurn()
+  await someTurns(3) // The last connection closes in the next turn, and its request is logged in the one after.
+}
+
+/** Waits for turns of the event loop. In each, Node accepts one connection, and reads what has arrived on others. */
+async function someTurns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await nextTurn()
 }

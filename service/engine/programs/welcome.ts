@@ -4,7 +4,6 @@ import { resolve } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { createToken } from '../auth/access-tokens.ts'
 import { type Config, defaultDatabase } from '../config.ts'
-import type { Requirement, SecurityScheme } from '../contract/compiled.ts'
 import type { Contract } from '../contract/contract.ts'
 import { takesTokens } from '../contract/security.ts'
 import type { Product } from '../define-product.ts'
@@ -23,7 +22,7 @@ export async function printWelcome(
 ): Promise<void> {
   const isProduction = NODE_ENV === 'production'
   if (isProduction && !isTerminal) return
-  const address = clientAddress(listeningOrigin)
+  const address = listeningOrigin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   const file = 'file' in DATABASE_URL ? DATABASE_URL.file : undefined
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
   const isUsual = file === undefined || `sqlite:${file}` === defaultDatabase(name)
@@ -32,11 +31,11 @@ export async function printWelcome(
 ${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
   Token   ${isUsual ? '' : `DATABASE_URL='sqlite:${file}' `}npm run token -- issue <name>
 `)
-  const command = easiestCommand(contract, address)
+  const command = findCommand(contract, address)
   if (isProduction || file === undefined || command === undefined || !(await store.isEmpty())) return
   const { token, stored } = createToken(tokenPrefix, 'demo')
   await store.addToken(stored)
-  print(`\nA token for the caller "demo". Try:\n\n  ${command.before}`, token, `${command.after}\n\n`)
+  print(`\nA token for the caller "demo". Try:\n\n  ${command[0]}`, token, `${command[1]}\n\n`)
   token.fill(0) // so that no core dump holds it
 }
 
@@ -50,34 +49,17 @@ async function countItems({ tables }: Store): Promise<string> {
   return (await Promise.all(counts)).join(', ')
 }
 
-/** The options of curl for the credentials of a scheme, before a token. */
-const CREDENTIALS: Readonly<Record<SecurityScheme['in'], (scheme: SecurityScheme) => string>> = {
-  header: ({ type, key }) => `-H '${type === 'bearer' ? 'Authorization: Bearer' : `${key}:`} `,
-  query: ({ key }) => `-G -d '${encodeURIComponent(key)}=`,
-  cookie: ({ key }) => `-b '${key}=`,
-  connection: () => '',
-}
-
-/**
- * The command for the operation that needs a token and the least else, before and after the token. It is a request of the
- * contract. Undefined if no operation needs a token without scopes.
- */
-function easiestCommand({ operations, product }: Contract, address: string) {
-  const isEasy = ({ scheme, scopes }: Requirement) => scopes.length === 0 && takesTokens(scheme, product)
-  const commands = operations.flatMap(({ method, path, parameters, security }) => {
-    const [{ scheme } = {}] = security.find((each) => each.length === 1 && each.every(isEasy)) ?? []
-    if (scheme === undefined || security.some((each) => each.length === 0)) return []
-    const before = `curl ${CREDENTIALS[scheme.in](scheme)}`
-    const after = `'${method === 'GET' ? '' : ` -X ${method}`} ${address}${path}`
-    const cost = Number(method !== 'GET') * 10 + parameters.filter(({ required }) => required).length
-    return [{ before, after, cost }]
-  })
-  return commands.toSorted((one, two) => one.cost - two.cost)[0]
-}
-
-/** @param origin such as `http://0.0.0.0:3000` @returns an address that a client can call */
-export function clientAddress(origin: string): string {
-  return origin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+/** A command for the first operation that needs nothing but a token in a header: its text before and after the token. */
+function findCommand({ operations, product }: Contract, address: string): [before: string, after: string] | undefined {
+  for (const { method, path, parameters, security } of operations) {
+    const [[requirement, ...others] = []] = security
+    if (method !== 'GET' || parameters.some(({ required }) => required) || !requirement || others.length > 0) continue
+    const { scheme, scopes } = requirement
+    if (scheme.in !== 'header' || scopes.length > 0 || !takesTokens(scheme, product)) continue
+    const header = scheme.type === 'bearer' ? 'Authorization: Bearer' : `${scheme.key}:`
+    return [`curl -H '${header} `, `' ${address}${path}`]
+  }
+  return undefined
 }
 
 function withoutUser(url: string): string {

@@ -317,15 +317,6 @@ t.test('the command for a token needs no DATABASE_URL where the service has none
   await eventually(() => printed.stderr.includes('\n  Token   npm run token -- issue <name>\n'))
 })
 
-t.test('a second start prints the address of the running service', async (t) => {
-  const { DATABASE_URL } = await prepare(t)
-  const { port, adminPort } = await startService(t, { DATABASE_URL })
-  const { code, stdout } = await run(MAIN, { DATABASE_URL, PORT: String(port), ADMIN_PORT: String(adminPort) })
-  t.equal(code, 1)
-  const [{ msg } = { msg: '' }] = linesOf(stdout)
-  t.match(msg, RegExp(`ADMIN_PORT ${adminPort}: .*EADDRINUSE.*; the service already runs at http://127.0.0.1:${port}$`))
-})
-
 t.test('in production nothing secret is printed, and no token is issued', async (t) => {
   const file = `${t.testdir()}/plants.db`
   const { child, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, ...PRODUCTION })

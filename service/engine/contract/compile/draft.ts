@@ -1,5 +1,5 @@
 // For `npm run dev`: what can be served of a contract with faults.
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { inspect } from './compile.ts'
 import { describe } from './findings.ts'
 import { type Contract, type RefusedOperation, toContract } from '../contract.ts'
@@ -8,11 +8,10 @@ import type { Extensions } from '../extensions.ts'
 export interface Draft {
   /** Without the operations that have faults; undefined if a fault concerns the whole document. */
   readonly contract: Contract | undefined
-  /** The paths of its files, and of those with faults. */
+  /** Also of a document that can't be served. */
+  readonly title: string | undefined
+  /** The paths of its files. */
   readonly files: readonly string[]
-  /** Notes and faults, each with file and line. */
-  readonly said: readonly string[]
-  readonly isFaulty: boolean
 }
 
 /**
@@ -20,7 +19,7 @@ export interface Draft {
  * @throws {StartupError} if it can't be read as YAML
  */
 export async function readDraft(file: string, baseUrl: string, product: Extensions): Promise<Draft> {
-  const { compiled, names, operations, faults, notes } = await inspect(file, product)
+  const { compiled, root, names, operations, faults } = await inspect(file, product)
   const left = new Map(operations)
   const refused = names.flatMap((name): RefusedOperation[] => {
     const own = faults.filter((each) => each.operations?.includes(name)).map(describe)
@@ -34,11 +33,7 @@ export async function readDraft(file: string, baseUrl: string, product: Extensio
   const rest = compiled && { ...compiled, operations: [...left.values()] }
   return {
     contract: rest && isServed ? { ...toContract(rest, file, baseUrl, product), refused } : undefined,
-    files: [
-      ...Object.keys(compiled?.sources ?? {}).map((each) => join(dirname(file), each)),
-      ...faults.map((each) => resolve(each.file)),
-    ],
-    said: [...notes.map((each) => `note: ${describe(each)}`), ...faults.map(describe)],
-    isFaulty: faults.length > 0,
+    title: root.info?.title,
+    files: [file, ...Object.keys(compiled?.sources ?? {}).map((each) => join(dirname(file), each))],
   }
 }
