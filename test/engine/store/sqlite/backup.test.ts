@@ -1,4 +1,4 @@
-// Interrupts a restore or makes it fail, at each call of Node's. test/system/restore.test.ts does so at each system call.
+// Interrupts a restore or makes it fail, at each call of Node's. test/system/restore.test.ts cuts the power.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
