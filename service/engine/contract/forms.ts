@@ -20,7 +20,7 @@ export function formReader({ fields = {}, others }: Media, validators: Validator
     const values = [...names].map(async ([name, sent]) => {
       const { types, list, read } = readers.get(name) ?? other
       if (name === '__proto__') throw new HttpError(400, 'body must not have the property __proto__')
-      const isOne = list === null || (list === 'commas' && typeof form === 'string')
+      const isOne = list === null || list === 'commas'
       if (sent.length > 1 && isOne) throw new HttpError(400, `body/${name} must not be repeated`)
       const texts = sent.map(async (each) => {
         if (typeof each !== 'string') return readPart(each[1], types)

@@ -23,12 +23,10 @@ export function parametersReader(
 ): ReadParameters | undefined {
   const parameters = all.filter((each) => each.in === where)
   if (parameters.length === 0) return undefined
-  const defaults = parameters.flatMap(({ name, default: json }) => (json === undefined ? [] : [[name, json] as const]))
   const schema = {
     type: 'object',
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, { $ref: schema }])),
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    ...(defaults.length > 0 && { defaults: Object.fromEntries(defaults) }),
   }
   const validate = validators.compile(where, schema, 2) // a parameter is the whole value of its schema
   const sent = parameters.map((each) => {

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inspect as print } from 'node:util'
 import { isRef, type Oas3_1Definition } from '@redocly/openapi-core'
 import openapiTS, { astToString, tsLiteral } from 'openapi-typescript'
 import ts from 'typescript'
@@ -9,6 +10,8 @@ import type { Product } from '../define-product.ts'
 import { readWords, runCommand } from './command.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
+/** Prints a value as TypeScript, in which an integer beyond 2^53 is a `bigint`. */
+const WHOLE = { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, compact: false } as const
 
 import { accept, inspect, type Inspected } from '../contract/compile/compile.ts'
 import { dryRun } from '../contract/compile/dry-run.ts'
@@ -40,10 +43,7 @@ export async function generateTypes(
   const compiled = accept(inspected, note)
   const { root, idle } = inspected
   prepare(root, compiled, idle)
-  for (const [node, key, value] of idle) {
-    if (value === undefined) Reflect.deleteProperty(node, key)
-    else Reflect.set(node, key, value)
-  }
+  for (const [node, key] of idle) Reflect.deleteProperty(node, key)
   const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,
     redocly: await readingConfig(), // the document has been checked
@@ -52,7 +52,6 @@ export async function generateTypes(
       const named = new Map<string, string>([
         ...(schema.format === 'int64' ? [[types.includes('integer') ? 'integer' : 'number', 'bigint'] as const] : []),
         ...(schema.format === 'binary' ? [['string', 'File'] as const] : []),
-        ...(schema.format === 'file or text' ? [['string', 'File | string'] as const] : []),
       ])
       if (!types.some((each) => named.has(each))) return undefined
       const nodes = types.map((each) => ts.factory.createTypeReferenceNode(named.get(each) ?? each))
@@ -85,7 +84,7 @@ export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
 export const contract: CompiledContract<components, operations, ${schemes}> = {
   file: import.meta.resolve(${from(file)}),
   generated: import.meta.filename,
-${JSON.stringify(compiled, null, 2).slice(2, -2)}
+${print(compiled, WHOLE).slice(2, -2)}
 };
 `
 }

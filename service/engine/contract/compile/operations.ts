@@ -80,10 +80,6 @@ export function readOperations(
     }
   }
   schemas.checkDefaults()
-  for (const { key, operation } of listed) {
-    const compiled = operations.get(key)
-    if (compiled) operations.set(key, { ...compiled, errors: readErrors(context, operation.responses) })
-  }
   return { prefix, operations }
 }
 
@@ -122,7 +118,7 @@ function readOperation(
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
     body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
     responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
-    errors: {},
+    errors: readErrors(context, operation.responses),
   }
 }
 
@@ -142,16 +138,5 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   if (!isRead) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
   else if (reading.list !== null && place === 'path')
     refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
-  const id = schemas.add(schema, 'request')
-  const leaveOut = () => Reflect.deleteProperty(compiled, 'default')
-  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id }, leaveOut)
-  const compiled: Parameter = {
-    in: place as Parameter['in'],
-    name,
-    required,
-    schema: id,
-    ...reading,
-    ...(standard !== undefined && { default: standard }),
-  }
-  return compiled
+  return { in: place as Parameter['in'], name, required, schema: schemas.add(schema), ...reading }
 }

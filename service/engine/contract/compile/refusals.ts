@@ -1,11 +1,12 @@
 // What of OpenAPI 3.1 is refused, and what is served with a note: lines of the table in ../README.md. Those that need more than
 // one object, or the product, are in the files that compile them.
 import type { RuleConfig } from '@redocly/openapi-core/lib/config/types.js'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { nameOf } from './references.ts'
-import { declaredTypes, isNumeric, NUMBER_FORMAT, type Part, type Use } from './shapes.ts'
+import { declaredTypes, type Part, partWith } from './shapes.ts'
 import { isObject, toRegExp } from '../assertions.ts'
+import { isNumeric } from '../numbers.ts'
 
 /** A rule of Redocly's linter: what holds for an object, or for its member `property`, where it is served; and a text for others. */
 type Row = readonly [type: string, property: string | null, assertions: object, text: string, where?: object]
@@ -78,42 +79,41 @@ function rulesOf(rows: readonly Row[], severity: 'error' | 'warn') {
   return Object.fromEntries(rules.map((rule, index) => [`rule/${severity}-${index}`, rule]))
 }
 
-/** A keyword of a schema, when it is meant, and a text with `{key}`, `{value}` and `{types}`. */
+/** A keyword of a schema, when it is meant, and a text with `{key}` and `{value}`. */
 type KeywordRow = readonly [keyword: RegExp, isMeant: Condition, text: string]
-type Condition = (value: unknown, schema: Part, use: Use, key: string) => boolean
+type Condition = (value: unknown, schema: Part, place: 'json' | 'form') => boolean
 
-const isTyped: Condition = (value, schema) => value === true && declaredTypes(schema).length > 0
+const NUMBER_FORMAT = /^(int32|int64|float|double)$/
+const always: Condition = () => true
 const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
 const hasProto: Condition = (names) => (isObject(names) ? Object.keys(names) : [names].flat()).includes('__proto__')
-const isInexact: Condition = (value, schema) => hasBigInt(value) && !declaredTypes(schema).includes('int64')
-const isBinaryText: Condition = (format, _schema, use) => format === 'binary' && use !== 'form'
-const isUnknownFormat: Condition = (format) => !NUMBER_FORMAT.test(String(format)) && !(String(format) in fullFormats)
-const isOfOtherType: Condition = (format, schema) => {
+const hasDefault: Condition = (schemas) => [schemas].flat().some((each) => partWith(each, 'default'))
+/** Whether a format is for numbers and their type is not, or for texts, or unknown. In JSON there are no bytes. */
+const isIdle: Condition = (format, schema, place) => {
   const [types, isOfNumbers] = [declaredTypes(schema), NUMBER_FORMAT.test(String(format))]
-  return types.length > 0 && isOfNumbers !== types.some(isNumeric) && (isOfNumbers || !types.includes('string'))
+  if (!isOfNumbers && !(String(format) in fullFormats)) return true
+  const isForType = types.some((type) => (isOfNumbers ? isNumeric(type) : type === 'string'))
+  return (types.length > 0 && !isForType) || (format === 'binary' && place === 'json')
 }
 
-const isUnknown: Condition = (_value, _schema, _use, key) => !KEYWORDS.has(key) && !OF_OPENAPI.test(key)
-
 const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/...'"
-const NO_FORMAT = 'the format {value} validates nothing: formats in product.ts may have a function for it'
 const REFUSED_KEYWORDS: readonly KeywordRow[] = [
-  [/^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, () => true, NO_ANCHOR],
+  [/^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR],
   [/^\$schema$/, isOtherDialect, OTHER_DIALECT],
   [/^pattern$/, (text) => !isPattern(text), 'the pattern is not a regular expression of ECMAScript'],
   [/^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
-  [/^(enum|const|default)$/, isInexact, 'a number beyond 2^53 needs "type: integer, format: int64" beside it'],
 ]
 const NOTED_KEYWORDS: readonly KeywordRow[] = [
-  [/^format$/, isOfOtherType, 'the format {value} validates nothing beside "type: {types}"'],
-  [/^format$/, isBinaryText, 'the format binary validates nothing in JSON, which has no bytes'],
-  [/^format$/, isUnknownFormat, NO_FORMAT],
+  [/^format$/, isIdle, 'the format {value} validates nothing here: formats in product.ts may have a function for it'],
   [/^pattern$/, (text) => !isPattern(text, 'u'), 'this pattern works only without the flag u: it is served so'],
-  [/^nullable$/, isTyped, 'nullable is served as OpenAPI 3.0 has it: write "null" as one of several types'],
-  [/^nullable$/, isTrue, 'without type, nullable says nothing: write "anyOf: [..., { type: \'null\' }]"'],
+  [
+    /^nullable$/,
+    isTrue,
+    'nullable is served as OpenAPI 3.0 has it, beside a type: write "null" as one of several types',
+  ],
   [/^exclusiveM(ax|in)imum$/, isTrue, '{key} is served as OpenAPI 3.0 has it: write the bound itself'],
-  [/^/, isUnknown, '{key} is no keyword of JSON Schema 2020-12: it validates nothing'],
+  [/^(anyOf|oneOf|then|else|not|if)$/, hasDefault, 'a default below {key} is not filled in: write it beside {key}'],
 ]
 
 /** What is wrong with a keyword of a schema; undefined if it is served. */
@@ -122,11 +122,10 @@ export const keywordFault = textOf(REFUSED_KEYWORDS)
 export const keywordNote = textOf(NOTED_KEYWORDS)
 
 function textOf(rows: readonly KeywordRow[]) {
-  return (key: string, schema: Part, use: Use): string | undefined => {
+  return (key: string, schema: Part, place: 'json' | 'form'): string | undefined => {
     const value = schema[key]
-    const [, , text] = rows.find(([name, isMeant]) => name.test(key) && isMeant(value, schema, use, key)) ?? []
-    const named = { key, value, types: declaredTypes(schema).join(', ') }
-    return text?.replaceAll(/{(key|value|types)}/g, (_, name: keyof typeof named) => String(named[name]))
+    const [, , text] = rows.find(([name, isMeant]) => name.test(key) && isMeant(value, schema, place)) ?? []
+    return text?.replaceAll(/{(key|value)}/g, (_, name) => String(name === 'key' ? key : value))
   }
 }
 
@@ -138,35 +137,21 @@ function isPattern(pattern: unknown, flags?: string): boolean {
   }
 }
 
-function hasBigInt(value: unknown): boolean {
-  return typeof value === 'bigint' || (typeof value === 'object' && Object.values(value ?? {}).some(hasBigInt))
-}
-
 const META = new Ajv2020({ allErrors: true, strict: false, validateFormats: false, verbose: true })
-const VOCABULARIES = Object.entries(META.schemas).filter(([id]) => id.includes('/meta/'))
-const propertiesOf = (schema: unknown) =>
-  isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {}
-/** The keywords of JSON Schema 2020-12, and those that OpenAPI has beside them. */
-const KEYWORDS = new Set(VOCABULARIES.flatMap(([, each]) => Object.keys(propertiesOf(each?.schema))))
-const OF_OPENAPI = /^(x-.*|nullable|discriminator|xml|externalDocs|example)$/
-const EARLIER = /\/(exclusiveM(ax|in)imum|\$recursiveAnchor)$/
 
 /** What JSON Schema's own schema says of a schema and of those in it, by the path of each fault. */
 export function metaFaults(schema: object): { path: string[]; text: string }[] {
   META.validate('https://json-schema.org/draft/2020-12/schema', schema)
-  // An integer beyond 2^53 is a bigint here. Earlier versions of OpenAPI and JSON Schema had booleans.
-  const faults = (META.errors ?? []).filter(
-    ({ keyword, data, instancePath }) =>
-      keyword !== 'uniqueItems' &&
-      typeof data !== 'bigint' &&
-      !(typeof data === 'boolean' && EARLIER.test(instancePath)),
-  )
-  const first = new Map(
-    faults.map(({ instancePath: at }) => [at, faults.find(({ instancePath }) => instancePath === at)]),
-  )
-  return [...first].map(([pointer, fault]) => {
+  // An integer beyond 2^53 is a bigint here. OpenAPI 3.0 had booleans as exclusive bounds.
+  const isServed = ({ keyword, data, instancePath }: ErrorObject) =>
+    keyword === 'uniqueItems' ||
+    typeof data === 'bigint' ||
+    (typeof data === 'boolean' && /\/exclusiveM..imum$/.test(instancePath))
+  const faults = (META.errors ?? []).filter((each) => !isServed(each))
+  const first = new Map(faults.toReversed().map((fault) => [fault.instancePath, fault]))
+  return [...first].map(([pointer, { message, params }]) => {
     const path = pointer.split('/').slice(1).map(nameOf)
-    const values: unknown = fault?.params['allowedValues']
-    return { path, text: `${path.join('/')} ${fault?.message}${Array.isArray(values) ? `: ${values.join(', ')}` : ''}` }
+    const values: unknown = params['allowedValues']
+    return { path, text: `${path.join('/')} ${message}${Array.isArray(values) ? `: ${values.join(', ')}` : ''}` }
   })
 }

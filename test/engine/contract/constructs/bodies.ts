@@ -227,7 +227,7 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
     run: filesOf,
     asks: [
       [form('name=a; filename=f\r\n\r\nPNG'), 200, '{"a":"f text/plain PNG"}'],
-      [form('name=a; filename=f\r\n\r\né√'), 400, /body\/a must be a file from 2 bytes up to 3 bytes/],
+      [form('name=a; filename=f\r\n\r\né√'), 400, /body\/a must NOT have more than 3 bytes/],
       [form('name=a; filename=f\r\n\r\nP'), 400],
       [form('name=b; filename=f\r\nContent-Type: application/json\r\n\r\n{}'), 200, '{"b":"f application/json {}"}'],
       [form('name=b; filename=f\r\n\r\n1', 'name=b; filename=f\r\n\r\n2'), 200, /^{"b":"?[^n]+/],
