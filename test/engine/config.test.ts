@@ -112,11 +112,12 @@ function readJwt(environment: Record<string, string>): unknown {
 const JWT = { JWT_ISSUER: 'https://id.example/', JWT_AUDIENCE: 'plants', JWKS_URL: 'https://id.example/keys?v=2' }
 
 t.test('the variables for JWTs must be set together', async (t) => {
+  const missing = 'must be set, as others for JWTs are'
   t.strictSame(readJwt(JWT), JWT)
-  t.equal(readJwt({ ...JWT, JWT_AUDIENCE: '' }), 'JWT_AUDIENCE must be set, as JWT_ISSUER is')
+  t.equal(readJwt({ ...JWT, JWT_AUDIENCE: '' }), `JWT_AUDIENCE ${missing}`)
   t.equal(
     readJwt({ JWKS_URL: JWT.JWKS_URL, PORT: 'x' }),
-    'PORT must be an integer from 0 to 65535; JWT_ISSUER must be set, as JWKS_URL is; JWT_AUDIENCE must be set, as JWKS_URL is',
+    `PORT must be an integer from 0 to 65535; JWT_ISSUER ${missing}; JWT_AUDIENCE ${missing}`,
   )
 })
 

@@ -115,12 +115,13 @@ async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
  * Reads the contract. It lacks the operations with a fault. If nothing can be served, it is the last good contract, unless
  * that has another title: then it is another contract.
  */
-async function readLatest({ contract: { file }, ...product }: Product, baseUrl: string): Promise<Contract | undefined> {
+async function readLatest(product: Product, baseUrl: string): Promise<Contract | undefined> {
   const { readDraft } = await import('../contract/compile/draft.ts')
   // `npm run generate`, which is one of the checks, tells why a document can't be read.
   const read = (path: string) => readDraft(path, baseUrl, product).catch(() => undefined)
-  const draft = await read(fileURLToPath(file))
-  process.send?.((draft?.files ?? [fileURLToPath(file)]).map((each) => dirname(each)))
+  const file = fileURLToPath(product.contract.file)
+  const draft = await read(file)
+  process.send?.((draft?.files ?? [file]).map((each) => dirname(each)))
   if (draft?.contract) {
     writeFileSync(LAST_GOOD, draft.contract.bytes)
     return draft.contract
