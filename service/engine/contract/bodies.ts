@@ -2,20 +2,13 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { Body, Media, Operation } from './compiled.ts'
-import { formReader } from './forms.ts'
+import type { Body, Media } from './compiled.ts'
+import { formReader, parseForm } from './forms.ts'
 import { parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { countHeader } from '../http/request-rules.ts'
 import { parseSent } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The bodies that an operation takes, by media type. */
-    content?: Body['content']
-  }
-}
 
 /** How a body is read and written: as JSON, as text in UTF-8, as a form in parts or as a query, or as bytes. */
 export type BodyKind = 'json' | 'text' | 'form' | 'pairs' | 'bytes'
@@ -44,43 +37,10 @@ export function findType(content: object, type: string): string | undefined {
   return [type, type.replace(/\/.*/, '/*'), '*/*'].find((each) => Object.hasOwn(content, each))
 }
 
-/** Adds a parser for each media type of the contract. The parser of forms is loaded only if it is needed. */
-export async function addBodyParsers(app: FastifyInstance, operations: readonly Operation[]): Promise<void> {
-  const types = operations.flatMap(({ body }) => Object.keys(body?.content ?? {}))
-  const kinds = new Map(types.map((type) => [type, bodyKind(type)]))
-  const parse = async (request: FastifyRequest, payload: IncomingMessage) => {
-    const { content } = request.routeOptions.config
-    // An operation that describes no body ignores it (RFC 9110, section 9.3). Node reads it to its end.
-    if (content === undefined) return undefined
-    const type = findType(content, request.mediaType ?? '') ?? ''
-    const kind = kinds.get(type) ?? 'bytes'
-    if (kind === 'bytes') return payload
-    const bytes = await readBytes(payload, content[type]?.limit ?? 0)
-    if (kind === 'json') return bytes.length === 0 ? undefined : parseSent(bytes)
-    return parseText(bytes)
-  }
-  const has = (kind: BodyKind) => kinds.values().some((each) => each === kind)
-  if (has('form')) await app.register((await import('@fastify/multipart')).default)
-  for (const type of kinds.keys())
-    if (!type.includes('*') && type !== 'multipart/form-data') app.addContentTypeParser(type, parse)
-  app.addContentTypeParser('*', parse)
-  if (has('form') || has('bytes')) app.addHook('onResponse', readOn)
-}
-
-/** Reads the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */
-async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffer> {
-  // Most bodies are here in the next tick, because they arrive with their header. The events of a stream would cost more.
-  await new Promise<void>((resolve) => process.nextTick(resolve))
-  const length = payload.readableLength
-  const isHere = length <= limit && length === Number(payload.headers['content-length'])
-  if (!isHere) return Buffer.concat(await Array.fromAsync(limitBytes(payload, limit)))
-  return (payload.read() as Buffer | null) ?? Buffer.alloc(0)
-}
-
-/** Node does so by itself only if nothing of a body was read. Else the next request of the connection would wait. */
-function readOn({ raw }: FastifyRequest, _reply: unknown, done: () => void): void {
-  if (!raw.complete) raw.unpipe().removeAllListeners('readable').resume()
-  done()
+/** Lets the handlers of operations read bodies, of which Fastify then reads nothing. */
+export function addBodyParser(app: FastifyInstance): void {
+  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  app.addHook('onResponse', readOn)
 }
 
 /**
@@ -110,33 +70,52 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
 }
 
 /**
- * Makes the function that reads and validates the body of an operation. It returns a promise of a form.
+ * Makes the function that reads and validates the body of an operation.
  * @throws {HttpError} if the body does not fit the contract. A stream that is too long throws while it is read
  */
-export function bodyReader({ required, content }: Body, validators: Validators): (request: FastifyRequest) => unknown {
-  const readers = new Map(
-    Object.entries(content).map(([type, media]) => [type, mediaReader(bodyKind(type), media, validators)]),
-  )
-  return (request) => {
-    const read = readers.get(findType(content, request.mediaType ?? '') ?? '')
-    if (read !== undefined && (request.body !== undefined || request.mediaType === 'multipart/form-data'))
-      return read(request)
-    if (required) throw new HttpError(400, 'The request needs a body')
-    return undefined
+export function bodyReader({ required, content }: Body, validators: Validators) {
+  const all = Object.entries(content)
+  const readers = new Map(all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, validators)]))
+  return async ({ body, mediaType = '', raw }: FastifyRequest): Promise<unknown> => {
+    const read = body === undefined ? undefined : readers.get(findType(content, mediaType) ?? '')
+    const value = await read?.(raw)
+    if (value === undefined && required) throw new HttpError(400, 'The request needs a body')
+    return value
   }
 }
 
-function mediaReader(kind: unknown, media: Media, validators: Validators): (request: FastifyRequest) => unknown {
-  if (kind === 'bytes') return ({ body }) => limitBytes(body as Readable, media.limit)
+function mediaReader(kind: unknown, media: Media, validators: Validators): (payload: IncomingMessage) => unknown {
+  if (kind === 'bytes') return (payload) => limitBytes(payload, media.limit)
   const validate = validators.compile('body', media.schema === null || { $ref: media.schema })
-  const check = (body: unknown): unknown => {
-    const { fault, value } = validate(body)
+  const readForm = formReader(media, validators)
+  const parse = async (bytes: Buffer, type: string | undefined): Promise<unknown> => {
+    if (kind === 'json') return parseSent(bytes)
+    if (kind === 'form') return readForm(await parseForm(bytes, type))
+    return kind === 'pairs' ? readForm(parseText(bytes)) : parseText(bytes)
+  }
+  return async (payload) => {
+    const bytes = await readBytes(payload, media.limit)
+    if (kind === 'json' && bytes.length === 0) return undefined
+    const { fault, value } = validate(await parse(bytes, payload.headers['content-type']))
     if (fault !== undefined) throw new HttpError(400, fault)
     return value
   }
-  if (kind !== 'form' && kind !== 'pairs') return ({ body }) => check(body)
-  const readForm = formReader(media, kind === 'form', validators)
-  return async (request) => check(await readForm(request))
+}
+
+/** Reads the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */
+async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffer> {
+  // Most bodies are here in the next tick, because they arrive with their header. The events of a stream would cost more.
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  const length = payload.readableLength
+  const isHere = length <= limit && length === Number(payload.headers['content-length'])
+  if (!isHere) return Buffer.concat(await Array.fromAsync(limitBytes(payload, limit)))
+  return (payload.read() as Buffer | null) ?? Buffer.alloc(0)
+}
+
+/** Node does so by itself only if nothing of a body was read. Else the next request of the connection would wait. */
+function readOn({ raw }: FastifyRequest, _reply: unknown, done: () => void): void {
+  if (!raw.complete) raw.unpipe().removeAllListeners('readable').resume()
+  done()
 }
 
 /** Streams the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */

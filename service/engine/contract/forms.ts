@@ -1,80 +1,61 @@
 // Forms: reads their fields and files by the types of the contract.
-import type { FastifyRequest } from 'fastify'
 import type { Field, Media } from './compiled.ts'
-import { decodePair, orRefuse, pairsOf, parseText, type Sent, TOO_LONG, valueReader } from './parsing.ts'
+import { decodePair, orRefuse, pairsOf, parseText, type Sent, valueReader } from './parsing.ts'
 import type { Validators } from './validation.ts'
-import { parseSent } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
-/** The most fields of a form that is written as a query. The parser of forms in parts has the same bound. */
-const MAX_FIELDS = 1000
-
-/** What was sent for each field. */
-type Form = Map<string, Sent[]>
-type Fields = NonNullable<Media['fields']>
-
 /**
- * Makes the function that reads a form. Files are held in memory.
- * @param isMultipart whether the form is in parts, or written as a query
- * @throws {HttpError} 400 for what is malformed or repeated, 413 for what is too long or too many
+ * Makes the function that reads a form in parts, or one that is written as a query.
+ * @throws {HttpError} 400 for what is malformed or repeated
  */
-export function formReader({ fields = {}, others, limit }: Media, isMultipart: boolean, validators: Validators) {
+export function formReader({ fields = {}, others }: Media, validators: Validators) {
   const readerOf = (field: Field) => {
     const schema = field.schema === undefined || { $ref: field.schema }
-    return { list: field.list, read: valueReader(field, (value) => validators.isValid(schema, value)) }
+    return { ...field, read: valueReader(field, (value) => validators.isValid(schema, value)) }
   }
   const readers = new Map(Object.entries(fields).map(([name, field]) => [name, readerOf(field)]))
   const other = readerOf(others ?? { types: [], list: null })
-  return async (request: FastifyRequest): Promise<object> => {
-    const form = isMultipart ? await readParts(request, limit, fields) : readPairs(String(request.body), fields)
-    const values = [...form].map(([name, sent]) => {
-      const { list, read } = readers.get(name) ?? other
+  return async (form: FormData | string): Promise<object> => {
+    const names = typeof form === 'string' ? orRefuse(() => pairsOf(form), NOT_ENCODED) : Map.groupBy(form, nameOf)
+    const values = [...names].map(async ([name, sent]) => {
+      const { types, list, read } = readers.get(name) ?? other
       if (name === '__proto__') throw new HttpError(400, 'body must not have the property __proto__')
-      if (sent.length > 1 && list === null) throw repeated(name)
-      return [name, read(sent)] as const
+      const isOne = list === null || (list === 'commas' && typeof form === 'string')
+      if (sent.length > 1 && isOne) throw new HttpError(400, `body/${name} must not be repeated`)
+      const texts = sent.map(async (each) => {
+        if (typeof each !== 'string') return readPart(each[1], types)
+        const items = list === 'commas' ? each.split(',') : [each]
+        return orRefuse(() => items.map(decodePair), NOT_ENCODED)
+      })
+      return [name, read((await Promise.all(texts)).flat())] as const
     })
-    return Object.fromEntries(values)
+    return Object.fromEntries(await Promise.all(values))
   }
 }
 
-/** Reads a form that is written as a query. */
-function readPairs(text: string, fields: Fields): Form {
-  if (text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS) throw TOO_LONG
-  const read = () =>
-    [...pairsOf(text)].map(([name, values]): [string, string[]] => {
-      if (!Object.hasOwn(fields, name) || fields[name]?.list !== 'commas') return [name, values.map(decodePair)]
-      if (values.length > 1) throw repeated(name)
-      return [name, String(values[0]).split(',').map(decodePair)]
-    })
-  return new Map(orRefuse(read, 'The form must be UTF-8 in percent-encoding'))
+const NOT_ENCODED = 'The form must be UTF-8 in percent-encoding'
+const nameOf = ([name]: readonly [name: string, value: unknown]) => name
+
+/** Browsers send JSON as a file. */
+async function readPart(part: string | File, types: readonly string[]): Promise<Sent> {
+  if (typeof part === 'string') return part
+  const isText = part.type === 'application/json' && !types.includes('file')
+  return isText ? parseText(Buffer.from(await part.arrayBuffer())) : { value: part }
 }
 
-const repeated = (name: string) => new HttpError(400, `body/${name} must not be repeated`)
-
-/** Reads a form in parts: texts, JSON, and files. */
-async function readParts(request: FastifyRequest, limit: number, fields: Fields): Promise<Form> {
-  const form: Form = new Map()
-  let size = 0
-  const add = (name: string, value: Sent, length: number) => {
-    if ((size += length + name.length) > limit) throw TOO_LONG
-    form.set(name, [...(form.get(name) ?? []), value])
-  }
-  try {
-    // As a file, each part comes in bytes. The texts of fields would have another character where bytes are not UTF-8.
-    for await (const part of request.parts({ limits: { fileSize: limit }, isPartAFile: () => true })) {
-      if (part.type === 'field') continue
-      const { filename, mimetype } = part as { filename?: string; mimetype: string }
-      const isFile = Object.hasOwn(fields, part.fieldname) && fields[part.fieldname]?.types.includes('file') === true
-      const bytes = await part.toBuffer()
-      const isJson = !isFile && mimetype === 'application/json'
-      if (isJson) add(part.fieldname, { value: parseSent(bytes) }, bytes.length)
-      else if (filename === undefined) add(part.fieldname, parseText(bytes), bytes.length)
-      else add(part.fieldname, { value: new File([new Uint8Array(bytes)], filename, { type: mimetype }) }, bytes.length)
-    }
-  } catch (error) {
-    if (error instanceof HttpError) throw error
-    const isTooLong = error instanceof Error && 'statusCode' in error && error.statusCode === 413
-    throw isTooLong ? TOO_LONG : new HttpError(400, 'The form is malformed')
+/** Parses a form in parts. @throws {HttpError} 400 if it is malformed, or has a text that is not UTF-8 */
+export async function parseForm(bytes: Buffer, type = ''): Promise<FormData> {
+  const response = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- it holds a form in memory; the length of ours is bounded
+  const form = await response.formData().catch(() => {
+    throw new HttpError(400, 'The form is malformed')
+  })
+  // The parser replaces what is not UTF-8: such a text is not in the form to the letter.
+  let at = 0
+  for (const text of form.values()) {
+    if (typeof text !== 'string') continue
+    at = bytes.indexOf(text, at)
+    if (at === -1) throw new HttpError(400, 'The body must be text in UTF-8')
   }
   return form
 }

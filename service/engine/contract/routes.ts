@@ -1,7 +1,7 @@
 import type { FastifyInstance, preParsingHookHandler, RouteOptions, RouteShorthandOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answerSender } from './answer.ts'
-import { addBodyParsers, bodyReader } from './bodies.ts'
+import { addBodyParser, bodyReader } from './bodies.ts'
 import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './error-forms.ts'
@@ -42,7 +42,7 @@ export async function addRoutes(
   if (draft) for (const each of misfits) app.log.warn(each)
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
-  await addBodyParsers(app, operations)
+  addBodyParser(app)
   const requests = new Validators(schemas, 'request', product.formats)
   const responses = new Validators(schemas, 'response', product.formats)
   const makeRoute = (operation: Operation): RouteOptions => {
@@ -61,7 +61,6 @@ export async function addRoutes(
         route: path.replaceAll(/{([^}]+)}/g, ':$1'),
         ...(/[^/]{|}[^/]/.test(path) && { template: templateOf(path) }),
         writeError: errorWriter(operation.errors, product),
-        ...(body && { content: body.content }),
       },
       ...hooks(operation),
       ...(body === null && method !== 'GET' && { preParsing: ignoreType }),

@@ -82,30 +82,32 @@ export function requireCaller(
   return (request, reply, done) => {
     const verdicts = requirements.map(({ guard }) => guard.check(request, reply))
     // Usually all tokens are cached. To wait for promises would cost more than the checks.
-    const settled = verdicts.filter((each): each is Verdict => !(each instanceof Promise))
-    if (settled.length === verdicts.length) {
-      request.caller = findCaller(settled)
+    if (verdicts.every((each): each is Verdict => !(each instanceof Promise))) {
+      request.caller = findCaller(verdicts)
       done()
     } else {
-      const found = Promise.all(verdicts.map(settle)).then((all) => (request.caller = findCaller(all)))
+      const found = Promise.all(verdicts.map(async (each) => each)).then((all) => (request.caller = findCaller(all)))
       found.then(() => done(), done)
     }
   }
 
-  /** @param verdicts on all requirements, in order @throws {HttpError} 401, 403, or the error of a guard */
-  function findCaller(verdicts: readonly Checked[]): string {
+  /** @param verdicts on all requirements, in order @throws {HttpError} 401 or 403 */
+  function findCaller(verdicts: readonly Verdict[]): string {
     const refusals: Refused[] = []
     let at = 0
     for (const all of guarded) {
       const callers: string[] = []
+      const refused: Refused[] = []
       for (const { guard, scopes } of all) {
         const verdict = verdicts[at++] ?? { refused: 'missing' }
-        if ('error' in verdict) throw verdict.error
-        if ('refused' in verdict) refusals.push({ reason: verdict.refused, guard, scopes })
+        if ('refused' in verdict) refused.push({ reason: verdict.refused, guard, scopes })
         else if (scopes.every((scope) => verdict.scopes.includes(scope))) callers.push(verdict.caller)
-        else refusals.push({ reason: 'scope', guard, scopes })
+        else refused.push({ reason: 'scope', guard, scopes })
       }
-      if (all.length > 0 && callers.length === all.length) return callers.find((each) => each !== '') ?? ''
+      if (all.length > 0 && refused.length === 0) return callers.find((each) => each !== '') ?? ''
+      // 403 would say that all credentials are valid.
+      const others = refused.filter(({ reason }) => reason !== 'scope')
+      refusals.push(...(others.length > 0 ? others : refused))
     }
     // Who sends credentials that are not valid must not pass as somebody who sends none.
     const [worst] = refusals.toSorted((a, b) => rank(b) - rank(a))
@@ -115,21 +117,10 @@ export function requireCaller(
   }
 }
 
-/** A verdict, or the error of a guard. The error counts only if no alternative before it is satisfied. */
-type Checked = Verdict | { readonly error: unknown }
-
 interface Refused {
   readonly reason: Refusal | 'scope'
   readonly guard: Guard
   readonly scopes: readonly string[]
-}
-
-async function settle(verdict: Verdict | Promise<Verdict>): Promise<Checked> {
-  try {
-    return await verdict
-  } catch (error) {
-    return { error }
-  }
 }
 
 const rank = ({ reason }: Refused) => (reason === 'scope' ? 2 : reason === 'missing' ? 0 : 1)

@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import http from 'node:http'
 import t from 'tap'
 import { build } from '../../support/helper.ts'
 
@@ -32,34 +30,20 @@ t.test('HEAD answers as GET does', async (t) => {
   }
 })
 
-t.test(
-  'a browser keeps the files of the page for an hour, and asks each time for the page and the contract',
-  async (t) => {
-    const { port } = await build(t)
-    const get = async (path: string, headers: http.OutgoingHttpHeaders = {}) => {
-      const request = http.get({ port, host: '127.0.0.1', path, headers, agent: false })
-      const [{ statusCode, headers: got }] = (await once(
-        request.on('response', (each) => each.resume()),
-        'response',
-      )) as [http.IncomingMessage]
-      return { status: statusCode, type: got['content-type'], etag: got.etag, cache: got['cache-control'] }
-    }
-    const table: [path: string, type: string, cache: string][] = [
-      ['/docs/static/swagger-ui.css', 'text/css; charset=utf-8', 'public, max-age=3600'],
-      ['/docs/static/docs.js', 'application/javascript; charset=utf-8', 'no-cache'],
-      ['/docs/', 'text/html; charset=utf-8', 'no-cache'],
-      ['/openapi.yaml', 'application/yaml', 'no-cache'],
-    ]
-    for (const [path, type, cache] of table) {
-      const { etag = '', ...first } = await get(path)
-      t.strictSame(first, { status: 200, type, cache }, path)
-      const same = { status: 304, type: undefined, etag, cache }
-      t.strictSame(await get(path, { 'If-None-Match': etag }), same, path)
-      t.strictSame(await get(path, { 'If-None-Match': `"other", W/${etag.replace('W/', '')}` }), same, path)
-      t.equal((await get(path, { 'If-None-Match': '"other"' })).status, 200, path)
-    }
-  },
-)
+t.test('a browser keeps the files of Swagger UI for an hour, and asks each time for all others', async (t) => {
+  const { port } = await build(t)
+  const table: [path: string, type: string, cache: string][] = [
+    ['/docs/static/swagger-ui.css', 'text/css; charset=utf-8', 'public, max-age=3600'],
+    ['/docs/static/swagger-ui-bundle.js', 'application/javascript; charset=utf-8', 'public, max-age=3600'],
+    ['/docs/static/docs.js', 'application/javascript; charset=utf-8', 'no-cache'],
+    ['/docs/', 'text/html; charset=utf-8', 'no-cache'],
+    ['/openapi.yaml', 'application/yaml', 'no-cache'],
+  ]
+  for (const [path, ...expected] of table) {
+    const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`)
+    t.strictSame([status, headers.get('content-type'), headers.get('cache-control')], [200, ...expected], path)
+  }
+})
 
 t.test('the page may load and do what it needs, and nothing else', async (t) => {
   const policyOf = async (environment: Record<string, string>) => {

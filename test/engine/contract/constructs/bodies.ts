@@ -22,8 +22,8 @@ const bytesOf = async ({ body }: Input) => {
 }
 const form = (...parts: string[]) =>
   post(
-    [...parts.map((part) => `--b\r\nContent-Disposition: form-data; ${part}\r\n`), '--b--\r\n'].join(''),
-    'multipart/form-data; boundary=b',
+    [...parts.map((part) => `--b-1\r\nContent-Disposition: form-data; ${part}\r\n`), '--b-1--\r\n'].join(''),
+    'multipart/form-data; boundary=b-1',
   )
 const filesOf = async ({ body }: Input) => {
   const entries = Object.entries(body as Record<string, unknown>).map(async ([name, value]) => [
@@ -200,6 +200,11 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
         form('name=id\r\n\r\n7', 'name=more\r\nContent-Type: application/json\r\n\r\n{"n":9007199254740993}'),
         200,
         '{"id":7,"more":{"n":9007199254740993}}',
+      ],
+      [
+        form('name=id\r\n\r\n7', 'name=more; filename=blob\r\nContent-Type: application/json\r\n\r\n{"n":7}'),
+        200,
+        '{"id":7,"more":{"n":7}}',
       ],
       [form('name=id\r\n\r\nx'), 400, /body\/id must be an integer/],
       [form('name=id\r\n\r\n7', 'name=id\r\n\r\n7'), 400, /body\/id must not be repeated/],
