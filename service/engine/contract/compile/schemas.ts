@@ -41,8 +41,8 @@ export class Schemas {
   readonly #files = new Set<object>()
   readonly #ids = new Map<string, Map<unknown, string>>()
   #count = 0
-  /** Keywords that validate nothing: the types must not have them, or have another value. */
-  readonly idle: [node: object, key: string, value?: string][] = []
+  /** Members of the document that the types must not have, or with another value: what is not served as it is written. */
+  readonly idle: [node: object, key: string, value?: unknown][] = []
   readonly #findings: Findings
   readonly #formats: NonNullable<Extensions['formats']>
 
@@ -105,7 +105,9 @@ export class Schemas {
       this.idle.push([part, 'default'])
       leaveOut()
     }
-    for (const each of this.idle) if (this.#files.has(each[0])) each[2] = 'file or text'
+    const texts = new Set(this.idle.map(([node]) => node))
+    for (const each of this.#files)
+      this.idle.push([each, 'type', 'string'], [each, 'format', texts.has(each) ? 'file or text' : 'binary'])
   }
 
   /** @param parts all schemas that are about the same value; null where members count that only the other side sends */
