@@ -4,7 +4,6 @@ import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
-import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -96,10 +95,9 @@ async function runChecks(said: Map<string, string>, signal: AbortSignal): Promis
 /** Runs a program to its end. */
 function runProgram(words: readonly string[], output: 'stdout' | 'stderr', signal: AbortSignal) {
   return new Promise<{ found: string; isFailed: boolean }>((resolve) => {
-    const program = execFile(process.execPath, words, { signal }, (error, stdout, stderr) =>
+    execFile(process.execPath, words, { signal }, (error, stdout, stderr) =>
       resolve({ found: { stdout, stderr }[output].trimEnd(), isFailed: error !== null }),
     )
-    setPriority(Number(program.pid), constants.priority.PRIORITY_LOW) // the service goes first
   })
 }
 
