@@ -362,303 +362,276 @@ export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
 export const contract: CompiledContract<components, operations, "bearerAuth"> = {
   file: import.meta.resolve("../openapi.yaml"),
   generated: import.meta.filename,
-  "title": "Plant Store",
-  "sources": {
-    "openapi.yaml": "ddf97de709d36628f66d2f1900ce9fee8aa24d8a0b4bace4c6e8b589f942f8ca"
+  title: 'Plant Store',
+  sources: {
+    'openapi.yaml': 'ddf97de709d36628f66d2f1900ce9fee8aa24d8a0b4bace4c6e8b589f942f8ca'
   },
-  "bundle": null,
-  "baseUrl": [
+  bundle: null,
+  baseUrl: [
     789,
     790
   ],
-  "prefix": "",
-  "operations": [
+  prefix: '',
+  operations: [
     {
-      "id": "getPayout",
-      "method": "GET",
-      "path": "/plants",
-      "security": [
+      id: 'getPayout',
+      method: 'GET',
+      path: '/plants',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [
+      parameters: [
         {
-          "in": "query",
-          "name": "limit",
-          "required": false,
-          "schema": "request-0",
-          "types": [
-            "integer"
+          in: 'query',
+          name: 'limit',
+          required: false,
+          schema: 'json-0',
+          types: [
+            'number'
           ],
-          "list": null
+          list: null
         },
         {
-          "in": "query",
-          "name": "cursor",
-          "required": false,
-          "schema": "request-1",
-          "types": [
-            "string"
+          in: 'query',
+          name: 'cursor',
+          required: false,
+          schema: 'json-1',
+          types: [
+            'string'
           ],
-          "list": null
+          list: null
         }
       ],
-      "body": null,
-      "responses": {
-        "200": {
-          "application/json": "response-2"
+      body: null,
+      responses: {
+        '200': {
+          'application/json': 'json-2'
         },
-        "400": {
-          "application/json": "response-6"
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     },
     {
-      "id": "createPayout",
-      "method": "POST",
-      "path": "/plants",
-      "security": [
+      id: 'createPayout',
+      method: 'POST',
+      path: '/plants',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [],
-      "body": {
-        "required": true,
-        "content": {
-          "application/json": {
-            "schema": "request-7",
-            "limit": 16384
+      parameters: [],
+      body: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: 'json-7',
+            limit: 16384
           }
         }
       },
-      "responses": {
-        "200": {
-          "application/json": "response-3"
+      responses: {
+        '200': {
+          'application/json': 'json-3'
         },
-        "400": {
-          "application/json": "response-6"
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "409": {
-          "application/json": "response-6"
+        '409': {
+          'application/json': 'json-6'
         },
-        "413": {
-          "application/json": "response-6"
+        '413': {
+          'application/json': 'json-6'
         },
-        "415": {
-          "application/json": "response-6"
+        '415': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     },
     {
-      "id": "deletePayout",
-      "method": "DELETE",
-      "path": "/plants/{id}",
-      "security": [
+      id: 'deletePayout',
+      method: 'DELETE',
+      path: '/plants/{id}',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [
+      parameters: [
         {
-          "in": "path",
-          "name": "id",
-          "required": true,
-          "schema": "request-8",
-          "types": [
-            "int64"
+          in: 'path',
+          name: 'id',
+          required: true,
+          schema: 'json-8',
+          types: [
+            'number'
           ],
-          "list": null
+          list: null
         }
       ],
-      "body": null,
-      "responses": {
-        "204": {},
-        "400": {
-          "application/json": "response-6"
+      body: null,
+      responses: {
+        '204': {},
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "404": {
-          "application/json": "response-6"
+        '404': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     }
   ],
-  "schemas": {
-    "request-0": {
-      "number": {
-        "types": [
-          "int32"
-        ],
-        "bounds": {
-          "minimum": "1",
-          "maximum": "2147483647"
-        }
+  schemas: {
+    'json-0': {
+      type: 'integer',
+      format: 'int32',
+      minimum: 1,
+      maximum: 2147483647
+    },
+    'json-1': {
+      type: 'string',
+      maxLength: 11,
+      pattern: '^[A-Za-z0-9_-]{10}[AEIMQUYcgkosw048]$'
+    },
+    'json-2': {
+      type: 'array',
+      items: {
+        '$ref': 'json-3'
       }
     },
-    "request-1": {
-      "type": "string",
-      "maxLength": 11,
-      "pattern": "^[A-Za-z0-9_-]{10}[AEIMQUYcgkosw048]$"
-    },
-    "response-2": {
-      "type": "array",
-      "items": {
-        "$ref": "response-3"
-      }
-    },
-    "response-3": {
-      "type": "object",
-      "required": [
-        "name"
+    'json-3': {
+      type: 'object',
+      required: [
+        'name'
       ],
-      "properties": {
-        "name": {
-          "$ref": "response-4"
+      properties: {
+        name: {
+          '$ref': 'json-4'
         },
-        "tag": {
-          "$ref": "response-5"
+        tag: {
+          '$ref': 'json-5'
         }
       },
-      "additionalProperties": false
+      additionalProperties: false
     },
-    "response-4": {
-      "type": "string",
-      "minLength": 1,
-      "maxLength": 255,
-      "pattern": "^[\\x09-\\x0D\\x1C-\\x20]*[^\\x00\\x09-\\x0D\\x1C-\\x20][^\\x00]*$",
-      "description": "The name of the plant. At least one character is not white space. NUL is not allowed."
+    'json-4': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x09-\\x0D\\x1C-\\x20]*[^\\x00\\x09-\\x0D\\x1C-\\x20][^\\x00]*$',
+      description: 'The name of the plant. At least one character is not white space. NUL is not allowed.'
     },
-    "response-5": {
-      "type": "string",
-      "maxLength": 255,
-      "pattern": "^[^\\x00]*$",
-      "description": "Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag."
+    'json-5': {
+      type: 'string',
+      maxLength: 255,
+      pattern: '^[^\\x00]*$',
+      description: 'Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag.'
     },
-    "response-6": {
-      "type": "object",
-      "required": [
-        "error",
-        "message"
+    'json-6': {
+      type: 'object',
+      required: [
+        'error',
+        'message'
       ],
-      "properties": {
-        "error": {
-          "number": {
-            "types": [
-              "int32"
-            ],
-            "bounds": {}
-          }
+      properties: {
+        error: {
+          type: 'integer',
+          format: 'int32'
         },
-        "message": {
-          "type": "string"
+        message: {
+          type: 'string'
         }
       },
-      "additionalProperties": false
+      additionalProperties: false
     },
-    "request-7": {
-      "type": "object",
-      "required": [
-        "id",
-        "name"
+    'json-7': {
+      type: 'object',
+      required: [
+        'id',
+        'name'
       ],
-      "properties": {
-        "id": {
-          "$ref": "request-8"
+      properties: {
+        id: {
+          '$ref': 'json-8'
         },
-        "name": {
-          "$ref": "request-9"
+        name: {
+          '$ref': 'json-4'
         },
-        "tag": {
-          "$ref": "request-10"
+        tag: {
+          '$ref': 'json-5'
         }
       },
-      "additionalProperties": false
+      additionalProperties: false
     },
-    "request-8": {
-      "number": {
-        "types": [
-          "int64"
-        ],
-        "bounds": {
-          "minimum": "-9223372036854775808",
-          "maximum": "9223372036854775807"
-        }
-      }
-    },
-    "request-9": {
-      "type": "string",
-      "minLength": 1,
-      "maxLength": 255,
-      "pattern": "^[\\x09-\\x0D\\x1C-\\x20]*[^\\x00\\x09-\\x0D\\x1C-\\x20][^\\x00]*$",
-      "description": "The name of the plant. At least one character is not white space. NUL is not allowed."
-    },
-    "request-10": {
-      "type": "string",
-      "maxLength": 255,
-      "pattern": "^[^\\x00]*$",
-      "description": "Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag."
+    'json-8': {
+      type: 'integer',
+      format: 'int64',
+      minimum: -9223372036854775808n,
+      maximum: 9223372036854775807n
     }
   },
-  "items": {
-    "PlantId": "request-8",
-    "NewPlant": "request-7"
+  items: {
+    PlantId: 'json-8',
+    NewPlant: 'json-7'
   }
 };

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { Deployment } from 'kubernetes-models/apps/v1'
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
@@ -15,7 +15,7 @@ const { version }: { version: string } = JSON.parse(readFileSync('package.json',
 const SHUTDOWN = DRAIN_DELAY + SHUTDOWN_TIMEOUT + 1
 
 const documents = parseAllDocuments(readFileSync('deploy/kubernetes.yaml', 'utf8')).map(
-  (each): { kind: string; spec: Record<string, unknown> } => each.toJS(),
+  (each): { apiVersion: string; kind: string } => each.toJS(),
 )
 const find = (kind: string) => JSON.parse(JSON.stringify(documents.find((each) => each.kind === kind)))
 
@@ -39,36 +39,19 @@ t.test('the manifests are valid by the published schemas of Kubernetes', async (
   const { deployment, service, budget, policy } = manifests()
   t.equal(documents.length, 4)
   for (const each of [deployment, service, budget, policy]) t.doesNotThrow(() => each.validate(), each.kind)
-
-  const { deployment: faulty } = manifests()
-  Object.assign(faulty.spec ?? {}, { replicas: '2' })
-  t.throws(() => faulty.validate())
 })
 
 t.test('the manifests have only properties that Kubernetes knows', async (t) => {
-  const types = {
-    Deployment: 'apps/v1',
-    Service: 'v1',
-    PodDisruptionBudget: 'policy/v1',
-    NetworkPolicy: 'networking.k8s.io/v1',
-  }
-  const folder = t.testdir()
-  /** Compiles the documents as literals: TypeScript refuses literals with unknown properties. @returns its errors */
-  const compile = async (name: string, all: typeof documents) => {
-    const lines = Object.entries(types).flatMap(([kind, from]) => [
-      `import type { I${kind} } from 'kubernetes-models/${from}'`,
-      `export const a${kind}: I${kind} = ${JSON.stringify(all.find((each) => each.kind === kind))}`,
-    ])
-    writeFileSync(`${folder}/${name}.ts`, lines.join('\n'))
-    const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target esnext'.split(' ')
-    // Without tap's hooks: Node 26 crashes when it measures the coverage of compilers.
-    const tsc = ['env', '-u', 'NODE_OPTIONS', process.execPath, 'node_modules/typescript/bin/tsc']
-    return await run([...tsc, ...options, `${folder}/${name}.ts`], {})
-  }
-  t.match(await compile('known', documents), { code: 0, stdout: '' })
-  const unknown = documents.map((each) => ({ ...each, spec: { ...each.spec, minAvailables: 1 } }))
-  const { stdout } = await compile('unknown', unknown)
-  t.equal([...stdout.matchAll(/minAvailables"?' does not exist/g)].length, 4, stdout)
+  // TypeScript refuses literals with unknown properties.
+  const lines = documents.flatMap(({ apiVersion, kind, ...rest }) => [
+    `import type { I${kind} } from 'kubernetes-models/${apiVersion}'`,
+    `export const a${kind}: I${kind} = ${JSON.stringify({ apiVersion, kind, ...rest })}`,
+  ])
+  const file = `${t.testdir({ 'known.ts': lines.join('\n') })}/known.ts`
+  const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target esnext'.split(' ')
+  // Without tap's hooks: Node 26 crashes when it measures the coverage of compilers.
+  const tsc = ['env', '-u', 'NODE_OPTIONS', process.execPath, 'node_modules/typescript/bin/tsc']
+  t.match(await run([...tsc, ...options, file], {}), { code: 0, stdout: '' })
 })
 
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
@@ -123,33 +106,11 @@ t.test('the manifests agree with the service and with each other', async (t) => 
   }
 })
 
-t.test('replicas of one version are spread over the nodes, and a node that is down does not count', async (t) => {
-  t.match(manifests().pod.topologySpreadConstraints, [
-    {
-      topologyKey: 'kubernetes.io/hostname',
-      maxSkew: 1,
-      whenUnsatisfiable: 'DoNotSchedule',
-      matchLabelKeys: ['pod-template-hash'],
-      nodeTaintsPolicy: 'Honor',
-    },
-  ])
-})
-
 t.test('everybody reaches the port for callers, and only monitoring the admin port', async (t) => {
-  const { policy } = manifests()
-  t.match(policy.spec?.policyTypes, ['Ingress'])
-  const rules = policy.spec?.ingress ?? []
-  /** Whether the pods of a namespace reach a port of the service. A rule that names no namespace is for everybody. */
-  const reaches = (namespace: string, port: string) =>
-    rules.some(
-      ({ from, ports }) =>
-        ports?.some((each) => each.port === port) !== false &&
-        from?.some((each) => (labelOf(each.namespaceSelector) ?? namespace) === namespace) !== false,
-    )
-  const labelOf = (selector?: { matchLabels?: Record<string, string> }) =>
-    selector?.matchLabels?.['kubernetes.io/metadata.name']
-  const reached = ['default', 'monitoring'].flatMap((namespace) =>
-    ['http', 'admin'].filter((port) => reaches(namespace, port)).map((port) => `${namespace} ${port}`),
-  )
-  t.strictSame(reached, ['default http', 'monitoring http', 'monitoring admin'])
+  const monitoring = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }
+  t.strictSame(manifests().policy.spec?.ingress, [
+    { ports: [{ port: 'http' }] },
+    { from: [monitoring], ports: [{ port: 'admin' }] },
+  ])
+  t.strictSame(manifests().policy.spec?.policyTypes, ['Ingress'])
 })

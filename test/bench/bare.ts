@@ -1,6 +1,6 @@
 // The measure of all: what Fastify can do at most. Constants, serialized by a schema; no authentication, validation or store.
 import Fastify from 'fastify'
-import { listOf, plantOf } from './data.ts'
+import { listOf, PLANT } from './cases.ts'
 
 const plant = {
   type: 'object',
@@ -8,7 +8,6 @@ const plant = {
   properties: { name: { type: 'string' }, tag: { type: 'string' } },
   additionalProperties: false,
 }
-const one = plantOf(1)
 const twenty: unknown = JSON.parse(listOf(20))
 const all: unknown = JSON.parse(listOf(Number(process.env['SMALL'])))
 
@@ -18,6 +17,6 @@ app.get<{ Querystring: { limit?: string } }>(
   { schema: { response: { 200: { type: 'array', items: plant } } } },
   async ({ query }) => (query.limit === undefined ? all : twenty),
 )
-app.post('/plants', { schema: { response: { 200: plant } } }, async () => one)
+app.post('/plants', { schema: { response: { 200: plant } } }, async () => PLANT)
 app.delete('/plants/:id', async (_, reply) => reply.code(204).send())
 await app.listen({ port: Number(process.env['PORT']) })

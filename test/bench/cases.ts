@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { type Caller, firstId, listOf, plantOf, type Sizes, type Tokens } from './data.ts'
 import { ID, type Load, run } from './load.ts'
 import type { Running } from './running.ts'
+import type { Caller } from './servers.ts'
 
 /** A kind of request that is measured, and its answer. */
 export interface Case {
   readonly name: string
-  readonly caller: Caller | 'many'
+  readonly caller: Caller
   readonly method: Load['method']
   readonly path: string
   readonly body?: string
@@ -14,9 +14,6 @@ export interface Case {
   readonly answer: string
   /** How many plants one request adds. */
   readonly adds: -1 | 0 | 1
-  /** The numbers of connections to measure it with, and how long. */
-  readonly connections: readonly number[]
-  readonly seconds: number
 }
 
 /** What one server did with one case for some time. */
@@ -35,59 +32,50 @@ export class Invalid extends Error {
   override readonly name = 'Invalid'
 }
 
-/** All cases, for callers who have so many plants. */
-export function casesOf({ small, large, many }: Sizes) {
-  const often = { connections: [1, 32], seconds: 1 } as const
-  const list = { ...often, method: 'GET', status: 200, adds: 0 } as const
-  const thousands = (count: number) => count.toLocaleString('en')
-  const { name, tag } = plantOf(1)
-  const twenty = { ...list, path: '/plants?limit=20', answer: listOf(20) }
-  return [
-    { ...twenty, name: `list of 20 among ${thousands(small)}`, caller: 'small' },
-    { ...twenty, name: `list of 20 among ${thousands(large)}`, caller: 'large' },
-    { ...twenty, name: `list of 20, ${thousands(many)} callers in turn`, caller: 'many' },
-    {
-      ...often,
-      name: 'create',
-      caller: 'creator',
-      method: 'POST',
-      path: '/plants',
-      body: `{"id":${ID},"name":"${name}","tag":"${tag}"}`,
-      status: 200,
-      answer: JSON.stringify({ name, tag }),
-      adds: 1,
-    },
-    {
-      ...often,
-      name: 'delete',
-      caller: 'deleter',
-      method: 'DELETE',
-      path: `/plants/${ID}`,
-      status: 204,
-      answer: '',
-      adds: -1,
-    },
-    {
-      ...list,
-      name: `list of ${thousands(small)}`,
-      caller: 'small',
-      path: '/plants',
-      answer: listOf(small),
-    },
-  ] as const satisfies Case[]
+/** The content of every plant. */
+export const PLANT = { name: 'Plant 0000000001', tag: 'indoor' } as const
+
+/** A list of so many plants, as JSON. */
+export function listOf(count: number): string {
+  return JSON.stringify(Array.from({ length: count }, () => PLANT))
 }
 
-/** The next id to create or delete, or the number of the next token of many, by the tokens of the server's database. */
-const nextIds = new WeakMap<Tokens, Record<string, number>>()
+/** All cases. @param small how many plants the caller `small` has @param many how many callers have 20 plants each */
+export function casesOf(small: number, many: number) {
+  const list = { method: 'GET', status: 200, adds: 0 } as const
+  const twenty = { ...list, path: '/plants?limit=20', answer: listOf(20) }
+  const thousands = (count: number) => count.toLocaleString('en')
+  const body = JSON.stringify({ id: ID, ...PLANT }).replace(`"${ID}"`, ID)
+  return {
+    list: { ...twenty, name: `list of 20 among ${thousands(small)}`, caller: 'small' },
+    inTurn: { ...twenty, name: `list of 20, ${thousands(many)} callers in turn`, caller: 'many' },
+    create: {
+      ...{ name: 'create', caller: 'creator', method: 'POST', path: '/plants', body },
+      ...{ status: 200, answer: JSON.stringify(PLANT), adds: 1 },
+    },
+    delete: {
+      ...{ name: 'delete', caller: 'creator', method: 'DELETE', path: `/plants/${ID}` },
+      ...{ status: 204, answer: '', adds: -1 },
+    },
+    whole: { ...list, name: `list of ${thousands(small)}`, caller: 'small', path: '/plants', answer: listOf(small) },
+  } as const satisfies Record<string, Case>
+}
+
+/** The ids that were not created yet, and not deleted yet, and the next of many callers, by the server's tokens. */
+const nextIds = new WeakMap<object, Record<string, number>>()
+/** All ids have ten digits. */
+const FIRST_ID = 1_000_000_000
 
 /**
- * Puts a load on a server, and checks what it answers and keeps.
+ * Puts a load on a server, and checks what it answers and keeps. It ends after some seconds or requests, and deletes end
+ * when nothing is left.
  * @throws {Invalid}
  */
 export async function measure(
   server: Running,
-  { name, caller, method, path, body, status, answer, adds, seconds }: Case,
+  { name, caller, method, path, body, status, answer, adds }: Case,
   connections: number,
+  { seconds = 1, most = Infinity } = {},
 ): Promise<Sample> {
   const { port, count, tokens } = server
   const fail = (what: string) => {
@@ -102,12 +90,11 @@ export async function measure(
   const ids = nextIds.get(tokens) ?? {}
   nextIds.set(tokens, ids)
   const key = `${method} ${caller}`
-  const id = ids[key] ?? firstId(caller)
-  const keptBefore = await count?.(caller)
-  const cpuBefore = server.cpu()
-  const length = Buffer.byteLength(answer)
-  const load = { port, connections, seconds, method, path, ...(body === undefined ? {} : { body }), ...token, id }
-  const { right, wrong, ...times } = await run({ ...load, status, length })
+  const id = ids[key] ?? FIRST_ID
+  const left = adds === -1 ? (ids[`POST ${caller}`] ?? id) - id : most
+  const [keptBefore, cpuBefore] = [await count?.(caller), server.cpu()]
+  const load = { port, connections, seconds, most: left, method, path, ...(body !== undefined && { body }), ...token }
+  const { right, wrong, ...times } = await run({ ...load, id, status, length: Buffer.byteLength(answer) })
   const cpu = server.cpu() - cpuBefore
   ids[key] = id + right + wrong
   if (wrong > 0) fail(`${wrong} of ${right + wrong} answers were wrong`)
@@ -116,48 +103,4 @@ export async function measure(
     if (changed !== right) fail(`of ${right} writes ${changed} were kept`)
   }
   return { rate: right / times.seconds, p50: times.p50, p99: times.p99, cpu: (cpu * 1000) / right }
-}
-
-/** How a server gives one list of very many plants. */
-export interface LongList {
-  /** Milliseconds until the first byte of the body. */
-  readonly firstByte: number
-  /** Milliseconds until the last one. */
-  readonly time: number
-  /** Bytes of memory that the server took more than before. */
-  readonly memory: number
-  /** Milliseconds that 99 of 100 lists of 20 took at most, which were asked for one by one meanwhile. */
-  readonly p99: number
-}
-
-/**
- * Reads the list of all plants of the caller who has most, again and again while another caller lists 20.
- * @throws {Invalid}
- */
-export async function measureLongList(server: Running, meanwhile: Case, length: number): Promise<LongList> {
-  const before = server.memory()
-  server.peak()
-  const { firstByte, time } = await readLongList(server, length)
-  const load = { over: false }
-  const reading = (async () => {
-    while (!load.over) await readLongList(server, length)
-  })()
-  const { p99 } = await measure(server, { ...meanwhile, seconds: 2 }, 1).finally(() => (load.over = true))
-  await reading
-  return { firstByte, time, memory: server.peak() - before, p99 }
-}
-
-async function readLongList({ name, port, tokens }: Running, length: number) {
-  const begun = performance.now()
-  const headers = { authorization: `Bearer ${tokens.large}` }
-  const { body }: { body: AsyncIterable<Uint8Array> | null } = await fetch(`http://127.0.0.1:${port}/plants`, {
-    headers,
-  })
-  let [firstByte, bytes] = [0, 0]
-  for await (const chunk of body ?? []) {
-    if (bytes === 0) firstByte = performance.now() - begun
-    bytes += chunk.byteLength
-  }
-  if (bytes !== length) throw new Invalid(`${name}: the longest list has ${bytes} bytes, not ${length}`)
-  return { firstByte, time: performance.now() - begun }
 }

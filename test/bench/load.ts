@@ -9,6 +9,8 @@ export interface Load {
   readonly port: number
   readonly connections: number
   readonly seconds: number
+  /** The most requests. */
+  readonly most: number
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly token: string
@@ -37,18 +39,19 @@ const HANGS = 10_000
 
 /** Puts a load on a server. It reads only as much of the answers as it must, to take little of the processor. */
 export async function run(load: Load): Promise<Loaded> {
-  const { connections, seconds } = load
+  const { connections, seconds, most } = load
   const nextRequest = requestsOf(load)
   const times: number[] = []
-  let wrong = 0
+  let [sent, wrong] = [0, 0]
   const start = performance.now()
   const live = async () => {
     const socket = net.connect({ port: load.port, host: '127.0.0.1', noDelay: true })
     socket.setTimeout(HANGS, () => socket.destroy()).on('error', () => undefined) // it is closed then
-    while (performance.now() < start + seconds * 1000) {
-      const sent = performance.now()
+    while (sent < most && performance.now() < start + seconds * 1000) {
+      sent += 1
+      const at = performance.now()
       socket.write(nextRequest(), 'latin1')
-      if (await isAnswered(socket, load)) times.push(performance.now() - sent)
+      if (await isAnswered(socket, load)) times.push(performance.now() - at)
       else wrong += 1
       if (socket.destroyed) break
     }

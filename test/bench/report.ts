@@ -1,7 +1,41 @@
+// What is recorded of a run, and shown in the READMEs.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
-import type { Figures, Results } from './results.ts'
+import type { Sample } from './cases.ts'
+import { median, type Round } from './rounds.ts'
 import { BARE } from './servers.ts'
+
+/** A sample, and each of its figures as a share of that of bare Fastify. */
+type Figures = Sample & { readonly ratio: Sample }
+
+type By<Value> = Readonly<Record<string, Value>>
+
+/** A whole run, as it is recorded. Every figure is a median over its rounds. */
+export interface Results {
+  readonly date: string
+  readonly commit: string
+  readonly machine: string
+  readonly versions: By<string>
+  /** What the load came from, and where it ran. */
+  readonly load: string
+  /** By case and server. */
+  readonly cases: By<By<Figures>>
+  /** By server. */
+  readonly processes: By<Omit<Round, 'samples'>>
+}
+
+const RECORD = 'test/bench/results.json'
+
+/** The recorded run. */
+export function recorded(): Results {
+  return JSON.parse(readFileSync(RECORD, 'utf8')) as Results // as `publish` wrote it
+}
+
+/** Records a run, and writes the tables and the figures of the READMEs. */
+export function publish(results: Results): void {
+  writeFileSync(RECORD, `${JSON.stringify(results, undefined, 2)}\n`)
+  for (const [file, text] of Object.entries(published(results))) writeFileSync(file, text)
+}
 
 /** The processor and memory of this machine, and how busy it is with something else. */
 export function machine(): string {
@@ -10,9 +44,33 @@ export function machine(): string {
   return `${model}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, load average ${busy} before the run`
 }
 
-/** Writes the tables and the figures of the README from a run. */
-export function publish(results: Results): void {
-  for (const [file, text] of Object.entries(published(results))) writeFileSync(file, text)
+/** The medians of the rounds, and those of the shares of what bare Fastify did in the same rounds. */
+export function mediansOf(rounds: readonly By<Round>[]): Pick<Results, 'cases' | 'processes'> {
+  const [first = {}] = rounds
+  const medianOf = (figure: (round: By<Round>) => number | undefined) =>
+    median(rounds.map((each) => figure(each) ?? NaN))
+  const samples = (server: string, name: string): Figures => {
+    const each = (figure: (sample: Sample | undefined, bare: Sample | undefined) => number): number =>
+      medianOf((round) => figure(round[server]?.samples[name], round[BARE]?.samples[name]))
+    const all = (share: (key: keyof Sample) => number): Sample => ({
+      ...{ rate: share('rate'), p50: share('p50'), p99: share('p99'), cpu: share('cpu') },
+    })
+    return {
+      ...all((key) => each((sample) => sample?.[key] ?? NaN)),
+      ratio: all((key) => each((sample, bare) => Number(sample?.[key]) / Number(bare?.[key]))),
+    }
+  }
+  const byServer = <Value>(make: (server: string) => Value) =>
+    Object.fromEntries(Object.keys(first).map((server) => [server, make(server)]))
+  const names = Object.keys(first[BARE]?.samples ?? {})
+  return {
+    cases: Object.fromEntries(names.map((name) => [name, byServer((server) => samples(server, name))])),
+    processes: byServer((server) => ({
+      coldStart: medianOf((round) => round[server]?.coldStart),
+      memoryAfterStart: medianOf((round) => round[server]?.memoryAfterStart),
+      memoryAfterRun: medianOf((round) => round[server]?.memoryAfterRun),
+    })),
+  }
 }
 
 /** What each file that shows figures of a run has to contain. */
@@ -39,66 +97,44 @@ function highlights({ cases, processes }: Results): string {
   ].join('\n')
 }
 
-/** One line for what a server did with a case. */
-export function lineOf(server: string, { rate, p50, p99, cpu, ratio }: Figures): string {
-  const cell = (figure: string, share: number) => `${figure} (${share.toFixed(2)})`.padStart(22)
-  const parts = [
-    cell(`${count(rate)}/s`, ratio.rate),
-    cell(`p50 ${time(p50)}`, ratio.p50),
-    cell(`p99 ${time(p99)}`, ratio.p99),
-    cell(`cpu ${time(cpu)}/1,000`, ratio.cpu),
-  ]
-  return `  ${server.padEnd(28)}${parts.join('')}`
-}
-
 /** The tables of the README, in Markdown. */
-export function tables({ cases, processes, longList, ...about }: Results): string {
+export function tables({ cases, processes, ...about }: Results): string {
   const servers = Object.keys(processes)
-  const figures = (title: string, cell: (figures: Figures) => string) =>
-    table(
-      [title, ...servers],
-      Object.entries(cases).map(([name, by]) => [
-        name,
-        ...servers.map((server) => (by[server] ? cell(by[server]) : '')),
-      ]),
-    )
-  const ends = table(
-    ['the process', ...servers],
-    [
-      row('cold start to the first authorized answer', (name) => time(processes[name]?.coldStart)),
-      row('memory after start', (name) => memory(processes[name]?.memoryAfterStart)),
-      row('memory after the run', (name) => memory(processes[name]?.memoryAfterRun)),
-      row('the longest list: its first byte', (name) => time(longList[name]?.firstByte)),
-      row('the longest list: its last byte', (name) => time(longList[name]?.time)),
-      row('the longest list: additional memory', (name) => memory(longList[name]?.memory)),
-      row('the longest list: p99 of lists of 20 meanwhile', (name) => time(longList[name]?.p99)),
-    ],
-  )
-  function row(title: string, cell: (server: string) => string) {
-    return [title, ...servers.map(cell)]
-  }
   const versions = Object.entries(about.versions).map(([name, version]) => `${name} ${version}`)
+  const table = (title: string, rows: readonly (readonly [name: string, cell: (server: string) => string])[]) =>
+    [
+      [title, ...servers],
+      ['---', ...servers.map(() => '---')],
+      ...rows.map(([name, cell]) => [name, ...servers.map(cell)]),
+    ]
+      .map((cells) => `| ${cells.join(' | ')} |`)
+      .join('\n')
+  const ofCases = (title: string, cell: (figures: Figures) => string) =>
+    table(
+      title,
+      Object.entries(cases).map(([name, by]) => [name, (server) => (by[server] ? cell(by[server]) : '')]),
+    )
   return [
     `Measured by \`npm run bench\` on ${about.date.slice(0, 10)}: ${about.machine}; ${versions.join(', ')}; ${about.load}.`,
-    figures('requests per second', ({ rate, ratio }) => `${count(rate)} (${ratio.rate.toFixed(2)})`),
-    figures('processor time per 1,000', ({ cpu, ratio }) => `${time(cpu)} (${ratio.cpu.toFixed(2)})`),
-    figures('p50, p99', ({ p50, p99 }) => `${time(p50)}, ${time(p99)}`),
-    ends,
+    ofCases('requests per second', ({ rate, ratio }) => `${count(rate)} (${ratio.rate.toFixed(2)})`),
+    ofCases('processor time per 1,000', ({ cpu, ratio }) => `${time(cpu)} (${ratio.cpu.toFixed(2)})`),
+    ofCases('p50, p99', ({ p50, p99 }) => `${time(p50)}, ${time(p99)}`),
+    table('the process', [
+      ['cold start to the first authorized answer', (server) => time(processes[server]?.coldStart)],
+      ['memory after start', (server) => memory(processes[server]?.memoryAfterStart)],
+      ['memory after the run', (server) => memory(processes[server]?.memoryAfterRun)],
+    ]),
   ].join('\n\n')
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 function count(figure: number): string {
   return figure.toLocaleString('en', { maximumSignificantDigits: 3 })
 }
 
-function time(milliseconds: number | undefined): string {
-  return milliseconds === undefined ? '' : `${count(milliseconds)} ms`
+function time(milliseconds = NaN): string {
+  return `${count(milliseconds)} ms`
 }
 
-function memory(bytes: number | undefined): string {
-  return bytes === undefined ? '' : `${count(bytes / 2 ** 20)} MiB`
+function memory(bytes = NaN): string {
+  return `${count(bytes / 2 ** 20)} MiB`
 }

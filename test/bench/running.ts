@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import http from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../support/project.ts'
@@ -15,8 +15,6 @@ export interface Running extends Server {
   readonly cpu: () => number
   /** Bytes of memory that it has (resident set). */
   readonly memory: () => number
-  /** The most bytes of memory that it had since the last call. */
-  readonly peak: () => number
   readonly stop: () => Promise<void>
 }
 
@@ -61,8 +59,6 @@ export async function start(server: Server, folder: string): Promise<Running> {
     await delay(1)
   }
   const started = performance.now() - begun
-  const statusOf = (name: string) =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
   return {
     ...server,
     port,
@@ -72,11 +68,9 @@ export async function start(server: Server, folder: string): Promise<Running> {
       const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
       return (Number(fields[11]) + Number(fields[12])) * 10
     },
-    memory: () => statusOf('VmRSS'),
-    peak: () => {
-      const peak = statusOf('VmHWM')
-      writeFileSync(`/proc/${pid}/clear_refs`, '5') // it begins again from what there is now
-      return peak
+    memory: () => {
+      const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+      return Number(kilobytes) * 1024
     },
     stop: async () => {
       if (child.exitCode !== null || !child.kill('SIGTERM')) return

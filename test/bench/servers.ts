@@ -1,113 +1,138 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { readConfig } from '../../service/engine/config.ts'
-import type { Server as Postgres } from '../support/postgres.ts'
-import { batchesOf, CALLERS, manyCallers, plantOf, type Sizes, type Tokens } from './data.ts'
 import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
+import { PLANT } from './cases.ts'
 
-/** A server that can be started: its program, and its database with the plants to begin with. */
+/** `small` only lists; `creator` creates and deletes; `many` are callers with 20 plants each. */
+export type Caller = 'small' | 'creator' | 'many'
+
+/** A server that can be started: its program, and its database. */
 export interface Server {
   readonly name: string
   /** The file that Node runs, and the folder that it runs in; the present one if absent. */
   readonly program: string
   readonly folder?: string
   readonly environment: Readonly<Record<string, string>>
-  readonly tokens: Tokens
+  /** The access token of each caller; of many, the file that has a token in each line. */
+  readonly tokens: Readonly<Record<Caller, string>>
   /** How many plants of a caller its database has; absent if it has no database. */
   readonly count?: (caller: string) => Promise<number>
 }
 
-/** All servers that are compared, bare Fastify first, with the plants to begin with. @param folder for their files */
-export async function prepareServers(folder: string, postgres: Postgres, sizes: Sizes): Promise<Server[]> {
-  return [
-    bareFastify(folder, sizes),
-    await serviceOn('SQLite', `sqlite:${folder}/service.db`, folder, sizes),
-    await straightforwardOn('SQLite', `sqlite:${folder}/straightforward.db`, folder, sizes),
-    await serviceOn('PostgreSQL', await postgres.createDatabase(), folder, sizes),
-    await straightforwardOn('PostgreSQL', await postgres.createDatabase(), folder, sizes),
-  ]
-}
+/** The table of the straightforward version. */
+const SCHEMA = `CREATE TABLE plants (
+  owner TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  tag TEXT,
+  PRIMARY KEY (owner, id)
+) WITHOUT ROWID`
 
 export const BARE = 'bare Fastify'
 
-export function bareFastify(folder: string, sizes: Sizes): Server {
+/** @param small how many plants a list has without a limit @param many how many callers take turns */
+export function bareFastify(folder: string, small: number, many: number): Server {
   return {
     name: BARE,
     program: 'test/bench/bare.ts',
-    environment: { NODE_ENV: 'production', SMALL: String(sizes.small) },
-    tokens: writeTokens(`${folder}/bare.tokens`, randomTokens(sizes)),
+    environment: { NODE_ENV: 'production', SMALL: String(small) },
+    tokens: {
+      small: 'small',
+      creator: 'creator',
+      many: writeTokens(
+        `${folder}/bare.tokens`,
+        callersOf(many).map(() => randomUUID()),
+      ),
+    },
   }
 }
 
-/** This service, as in production. Its empty database gets the plants to begin with. */
-export async function serviceOn(name: string, url: string, folder: string, sizes: Sizes): Promise<Server> {
-  // A power cut would cost only the bench: it need not wait for the disk here.
-  const fast = url.startsWith('postgres:') ? `${url}?options=-c%20synchronous_commit=off` : url
-  const store = await openTestStore(readConfig('plants', { DATABASE_URL: fast }).DATABASE_URL)
-  for (const batch of batchesOf(sizes, 1000)) {
-    await Promise.all(batch.map(({ owner, id }) => store.create(owner, BigInt(id), plantOf(id))))
+/** This service, as in production. @param root of the version to run: its own commands make its database */
+export async function serviceOn(
+  name: string,
+  url: string,
+  folder: string,
+  many: number,
+  root = process.cwd(),
+): Promise<Server> {
+  const environment = { NODE_ENV: 'production', ADMIN_PORT: '0', DRAIN_DELAY: '0', DATABASE_URL: url }
+  // Older versions have no product for tests.
+  const programs = ['test/support/product', 'service'].find((each) => existsSync(`${root}/${each}/main.ts`)) ?? ''
+  const issue = (caller: string) => {
+    const words = [`${programs}/token.ts`, 'issue', caller]
+    const env = { ...process.env, DATABASE_URL: url }
+    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore']
+    return execFileSync(process.execPath, words, { cwd: root, env, encoding: 'utf8', stdio }).trim()
   }
-  const issued = new Map<string, string>()
-  const issue = async (caller: string) => issued.set(caller, await issueToken(store, caller))
-  const callers = [...CALLERS, ...manyCallers(sizes)]
-  // In parts: a store refuses a write that has waited too long.
-  while (callers.length > 0) await Promise.all(callers.splice(0, 1000).map(issue))
-  await store.close()
-  if (url.startsWith('postgres:')) await query(url, 'VACUUM ANALYZE')
-  const tokens = writeTokens(`${folder}/service-${name}.tokens`, issued)
+  const [small, creator] = [issue('small'), issue('creator')]
+  const issued: string[] = []
+  const callers = callersOf(many)
+  if (many > 0) {
+    const store = await openTestStore(readConfig('plants', { DATABASE_URL: url }).DATABASE_URL)
+    // In parts: a store refuses a write that has waited too long.
+    while (callers.length > 0) {
+      const some = callers.splice(0, 1000)
+      issued.push(...(await Promise.all(some.map((caller) => issueToken(store, caller)))))
+      for (let id = 1n; id <= 20n; id++) await Promise.all(some.map((caller) => store.create(caller, id, PLANT)))
+    }
+    await store.close()
+    if (url.startsWith('postgres:')) await query(url, 'VACUUM ANALYZE')
+  }
   return {
-    name: `this service, ${name}`,
-    program: 'test/support/product/main.ts',
-    environment: { NODE_ENV: 'production', ADMIN_PORT: '0', DRAIN_DELAY: '0', DATABASE_URL: url },
-    tokens,
+    name,
+    program: `${programs}/main.ts`,
+    folder: root,
+    environment,
+    tokens: { small, creator, many: writeTokens(`${folder}/${name}.tokens`, issued) },
     count: (caller) => countIn(url, caller),
   }
 }
 
-/** The straightforward version of the service. Its empty database gets the plants to begin with. */
-export async function straightforwardOn(name: string, url: string, folder: string, sizes: Sizes): Promise<Server> {
-  const { fill } = await (url.startsWith('postgres:')
-    ? import('./straightforward.postgres.ts')
-    : import('./straightforward.sqlite.ts'))
-  await fill(url, sizes)
-  const issued = randomTokens(sizes)
-  const file = `${folder}/straightforward-${name}.json`
-  writeFileSync(file, JSON.stringify(Object.fromEntries([...issued].map(([caller, token]) => [token, caller]))))
-  const tokens = writeTokens(`${folder}/straightforward-${name}.tokens`, issued)
+/** The straightforward version of the service, on SQLite. */
+export function straightforward(file: string, many: number): Server {
+  const callers = callersOf(many)
+  const tokens = new Map([...callers, 'small', 'creator'].map((caller) => [randomUUID() as string, caller]))
+  writeFileSync(`${file}.json`, JSON.stringify(Object.fromEntries(tokens)))
+  const [small = '', creator = ''] = [...tokens.keys()].slice(callers.length)
+  const db = new DatabaseSync(file)
+  db.exec(`PRAGMA journal_mode = WAL; ${SCHEMA}; BEGIN`)
+  const insert = db.prepare('INSERT INTO plants VALUES (?, ?, ?, ?)')
+  for (const caller of callers) for (let id = 1; id <= 20; id++) insert.run(caller, id, PLANT.name, PLANT.tag)
+  db.exec('COMMIT')
+  db.close()
   return {
-    name: `straightforward, ${name}`,
+    name: 'straightforward, SQLite',
     program: 'test/bench/straightforward.ts',
-    environment: { NODE_ENV: 'production', DATABASE_URL: url, TOKENS: file },
-    tokens,
-    count: (caller) => countIn(url, caller),
+    environment: { NODE_ENV: 'production', FILE: file, TOKENS: `${file}.json` },
+    tokens: { small, creator, many: writeTokens(`${file}.tokens`, [...tokens.keys()].slice(0, callers.length)) },
+    count: (caller) => countIn(`sqlite:${file}`, caller),
   }
 }
 
-/** A token for each caller, by the caller's name. */
-function randomTokens(sizes: Sizes): Map<string, string> {
-  return new Map([...CALLERS, ...manyCallers(sizes)].map((caller) => [caller, randomUUID()]))
+function callersOf(many: number): string[] {
+  return Array.from({ length: many }, (_, index) => `caller ${index + 1}`)
 }
 
-/** Writes the tokens of many callers into a file. @param issued by caller */
-function writeTokens(file: string, issued: ReadonlyMap<string, string>): Tokens {
-  const [small = '', large = '', creator = '', deleter = ''] = CALLERS.map((caller) => issued.get(caller))
-  const many = [...issued].filter(([caller]) => caller.startsWith('caller '))
-  writeFileSync(file, many.map(([, token]) => `${token}\n`).join(''))
-  return { small, large, creator, deleter, many: file }
+/** Writes a token into each line of a file. @returns its path */
+function writeTokens(file: string, tokens: readonly string[]): string {
+  writeFileSync(file, tokens.map((token) => `${token}\n`).join(''))
+  return file
 }
 
 /** How many plants of a caller a database has, whichever server keeps them there. */
-export async function countIn(url: string, caller: string): Promise<number> {
-  if (url.startsWith('sqlite:')) {
-    const db = new DatabaseSync(url.replace('sqlite:', ''), { readOnly: true })
-    const row = db.prepare('SELECT count(*) AS count FROM plants WHERE owner = ?').get(caller)
-    db.close()
+async function countIn(url: string, caller: string): Promise<number> {
+  if (!url.startsWith('sqlite:')) {
+    const [row] = await query(url, 'SELECT count(*) FROM plants WHERE owner = $1', [caller])
     return Number(row?.['count'])
   }
-  const [row] = await query(url, 'SELECT count(*) FROM plants WHERE owner = $1', [caller])
+  const db = new DatabaseSync(url.replace('sqlite:', ''), { readOnly: true })
+  const row = db.prepare('SELECT count(*) AS count FROM plants WHERE owner = ?').get(caller)
+  db.close()
   return Number(row?.['count'])
 }
 

@@ -1,9 +1,8 @@
 // The keywords of JSON Schema that a value satisfies or not, whatever applies to its parts (2020-12 validation, section 6).
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import type { BytesRule, Keywords } from './compiled.ts'
+import type { Keywords } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
-import { describeNumber, digitsOf, isNumber, isOfType, numberCheck } from './numbers.ts'
-import { parseJson } from '../http/json.ts'
+import { canonicalJson, typeRule } from './numbers.ts'
 
 export type Formats = NonNullable<Extensions['formats']>
 
@@ -15,22 +14,17 @@ export interface Place {
   readonly outer?: Place
 }
 
-/** A schema that applies to a part of a value. */
-export interface Found {
-  readonly schema: Keywords
-  readonly value: unknown
-  readonly place: Place
-}
-
 export interface Fault {
   readonly place: Place
-  readonly keyword: string
   readonly text: string
+  /** Whether it only tells one alternative from another. */
+  readonly isTag?: boolean
 }
 
 /** What the evaluation of a value comes to. */
-export interface Outcome {
-  readonly found: Found[]
+export interface Outcome<Change = unknown> {
+  /** The parts that schemas change, if they are valid. */
+  readonly found: { readonly change: Change; readonly value: unknown; readonly place: Place }[]
   fault?: Fault
   /** Whether faults are passed over, so that everything that applies is found. */
   readonly isLenient?: boolean
@@ -51,77 +45,56 @@ export function fail(outcome: Outcome, fault: Fault): boolean {
   return outcome.isLenient === true
 }
 
-/** The assertions of a schema. */
-export function assertionsOf(schema: Keywords, formats: Formats): readonly Evaluate[] {
-  const { type, number, file, uniqueItems, required = [], pattern, format, dependentRequired = {} } = schema
+/** The assertions of a schema. @param required the members that must be there */
+export function assertionsOf(schema: Keywords, required: readonly string[], formats: Formats): Evaluate[] {
+  const { pattern, format, description } = schema
   const all: Evaluate[] = []
-  const add = (keyword: string, isValid: (value: unknown) => boolean, text: string) =>
-    all.push((value, place, outcome) => isValid(value) || fail(outcome, { place, keyword, text }))
-  if (type !== undefined) {
-    const types = [type].flat()
-    add('type', (value) => types.some((each) => isOfType(value, each)), `must be ${types.join()}`)
+  const add = (isValid: (value: unknown) => boolean, text: string, isTag = false) =>
+    all.push((value, place, outcome) => isValid(value) || fail(outcome, { place, text, isTag }))
+  const rule = typeRule(schema)
+  if (rule) add(...rule)
+  for (const values of [schema.enum, 'const' in schema ? [schema.const] : undefined]) {
+    const allowed = new Set(values?.map(canonicalJson))
+    if (values) add((value) => allowed.has(canonicalJson(value)), 'must be one of the allowed values', true)
   }
-  if (number) add('number', numberCheck(number), `must be ${describeNumber(number)}`)
-  for (const keyword of ['enum', 'const'] as const) {
-    const values = schema[keyword]?.map((text) => canonicalJson(parseJson(Buffer.from(text))))
-    const allowed = new Set(values)
-    if (values) add(keyword, (value) => allowed.has(canonicalJson(value)), 'must be one of the allowed values')
-  }
-  if (file)
-    add('file', (value) => value instanceof Blob && isWithin(value.size, file), `must be a file${describe(file)}`)
   for (const [noun, words, sizeOf] of SIZES) {
     const { [`min${noun}` as const]: least = 0, [`max${noun}` as const]: most = Infinity } = schema
-    if (least > 0)
-      add(`min${noun}`, (value) => (sizeOf(value) ?? least) >= least, `must NOT have fewer than ${least} ${words}`)
-    if (most < Infinity)
-      add(`max${noun}`, (value) => (sizeOf(value) ?? most) <= most, `must NOT have more than ${most} ${words}`)
+    const units = schema.type === 'file' ? 'bytes' : words
+    if (least > 0) add((value) => (sizeOf(value) ?? least) >= least, `must NOT have fewer than ${least} ${units}`)
+    if (most < Infinity) add((value) => (sizeOf(value) ?? most) <= most, `must NOT have more than ${most} ${units}`)
   }
   if (pattern !== undefined) {
     const expression = toRegExp(pattern)
-    const { description } = schema // it helps a person more than the pattern
+    // A description helps a person more than the pattern.
     const text = description === undefined ? `must match pattern "${pattern}"` : `is invalid: ${description}`
-    add('pattern', (value) => typeof value !== 'string' || expression.test(value), text)
+    add((value) => typeof value !== 'string' || expression.test(value), text)
   }
   const isInFormat = format === undefined ? undefined : formatCheck(format, formats)
-  if (isInFormat)
-    add('format', (value) => typeof value !== 'string' || isInFormat(value), `must match format "${format}"`)
-  if (uniqueItems === true)
-    add(
-      'uniqueItems',
-      (value) => !Array.isArray(value) || new Set(value.map(canonicalJson)).size === value.length,
-      'must NOT have duplicate items',
-    )
+  if (isInFormat) add((value) => typeof value !== 'string' || isInFormat(value), `must match format "${format}"`)
+  if (schema.uniqueItems === true) {
+    const isUnique = (value: unknown) =>
+      !Array.isArray(value) || new Set(value.map(canonicalJson)).size === value.length
+    add(isUnique, 'must NOT have duplicate items')
+  }
   for (const name of required)
-    add('required', (value) => !isObject(value) || has(value, name), `must have required property '${name}'`)
-  for (const [given, names] of Object.entries(dependentRequired))
-    for (const name of names)
-      add(
-        'dependentRequired',
-        (value) => !isObject(value) || !has(value, given) || has(value, name),
-        `must have property ${name} when property ${given} is present`,
-      )
+    add((value) => !isObject(value) || has(value, name), `must have required property '${name}'`)
   return all
 }
 
-/** A member that is undefined is none: JSON leaves it out. */
-const has = (value: object, name: string) => Object.hasOwn(value, name) && Reflect.get(value, name) !== undefined
+/** Whether an object has a member. One that is undefined is none: JSON leaves it out. */
+export const has = (value: object, name: string) => Object.hasOwn(value, name) && Reflect.get(value, name) !== undefined
 
 /** What each of the keywords that bound a size counts. A value without this size is valid. */
 const SIZES = [
-  ['Length', 'characters', (value: unknown) => (typeof value === 'string' ? lengthOf(value) : undefined)],
+  ['Length', 'characters', lengthOf],
   ['Items', 'items', (value: unknown) => (Array.isArray(value) ? value.length : undefined)],
   ['Properties', 'properties', (value: unknown) => (isObject(value) ? Object.keys(value).length : undefined)],
 ] as const
 
-/** The length of a text in characters, not in units of UTF-16. */
-const lengthOf = (text: string) => (/[\ud800-\udbff]/.test(text) ? Array.from(text).length : text.length)
-
-const isWithin = (size: number, { minLength = 0, maxLength = Infinity }: BytesRule) =>
-  size >= minLength && size <= maxLength
-
-function describe({ minLength, maxLength }: BytesRule): string {
-  const bounds = [minLength && ` from ${minLength} bytes`, maxLength && ` up to ${maxLength} bytes`]
-  return bounds.filter(Boolean).join('')
+/** The length of a text in characters, not in units of UTF-16; of a file, in bytes. */
+function lengthOf(value: unknown): number | undefined {
+  if (typeof value !== 'string') return value instanceof Blob ? value.size : undefined
+  return /[\ud800-\udbff]/.test(value) ? Array.from(value).length : value.length
 }
 
 /** What the formats of ajv-formats would take for more: RFC 3339 (section 5.6) has no space, and an offset has its minutes. */
@@ -131,34 +104,19 @@ const ZONE = /^[\dt:.-]+(z|[+-]\d\d:\d\d)$/i
 function formatCheck(name: string, formats: Formats): ((text: string) => boolean) | undefined {
   if (Object.hasOwn(formats, name)) return formats[name]
   const known: unknown = Object.hasOwn(fullFormats, name) && Reflect.get(fullFormats, name)
-  const check: unknown = known instanceof Object && 'validate' in known ? known.validate : known
-  if (check instanceof RegExp) return (text) => check.test(text)
+  if (known instanceof RegExp) return (text) => known.test(text)
+  // What has a `type` is a format of numbers.
+  const check: unknown = known instanceof Object && 'validate' in known && !('type' in known) ? known.validate : known
   if (!(check instanceof Function)) return undefined
   return (text) => (!/^(date-)?time$/.test(name) || ZONE.test(text)) && Reflect.apply(check, undefined, [text]) === true
 }
 
-/** The JSON text of a value, the same for all values that are equal: names are sorted, and numbers have all their digits. */
-function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => {
-    if (isObject(each)) return Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    return isNumber(each) ? JSON.rawJSON(digitsOf(each)) : each
-  })
-}
-
-const PATTERNS = new Map<string, RegExp>()
-
 /** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4); without it if it works only so. @throws {SyntaxError} */
 export function toRegExp(pattern: string): RegExp {
-  const known = PATTERNS.get(pattern) ?? tryUnicode(pattern) ?? new RegExp(pattern)
-  PATTERNS.set(pattern, known)
-  return known
-}
-
-function tryUnicode(pattern: string): RegExp | undefined {
   try {
     return new RegExp(pattern, 'u')
   } catch {
-    return undefined
+    return new RegExp(pattern)
   }
 }
 

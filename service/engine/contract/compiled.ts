@@ -1,7 +1,5 @@
 // The types of a compiled contract: `npm run generate` writes it as plain values, so that a start need not parse YAML.
 
-import type { NumberRule } from './numbers.ts'
-
 export interface Compiled {
   readonly title: string
   /** The SHA-256 of each file of the contract, by its path relative to the folder of the main file. */
@@ -33,28 +31,22 @@ type Some<Names extends string, Value> = { readonly [_ in Names]?: Value }
 type Single = 'not' | 'if' | 'then' | 'else' | 'propertyNames' | 'contains' | 'items' | Rest
 type Rest = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems'
 
-/** A JSON Schema as schemas.ts compiles it: the keywords of evaluation.ts, and those of assertions.ts. */
+/** The keywords of a JSON Schema that validate or change a value, as the document has them. `$ref` has the id of its target. */
 export interface Keywords
   extends
     Some<Single, Schema>,
     Some<'allOf' | 'anyOf' | 'oneOf' | 'prefixItems', readonly Schema[]>,
     Some<'properties' | 'patternProperties' | 'dependentSchemas', Readonly<Record<string, Schema>>>,
     Some<`${'min' | 'max'}${'Length' | 'Items' | 'Properties' | 'Contains'}`, number>,
-    Some<'$ref' | 'pattern' | 'format' | 'description', string> {
+    Some<'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf', number | bigint>,
+    Some<'$ref' | 'pattern' | 'format' | 'description', string>,
+    Some<'uniqueItems' | 'readOnly' | 'writeOnly', boolean>,
+    Some<'const' | 'default', unknown> {
+  /** `file`: a file of a form. */
   readonly type?: string | readonly string[]
-  /** What JSON Schema says of numbers, as one keyword. */
-  readonly number?: NumberRule
-  readonly file?: BytesRule
-  /** The allowed values as JSON, which can hold an int64. */
-  readonly enum?: readonly string[]
-  readonly const?: readonly string[]
+  readonly enum?: readonly unknown[]
   readonly required?: readonly string[]
   readonly dependentRequired?: Readonly<Record<string, readonly string[]>>
-  readonly uniqueItems?: boolean
-  /** The JSON of the default of each member that may be absent. */
-  readonly defaults?: Readonly<Record<string, string>>
-  /** Whether the value is for the other side only: `readOnly` in a request, `writeOnly` in a response. */
-  readonly hidden?: true
 }
 export type Schema = Keywords | boolean
 
@@ -74,15 +66,15 @@ export interface Operation {
   readonly errors: Readonly<Record<string, ErrorFormat>>
 }
 
-/** The media type of an error, and the content of each member; a `form` of null is a text. Null: there is no body. */
-export type ErrorFormat = { readonly type: string; readonly form: ErrorForm | null } | ProductError | null
-/** An error whose body the product writes; with the id of its schema, if it has one. */
-export interface ProductError {
-  readonly type: string
-  readonly form: 'product'
-  readonly schema: string | null
-}
-export type ErrorForm = Readonly<Record<string, 'status' | 'digits' | 'blank' | 'phrase' | 'message'>>
+/**
+ * An error of the service itself: its media type, and who writes its body. That is the product, by the schema with this id; or
+ * the service, as a text, or as JSON with these members. Null: there is no body.
+ */
+export type ErrorFormat =
+  | { readonly type: string; readonly form: 'product'; readonly schema: string }
+  | { readonly type: string; readonly form: 'text' | ErrorForm }
+  | null
+export type ErrorForm = Readonly<Record<string, 'status' | 'blank' | 'phrase' | 'message'>>
 
 /** A security scheme of the contract. */
 export interface SecurityScheme {
@@ -106,7 +98,7 @@ export interface Requirement {
 
 /** How the texts of a parameter, or of a field of a form, are read. */
 export interface Reading {
-  /** The types that a text is parsed as, in this order; those of each item of a list. */
+  /** The types that a text is parsed as; those of each item of a list. */
   readonly types: readonly string[]
   /** How a list is sent: as `a=1&a=2`, or as `a=1,2`. Either: one text may be a value, too. Null: it is not a list. */
   readonly list: 'repeated' | 'commas' | 'either' | null
@@ -118,20 +110,12 @@ export interface Field extends Reading {
   readonly schema?: string
 }
 
-/** The length of a file in bytes. */
-export interface BytesRule {
-  readonly minLength?: number
-  readonly maxLength?: number
-}
-
 export interface Parameter extends Reading {
   readonly in: 'path' | 'query' | 'header'
   readonly name: string
   readonly required: boolean
   /** The id of its schema. */
   readonly schema: string
-  /** The default value, as JSON. */
-  readonly default?: string
 }
 
 /** A request body, by media type. */

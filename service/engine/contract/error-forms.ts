@@ -8,18 +8,11 @@ import { STATUS_CODES } from '../http/node.ts'
 import { reasonOf } from '../errors.ts'
 
 /** The statuses that the service answers by itself where a contract describes them. */
-export const OWN_STATUSES = [400, 401, 403, 408, 413, 415, 417, 431, 500, 501, 503, 505] as const
+const OWN_STATUSES = [400, 401, 403, 408, 413, 415, 417, 431, 500, 501, 503, 505]
 
 /** The own statuses that a key of an operation's responses is for. */
 export function statusesOf(responses: object, key: string): readonly number[] {
   return OWN_STATUSES.filter((status) => findStatus(responses, status) === key)
-}
-
-/** Makes the body of an error. @param form tells the content of each member */
-export function writeForm(form: ErrorForm, status: number, message: string): Record<string, unknown> {
-  const phrase = Object.values(form).includes('message') ? (STATUS_CODES[status] ?? '') : message
-  const values = { status, digits: String(status), blank: 'about:blank', phrase, message }
-  return Object.fromEntries(Object.entries(form).map(([name, given]) => [name, values[given]]))
 }
 
 /** The key of a status in the responses of a contract: the status, its range (`4XX`) or `default`. */
@@ -27,20 +20,28 @@ export function findStatus(responses: object, status: number): string | undefine
   return [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((each) => Object.hasOwn(responses, each))
 }
 
-/** What is wrong with the body that a function writes for a sample error. */
+/** Makes the body of an error. @param form tells the content of each member */
+export function writeForm(form: ErrorForm, status: number, message: string): Record<string, unknown> {
+  const values = { status, blank: 'about:blank', phrase: STATUS_CODES[status] ?? '', message }
+  return Object.fromEntries(Object.entries(form).map(([name, given]) => [name, values[given]]))
+}
+
+/** What is wrong with the first body that does not fit, of those that a function writes for sample errors. */
 export function bodyFault(
   check: Check,
-  write: NonNullable<Extensions['errorBody']>,
-  status: number,
+  statuses: readonly number[],
+  write: (status: number, message: string) => unknown,
 ): string | undefined {
-  const says = (fault: string) => `errorBody(${status}, 'The reason') does not fit: ${fault}`
-  try {
-    const body = write(status, 'The reason')
-    const fault = body === undefined ? 'body is undefined' : check(body).fault
-    return fault === undefined ? undefined : says(fault)
-  } catch (error) {
-    return says(reasonOf(error))
+  for (const status of statuses) {
+    try {
+      const body = write(status, 'The reason')
+      const fault = body === undefined ? 'body is undefined' : check(body).fault
+      if (fault !== undefined) throw new Error(fault)
+    } catch (error) {
+      return `errorBody(${status}, 'The reason') does not fit: ${reasonOf(error)}`
+    }
   }
+  return undefined
 }
 
 /** What is wrong with the errors that the product writes. */
@@ -50,9 +51,7 @@ export function errorFaults({ operations, schemas }: Compiled, { errorBody, form
     Object.entries(errors).flatMap(([key, format]) => {
       if (format?.form !== 'product') return []
       if (!errorBody) return `the errors of ${id} need errorBody: (status, message) => ... in the product`
-      if (format.schema === null) return []
-      const check = validators.compile('body', { $ref: format.schema })
-      return statusesOf(errors, key).flatMap((status) => bodyFault(check, errorBody, status) ?? [])
+      return bodyFault(validators.compile('body', { $ref: format.schema }), statusesOf(errors, key), errorBody) ?? []
     }),
   )
   return [...new Set(all)]
@@ -70,18 +69,17 @@ export function errorWriter(errors: Operation['errors'], { errorBody }: Extensio
     if (error === undefined) return usualError(status, message)
     if (error === null) return {}
     const { type, form } = error
-    if (form === 'product') {
-      try {
-        const body = errorBody?.(status, message)
-        if (body === undefined) throw new Error('it returned nothing')
-        return { type, body: exactJson(body) }
-      } catch (fault) {
-        process.emitWarning(new Error(`errorBody failed: ${reasonOf(fault)}`))
-        return usualError(status, message)
-      }
+    if (form === 'text')
+      return { type: `${type}; charset=utf-8`, body: /html|xml/.test(type) ? escapeMarkup(message) : message }
+    if (form !== 'product') return { type, body: exactJson(writeForm(form, status, message)) }
+    try {
+      const body = errorBody?.(status, message)
+      if (body === undefined) throw new Error('it returned nothing')
+      return { type, body: exactJson(body) }
+    } catch (fault) {
+      process.emitWarning(new Error(`errorBody failed: ${reasonOf(fault)}`))
+      return usualError(status, message)
     }
-    if (form !== null) return { type, body: exactJson(writeForm(form, status, message)) }
-    return { type: `${type}; charset=utf-8`, body: /html|xml/.test(type) ? escapeMarkup(message) : message }
   }
 }
 

@@ -6,42 +6,66 @@ import {
   fail,
   type Fault,
   type Formats,
+  has,
   isObject,
   type Outcome,
   type Place,
   toRegExp,
 } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
+import { allParts } from './parts.ts'
 
-/** Compiles a schema. */
-export type Compile = (schema: Schema) => Evaluate
+/**
+ * Compiles a schema.
+ * @param around the schemas around it that are about the same value; null below `not` and `if`
+ */
+export type Compile = (schema: Schema, around?: readonly Keywords[] | null) => Evaluate
+
+/** All schemas that a value of a schema must fit. */
+export type PartsOf = (schema: unknown) => readonly Keywords[]
 
 /**
  * Makes the function that compiles schemas.
  * @param schemas by id
- * @param isWanted whether to find a schema
+ * @param changeOf what a schema changes; undefined if it changes nothing
+ * @param mark of a member that only the other side sends: it is not required
  */
 export function compiler(
   schemas: Readonly<Record<string, Schema>>,
-  isWanted: (schema: Keywords) => boolean,
+  changeOf: (schema: Keywords, partsOf: PartsOf) => unknown,
+  mark: 'readOnly' | 'writeOnly' | undefined,
   formats: Formats,
 ): Compile {
-  const known = new Map<Schema, Evaluate>()
-  const compile: Compile = (schema) => {
-    const evaluate = known.get(schema) ?? (typeof schema === 'boolean' ? always(schema) : whole(schema))
+  const [all, conditions] = [new Map<Keywords, Evaluate>(), new Map<Keywords, Evaluate>()]
+  const partsOf: PartsOf = (schema) => allParts(schema, ({ $ref = '' }: Keywords) => schemas[$ref])
+  const compile: Compile = (schema, around = []) => {
+    if (typeof schema === 'boolean') return always(schema)
+    const known = around === null ? conditions : all
+    const evaluate = known.get(schema) ?? whole(schema, around)
     known.set(schema, evaluate)
     return evaluate
   }
   return compile
 
-  function whole(schema: Keywords): Evaluate {
-    const { $ref, unevaluatedProperties, unevaluatedItems } = schema
-    const steps = [...assertionsOf(schema, formats), ...sameValue(schema, compile), ...parts(schema, compile)]
-    if ($ref !== undefined) steps.unshift(reference($ref))
-    const isFound = isWanted(schema)
+  function whole(schema: Keywords, outer: readonly Keywords[] | null): Evaluate {
+    const { $ref, unevaluatedProperties, unevaluatedItems, required = [] } = schema
+    const around = outer && [...outer, ...partsOf(schema)]
+    const isHidden = (member: unknown) => mark !== undefined && partsOf(member).some((part) => part[mark] === true)
+    const isRequired = (name: string) => around?.some(({ properties }) => isHidden(properties?.[name])) !== true
+    const steps = [
+      ...assertionsOf(schema, required.filter(isRequired), formats),
+      ...sameValue(
+        schema,
+        (each) => compile(each, around),
+        (each) => compile(each, null),
+      ),
+      ...parts(schema, (each) => compile(each, outer && [])),
+    ]
+    if ($ref !== undefined) steps.unshift(reference($ref, outer && []))
+    const change = changeOf(schema, partsOf)
     const isAsking = unevaluatedProperties !== undefined || unevaluatedItems !== undefined
     return (value, place, outcome, evaluated) => {
-      if (isFound) outcome.found.push({ schema, value, place })
+      if (change !== undefined) outcome.found.push({ change, value, place })
       const own = isAsking ? new Set<string>() : evaluated
       for (const step of steps) if (!step(value, place, outcome, own)) return false
       if (isAsking) own?.forEach((key) => evaluated?.add(key))
@@ -50,33 +74,33 @@ export function compiler(
   }
 
   /** The target is compiled when it is needed: it may lead back here. */
-  function reference(id: string): Evaluate {
+  function reference(id: string, around: readonly Keywords[] | null): Evaluate {
     let target: Evaluate | undefined
     return (value, place, outcome, evaluated) => {
-      target ??= compile(schemas[id] ?? true)
+      target ??= compile(schemas[id] ?? true, around)
       return target(value, place, outcome, evaluated)
     }
   }
 }
 
-/** The keywords with schemas for the same value. */
-function sameValue(schema: Keywords, compile: Compile): Evaluate[] {
-  const { allOf = [], anyOf, oneOf, not, if: condition, dependentSchemas = {}, description } = schema
+type Part = (schema: Schema) => Evaluate
+
+/** The keywords with schemas for the same value. @param condition compiles a schema that a valid value need not fit */
+function sameValue(schema: Keywords, compile: Part, condition: Part): Evaluate[] {
+  const { allOf = [], anyOf, oneOf, not, dependentSchemas = {}, dependentRequired = {}, description } = schema
   const steps = allOf.map(compile)
-  for (const [name, each] of Object.entries(dependentSchemas)) {
+  const names = Object.entries(dependentRequired).map(([name, required]) => [name, { required }] as const)
+  for (const [name, each] of [...Object.entries(dependentSchemas), ...names]) {
     const evaluate = compile(each)
-    steps.push((value, ...all) => !isObject(value) || !Object.hasOwn(value, name) || evaluate(value, ...all))
+    steps.push((value, ...all) => !isObject(value) || !has(value, name) || evaluate(value, ...all))
   }
   if (anyOf) steps.push(choice(anyOf.map(compile), 1, Infinity, 'must match a schema in anyOf'))
   if (oneOf) steps.push(choice(oneOf.map(compile), 1, 1, 'must match exactly one schema in oneOf'))
   if (not !== undefined)
-    steps.push(choice([compile(not)], 0, 0, description ? `is invalid: ${description}` : 'must NOT be valid'))
-  if (condition !== undefined) {
-    const [test, ...branches] = [
-      compile(condition),
-      compile(schema.then ?? true),
-      compile(schema.else ?? true),
-    ] as const
+    steps.push(choice([condition(not)], 0, 0, description ? `is invalid: ${description}` : 'must NOT be valid'))
+  if (schema.if !== undefined) {
+    const test = condition(schema.if)
+    const branches = [compile(schema.then ?? true), compile(schema.else ?? true)] as const
     steps.push((...all) => branches[attempt(test, ...all) === undefined ? 0 : 1](...all))
   }
   return steps
@@ -88,28 +112,38 @@ function choice(alternatives: readonly Evaluate[], least: number, most: number, 
     const faults = alternatives.flatMap((each) => attempt(each, value, place, outcome, evaluated) ?? [])
     const count = alternatives.length - faults.length
     if (count >= least && count <= most) return true
-    return fail(outcome, (count < least && deepest(faults)) || { place, keyword: 'choice', text })
+    return fail(outcome, (count < least && deepest(faults)) || { place, text })
   }
 }
 
 /** The keywords with schemas for members and items. */
-function parts(schema: Keywords, compile: Compile): Evaluate[] {
-  const { properties, patternProperties, additionalProperties, propertyNames, prefixItems, items, contains } = schema
+function parts(schema: Keywords, compile: Part): Evaluate[] {
+  const { properties = {}, patternProperties = {}, prefixItems = [], contains, propertyNames } = schema
   const steps: Evaluate[] = []
-  if ((properties ?? patternProperties ?? additionalProperties) !== undefined)
-    steps.push(eachPart(false, rulesOfMembers(schema, compile)))
-  if ((prefixItems ?? items) !== undefined) steps.push(eachPart(true, rulesOfItems(schema, compile)))
+  const rules = (each: Schema | undefined) => (each === undefined ? NONE : [compile(each)])
+
+  const named = new Map(Object.entries(properties).map(([name, each]) => [name, rules(each)]))
+  const patterns = Object.entries(patternProperties).map(([text, each]) => [toRegExp(text), compile(each)] as const)
+  const otherMembers = rules(schema.additionalProperties)
+  const rulesOfMember: RulesOf = (name) => {
+    const own = named.get(name) ?? NONE
+    const all = [...own, ...patterns.flatMap(([pattern, each]) => (pattern.test(name) ? each : []))]
+    return all.length > 0 ? all : otherMembers
+  }
+  if (named.size + patterns.length + otherMembers.length > 0) steps.push(eachPart(false, rulesOfMember))
+
+  const [firstItems, otherItems] = [prefixItems.map(rules), rules(schema.items)]
+  if (firstItems.length + otherItems.length > 0)
+    steps.push(eachPart(true, (index) => firstItems[Number(index)] ?? otherItems))
   if (contains !== undefined) steps.push(containing(compile(contains), schema))
   if (propertyNames !== undefined) {
     const evaluate = compile(propertyNames)
     steps.push((value, ...all) => !isObject(value) || Object.keys(value).every((name) => evaluate(name, ...all)))
   }
   for (const keyword of ['unevaluatedProperties', 'unevaluatedItems'] as const) {
-    const rest = schema[keyword]
-    if (rest === undefined) continue
-    const rules = [compile(rest)]
-    const rulesOf: RulesOf = (key, evaluated) => (evaluated?.has(key) === true ? NONE : rules)
-    steps.push(eachPart(keyword === 'unevaluatedItems', rulesOf))
+    const rest = rules(schema[keyword])
+    const rulesOfRest: RulesOf = (key, evaluated) => (evaluated?.has(key) === true ? NONE : rest)
+    if (rest.length > 0) steps.push(eachPart(keyword === 'unevaluatedItems', rulesOfRest))
   }
   return steps
 }
@@ -117,25 +151,6 @@ function parts(schema: Keywords, compile: Compile): Evaluate[] {
 /** The evaluations for a part of a value. */
 type RulesOf = (key: string, evaluated?: ReadonlySet<string>) => readonly Evaluate[]
 const NONE: readonly Evaluate[] = []
-
-function rulesOfMembers(schema: Keywords, compile: Compile): RulesOf {
-  const { properties = {}, patternProperties = {}, additionalProperties = true } = schema
-  const named = new Map(Object.entries(properties).map(([name, each]) => [name, [compile(each)]]))
-  const patterns = Object.entries(patternProperties).map(([text, each]) => [toRegExp(text), compile(each)] as const)
-  const others = schema.additionalProperties === undefined ? NONE : [compile(additionalProperties)]
-  return (key) => {
-    const own = named.get(key) ?? NONE
-    if (patterns.length === 0) return own.length > 0 ? own : others
-    const all = [...own, ...patterns.flatMap(([pattern, each]) => (pattern.test(key) ? each : []))]
-    return all.length > 0 ? all : others
-  }
-}
-
-function rulesOfItems({ prefixItems = [], items }: Keywords, compile: Compile): RulesOf {
-  const first = prefixItems.map((each) => [compile(each)])
-  const others = items === undefined ? NONE : [compile(items)]
-  return (key) => first[Number(key)] ?? others
-}
 
 /** Evaluates each member of an object, or each item of a list. A member that is undefined is none: JSON leaves it out. */
 function eachPart(isList: boolean, rulesOf: RulesOf): Evaluate {
@@ -161,7 +176,7 @@ function containing(evaluate: Evaluate, { minContains: least = 1, maxContains: m
     const isValid = (key: string) => attempt(evaluate, value[Number(key)], placeOf(key), outcome) === undefined
     const valid = Object.keys(value).filter(isValid)
     for (const key of valid) evaluated?.add(key)
-    return (valid.length >= least && valid.length <= most) || fail(outcome, { place, keyword: 'contains', text })
+    return (valid.length >= least && valid.length <= most) || fail(outcome, { place, text })
   }
 }
 
@@ -187,13 +202,13 @@ function always(isValid: boolean): Evaluate {
     if (isValid) return true
     const noun = typeof place.key === 'number' ? 'item' : 'property'
     const text = `must not have the ${noun} ${String(place.key).slice(0, 100)}`
-    return fail(outcome, { place: place.outer ?? place, keyword: 'false', text })
+    return fail(outcome, { place: place.outer ?? place, text })
   }
 }
 
 /** Chooses the fault to report of alternatives: the deepest one. `enum` and `const` only tell alternatives apart. */
 function deepest(faults: readonly Fault[]): Fault | undefined {
-  const rank = ({ place, keyword }: Fault) => (/^(enum|const)$/.test(keyword) ? 0 : 1 + levelOf(place))
+  const rank = ({ place, isTag }: Fault) => (isTag === true ? 0 : 1 + levelOf(place))
   const [first, second] = faults.toSorted((a, b) => rank(b) - rank(a))
   return first !== undefined && (second === undefined || rank(first) > rank(second)) ? first : undefined
 }

@@ -15,5 +15,5 @@ export function itemReader(
   if (id === undefined) return (text) => parseJson(Buffer.from(text))
   const whole = { $ref: id }
   const validators = new Validators(schemas, 'item', product.formats)
-  return (text) => validators.change(whole, parseJson(Buffer.from(text)))
+  return (text) => validators.toExact(whole, parseJson(Buffer.from(text)))
 }

@@ -1,14 +1,8 @@
-// The keyword `number` of compiled schemas: the types of numbers, exact to 64 bits, and their bounds.
+// Types and numbers of JSON Schema. Numbers are compared exactly, and integers have the range of their format.
+import type { Keywords } from './compiled.ts'
 
 /** A number as `parseJson` has it: a symbol is a fraction that a `number` can't tell from an integer. */
 type Numeric = number | bigint | symbol
-
-/** What a schema says of numbers. The bounds are digits, which can hold an int64. */
-export interface NumberRule {
-  /** All types of the schema, with int64 and int32 as types. */
-  readonly types?: readonly string[]
-  readonly bounds: Readonly<Record<string, string>>
-}
 
 /** The integer types, each with its least and its greatest value. */
 const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]>> = {
@@ -18,47 +12,66 @@ const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]
   integer: [1n - 2n ** 53n, 2n ** 53n - 1n],
 }
 
+type Bound = readonly [words: string, isRight: (data: number | bigint, bound: number | bigint) => boolean]
 /** The bounds of numbers, in words and as a check. JavaScript compares a `bigint` with a `number` exactly. */
-export const BOUNDS: Readonly<
-  Record<string, readonly [words: string, isRight: (data: number | bigint, bound: number | bigint) => boolean]>
-> = {
+const BOUNDS = {
   minimum: ['>=', (data, bound) => data >= bound],
   maximum: ['<=', (data, bound) => data <= bound],
   exclusiveMinimum: ['>', (data, bound) => data > bound],
   exclusiveMaximum: ['<', (data, bound) => data < bound],
   multipleOf: ['a multiple of', (data, divisor) => isMultiple(String(data), String(divisor))],
+} as const satisfies Record<string, Bound>
+
+/** The types of a schema. An integer that has the format int64 or int32 is a type of its own, and a number with one is, too. */
+export function typesOf({ type, format = '' }: Pick<Keywords, 'type' | 'format'>): string[] {
+  const types = [type ?? []].flat()
+  const integer = types.includes('integer') ? 'integer' : 'number'
+  return types.map((each) => (each === integer && /^int(32|64)$/.test(format) ? format : each))
 }
 
-/** Makes the check of the keyword `number`. It stands for the keywords of numbers, and for `type` where a number is allowed. */
-export function numberCheck({ types, bounds }: NumberRule): (data: unknown) => boolean {
-  const checks = Object.entries(bounds).map(([key, digits]) => {
-    const bound = /^-?\d+$/.test(digits) ? BigInt(digits) : Number(digits)
-    return (data: number | bigint) => BOUNDS[key]?.[1](data, bound)
+export const isNumeric = (type: string) => type === 'number' || type in RANGES
+
+/** Whether a schema allows an int64. */
+export const isInt64 = (schema: Keywords) => schema.format === 'int64' && typesOf(schema).includes('int64')
+
+/** What a schema says of types, and of the bounds of numbers, as one rule. @returns undefined if it says nothing */
+export function typeRule(schema: Keywords): readonly [isValid: (data: unknown) => boolean, text: string] | undefined {
+  const types = typesOf(schema)
+  const bounds = Object.entries(BOUNDS).flatMap(([key, [words, isRight]]) => {
+    const bound = schema[key as keyof typeof BOUNDS]
+    return bound === undefined ? [] : [{ key, words, bound, isRight }]
   })
-  return (data) => {
-    if (types?.some((type) => isOfType(data, type)) === false) return false
-    if (!isNumber(data)) return true
+  if (types.length === 0 && bounds.length === 0) return undefined
+  const isValid = (data: unknown) => {
+    if (types.length > 0 && !types.some((type) => isOfType(data, type))) return false
+    if (bounds.length === 0 || !isNumber(data)) return true
     const value = typeof data === 'symbol' ? Number(data.description) : data
-    return checks.every((check) => check(value))
+    return bounds.every(({ isRight, bound }) => isRight(value, bound))
   }
+  const [least, greatest] = types.flatMap((type) => RANGES[type] ?? [])
+  const { minimum: from = least, maximum: to = greatest } = schema
+  const isRange = from !== undefined && to !== undefined
+  const others = bounds.filter(({ key }) => !isRange || !/^m..imum$/.test(key))
+  const nouns = types.map((type) => (type in RANGES ? 'an integer' : /^(number|file)$/.test(type) ? `a ${type}` : type))
+  const range = isRange ? ` from ${from} to ${to}` : ''
+  const limits = others.map(({ words, bound }) => `, ${words} ${bound}`).join('')
+  return [isValid, `must be ${nouns.join(' or ') || 'a number'}${range}${limits}`]
 }
 
-export function isNumber(data: unknown): data is Numeric {
+function isNumber(data: unknown): data is Numeric {
   return typeof data === 'number' || typeof data === 'bigint' || typeof data === 'symbol'
 }
 
-/** Whether a value is of a type of JSON Schema, or of int64 or int32. */
-export function isOfType(data: unknown, type: string): boolean {
+/** Whether a value is of a type of JSON Schema, or of int64 or int32, or a file of a form. */
+function isOfType(data: unknown, type: string): boolean {
   const range = RANGES[type]
+  if (data instanceof Blob) return type === 'file'
   if (!isNumber(data)) return type === (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
   if (range === undefined) return type === 'number' && (typeof data !== 'number' || Number.isFinite(data))
   return isInteger(data) && data >= range[0] && data <= range[1]
 }
 
 const isInteger = (data: unknown): data is number | bigint => typeof data === 'bigint' || Number.isInteger(data)
-
-/** Whether a schema allows an int64. */
-export const isInt64 = (rule: Pick<NumberRule, 'types'> | undefined) => rule?.types?.includes('int64') === true
 
 /** @returns undefined for a value that is no int64 */
 export function toInt64(value: unknown): bigint | undefined {
@@ -75,20 +88,19 @@ export function roundNumbers(holder: object): void {
   }
 }
 
-/** The JSON text of a number with all its digits: the same text for a `number` and a `bigint` that are equal. */
-export function digitsOf(value: Numeric): string {
-  if (typeof value === 'symbol') return value.description ?? ''
-  return Number.isInteger(value) ? String(BigInt(value)) : String(value)
+/** The JSON text of a value, the same for all values that are equal: names are sorted, and numbers have all their digits. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (isNumber(each)) return JSON.rawJSON(digitsOf(each))
+    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each
+    return Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  })
 }
 
-/** Describes in words which numbers a schema allows. */
-export function describeNumber({ types = ['number'], bounds }: NumberRule): string {
-  const nouns = types.map((type) => (RANGES[type] ? 'an integer' : type === 'number' ? 'a number' : type))
-  const [least, greatest] = types.flatMap((type) => RANGES[type] ?? [])
-  const { minimum: from = least, maximum: to = greatest, ...others } = bounds
-  const isRange = from !== undefined && to !== undefined
-  const limits = Object.entries(isRange ? others : bounds).map(([key, digits]) => `, ${BOUNDS[key]?.[0]} ${digits}`)
-  return [nouns.join(' or '), ...(isRange ? [` from ${from} to ${to}`] : []), ...limits].join('')
+/** All digits of a number: the same for a `number` and a `bigint` that are equal. */
+function digitsOf(value: Numeric): string {
+  if (typeof value === 'symbol') return value.description ?? ''
+  return Number.isInteger(value) ? String(BigInt(value)) : String(value)
 }
 
 /** Whether a number is an exact multiple of another one. Both are decimal digits. */

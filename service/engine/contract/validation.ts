@@ -1,9 +1,8 @@
 // Validates values by the schemas of a contract, and changes them as the schemas say that have matched.
-import { type Fault, type Formats, type Found, isObject, type Outcome, type Place } from './assertions.ts'
+import { type Fault, type Formats, isObject, type Outcome, type Place } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
-import { type Compile, compiler, levelOf } from './evaluation.ts'
+import { type Compile, compiler, levelOf, type PartsOf } from './evaluation.ts'
 import { isInt64, roundNumbers, toInt64 } from './numbers.ts'
-import { parseJson } from '../http/json.ts'
 
 /**
  * Validates a value, and changes it.
@@ -17,25 +16,29 @@ export interface Checked {
 }
 
 /**
- * The schemas that change a value, or forbid it. In a request, an int64 becomes a `bigint`, an absent member gets its
- * default, and no member may be `readOnly`. In a response, `writeOnly` members are removed. In a stored item, an int64
- * becomes a `bigint`.
+ * What a value is validated for, and the members that only the other side sends. In a request, an int64 becomes a `bigint`, an
+ * absent member gets its default, and no member may be `readOnly`. In a response, `writeOnly` members are removed. In a
+ * stored item, an int64 becomes a `bigint`.
  */
-const CHANGES = {
-  request: ({ number, defaults, hidden }: Keywords) => isInt64(number) || defaults !== undefined || hidden === true,
-  response: ({ hidden }: Keywords) => hidden === true,
-  item: ({ number }: Keywords) => isInt64(number),
+const MARKS = { request: 'readOnly', response: 'writeOnly', item: undefined } as const
+
+/** What a schema changes in a value, or forbids. */
+interface Change {
+  readonly isInt64: boolean
+  readonly isHidden: boolean
+  readonly defaults: readonly (readonly [name: string, value: unknown, schema: Schema])[]
 }
+type Found = Outcome<Change>['found']
 
 /** Validates by JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. */
 export class Validators {
-  readonly #use: keyof typeof CHANGES
+  readonly #use: keyof typeof MARKS
   readonly #compile: Compile
 
   /** @param schemas by id @param formats of the product */
-  constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof CHANGES, formats: Formats = {}) {
+  constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof MARKS, formats: Formats = {}) {
     this.#use = use
-    this.#compile = compiler(schemas, CHANGES[use], formats)
+    this.#compile = compiler(schemas, (...all) => changeOf(use, ...all), MARKS[use], formats)
   }
 
   /**
@@ -48,13 +51,14 @@ export class Validators {
     return (value) => {
       const root = { [name]: value }
       const place = { holder: root, key: name }
-      const outcome: Outcome = { found: [] }
+      const outcome: Outcome<Change> = { found: [] }
       if (!evaluate(value, place, outcome)) return describe(outcome.fault)
-      const hidden = outcome.found.filter(({ schema, place }) => schema.hidden === true && levelOf(place) >= marked)
+      const hidden = outcome.found.filter(({ change, place }) => change.isHidden && levelOf(place) >= marked)
       if (this.#use === 'request') {
         if (hidden[0]) return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
+        const found = [...outcome.found, ...this.#fillIn(outcome.found)]
         roundNumbers(root)
-        this.#change(outcome.found)
+        makeExact(found)
         return { value: root[name] }
       }
       if (hidden.length === 0) return { value }
@@ -71,25 +75,48 @@ export class Validators {
     return this.#compile(schema)(value, { holder: {}, key: '' }, { found: [] })
   }
 
-  /** Changes a value as its schema says, whether it is valid or not. */
-  change(schema: Schema, value: unknown): unknown {
+  /** Makes a `bigint` of each int64 of a value, whether it is valid or not. */
+  toExact(schema: Schema, value: unknown): unknown {
     const root = { value }
-    const outcome: Outcome = { found: [], isLenient: true }
+    const outcome: Outcome<Change> = { found: [], isLenient: true }
     this.#compile(schema)(value, { holder: root, key: 'value' }, outcome)
-    this.#change(outcome.found)
+    makeExact(outcome.found)
     return root.value
   }
 
-  #change(found: readonly Found[]): void {
-    for (const { schema, value, place } of found) {
-      const exact = isInt64(schema.number) ? toInt64(value) : undefined
-      if (exact !== undefined) Reflect.set(place.holder, place.key, exact)
-      if (!isObject(value)) continue
-      for (const [key, text] of Object.entries(schema.defaults ?? {})) {
-        if (Object.hasOwn(value, key)) continue
-        value[key] = this.change(schema.properties?.[key] ?? true, parseJson(Buffer.from(text)))
-      }
-    }
+  /** Fills in the defaults of absent members, and those in these defaults. @returns what is found in them */
+  #fillIn(found: Found): Found {
+    return found.flatMap(({ change, value: holder, place }) =>
+      change.defaults.flatMap(([key, value, schema]) => {
+        if (!isObject(holder) || Object.hasOwn(holder, key)) return []
+        const outcome: Outcome<Change> = { found: [], isLenient: true }
+        holder[key] = structuredClone(value)
+        this.#compile(schema)(holder[key], { holder, key, outer: place }, outcome)
+        return [...outcome.found, ...this.#fillIn(outcome.found)]
+      }),
+    )
+  }
+}
+
+function changeOf(use: keyof typeof MARKS, schema: Keywords, partsOf: PartsOf): Change | undefined {
+  const mark = MARKS[use]
+  const isHidden = mark !== undefined && schema[mark] === true
+  const members = use === 'request' ? Object.entries(schema.properties ?? {}) : []
+  const defaults = members.flatMap(([name, member]) => {
+    const parts = partsOf(member)
+    const part = parts.find((each) => each.default !== undefined)
+    const isFilled = part !== undefined && !parts.some(({ readOnly }) => readOnly === true)
+    return isFilled ? [[name, part.default, member] as const] : []
+  })
+  const change = { isInt64: use !== 'response' && isInt64(schema), isHidden, defaults }
+  return change.isInt64 || isHidden || defaults.length > 0 ? change : undefined
+}
+
+/** Makes a `bigint` of each int64. */
+function makeExact(found: Found): void {
+  for (const { change, value, place } of found) {
+    const exact = change.isInt64 ? toInt64(value) : undefined
+    if (exact !== undefined) Reflect.set(place.holder, place.key, exact)
   }
 }
 
@@ -105,7 +132,7 @@ function describe(fault: Fault | undefined): Checked {
 }
 
 /** Copies a value without some parts of it. @param gone by the object or the list that they are in */
-function without(value: unknown, gone: ReadonlyMap<object, readonly Found[]>): unknown {
+function without(value: unknown, gone: ReadonlyMap<object, readonly { readonly place: Place }[]>): unknown {
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
   const isGone = (key: string) => gone.get(value)?.some(({ place }) => String(place.key) === key) === true
   const kept = Object.entries<unknown>({ ...value }).filter(([key]) => !isGone(key))

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inspect as print } from 'node:util'
 import { isRef } from '@redocly/openapi-core'
 import openapiTS, { astToString, tsLiteral } from 'openapi-typescript'
 import ts from 'typescript'
@@ -15,6 +16,8 @@ import { exactJson } from '../http/json.ts'
 import { readWords, runCommand } from './command.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
+/** Prints a value as TypeScript, in which an integer beyond 2^53 is a `bigint`. */
+const WHOLE = { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, compact: false } as const
 
 /**
  * Generates the types of a contract with openapi-typescript, int64 as `bigint`, and adds the compiled contract.
@@ -45,7 +48,6 @@ export async function generateTypes(
       const named = new Map<string, string>([
         ...(schema.format === 'int64' ? [[types.includes('integer') ? 'integer' : 'number', 'bigint'] as const] : []),
         ...(schema.format === 'binary' ? [['string', 'File'] as const] : []),
-        ...(schema.format === 'file or text' ? [['string', 'File | string'] as const] : []),
       ])
       if (!types.some((each) => named.has(each))) return undefined
       const nodes = types.map((each) => ts.factory.createTypeReferenceNode(named.get(each) ?? each))
@@ -78,7 +80,7 @@ export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
 export const contract: CompiledContract<components, operations, ${schemes}> = {
   file: import.meta.resolve(${from(file)}),
   generated: import.meta.filename,
-${JSON.stringify(compiled, null, 2).slice(2, -2)}
+${print(compiled, WHOLE).slice(2, -2)}
 };
 `
 }

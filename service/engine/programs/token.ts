@@ -46,7 +46,7 @@ async function issue(product: Product, words: string[]): Promise<string> {
   await withStore(product, (store) => store.addToken(stored))
   const end = stored.expires ? `expires on ${stored.expires.toISOString()}` : 'never expires'
   console.error(`The token for ${caller} ${end}. It can't be shown again.`)
-  return token.toString()
+  return token
 }
 
 function check(name: string, text: string, pattern: RegExp, values: string): void {

@@ -574,606 +574,570 @@ export type Result<Id extends keyof operations> = ResultOf<operations[Id]>;
 export const contract: CompiledContract<components, operations, "bearerAuth"> = {
   file: import.meta.resolve("./openapi.yaml"),
   generated: import.meta.filename,
-  "title": "Plant Store",
-  "sources": {
-    "openapi.yaml": "5ef3c3ab12fcc194752f65fb21a70a866b53c634869992b64196af2e9a37aa26"
+  title: 'Plant Store',
+  sources: {
+    'openapi.yaml': '5ef3c3ab12fcc194752f65fb21a70a866b53c634869992b64196af2e9a37aa26'
   },
-  "bundle": null,
-  "baseUrl": [
+  bundle: null,
+  baseUrl: [
     789,
     790
   ],
-  "prefix": "",
-  "operations": [
+  prefix: '',
+  operations: [
     {
-      "id": "getPayout",
-      "method": "GET",
-      "path": "/plants",
-      "security": [
+      id: 'getPayout',
+      method: 'GET',
+      path: '/plants',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [
+      parameters: [
         {
-          "in": "query",
-          "name": "limit",
-          "required": false,
-          "schema": "request-0",
-          "types": [
-            "integer"
+          in: 'query',
+          name: 'limit',
+          required: false,
+          schema: 'json-0',
+          types: [
+            'number'
           ],
-          "list": null
+          list: null
         },
         {
-          "in": "query",
-          "name": "cursor",
-          "required": false,
-          "schema": "request-1",
-          "types": [
-            "string"
+          in: 'query',
+          name: 'cursor',
+          required: false,
+          schema: 'json-1',
+          types: [
+            'string'
           ],
-          "list": null
+          list: null
         }
       ],
-      "body": null,
-      "responses": {
-        "200": {
-          "application/json": "response-2"
+      body: null,
+      responses: {
+        '200': {
+          'application/json': 'json-2'
         },
-        "400": {
-          "application/json": "response-6"
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     },
     {
-      "id": "createPayout",
-      "method": "POST",
-      "path": "/plants",
-      "security": [
+      id: 'createPayout',
+      method: 'POST',
+      path: '/plants',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [],
-      "body": {
-        "required": true,
-        "content": {
-          "application/json": {
-            "schema": "request-7",
-            "limit": 16384
+      parameters: [],
+      body: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: 'json-7',
+            limit: 16384
           }
         }
       },
-      "responses": {
-        "200": {
-          "application/json": "response-3"
+      responses: {
+        '200': {
+          'application/json': 'json-3'
         },
-        "400": {
-          "application/json": "response-6"
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "409": {
-          "application/json": "response-6"
+        '409': {
+          'application/json': 'json-6'
         },
-        "413": {
-          "application/json": "response-6"
+        '413': {
+          'application/json': 'json-6'
         },
-        "415": {
-          "application/json": "response-6"
+        '415': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     },
     {
-      "id": "changePlant",
-      "method": "PUT",
-      "path": "/plants/{id}",
-      "security": [
+      id: 'changePlant',
+      method: 'PUT',
+      path: '/plants/{id}',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [
+      parameters: [
         {
-          "in": "path",
-          "name": "id",
-          "required": true,
-          "schema": "request-8",
-          "types": [
-            "int64"
+          in: 'path',
+          name: 'id',
+          required: true,
+          schema: 'json-8',
+          types: [
+            'number'
           ],
-          "list": null
+          list: null
         }
       ],
-      "body": null,
-      "responses": {
-        "200": {
-          "application/json": "response-3"
+      body: null,
+      responses: {
+        '200': {
+          'application/json': 'json-3'
         },
-        "400": {
-          "application/json": "response-6"
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "404": {
-          "application/json": "response-6"
+        '404': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     },
     {
-      "id": "deletePayout",
-      "method": "DELETE",
-      "path": "/plants/{id}",
-      "security": [
+      id: 'deletePayout',
+      method: 'DELETE',
+      path: '/plants/{id}',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [
+      parameters: [
         {
-          "in": "path",
-          "name": "id",
-          "required": true,
-          "schema": "request-8",
-          "types": [
-            "int64"
+          in: 'path',
+          name: 'id',
+          required: true,
+          schema: 'json-8',
+          types: [
+            'number'
           ],
-          "list": null
+          list: null
         }
       ],
-      "body": null,
-      "responses": {
-        "204": {},
-        "400": {
-          "application/json": "response-6"
+      body: null,
+      responses: {
+        '204': {},
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "404": {
-          "application/json": "response-6"
+        '404': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     },
     {
-      "id": "listNotes",
-      "method": "GET",
-      "path": "/notes",
-      "security": [
+      id: 'listNotes',
+      method: 'GET',
+      path: '/notes',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [],
-      "body": null,
-      "responses": {
-        "200": {
-          "application/json": "response-11"
+      parameters: [],
+      body: null,
+      responses: {
+        '200': {
+          'application/json': 'json-9'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     },
     {
-      "id": "createNote",
-      "method": "POST",
-      "path": "/notes",
-      "security": [
+      id: 'createNote',
+      method: 'POST',
+      path: '/notes',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [],
-      "body": {
-        "required": true,
-        "content": {
-          "application/json": {
-            "schema": "request-14",
-            "limit": 16384
+      parameters: [],
+      body: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: 'json-12',
+            limit: 16384
           }
         }
       },
-      "responses": {
-        "200": {
-          "application/json": "response-12"
+      responses: {
+        '200': {
+          'application/json': 'json-10'
         },
-        "400": {
-          "application/json": "response-6"
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "409": {
-          "application/json": "response-6"
+        '409': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     },
     {
-      "id": "changeNote",
-      "method": "PUT",
-      "path": "/notes/{key}",
-      "security": [
+      id: 'changeNote',
+      method: 'PUT',
+      path: '/notes/{key}',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [
+      parameters: [
         {
-          "in": "path",
-          "name": "key",
-          "required": true,
-          "schema": "request-15",
-          "types": [
-            "string"
+          in: 'path',
+          name: 'key',
+          required: true,
+          schema: 'json-13',
+          types: [
+            'string'
           ],
-          "list": null
+          list: null
         }
       ],
-      "body": null,
-      "responses": {
-        "200": {
-          "application/json": "response-12"
+      body: null,
+      responses: {
+        '200': {
+          'application/json': 'json-10'
         },
-        "400": {
-          "application/json": "response-6"
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "404": {
-          "application/json": "response-6"
+        '404': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     },
     {
-      "id": "deleteNote",
-      "method": "DELETE",
-      "path": "/notes/{key}",
-      "security": [
+      id: 'deleteNote',
+      method: 'DELETE',
+      path: '/notes/{key}',
+      security: [
         [
           {
-            "scheme": {
-              "name": "bearerAuth",
-              "in": "header",
-              "key": "authorization",
-              "type": "bearer",
-              "challenge": "Bearer"
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
             },
-            "scopes": []
+            scopes: []
           }
         ]
       ],
-      "parameters": [
+      parameters: [
         {
-          "in": "path",
-          "name": "key",
-          "required": true,
-          "schema": "request-15",
-          "types": [
-            "string"
+          in: 'path',
+          name: 'key',
+          required: true,
+          schema: 'json-13',
+          types: [
+            'string'
           ],
-          "list": null
+          list: null
         }
       ],
-      "body": null,
-      "responses": {
-        "204": {},
-        "400": {
-          "application/json": "response-6"
+      body: null,
+      responses: {
+        '204': {},
+        '400': {
+          'application/json': 'json-6'
         },
-        "401": {
-          "application/json": "response-6"
+        '401': {
+          'application/json': 'json-6'
         },
-        "404": {
-          "application/json": "response-6"
+        '404': {
+          'application/json': 'json-6'
         },
-        "503": {
-          "application/json": "response-6"
+        '503': {
+          'application/json': 'json-6'
         },
-        "default": {
-          "application/json": "response-6"
+        default: {
+          'application/json': 'json-6'
         }
       },
-      "errors": {}
+      errors: {}
     }
   ],
-  "schemas": {
-    "request-0": {
-      "number": {
-        "types": [
-          "int32"
-        ],
-        "bounds": {
-          "minimum": "1",
-          "maximum": "2147483647"
-        }
+  schemas: {
+    'json-0': {
+      type: 'integer',
+      format: 'int32',
+      minimum: 1,
+      maximum: 2147483647
+    },
+    'json-1': {
+      type: 'string',
+      maxLength: 11,
+      pattern: '^[A-Za-z0-9_-]{10}[AEIMQUYcgkosw048]$'
+    },
+    'json-2': {
+      type: 'array',
+      items: {
+        '$ref': 'json-3'
       }
     },
-    "request-1": {
-      "type": "string",
-      "maxLength": 11,
-      "pattern": "^[A-Za-z0-9_-]{10}[AEIMQUYcgkosw048]$"
+    'json-3': {
+      type: 'object',
+      required: [
+        'name'
+      ],
+      properties: {
+        name: {
+          '$ref': 'json-4'
+        },
+        tag: {
+          '$ref': 'json-5'
+        }
+      },
+      additionalProperties: false
     },
-    "response-2": {
-      "type": "array",
-      "items": {
-        "$ref": "response-3"
+    'json-4': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x09-\\x0D\\x1C-\\x20\x85   -     　﻾-＀]*[^\\x00\\x09-\\x0D\\x1C-\\x20\x85   -     　﻾-＀][^\\x00]*$',
+      description: 'The name of the plant. At least one character is not white space. NUL is not allowed.'
+    },
+    'json-5': {
+      type: 'string',
+      maxLength: 255,
+      pattern: '^[^\\x00]*$',
+      description: 'Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag.'
+    },
+    'json-6': {
+      type: 'object',
+      required: [
+        'error',
+        'message'
+      ],
+      properties: {
+        error: {
+          type: 'integer',
+          format: 'int32'
+        },
+        message: {
+          type: 'string'
+        }
+      },
+      additionalProperties: false
+    },
+    'json-7': {
+      type: 'object',
+      required: [
+        'id',
+        'name'
+      ],
+      properties: {
+        id: {
+          '$ref': 'json-8'
+        },
+        name: {
+          '$ref': 'json-4'
+        },
+        tag: {
+          '$ref': 'json-5'
+        }
+      },
+      additionalProperties: false
+    },
+    'json-8': {
+      type: 'integer',
+      format: 'int64',
+      minimum: -9223372036854775808n,
+      maximum: 9223372036854775807n
+    },
+    'json-9': {
+      type: 'array',
+      items: {
+        '$ref': 'json-10'
       }
     },
-    "response-3": {
-      "type": "object",
-      "required": [
-        "name"
+    'json-10': {
+      type: 'object',
+      required: [
+        'text',
+        'count'
       ],
-      "properties": {
-        "name": {
-          "$ref": "response-4"
+      properties: {
+        text: {
+          '$ref': 'json-11'
         },
-        "tag": {
-          "$ref": "response-5"
+        count: {
+          type: 'integer',
+          format: 'int64'
         }
       },
-      "additionalProperties": false
+      additionalProperties: false
     },
-    "response-4": {
-      "type": "string",
-      "minLength": 1,
-      "maxLength": 255,
-      "pattern": "^[\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀]*[^\\x00\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀][^\\x00]*$",
-      "description": "The name of the plant. At least one character is not white space. NUL is not allowed."
+    'json-11': {
+      type: 'string',
+      maxLength: 2000,
+      pattern: '^[^\\x00]*$'
     },
-    "response-5": {
-      "type": "string",
-      "maxLength": 255,
-      "pattern": "^[^\\x00]*$",
-      "description": "Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag."
-    },
-    "response-6": {
-      "type": "object",
-      "required": [
-        "error",
-        "message"
+    'json-12': {
+      type: 'object',
+      required: [
+        'key',
+        'text'
       ],
-      "properties": {
-        "error": {
-          "number": {
-            "types": [
-              "int32"
-            ],
-            "bounds": {}
-          }
+      properties: {
+        key: {
+          '$ref': 'json-13'
         },
-        "message": {
-          "type": "string"
+        text: {
+          '$ref': 'json-11'
         }
       },
-      "additionalProperties": false
+      additionalProperties: false
     },
-    "request-7": {
-      "type": "object",
-      "required": [
-        "id",
-        "name"
-      ],
-      "properties": {
-        "id": {
-          "$ref": "request-8"
-        },
-        "name": {
-          "$ref": "request-9"
-        },
-        "tag": {
-          "$ref": "request-10"
-        }
-      },
-      "additionalProperties": false
-    },
-    "request-8": {
-      "number": {
-        "types": [
-          "int64"
-        ],
-        "bounds": {
-          "minimum": "-9223372036854775808",
-          "maximum": "9223372036854775807"
-        }
-      }
-    },
-    "request-9": {
-      "type": "string",
-      "minLength": 1,
-      "maxLength": 255,
-      "pattern": "^[\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀]*[^\\x00\\x09-\\x0D\\x1C-\\x20   -     　﻾-＀][^\\x00]*$",
-      "description": "The name of the plant. At least one character is not white space. NUL is not allowed."
-    },
-    "request-10": {
-      "type": "string",
-      "maxLength": 255,
-      "pattern": "^[^\\x00]*$",
-      "description": "Tag to specify the type. NUL is not allowed. An empty tag is not the same as no tag."
-    },
-    "response-11": {
-      "type": "array",
-      "items": {
-        "$ref": "response-12"
-      }
-    },
-    "response-12": {
-      "type": "object",
-      "required": [
-        "text",
-        "count"
-      ],
-      "properties": {
-        "text": {
-          "$ref": "response-13"
-        },
-        "count": {
-          "number": {
-            "types": [
-              "int64"
-            ],
-            "bounds": {}
-          }
-        }
-      },
-      "additionalProperties": false
-    },
-    "response-13": {
-      "type": "string",
-      "maxLength": 2000,
-      "pattern": "^[^\\x00]*$"
-    },
-    "request-14": {
-      "type": "object",
-      "required": [
-        "key",
-        "text"
-      ],
-      "properties": {
-        "key": {
-          "$ref": "request-15"
-        },
-        "text": {
-          "$ref": "request-16"
-        }
-      },
-      "additionalProperties": false
-    },
-    "request-15": {
-      "type": "string",
-      "minLength": 1,
-      "maxLength": 100,
-      "pattern": "^[^\\x00]*$"
-    },
-    "request-16": {
-      "type": "string",
-      "maxLength": 2000,
-      "pattern": "^[^\\x00]*$"
+    'json-13': {
+      type: 'string',
+      minLength: 1,
+      maxLength: 100,
+      pattern: '^[^\\x00]*$'
     }
   },
-  "items": {
-    "PlantId": "request-8",
-    "NewPlant": "request-7",
-    "Note": "response-12"
+  items: {
+    PlantId: 'json-8',
+    NewPlant: 'json-7',
+    Note: 'json-10'
   }
 };

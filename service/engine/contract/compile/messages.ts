@@ -4,7 +4,7 @@ import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries } from './references.ts'
 import type { Context } from './schemas.ts'
-import { allFields, allowedTypes, bytesRule, partWith, readingOf, textTypes, UNREADABLE, type Use } from './shapes.ts'
+import { allFields, allowedTypes, bytesRule, partWith, readingOf, textTypes, UNREADABLE } from './shapes.ts'
 import { isObject } from '../assertions.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
@@ -20,7 +20,7 @@ export function readBody(context: Context, { required = false, content: describe
     if (standard) refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
     const name = type.toLowerCase()
     if (name in content) refuse(deref(described), `the media type ${type} is there twice: leave one out`, type)
-    const schema = addSchema(context, kind, media, kind === 'form' ? 'form' : 'request')
+    const schema = addSchema(context, kind, media)
     const fields = kind === 'form' || kind === 'pairs' ? readFields(context, kind, media) : {}
     content[name] = { schema, limit: readLimit(context, kind, media), ...fields }
   }
@@ -43,7 +43,7 @@ export function readResponse(context: Context, status: string, response: openapi
       refuse(header, `the header ${name} is not served: write a "schema" of one text, number or boolean`)
   }
   const served = isEmpty ? [] : servedContent(context, response.content, 'response')
-  return Object.fromEntries(served.map(({ type, media, kind }) => [type, addSchema(context, kind, media, 'response')]))
+  return Object.fromEntries(served.map(({ type, media, kind }) => [type, addSchema(context, kind, media)]))
 }
 
 /** The media types that are served. The others are left out if there are any. */
@@ -87,18 +87,15 @@ export function mediaFault(
         : '"type: string, format: binary", with no more than a maxLength',
   }[kind]
   if (wanted !== undefined) return [`the schema of ${type} is not served: write ${wanted}`, 'schema']
-  const isPlain = Object.values(media.encoding ?? {}).every(
-    ({ style, explode: _, ...others }) => [undefined, 'form'].includes(style) && Object.keys(others).length === 0,
-  )
-  const isServed = media.encoding === undefined || (kind === 'pairs' && isPlain)
-  return isServed ? undefined : ['"encoding" is not served: leave it out, or write "explode" only', 'encoding']
+  return media.encoding === undefined ? undefined : ['"encoding" is not served: leave it out', 'encoding']
 }
 
 type Kind = ReturnType<typeof bodyKind>
+type Use = 'request' | 'response'
 
 /** Adds the schema of a media type. @returns its id; null if there is none, or if the body is bytes */
-function addSchema({ schemas }: Context, kind: Kind, { schema }: openapi.MediaType, use: Use): string | null {
-  return schema === undefined || kind === 'bytes' ? null : schemas.add(schema, use)
+function addSchema({ schemas }: Context, kind: Kind, { schema }: openapi.MediaType): string | null {
+  return schema === undefined || kind === 'bytes' ? null : schemas.add(schema, kind === 'form' ? 'form' : 'json')
 }
 
 /** The maximum length of a body in bytes. */
@@ -113,14 +110,14 @@ function readLimit({ root, findings }: Context, kind: Kind, media: openapi.Media
 }
 
 /** How the fields of a form are read. */
-function readFields(context: Context, kind: Kind, { schema, encoding = {} }: openapi.MediaType): Partial<Media> {
+function readFields(context: Context, kind: Kind, { schema }: openapi.MediaType): Partial<Media> {
   const isMultipart = kind === 'form'
   const read = (name: string, all: readonly unknown[]): Field => {
     const one = all.length === 1 ? all[0] : { anyOf: all }
-    const { types, list, isRead } = readingOf(one, encoding[name]?.explode ?? true, isMultipart ? 'parts' : 'pairs')
+    const { types, list, isRead } = readingOf(one, true, isMultipart ? 'parts' : 'pairs')
     if (!isRead) context.findings.refuse(all.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
     if (types.length < 2 && list !== 'either') return { types, list }
-    return { types, list, schema: context.schemas.add(one, isMultipart ? 'form' : 'request') }
+    return { types, list, schema: context.schemas.add(one, isMultipart ? 'form' : 'json') }
   }
   const fields = [...allFields(schema)].map(([name, all]) => [name, read(name, [...all])] as const)
   const others = partWith(schema, 'additionalProperties')?.['additionalProperties']

@@ -5,8 +5,8 @@ import { deref, derefEntries, tryDeref } from './references.ts'
 import { readErrors } from './errors.ts'
 import { readBody, readResponse } from './messages.ts'
 import { readSecurity } from './security.ts'
-import type { Context, Schemas } from './schemas.ts'
-import { readingOf, UNREADABLE } from './shapes.ts'
+import type { Context } from './schemas.ts'
+import { partWith, readingOf, UNREADABLE } from './shapes.ts'
 import { readPrefix } from './servers.ts'
 import { isObject } from '../assertions.ts'
 import { reasonOf } from '../../errors.ts'
@@ -81,9 +81,13 @@ export function readOperations(
     }
   }
   schemas.checkDefaults()
-  for (const { key, operation } of listed) {
-    const compiled = operations.get(key)
-    if (compiled) operations.set(key, { ...compiled, errors: readErrors(context, operation.responses) })
+  for (const each of listed.flatMap(({ item, operation }) =>
+    [item.parameters ?? [], operation.parameters ?? []].flat(),
+  )) {
+    const parameter = tryDeref(each)
+    const part = partWith(parameter?.schema, 'default')
+    const isFilledIn = part && !schemas.idle.some(([node, key]) => node === part && key === 'default')
+    if (parameter && isFilledIn) schemas.idle.push([parameter, 'required', true]) // a method always gets it
   }
   return { prefix, operations }
 }
@@ -125,7 +129,7 @@ function readOperation(
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
     body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
     responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
-    errors: {},
+    errors: readErrors(context, operation.responses),
   }
 }
 
@@ -145,21 +149,5 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   if (!isRead) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
   else if (reading.list !== null && place === 'path')
     refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
-  const id = schemas.add(schema, 'request')
-  const change: Schemas['idle'][number] = [parameter, 'required', true] // a method always gets the default
-  const leaveOut = () => {
-    Reflect.deleteProperty(compiled, 'default')
-    change[2] = false
-  }
-  const standard = required ? undefined : schemas.addDefault(schema, { $ref: id }, leaveOut)
-  if (standard !== undefined) schemas.idle.push(change)
-  const compiled: Parameter = {
-    in: place as Parameter['in'],
-    name,
-    required,
-    schema: id,
-    ...reading,
-    ...(standard !== undefined && { default: standard }),
-  }
-  return compiled
+  return { in: place as Parameter['in'], name, required, schema: schemas.add(schema), ...reading }
 }

@@ -1,11 +1,12 @@
 // What of OpenAPI 3.1 is refused, and what is served with a note: lines of the table in ../README.md. Those that need more than
 // one object, or the product, are in the files that compile them.
 import type { RuleConfig } from '@redocly/openapi-core/lib/config/types.js'
-import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { nameOf } from './references.ts'
-import { declaredTypes, isNumeric, NUMBER_FORMAT, type Part, type Use } from './shapes.ts'
+import { declaredTypes, type Part, partWith } from './shapes.ts'
 import { isObject, toRegExp } from '../assertions.ts'
+import { isNumeric } from '../numbers.ts'
 
 /** A rule of Redocly's linter: what holds for an object, or for its member `property`, where it is served; and a text for others. */
 type Row = readonly [type: string, property: string | null, assertions: object, text: string, where?: object]
@@ -23,9 +24,13 @@ const NO_MEDIA = 'a body without media types is not served: write "content"'
 const FIRST_SERVER = 'of these servers only the path counts, and only that of the first'
 const NO_RESPONSES = 'without responses, the method answers any status without a body'
 const OTHER_MEANS = 'OpenAPI ignores this header as a parameter: write "security", or media types'
+const SCHEME = 'this security scheme is not served: write names of HTTP'
+/** The names of headers, cookies and authentication schemes: RFC 9110, section 5.6.2. */
+const TOKEN = "/^[\\w!#$%&'*+.^`|~-]+$/"
 const absent = { undefined: true }
-const inPlace = (...places: string[]) => ({
-  subject: { type: 'Parameter', property: 'in' },
+const inPlace = (...places: string[]) => isIn('Parameter', ...places)
+const isIn = (type: string, ...places: string[]) => ({
+  subject: { type, property: 'in' },
   assertions: { enum: places },
 })
 const below = (type: string, keys = '/./') => ({ subject: { type, matchParentKeys: keys }, assertions: {} })
@@ -48,6 +53,8 @@ const REFUSED: readonly Row[] = [
   ['Parameter', 'allowEmptyValue', { const: false }, '"allowEmptyValue" is not served: leave it out'],
   ['Parameter', 'content', absent, '"content" of a parameter is not served: write "schema"'],
   ['MediaTypesMap', null, { minLength: 1 }, NO_MEDIA, below('RequestBody')],
+  ['SecurityScheme', 'scheme', { pattern: TOKEN }, SCHEME],
+  ['SecurityScheme', 'name', { pattern: TOKEN }, SCHEME, isIn('SecurityScheme', 'header', 'cookie')],
   ['Responses', null, { pattern: '/^([2-5]\\d\\d|[2-5]XX|default|x-.*)$/' }, STATUS],
 ]
 
@@ -78,95 +85,76 @@ function rulesOf(rows: readonly Row[], severity: 'error' | 'warn') {
   return Object.fromEntries(rules.map((rule, index) => [`rule/${severity}-${index}`, rule]))
 }
 
-/** A keyword of a schema, when it is meant, and a text with `{key}`, `{value}` and `{types}`. */
-type KeywordRow = readonly [keyword: RegExp, isMeant: Condition, text: string]
-type Condition = (value: unknown, schema: Part, use: Use, key: string) => boolean
+/** What is done with a keyword of a schema, when that is meant, and a text with `{key}` and `{value}`. */
+type KeywordRow = readonly [how: 'refuse' | 'note', keyword: RegExp, isMeant: Condition, text: string]
+type Condition = (value: unknown, schema: Part, place: 'json' | 'form') => boolean
 
-const isTyped: Condition = (value, schema) => value === true && declaredTypes(schema).length > 0
+const always: Condition = () => true
 const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
 const hasProto: Condition = (names) => (isObject(names) ? Object.keys(names) : [names].flat()).includes('__proto__')
-const isInexact: Condition = (value, schema) => hasBigInt(value) && !declaredTypes(schema).includes('int64')
-const isBinaryText: Condition = (format, _schema, use) => format === 'binary' && use !== 'form'
-const isUnknownFormat: Condition = (format) => !NUMBER_FORMAT.test(String(format)) && !(String(format) in fullFormats)
-const isOfOtherType: Condition = (format, schema) => {
-  const [types, isOfNumbers] = [declaredTypes(schema), NUMBER_FORMAT.test(String(format))]
-  return types.length > 0 && isOfNumbers !== types.some(isNumeric) && (isOfNumbers || !types.includes('string'))
+const hasDefault: Condition = (schemas) => [schemas].flat().some((each) => partWith(each, 'default'))
+const isNoPattern: Condition = (text) => !isPattern(() => toRegExp(String(text)))
+const needsNoFlag: Condition = (text) => !isPattern(() => new RegExp(String(text), 'u'))
+/** Whether a format is unknown, or not for the type: some are for numbers. In JSON there are no bytes. */
+const isIdle: Condition = (format, schema, place) => {
+  const [types, isOfNumbers] = [declaredTypes(schema), /^(int32|int64|float|double)$/.test(String(format))]
+  const isForType = types.some((type) => (isOfNumbers ? isNumeric(type) : type === 'string'))
+  if (format === 'binary' && place === 'json') return true
+  return (types.length > 0 && !isForType) || !(isOfNumbers || String(format) in fullFormats)
 }
-
-const isUnknown: Condition = (_value, _schema, _use, key) => !KEYWORDS.has(key) && !OF_OPENAPI.test(key)
 
 const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/...'"
-const NO_FORMAT = 'the format {value} validates nothing: formats in product.ts may have a function for it'
-const REFUSED_KEYWORDS: readonly KeywordRow[] = [
-  [/^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, () => true, NO_ANCHOR],
-  [/^\$schema$/, isOtherDialect, OTHER_DIALECT],
-  [/^pattern$/, (text) => !isPattern(text), 'the pattern is not a regular expression of ECMAScript'],
-  [/^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
-  [/^(enum|const|default)$/, isInexact, 'a number beyond 2^53 needs "type: integer, format: int64" beside it'],
-]
-const NOTED_KEYWORDS: readonly KeywordRow[] = [
-  [/^format$/, isOfOtherType, 'the format {value} validates nothing beside "type: {types}"'],
-  [/^format$/, isBinaryText, 'the format binary validates nothing in JSON, which has no bytes'],
-  [/^format$/, isUnknownFormat, NO_FORMAT],
-  [/^pattern$/, (text) => !isPattern(text, 'u'), 'this pattern works only without the flag u: it is served so'],
-  [/^nullable$/, isTyped, 'nullable is served as OpenAPI 3.0 has it: write "null" as one of several types'],
-  [/^nullable$/, isTrue, 'without type, nullable says nothing: write "anyOf: [..., { type: \'null\' }]"'],
-  [/^exclusiveM(ax|in)imum$/, isTrue, '{key} is served as OpenAPI 3.0 has it: write the bound itself'],
-  [/^/, isUnknown, '{key} is no keyword of JSON Schema 2020-12: it validates nothing'],
+const NO_FORMAT = 'the format {value} validates nothing here: formats in product.ts may have a function for it'
+const NULLABLE = 'nullable is served as OpenAPI 3.0 has it, beside a type: write "null" as one of several types'
+const KEYWORDS: readonly KeywordRow[] = [
+  ['refuse', /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR],
+  ['refuse', /^\$schema$/, isOtherDialect, OTHER_DIALECT],
+  ['refuse', /^pattern$/, isNoPattern, 'the pattern is not a regular expression of ECMAScript'],
+  ['refuse', /^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
+  ['note', /^pattern$/, needsNoFlag, 'this pattern works only without the flag u: it is served so'],
+  ['note', /^format$/, isIdle, NO_FORMAT],
+  ['note', /^nullable$/, isTrue, NULLABLE],
+  ['note', /^exclusiveM..imum$/, isTrue, '{key} is served as OpenAPI 3.0 has it: write the bound itself'],
+  [
+    'note',
+    /^(anyOf|oneOf|then|else|not|if)$/,
+    hasDefault,
+    'a default below {key} is not filled in: write it beside {key}',
+  ],
 ]
 
-/** What is wrong with a keyword of a schema; undefined if it is served. */
-export const keywordFault = textOf(REFUSED_KEYWORDS)
-/** What the author of a keyword should know; undefined if it means what one expects. */
-export const keywordNote = textOf(NOTED_KEYWORDS)
-
-function textOf(rows: readonly KeywordRow[]) {
-  return (key: string, schema: Part, use: Use): string | undefined => {
-    const value = schema[key]
-    const [, , text] = rows.find(([name, isMeant]) => name.test(key) && isMeant(value, schema, use, key)) ?? []
-    const named = { key, value, types: declaredTypes(schema).join(', ') }
-    return text?.replaceAll(/{(key|value|types)}/g, (_, name: keyof typeof named) => String(named[name]))
-  }
+/** What to say of a keyword of a schema; undefined if it means what one expects. */
+export function keywordFinding(key: string, schema: Part, place: 'json' | 'form') {
+  const value = schema[key]
+  const found = KEYWORDS.find(([, name, isMeant]) => name.test(key) && isMeant(value, schema, place))
+  const written = (_: string, name: string) => String(name === 'key' ? key : value)
+  return found && { how: found[0], text: found[3].replaceAll(/{(key|value)}/g, written) }
 }
 
-function isPattern(pattern: unknown, flags?: string): boolean {
+function isPattern(compile: () => RegExp): boolean {
   try {
-    return (flags === undefined ? toRegExp(String(pattern)) : new RegExp(String(pattern), flags)) instanceof RegExp
+    return compile() instanceof RegExp
   } catch {
     return false
   }
 }
 
-function hasBigInt(value: unknown): boolean {
-  return typeof value === 'bigint' || (typeof value === 'object' && Object.values(value ?? {}).some(hasBigInt))
-}
-
 const META = new Ajv2020({ allErrors: true, strict: false, validateFormats: false, verbose: true })
-const VOCABULARIES = Object.entries(META.schemas).filter(([id]) => id.includes('/meta/'))
-const propertiesOf = (schema: unknown) =>
-  isObject(schema) && isObject(schema['properties']) ? schema['properties'] : {}
-/** The keywords of JSON Schema 2020-12, and those that OpenAPI has beside them. */
-const KEYWORDS = new Set(VOCABULARIES.flatMap(([, each]) => Object.keys(propertiesOf(each?.schema))))
-const OF_OPENAPI = /^(x-.*|nullable|discriminator|xml|externalDocs|example)$/
-const EARLIER = /\/(exclusiveM(ax|in)imum|\$recursiveAnchor)$/
 
 /** What JSON Schema's own schema says of a schema and of those in it, by the path of each fault. */
 export function metaFaults(schema: object): { path: string[]; text: string }[] {
   META.validate('https://json-schema.org/draft/2020-12/schema', schema)
-  // An integer beyond 2^53 is a bigint here. Earlier versions of OpenAPI and JSON Schema had booleans.
-  const faults = (META.errors ?? []).filter(
-    ({ keyword, data, instancePath }) =>
-      keyword !== 'uniqueItems' &&
-      typeof data !== 'bigint' &&
-      !(typeof data === 'boolean' && EARLIER.test(instancePath)),
-  )
-  const first = new Map(
-    faults.map(({ instancePath: at }) => [at, faults.find(({ instancePath }) => instancePath === at)]),
-  )
-  return [...first].map(([pointer, fault]) => {
+  // An integer beyond 2^53 is a bigint here. OpenAPI 3.0 had booleans as exclusive bounds.
+  const isServed = ({ keyword, data, instancePath }: ErrorObject) =>
+    keyword === 'uniqueItems' ||
+    typeof data === 'bigint' ||
+    (typeof data === 'boolean' && /\/exclusiveM..imum$/.test(instancePath))
+  const faults = (META.errors ?? []).filter((each) => !isServed(each))
+  const first = new Map(faults.toReversed().map((fault) => [fault.instancePath, fault]))
+  return [...first].map(([pointer, { message, params }]) => {
     const path = pointer.split('/').slice(1).map(nameOf)
-    const values: unknown = fault?.params['allowedValues']
-    return { path, text: `${path.join('/')} ${fault?.message}${Array.isArray(values) ? `: ${values.join(', ')}` : ''}` }
+    const values: unknown = params['allowedValues']
+    return { path, text: `${path.join('/')} ${message}${Array.isArray(values) ? `: ${values.join(', ')}` : ''}` }
   })
 }

@@ -2,25 +2,24 @@
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Schema } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
-import { Findings } from './findings.ts'
-import { compileKeyword, CONDITIONS, numberRule, SAME_VALUE } from './keywords.ts'
+import type { Findings } from './findings.ts'
 import { LEADS_NOWHERE, resolveReference } from './references.ts'
-import { keywordFault, keywordNote, metaFaults } from './refusals.ts'
-import {
-  allMembers,
-  allParts,
-  bytesRule,
-  declaredTypes,
-  isFile,
-  type Part,
-  partWith,
-  type Use,
-  valuesAt,
-} from './shapes.ts'
+import { keywordFinding, metaFaults } from './refusals.ts'
+import { allParts, bytesRule, declaredTypes, isFile, type Part } from './shapes.ts'
 import { isObject } from '../assertions.ts'
 import { type Check, Validators } from '../validation.ts'
 import { reasonOf } from '../../errors.ts'
-import { exactJson } from '../../http/json.ts'
+
+/** Keywords with schemas by name, and with one schema or a list of them. */
+const BY_NAME = /^(properties|patternProperties|dependentSchemas)$/
+const WITH_SCHEMAS =
+  /^(allOf|anyOf|oneOf|not|if|then|else|(prefixI|i|unevaluatedI)tems|contains|propertyNames|(additional|unevaluated)Properties)$/
+/** Other keywords that validate or change a value. */
+const KEPT =
+  /^(enum|const|default|format|pattern|multipleOf|(m|exclusiveM)(ax|in)imum|(min|max)(Length|Items|Contains|Properties)|uniqueItems|required|dependentRequired|readOnly|writeOnly)$/
+/** Keywords of JSON Schema 2020-12 and OpenAPI that do not. */
+const WITHOUT_EFFECT =
+  /^(title|description|examples?|deprecated|\$(comment|defs|schema)|content(Encoding|MediaType|Schema)|nullable|discriminator|xml|externalDocs|x-.*)$/
 
 /** The document to compile, and what collects its schemas, faults and notes. */
 export interface Context {
@@ -34,15 +33,12 @@ export interface Context {
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
   readonly all: Record<string, Schema> = {}
-  /** Defaults that must fit a schema. */
-  readonly #defaults: { part: Part; schema: Schema; leaveOut: () => void }[] = []
-  #validators: Validators | undefined
-  /** The schemas of files in forms. */
-  readonly #files = new Set<object>()
-  readonly #ids = new Map<string, Map<unknown, string>>()
-  #count = 0
   /** Members of the document that the types must not have, or with another value: what is not served as it is written. */
   readonly idle: [node: object, key: string, value?: unknown][] = []
+  readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
+  /** Schemas with a default, as they were written and compiled. */
+  readonly #defaults: [written: Part, compiled: Record<string, unknown>][] = []
+  #validators: Validators | undefined
   readonly #findings: Findings
   readonly #formats: NonNullable<Extensions['formats']>
 
@@ -52,37 +48,19 @@ export class Schemas {
     this.#formats = formats
   }
 
-  /** Adds a schema, and the schemas that it refers to. @param isCondition whether it is below `not` or `if` @returns its id */
-  add(schema: unknown, use: Use, isCondition = false): string {
+  /** Adds a schema, and the schemas that it refers to. @param place a form may have files @returns its id */
+  add(schema: unknown, place: 'json' | 'form' = 'json'): string {
     const target = Object.keys(schema ?? {}).join() === '$ref' ? resolveReference(schema) : undefined
-    if (isSchema(target)) return this.add(target, use, isCondition)
-    const place = isCondition ? `${use} below not or if` : use
-    const ids = this.#ids.get(place) ?? new Map<unknown, string>()
+    if (isSchema(target)) return this.add(target, place)
+    const ids = this.#ids[place]
     const known = ids.get(schema)
     if (known !== undefined) return known
-    const id = `${use}-${this.#count++}`
-    this.#ids.set(place, ids.set(schema, id))
+    const id = `${place}-${ids.size}`
+    ids.set(schema, id)
     this.all[id] = true // reserves the id before members get theirs
     if (isObject(schema)) for (const { path, text } of metaFaults(schema)) this.#findings.refuse(schema, text, ...path)
-    this.all[id] = this.#convert(schema, use, isCondition ? null : undefined)
+    this.all[id] = this.#compile(schema, place)
     return id
-  }
-
-  /** The id of a schema that has been added for requests or responses. */
-  find(schema: unknown): string | undefined {
-    return this.#ids.get('request')?.get(schema) ?? this.#ids.get('response')?.get(schema)
-  }
-
-  /**
-   * Adds the schema of a parameter or a member that may be absent.
-   * @param leaveOut is called if the default does not fit its schema
-   * @returns the JSON of its default, if it has one
-   */
-  addDefault(schema: unknown, converted: Schema, leaveOut: () => void): string | undefined {
-    const part = partWith(schema, 'default')
-    if (part === undefined) return undefined
-    this.#defaults.push({ part, schema: converted, leaveOut })
-    return exactJson(part['default'])
   }
 
   /** The check of a value. The schemas must be complete. What is wrong with the schema itself has been reported. */
@@ -97,107 +75,70 @@ export class Schemas {
     }
   }
 
-  /** Reports each default that does not fit its schema. The schemas must be complete. */
+  /** Removes each default that does not fit its schema. The schemas must be complete. */
   checkDefaults(): void {
-    for (const { part, schema, leaveOut } of this.#defaults) {
-      if (this.check('default', schema)(part['default']).fault === undefined) continue
-      this.#findings.note(part, 'this default does not fit its schema: it is not filled in', 'default')
-      this.idle.push([part, 'default'])
-      leaveOut()
+    for (const [written, compiled] of this.#defaults) {
+      if (this.check('default', compiled)(compiled['default']).fault === undefined) continue
+      this.#findings.note(written, 'this default does not fit its schema: it is not filled in', 'default')
+      this.idle.push([written, 'default'])
+      delete compiled['default']
     }
-    const texts = new Set(this.idle.map(([node]) => node))
-    for (const each of this.#files)
-      this.idle.push([each, 'type', 'string'], [each, 'format', texts.has(each) ? 'file or text' : 'binary'])
   }
 
-  /** @param parts all schemas that are about the same value; null where members count that only the other side sends */
-  #convert(schema: unknown, use: Use, parts: readonly Part[] | null = allParts(schema)): Schema {
+  /** Reports what is wrong with a schema. @returns its keywords that validate or change a value */
+  #compile(schema: unknown, place: 'json' | 'form'): Schema {
     if (!isObject(schema)) return schema !== false
-    if (use === 'form' && isFile(schema)) {
-      for (const each of allParts(schema)) this.#files.add(each)
+    if (place === 'form' && isFile(schema)) {
       const rule = bytesRule(schema)
       if (rule === undefined)
         this.#findings.refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
-      return { file: rule ?? {} }
+      for (const each of allParts(schema)) this.idle.push([each, 'type', 'string'], [each, 'format', 'binary'])
+      return { type: 'file', ...rule }
     }
-    const converted: Record<string, unknown> = {}
-    for (const key of Object.keys(schema)) {
-      const fault = keywordFault(key, schema, use)
-      if (fault !== undefined) {
-        this.#findings.refuse(schema, fault, key)
-        continue
-      }
-      const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(schema[key]))
-      const note = isOfProduct ? undefined : keywordNote(key, schema, use)
-      if (note !== undefined) this.#findings.note(schema, note, key)
-      if (isIdle(key, schema, use)) this.idle.push([schema, key])
-      const convert = (one: unknown) => {
-        const idle = use === 'request' && CHOICES.test(key) ? partWith(one, 'default') : undefined
-        if (idle)
-          this.#findings.note(idle, `a default below ${key} is not filled in: write it beside ${key}`, 'default')
-        if (parts === null || CONDITIONS.test(key)) return this.#convert(one, use, null)
-        return this.#convert(one, use, SAME_VALUE.test(key) ? [...parts, ...allParts(one)] : undefined)
-      }
+    const compiled: Record<string, unknown> = {}
+    const compile = (one: unknown) => this.#compile(one, place)
+    for (const [key, value] of Object.entries(schema)) {
+      const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(value))
+      const { how, text = '' } = (isOfProduct ? undefined : keywordFinding(key, schema, place)) ?? {}
+      if (how !== undefined) this.#findings[how](schema, text, key)
+      if (how === 'refuse') continue
+      const isOfBytes = place === 'json' && key === 'format' && value === 'binary'
+      if (isOfBytes || (key === 'nullable' && schema['type'] === undefined)) this.idle.push([schema, key])
+
       if (key === '$ref') {
         const target = resolveReference<unknown>(schema)
         if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)
-        converted[key] = this.add(target, use, parts === null)
-      } else if (key === 'properties') Object.assign(converted, this.#membersOf(schema, use, convert))
-      else if (key === 'required') {
-        const isKept = (name: unknown) => parts === null || !isHidden(allMembers(parts).get(String(name)), use)
-        converted[key] = valuesAt(schema, key).filter(isKept)
-      } else converted[key] = compileKeyword(key, schema, convert)
+        compiled[key] = this.add(target, place)
+      } else if (BY_NAME.test(key)) {
+        compiled[key] = Object.fromEntries(Object.entries(value ?? {}).map(([name, one]) => [name, compile(one)]))
+      } else if (WITH_SCHEMAS.test(key)) compiled[key] = Array.isArray(value) ? value.map(compile) : compile(value)
+      else if (key === 'type') compiled[key] = schema['nullable'] === true ? declaredTypes(schema) : value
+      // In OpenAPI 3.0, `exclusiveMinimum: true` made `minimum` exclusive.
+      else if (/^m..imum$/.test(key) && schema[exclusive(key)] === true) compiled[exclusive(key)] = value
+      else if (key.startsWith('exclusive') && typeof value === 'boolean') continue
+      else if (KEPT.test(key)) compiled[key] = value
+      else if (key === 'description' && ('pattern' in schema || 'not' in schema)) compiled[key] = value
+      else if (!WITHOUT_EFFECT.test(key))
+        this.#findings.note(schema, `${key} is no keyword of JSON Schema 2020-12: it validates nothing`, key)
     }
-    if (schema[MARKS[use]] === true) converted['hidden'] = true
-    return { ...converted, ...numberRule(schema) }
-  }
-
-  /** The schemas of members, and the defaults of those that may be absent from a request. */
-  #membersOf(schema: Part, use: Use, convert: (schema: unknown) => Schema) {
-    const defaults: Record<string, string> = {}
-    const properties = [...allMembers([schema])].map(([name, each]): [string, Schema] => {
-      const member = convert(each)
-      const isAbsent = use === 'response' || isHidden(each, use) || valuesAt(schema, 'required').includes(name)
-      const text = isAbsent ? undefined : this.addDefault(each, member, () => Reflect.deleteProperty(defaults, name))
-      if (text !== undefined) defaults[name] = text
-      return [name, member]
-    })
-    return { properties: Object.fromEntries(properties), ...(Object.keys(defaults).length > 0 && { defaults }) }
+    if ('default' in compiled) this.#defaults.push([schema, compiled])
+    return compiled
   }
 }
 
 const isSchema = (node: unknown) => isObject(node) || typeof node === 'boolean'
-
-const CHOICES = /^(anyOf|oneOf|then|else|not|if)$/
-
-/** Whether a keyword would make a type of what it does not say: null without a type, a file of a text. */
-function isIdle(key: string, schema: Part, use: Use): boolean {
-  if (key === 'nullable') return declaredTypes(schema).length === 0
-  return use !== 'form' && key === 'format' && schema[key] === 'binary'
-}
-
-/** OpenAPI 3.1.0, section 4.8.24.1: `readOnly` members are for responses only, `writeOnly` ones for requests only. */
-const MARKS = { request: 'readOnly', form: 'readOnly', response: 'writeOnly' } as const
-
-function isHidden(schema: unknown, use: Use): boolean {
-  return partWith(schema, MARKS[use])?.[MARKS[use]] === true
-}
+const exclusive = (key: string) => key.replace('m', 'exclusiveM')
 
 /** Adds the schemas of `components/schemas` in which there is an int64, for items.ts. @returns their ids, by name */
 export function readItems({ components }: Oas3_1Definition, schemas: Schemas): Readonly<Record<string, string>> {
-  const all = Object.entries(components?.schemas ?? {})
-  const tried = new Schemas(new Findings())
-  const found = all.filter(([, schema]) => hasInt64(tried.all, tried.add(schema, 'response')))
-  return Object.fromEntries(
-    found.map(([name, schema]) => [name, schemas.find(schema) ?? schemas.add(schema, 'response')]),
-  )
+  const found = Object.entries(components?.schemas ?? {}).filter(([, schema]) => hasInt64(schema))
+  return Object.fromEntries(found.map(([name, schema]) => [name, schemas.add(schema)]))
 }
 
 /** Whether there is an int64 in a schema, or in those that it refers to. */
-function hasInt64(all: Readonly<Record<string, Schema>>, id: string, seen = new Set<string>()): boolean {
-  if (seen.has(id)) return false
-  seen.add(id)
-  const text = JSON.stringify(all[id])
-  const others = Array.from(text.matchAll(/"\$ref":"(.*?)"/g), ([, other = '']) => other)
-  return /"types":\[[^\]]*"int64"/.test(text) || others.some((each) => hasInt64(all, each, seen))
+function hasInt64(node: unknown, seen = new Set<unknown>()): boolean {
+  if (typeof node !== 'object' || node === null || seen.has(node)) return false
+  seen.add(node)
+  const parts = [resolveReference<unknown>(node), ...Object.values<unknown>({ ...node })]
+  return ('format' in node && node.format === 'int64') || parts.some((each) => hasInt64(each, seen))
 }

@@ -1,38 +1,19 @@
 // Finds out which values a schema allows: by its own keywords, its reference and its composition (`allOf`, `anyOf`, ...).
-import type { BytesRule, Reading } from '../compiled.ts'
-import { deref, member, resolveReference } from './references.ts'
-import { isObject } from '../assertions.ts'
+import type { Keywords, Reading } from '../compiled.ts'
+import { member, resolveReference } from './references.ts'
+import { allParts as partsOf } from '../parts.ts'
 
 type Resolve = (node: unknown) => unknown
 
 /** A schema that is an object, not a boolean. */
 export type Part = Readonly<Record<string, unknown>>
 
-/** What a schema validates. */
-export type Use = 'request' | 'form' | 'response'
-
-export const NUMBER_FORMAT = /^(int32|int64|float|double)$/
-export const isNumeric = (type: string) => /^(int64|integer|number)$/.test(type)
-
 /** The values of a keyword that has several, in a list or by name. */
-export function valuesAt(part: Part, key: string): unknown[] {
-  return Object.values(deref(part[key]) ?? {})
-}
+const valuesAt = (part: Part, key: string): unknown[] => Object.values(part[key] ?? {})
 
-/** The values of a keyword by name. */
-export function entriesAt(part: Part, key: string): [name: string, value: unknown][] {
-  return Object.entries(deref(part[key]) ?? {})
-}
-
-/**
- * All schemas that a value of this schema must fit: itself, the target of its reference, and its `allOf`.
- * @param resolve finds the target of a reference
- */
-export function allParts(schema: unknown, resolve: Resolve = resolveReference, seen = new Set<unknown>()): Part[] {
-  if (!isObject(schema) || seen.has(schema)) return []
-  seen.add(schema)
-  const others = [resolve(schema), ...valuesAt(schema, 'allOf')]
-  return [schema, ...others.flatMap((each) => allParts(each, resolve, seen))]
+/** All schemas that a value of this schema must fit. @param resolve finds the target of a reference */
+export function allParts(schema: unknown, resolve: Resolve = resolveReference): Part[] {
+  return partsOf<Part>(schema, resolve)
 }
 
 /** The first part that has a keyword. */
@@ -42,14 +23,15 @@ export function partWith(schema: unknown, key: string, resolve?: Resolve): Part 
 
 /** The schemas of the members in all parts, by name. */
 export function allMembers(parts: readonly Part[]): Map<string, unknown> {
-  return new Map(parts.flatMap((part) => entriesAt(part, 'properties')))
+  return new Map(parts.flatMap((part) => Object.entries(part['properties'] ?? {})))
 }
 
 /** The schemas of the members of a form by name: of the schema itself, and of its alternatives. */
 export function allFields(schema: unknown): Map<string, Set<unknown>> {
   const fields = new Map<string, Set<unknown>>()
   for (const part of [schema, ...alternatives(schema)].flatMap((each) => allParts(each)))
-    for (const [name, one] of entriesAt(part, 'properties')) fields.set(name, (fields.get(name) ?? new Set()).add(one))
+    for (const [name, one] of Object.entries(part['properties'] ?? {}))
+      fields.set(name, (fields.get(name) ?? new Set()).add(one))
   return fields
 }
 
@@ -58,38 +40,34 @@ function allChoices(part: Part): unknown[][] {
   return ['anyOf', 'oneOf'].filter((key) => part[key] !== undefined).map((key) => valuesAt(part, key))
 }
 
-/** The types in a schema's own `type`, with int64 as a separate type, and null if it is `nullable` as in OpenAPI 3.0. */
-export function declaredTypes({ type, format, nullable }: Part): string[] {
-  const declared: unknown[] = [type ?? []].flat()
-  const integer = declared.includes('integer') ? 'integer' : 'number' // a number with this format is an integer
-  const types = declared.map((each) => (each === integer && format === 'int64' ? format : String(each)))
+/** The types in a schema's own `type`, with null if it is `nullable` as in OpenAPI 3.0. */
+export function declaredTypes({ type, nullable }: Part): string[] {
+  const types = [type ?? []].flat().map(String)
   return nullable === true && types.length > 0 ? [...new Set([...types, 'null'])] : types
 }
 
-/** The types that a schema allows with all its parts, or `any`. */
+/** The types that a schema allows with all its parts, or `any`. An integer is a number. */
 export function allowedTypes(schema: unknown): string[] {
+  const declared = (part: Part) => declaredTypes(part).map((type) => (type === 'integer' ? 'number' : type))
   const listed = (part: Part) =>
     [part['enum'] ?? part['const'] ?? []].flat().map((each: unknown) => (each === null ? 'null' : typeof each))
   const rules = allParts(schema)
     .flatMap((part) => [
-      [declaredTypes(part), listed(part)].find(({ length }) => length > 0) ?? ['any'],
+      [declared(part), listed(part)].find(({ length }) => length > 0) ?? ['any'],
       ...allChoices(part).map((choice) => choice.flatMap(allowedTypes)),
     ])
     .filter((rule) => !rule.includes('any'))
   return [...new Set(rules[0] ?? ['any'])].filter((type) => rules.every((rule) => rule.includes(type)))
 }
 
-/** The types that a text may be parsed as. No text is null, and `number` includes `integer`. */
-export function textTypes(schema: unknown): string[] {
-  const types = allowedTypes(schema).filter((type) => type !== 'null')
-  return types.filter((type) => !types.includes('number') || type !== 'integer')
-}
+/** The types that a text may be parsed as. No text is null. */
+export const textTypes = (schema: unknown): string[] => allowedTypes(schema).filter((type) => type !== 'null')
 
 const ANNOTATIONS = /^(title|description|examples?|externalDocs|deprecated|\$ref|contentMediaType|format|x-.*)$/
 const BYTES = { type: 'string', contentEncoding: 'binary' }
 
 /** What a schema says of bytes: nothing but their length. Undefined if it says more. */
-export function bytesRule(schema: unknown): BytesRule | undefined {
+export function bytesRule(schema: unknown): Pick<Keywords, 'minLength' | 'maxLength'> | undefined {
   const rule: Record<string, number> = {}
   for (const [key, value] of allParts(schema).flatMap((part) => Object.entries(part))) {
     if (/^(min|max)Length$/.test(key)) rule[key] = Number(value)
@@ -129,14 +107,16 @@ export function readingOf(
   const items = each.flatMap((one) => (partWith(one, 'items') ?? {})['items'] ?? [])
   const own = each.flatMap(typesOf).filter((type) => type !== 'array' && (type === 'file' || allowed.includes(type)))
   const types = [...own, ...(isList && items.length === 0 ? ['any'] : items.flatMap(alternatives).flatMap(typesOf))]
-  const known = TYPES[place].filter((type) => types.includes(type))
   const list = !isList ? null : own.length > 0 ? 'either' : explode ? 'repeated' : 'commas'
-  const isRead = types.every((type) => known.includes(type)) && (explode || list !== 'either')
-  return { types: known, list, isRead }
+  const isRead = types.every((type) => TYPES[place].test(type)) && (explode || list !== 'either')
+  return { types: [...new Set(types)], list, isRead }
 }
 
 export const UNREADABLE = 'needs a "type" that a text can have: integer, number, boolean, string, or a list of these'
 
-const SCALARS = ['int64', 'integer', 'number', 'boolean', 'string', 'any']
-/** The types that a text may be read as, by where it is sent, in the order in which they are tried. */
-const TYPES = { parameter: SCALARS, pairs: ['object', ...SCALARS], parts: ['file', 'object', ...SCALARS] }
+/** The types that a text may be read as, by where it is sent. */
+const TYPES = {
+  parameter: /^(number|boolean|string|any)$/,
+  pairs: /^(number|boolean|string|any|object)$/,
+  parts: /^(number|boolean|string|any|object|file)$/,
+}

@@ -74,13 +74,13 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
         '200': { description: Done }
         '400': { description: Bad, content: { application/problem+json: { schema: { type: object, required: [type, title, status], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } } } } }
         '500': { description: Broken }
-        '404': { description: None, content: { application/json: { schema: { type: object, properties: { reason: { type: string } } } } } }
+        '403': { description: None, content: { application/json: { schema: { type: object, properties: { reason: { type: string } } } } } }
         '501': { description: Not, content: { text/plain: { schema: { type: string } } } }
-        '429': { description: Often, content: { application/json: { schema: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } } } } }
+        '417': { description: Often, content: { application/json: { schema: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } } } } }
         default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer }, message: { type: string } } } } } }`,
       run: async ({ query }) => {
-        if (asked(query) === 'e') throw new HttpError(429, 'Slowly')
-        if (asked(query) === 'd') throw new HttpError(404, 'No')
+        if (asked(query) === 'e') throw new HttpError(417, 'Slowly')
+        if (asked(query) === 'd') throw new HttpError(403, 'No')
         if (asked(query) === 'c') throw new HttpError(501, 'Never')
         if (asked(query) === 'b') throw new HttpError(503, 'Away')
         return { status: 418 }
@@ -94,8 +94,8 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
         ['/x?b=1', 503, '{"code":503,"message":"Away"}'],
         ['/x', 500, ''],
         ['/x?c=1', 501, 'Never'],
-        ['/x?d=1', 404, '{"reason":"No"}'],
-        ['/x?e=1', 429, '{"error":429,"message":"Slowly"}'],
+        ['/x?d=1', 403, '{"reason":"No"}'],
+        ['/x?e=1', 417, '{"error":417,"message":"Slowly"}'],
       ],
     },
   'errors of the service itself in another form, which `errorBody` of the product writes': {
@@ -238,6 +238,13 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
       [basic('alice:open'), 401],
       ['/x', 401],
     ],
+  },
+  'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': {
+    yaml: `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
+      type: apiKey
+      in: header
+      name: X Key # here`,
+    says: 'write names of HTTP',
   },
   'a scheme that needs a guard, and has none': {
     yaml: `${secured('[{ basic: [] }]').replace(bearer, 'components:\n  securitySchemes:')}
