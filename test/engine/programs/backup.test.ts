@@ -288,9 +288,9 @@ t.test('a copy never overwrites a file, and an error names the wrong word', asyn
   t.match(await backup('save', file), { code: 1, stderr: /already exists\n$/ })
   t.match(await backup('restore', `${folder}/none`), { code: 1, stderr: `there is no file ${folder}/none\n` })
   for (const [words, message] of [
-    [[], /^a word is missing: save or restore or check/],
+    [[], /^the first word must be save or restore or check/],
     [['restore'], /^<file> is missing/],
-    [['save', 'a', '--replace'], /^--replace is unknown/],
+    [['save', 'a', '--replace'], /^Unknown option '--replace'/],
     [['check', 'a'], /^unexpected word "a"/],
   ] as const) {
     t.match(await backup(...words), { code: 1, stdout: '', stderr: message }, words.join(' '))
