@@ -1,18 +1,67 @@
-// The power fails before each sync of a restore over a store. test/engine/store/sqlite/backup.test.ts kills it at each call.
+// A restore over a store is interrupted or fails at each call of the system, and the power fails before each sync.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { program, run } from '../support/process.ts'
-import { prepareReplacement, storeIn } from '../support/replacement.ts'
+import { eventually } from '../support/project.ts'
+import { prepareReplacement, type Replacement, storeIn } from '../support/replacement.ts'
 import { need } from './programs.ts'
 import { Disk, type Keeps, readTrace, watched } from './strace.ts'
 
 need('strace')
 t.setTimeout(600_000)
 
-/** In the gate: some of the choices of what a power cut keeps. */
+/** In the gate: some of the calls, and of the choices of what a power cut keeps. */
 const isShort = process.env['SHORT'] !== undefined
+
+const CALLS = ['openat', 'pwrite64', 'fsync,fdatasync', 'ftruncate', 'unlink']
+
+/** Runs a restore on a copy of the store that was left. @param strace the words before those of the command */
+function restore({ folder, left, backup }: Replacement, name: string, strace: (data: string) => string[]) {
+  const data = `${folder}/${name}`
+  cpSync(left, data, { recursive: true })
+  const node = program('backup', 'restore', backup, '--replace')
+  const ended = run([...strace(data), ...node], { DATABASE_URL: `sqlite:${data}/plants.db`, NODE_V8_COVERAGE: '' })
+  return ended.then((ended) => ({ ...ended, data }))
+}
+
+for (const [fault, inject] of [
+  ['kill', 'signal=SIGKILL'],
+  ['error', 'error=EIO'],
+] as const) {
+  t.test(`a restore survives the ${fault} at each call of the system`, async (t) => {
+    const replacement = await prepareReplacement(t)
+    const seen = { old: 0, new: 0 }
+    /** @returns whether there was such a call */
+    const interrupt = async (call: string, when: number): Promise<boolean> => {
+      const trace = `${replacement.folder}/trace`
+      const { data, code, stderr } = await restore(replacement, 'data', (data) => {
+        const names = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal']
+        const files = [data, ...names.map((end) => `${data}/plants.db${end}`)].flatMap((path) => ['-P', path])
+        const quiet = ['-D', '-f', '--quiet=attach,personality', '-o', trace]
+        return ['strace', ...quiet, ...files, '-e', `trace=${call}`, '-e', `inject=${call}:${inject}:when=${when}`]
+      })
+      await eventually(() => /\+\+\+ [^\n]+\n$/.test(readFileSync(trace, 'latin1')))
+      const calls = readFileSync(trace, 'latin1')
+      const isHit = fault === 'kill' ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
+      const where = `${call} ${when}, ${calls.split('\n').at(-3)}, ${stderr}`
+      const found = await storeIn(`${data}/plants.db`).catch((error: unknown) => t.fail(`${where}: ${String(error)}`))
+      if (found === 'old' || found === 'new') seen[found] += 1
+      if ((code === 0 || !isHit) && found !== 'new') t.fail(`${where}: it says that it is done`)
+      rmSync(data, { recursive: true })
+      rmSync(trace)
+      return isHit
+    }
+    for (const call of CALLS) {
+      let when = 1
+      while (await interrupt(call, when)) when += isShort ? 3 : 1
+      t.ok(when > 1, call)
+    }
+    t.comment(seen)
+    t.ok(seen.old > 5 && seen.new > 2)
+  })
+}
 
 t.test('a restore survives a power cut at each sync, and once it has ended the new store is on disk', async (t) => {
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
@@ -21,10 +70,7 @@ t.test('a restore survives a power cut at each sync, and once it has ended the n
   t.teardown(() => rmSync(memory, { recursive: true, force: true }))
   const replacement = await prepareReplacement(t)
   const trace = `${replacement.folder}/trace`
-  const data = `${replacement.folder}/data`
-  cpSync(replacement.left, data, { recursive: true })
-  const command = watched(trace, program('backup', 'restore', replacement.backup, '--replace'))
-  const { code } = await run(command, { DATABASE_URL: `sqlite:${data}/plants.db`, NODE_V8_COVERAGE: '' })
+  const { data, code } = await restore(replacement, 'data', () => watched(trace, [], ['-f']))
   t.equal(code, 0)
   const ends = ['', '-wal']
   const begin = ends.map(

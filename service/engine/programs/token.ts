@@ -30,7 +30,7 @@ export function token(product: Product): Promise<void> {
       await withStore(product, (store) => store.addToken(stored))
       const end = stored.expires === undefined ? 'never expires' : `expires on ${stored.expires.toISOString()}`
       console.error(`The token for ${caller} ${end}. It can't be shown again.`)
-      return token.toString()
+      return token
     }
     const [id = ''] = readWords(words, what === 'list' ? [] : ['<token id>'], {}).args
     if (what === 'list') return (await withStore(product, (store) => store.listTokens())).map(toLine).join('\n')

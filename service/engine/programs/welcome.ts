@@ -35,8 +35,7 @@ ${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Doc
   if (isProduction || file === undefined || command === undefined || !(await store.isEmpty())) return
   const { token, stored } = createToken(tokenPrefix, 'demo')
   await store.addToken(stored)
-  print(`\nA token for the caller "demo". Try:\n\n  ${command[0]}`, token, `${command[1]}\n\n`)
-  token.fill(0) // so that no core dump holds it
+  print(`\nA token for the caller "demo". Try:\n\n  ${command[0]}${token}${command[1]}\n\n`)
 }
 
 /** How many items there are in each collection. Only the first ones are counted: to count all of them may take long. */
@@ -67,6 +66,6 @@ function withoutUser(url: string): string {
   return host + pathname
 }
 
-function print(...parts: (string | Buffer)[]): void {
-  for (const part of parts) writeSync(2, typeof part === 'string' ? Buffer.from(part) : part)
+function print(text: string): void {
+  writeSync(2, text)
 }
