@@ -33,9 +33,9 @@ export interface Parts {
   readonly store: Store
   readonly log: FastifyBaseLogger
   /** A plugin that sees each request, such as a tracer. */
-  readonly plugin?: FastifyPluginCallback
+  readonly plugin?: FastifyPluginCallback | undefined
   /** A contract that is still being written, in the place of the product's. Its operations may lack a method: 501. */
-  readonly draft?: Contract
+  readonly draft?: Contract | undefined
 }
 
 /**

@@ -26,8 +26,9 @@ export async function printWelcome(
   const file = 'file' in DATABASE_URL ? DATABASE_URL.file : undefined
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
   const isUsual = file === undefined || `sqlite:${file}` === defaultDatabase(name)
+  const place = 'url' in DATABASE_URL ? `PostgreSQL, ${new URL(DATABASE_URL.url).host}` : resolve(DATABASE_URL.file)
   print(`
-  Data    ${'url' in DATABASE_URL ? `PostgreSQL, ${withoutUser(DATABASE_URL.url)}` : resolve(DATABASE_URL.file)} (${await countItems(store)})
+  Data    ${place} (${await countItems(store)})
 ${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
   Token   ${isUsual ? '' : `DATABASE_URL='sqlite:${file}' `}npm run token -- issue <name>
 `)
@@ -59,11 +60,6 @@ function findCommand({ operations, product }: Contract, address: string): [befor
     return [`curl -H '${header} `, `' ${address}${path}`]
   }
   return undefined
-}
-
-function withoutUser(url: string): string {
-  const { host, pathname } = new URL(url)
-  return host + pathname
 }
 
 function print(text: string): void {

@@ -5,7 +5,7 @@ import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
 import { LEADS_NOWHERE, resolveReference } from './references.ts'
 import { keywordFinding, metaFaults } from './refusals.ts'
-import { bytesRule, declaredTypes, isFile, type Part } from './shapes.ts'
+import { allParts, bytesRule, declaredTypes, isFile, type Part } from './shapes.ts'
 import { isObject } from '../assertions.ts'
 import { type Check, Validators } from '../validation.ts'
 import { reasonOf } from '../../errors.ts'
@@ -33,8 +33,8 @@ export interface Context {
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
   readonly all: Record<string, Schema> = {}
-  /** Keywords that validate nothing: the types must not have them. */
-  readonly idle: [node: object, key: string][] = []
+  /** Members of the document that the types must not have, or with another value: what is not served as it is written. */
+  readonly idle: [node: object, key: string, value?: unknown][] = []
   readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
   /** Schemas with a default, as they were written and compiled. */
   readonly #defaults: [written: Part, compiled: Record<string, unknown>][] = []
@@ -92,6 +92,7 @@ export class Schemas {
       const rule = bytesRule(schema)
       if (rule === undefined)
         this.#findings.refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
+      for (const each of allParts(schema)) this.idle.push([each, 'type', 'string'], [each, 'format', 'binary'])
       return { type: 'file', ...rule }
     }
     const compiled: Record<string, unknown> = {}
