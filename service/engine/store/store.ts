@@ -98,7 +98,7 @@ export interface Step {
 export interface Rows {
   readonly text: string
   readonly count: number
-  readonly last?: Key
+  readonly last?: Key | undefined
   readonly hasMore: boolean
 }
 

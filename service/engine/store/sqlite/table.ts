@@ -116,7 +116,6 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
       }
       size = Math.ceil(Math.max(1, Math.min(size * GROWTH, ((length - read) * texts.length) / read)))
     }
-    const rows = { text: texts.join(','), count: texts.length, hasMore }
-    return last === undefined || texts.length === 0 ? rows : { ...rows, last }
+    return { text: texts.join(','), count: texts.length, last, hasMore }
   }
 }
