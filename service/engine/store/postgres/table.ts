@@ -1,6 +1,5 @@
 import { STEP_LENGTH } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
-import type { Row } from '../tokens.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Key, type KeyType, type Rows, type Step, type Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Pool } from './pool.ts'
@@ -159,18 +158,16 @@ export class PostgresTable implements Table {
 
   /** Reads each step once, whoever asks for it. */
   async #read(batch: readonly BatchedStep[]): Promise<void> {
-    const valuesOf = (step: BatchedStep['item']) => STEP.map((name) => step[name] ?? null)
     // NUL separates the values, because PostgreSQL has no text that contains it.
-    const steps = [...Map.groupBy(batch, ({ item }) => valuesOf(item).join('\0')).values()]
-    const asked = steps.map(([step]) => (step ? valuesOf(step.item) : []))
-    const time = timeLeft(batch)
-    const columns = STEP.map((_, column) => asked.map((each) => each[column]))
-    const { rows } = await (asked.length === 1
-      ? this.#pool.read(this.#sql.step, asked[0], `${this.#name}_step`, time) // it costs the server a fifth less
-      : this.#pool.read(this.#sql.steps, columns, `${this.#name}_steps`, time))
-    for (const { n = 1, ...row } of rows) {
-      const read = this.#toRows(row)
-      for (const { resolve } of steps[Number(n) - 1] ?? []) resolve(read)
+    const idOfStep = ({ item }: BatchedStep) => STEP.map((name) => item[name] ?? '').join('\0')
+    const steps = [...Map.groupBy(batch, idOfStep).values()]
+    const columns = STEP.map((name) => steps.map(([step]) => step?.item[name] ?? null))
+    const { rows } = await this.#pool.read(this.#sql.steps, columns, `${this.#name}_steps`, timeLeft(batch))
+    for (const { n, text, count, last, more } of rows) {
+      const read = { text: String(text), count: Number(count), hasMore: more === true }
+      const isEmpty = read.count === 0
+      for (const { resolve } of steps[Number(n) - 1] ?? [])
+        resolve(isEmpty ? read : { ...read, last: this.#toKey(last) })
     }
   }
 
@@ -183,11 +180,6 @@ export class PostgresTable implements Table {
 
   #toKey(value: unknown): Key {
     return this.key === 'text' ? String(value) : BigInt(String(value))
-  }
-
-  #toRows({ text, count, last, more }: Row): Rows {
-    const rows = { text: typeof text === 'string' ? text : '', count: Number(count), hasMore: more === true }
-    return rows.count === 0 ? rows : { ...rows, last: this.#toKey(last) }
   }
 }
 
