@@ -9,7 +9,7 @@ import { serveDocs } from './contract/docs.ts'
 import { commonErrorWriter } from './contract/error-forms.ts'
 import { itemReader } from './contract/items.ts'
 import { addRefusals, addRoutes, type OperationHooks } from './contract/routes.ts'
-import { requireCaller, servedAlternatives } from './contract/security.ts'
+import { requireCaller } from './contract/security.ts'
 import type { Product } from './define-product.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
@@ -33,9 +33,9 @@ export interface Parts {
   readonly store: Store
   readonly log: FastifyBaseLogger
   /** A plugin that sees each request, such as a tracer. */
-  readonly plugin?: FastifyPluginCallback
+  readonly plugin?: FastifyPluginCallback | undefined
   /** A contract that is still being written, in the place of the product's. Its operations may lack a method: 501. */
-  readonly draft?: Contract
+  readonly draft?: Contract | undefined
 }
 
 /**
@@ -59,8 +59,7 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
   const checkAccessToken = accessTokenChecker(product.tokenPrefix, store)
   // Loaded only where it is needed: the service starts faster.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const guards = { ...product, timeout: config.REQUEST_TIMEOUT }
-  const makeGuard = await buildGuards(app, product.name, guards, checkAccessToken, checkJwt)
+  const makeGuard = await buildGuards(app, product.name, product, checkAccessToken, checkJwt)
 
   // The hooks run in this order. The first one that refuses a request answers it.
   // For every request, also one of an unknown path:
@@ -72,7 +71,7 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
   // Then for the requests of an operation:
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
-      requireCaller(servedAlternatives(security, product), makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
+      requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
       checkQuery, // 400
       ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
     ],

@@ -12,6 +12,20 @@ interface Type<Value> {
   readonly read: (text: string) => Value | undefined
 }
 
+const BASE = text(
+  'an http or https URL without query, or a relative one',
+  /^(https?:\/\/[\w.~:%[\]-]+(?=\/|$))?[\w.~/%-]*$/,
+)
+const COLLECTOR = text('`none`, or an http or https URL', /^(none|https?:\/\/\S+)$/)
+const ISSUER = text('at most 255 visible ASCII characters without `#`', /^[!-"$-~]{0,255}$/)
+const AUDIENCE = text('visible ASCII characters', /^[!-~]*$/)
+const KEYS = text(
+  'an https URL without user, or http to a loopback address',
+  /^$|^https:\/\/[^\s@]+$|^http:\/\/(localhost|127(\.\d+){1,3}|\[::1\])(:\d+)?(\/\S*)?$/,
+)
+const ORIGINS = list('origins such as `https://app.example`', isOrigin)
+const RANGES = list('addresses and CIDR ranges', isRange)
+
 /** Every environment variable of the service: its default, its type and its meaning. */
 export const variables = {
   HOST: ['127.0.0.1', text('an address'), 'The address to listen on (the image sets `0.0.0.0`)'],
@@ -19,20 +33,16 @@ export const variables = {
   ADMIN_PORT: ['3001', integer(0, 65_535), 'The port for operators: probes and metrics; another one than `PORT`'],
   DATABASE_URL: ['sqlite:data/{name}.db', databaseUrl(), 'Where the data is kept'],
   DATABASE_POOL_SIZE: ['5', integer(1, 1000), 'Connections to PostgreSQL'],
-  DATABASE_TIMEOUT: [
-    '3',
-    seconds(0.1),
-    'Until PostgreSQL must have answered, else 503; at most half of `STALL_TIMEOUT`',
-  ],
-  BASE_URL: ['.', baseUrl(), 'The base URL in the served `/openapi.yaml`'],
+  DATABASE_TIMEOUT: ['3', seconds(0.1), 'Until PostgreSQL answers, else 503; at most half of `STALL_TIMEOUT`'],
+  BASE_URL: ['.', BASE, 'The base URL in the served `/openapi.yaml`'],
   DOCS: ['on', word('on', 'off'), 'With `off` there is no page `/docs`; `/openapi.yaml` stays'],
-  CORS_ORIGINS: ['none', origins(), 'Origins whose browser applications may call the API'],
-  TRUST_PROXY: ['none', addresses(), 'Gateways whose `X-Forwarded-*` headers are trusted'],
+  CORS_ORIGINS: ['none', ORIGINS, 'Origins whose browser applications may call the API'],
+  TRUST_PROXY: ['none', RANGES, 'Gateways whose `X-Forwarded-*` headers are trusted'],
   LOG_LEVEL: ['info', word('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'The lowest level to log'],
   NODE_ENV: ['development', text('a text'), 'With `production`, no demo token is issued (the image sets it)'],
-  JWT_ISSUER: ['', issuer(), 'The issuer whose JWTs are accepted, exactly as in their `iss`'],
-  JWT_AUDIENCE: ['', text('visible ASCII characters', /^[!-~]*$/), 'The audience of those JWTs, exactly as in `aud`'],
-  JWKS_URL: ['', keysUrl(), 'Where the issuer publishes its keys'],
+  JWT_ISSUER: ['', ISSUER, 'The issuer whose JWTs are accepted, exactly as in their `iss`'],
+  JWT_AUDIENCE: ['', AUDIENCE, 'The audience of those JWTs, exactly as in `aud`'],
+  JWKS_URL: ['', KEYS, 'Where the issuer publishes its keys'],
   MAX_CONNECTIONS: ['5000', integer(1, 1_000_000), 'Connections that may be open; further ones are closed'],
   HEADERS_TIMEOUT: ['3', seconds(0.1), 'Until the headers of a request must be complete'],
   REQUEST_TIMEOUT: ['5', seconds(0.1), 'Until the whole request must be complete'],
@@ -41,7 +51,7 @@ export const variables = {
   ANSWER_TIMEOUT: ['300', seconds(0.1), 'Until a client that has not taken all of a long list is disconnected'],
   DRAIN_DELAY: ['5', seconds(0), 'After SIGTERM: requests are served, `/readyz` is 503, and gateways notice'],
   SHUTDOWN_TIMEOUT: ['4', seconds(0), 'Then, until open requests are cut (Docker kills 10 s after SIGTERM)'],
-  OTEL_EXPORTER_OTLP_ENDPOINT: ['none', collector(), 'Where traces are sent, over OTLP with JSON'],
+  OTEL_EXPORTER_OTLP_ENDPOINT: ['none', COLLECTOR, 'Where traces are sent, over OTLP with JSON'],
 } as const satisfies Record<string, readonly [fallback: string, Type<unknown>, meaning: string]>
 
 /** The configuration, by the names of the environment. Times are in seconds. */
@@ -65,9 +75,8 @@ export function readConfig(
     if (value === undefined) faults.push(`${variable} must be ${values.replaceAll('`', '')}`)
     return [variable, value]
   })
-  const isSet = JWT.find((name) => environment[name])
-  const missing = isSet === undefined ? [] : JWT.filter((name) => !environment[name])
-  faults.push(...missing.map((name) => `${name} must be set, as ${isSet} is`))
+  const missing = JWT.filter((name) => !environment[name])
+  if (missing.length < JWT.length) faults.push(...missing.map((name) => `${name} must be set, as others for JWTs are`))
   const config = Object.fromEntries(entries) as Config // Object.fromEntries loses the types of the entries
   const { PORT, ADMIN_PORT, DATABASE_URL, DATABASE_TIMEOUT, STALL_TIMEOUT } = config
   if (PORT === ADMIN_PORT && PORT > 0) faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
@@ -90,11 +99,11 @@ export function npmOption(name: string): string | undefined {
 }
 
 function text(values: string, pattern = /^/): Type<string> {
-  return checked(values, (text) => pattern.test(text))
+  return { values, read: (text) => (pattern.test(text) ? text : undefined) }
 }
 
-function checked(values: string, isValid: (text: string) => boolean): Type<string> {
-  return { values, read: (text) => (isValid(text) ? text : undefined) }
+function word<const Word extends string>(...words: Word[]): Type<Word> {
+  return { values: `one of \`${words.join('`, `')}\``, read: (text) => words.find((each) => each === text) }
 }
 
 function integer(least: number, most: number) {
@@ -110,10 +119,6 @@ function number(values: string, spelling: RegExp, least: number, most: number): 
   return { values: `${values} from ${least} to ${most}`, read: (text) => (isValid(text) ? Number(text) : undefined) }
 }
 
-function word<const Word extends string>(...words: Word[]): Type<Word> {
-  return { values: `one of \`${words.join('`, `')}\``, read: (text) => words.find((each) => each === text) }
-}
-
 function list(values: string, isItem: (text: string) => boolean): Type<string[]> {
   const read = (text: string) => {
     const items = text === 'none' ? [] : text.split(',').map((item) => item.trim())
@@ -122,18 +127,15 @@ function list(values: string, isItem: (text: string) => boolean): Type<string[]>
   return { values: `\`none\`, or ${values} with commas between`, read }
 }
 
-/** Origins of pages on the web (RFC 6454, section 6.2), spelled as browsers send them. */
-function origins() {
-  const isOrigin = (text: string) => /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text
-  return list('origins such as `https://app.example`', isOrigin)
+/** Whether a text is the origin of a page on the web (RFC 6454, section 6.2), spelled as browsers send it. */
+function isOrigin(text: string): boolean {
+  return /^https?:[^*]+$/.test(text) && URL.parse(text)?.origin === text
 }
 
-/** IP addresses, and ranges of them in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3). */
-function addresses() {
-  return list('addresses and CIDR ranges', (text) => {
-    const [, address = '', length = '1'] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? []
-    return isIP(address) !== 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128)
-  })
+/** Whether a text is an IP address, or a range in CIDR notation (RFC 4632, section 3.1; RFC 4291, section 2.3). */
+function isRange(text: string): boolean {
+  const [, address = '', length = '1'] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? []
+  return isIP(address) !== 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128)
 }
 
 function databaseUrl(): Type<{ readonly file: string } | { readonly url: string }> {
@@ -143,31 +145,4 @@ function databaseUrl(): Type<{ readonly file: string } | { readonly url: string 
     return file === undefined ? undefined : { file }
   }
   return { values: '`sqlite:<file>` or `postgres://<user>:<password>@<host>/<database>`', read }
-}
-
-function baseUrl() {
-  const isPlain = (text: string) => /^[\w.~:/%[\]-]+$/.test(text)
-  const values = 'an http or https URL without query, or a relative one'
-  return checked(values, (text) => isPlain(text) && isHttp(text, 'http://localhost/'))
-}
-
-function keysUrl() {
-  return checked('an https URL without user, or http to a loopback address', (text) => {
-    const { protocol, hostname = '', username, password } = URL.parse(text) ?? {}
-    const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-    const isSafe = protocol === 'https:' || (protocol === 'http:' && isLoopback)
-    return text === '' || (isSafe && !username && !password)
-  })
-}
-
-function issuer() {
-  return text('at most 255 visible ASCII characters without `#`', /^[!-"$-~]{0,255}$/)
-}
-
-function collector() {
-  return checked('`none`, or an http or https URL', (text) => text === 'none' || isHttp(text))
-}
-
-function isHttp(text: string, base?: string): boolean {
-  return /^https?:$/.test(URL.parse(text, base)?.protocol ?? '')
 }

@@ -1,10 +1,9 @@
 // The access tokens that the service issues: a prefix (for secret scanners), 40 random digits, and their CRC-32.
-import { hash, randomFillSync } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { StoredToken } from '../store/store.ts'
 
 const TOKEN = /^(\w*)_([0-9a-f]{40})([0-9a-f]{8})$/
-const DIGITS = Buffer.from('0123456789abcdef')
 
 /** Milliseconds that a token is valid by default: 90 days. */
 const DEFAULT_LIFETIME = 90 * 86_400_000
@@ -15,19 +14,16 @@ const DEFAULT_LIFETIME = 90 * 86_400_000
  * @param caller who it is for: 1 to 64 letters, digits and `_.@-`
  * @param lifetime milliseconds until it expires; `Infinity` if it never does
  * @param scopes each of visible ASCII characters without `"` and `\\` (RFC 6749, section 3.3)
- * @returns the token in bytes: they can be wiped out of memory, a string can't
  */
 export function createToken(
   prefix: string,
   caller: string,
   lifetime = DEFAULT_LIFETIME,
   scopes: readonly string[] = [],
-): { token: Buffer; stored: StoredToken } {
-  const token = Buffer.from(`${prefix}_${'0'.repeat(48)}`)
-  const random = randomFillSync(token.subarray(-48, -8))
-  for (const [at, byte] of random.entries()) random.set(DIGITS.subarray(byte % 16, (byte % 16) + 1), at)
-  token.write(checksum(random), token.length - 8)
-  const digest = sha256(token)
+): { token: string; stored: StoredToken } {
+  const random = randomBytes(20).toString('hex')
+  const token = `${prefix}_${random}${checksum(random)}`
+  const digest = hash('sha256', token, 'buffer') // only this is stored
   const created = new Date()
   const expires = lifetime === Infinity ? {} : { expires: new Date(created.getTime() + lifetime) }
   return { token, stored: { id: digest.toString('hex', 0, 8), caller, created, ...expires, digest, scopes } }
@@ -41,14 +37,11 @@ export function textOfTokens(prefix: string): RegExp {
 /** The digest of a token, by which it is stored; undefined if the text is no token. The checksum finds a typing error. */
 export function readToken(prefix: string, token: string): Buffer | undefined {
   const [, found, random, sum] = TOKEN.exec(token) ?? []
-  return found === prefix && random !== undefined && sum === checksum(random) ? sha256(token) : undefined
+  return found === prefix && random !== undefined && sum === checksum(random)
+    ? hash('sha256', token, 'buffer')
+    : undefined
 }
 
-/** The SHA-256 of a token: only this is stored. */
-function sha256(token: string | Buffer): Buffer {
-  return hash('sha256', token, 'buffer')
-}
-
-function checksum(random: string | Buffer): string {
+function checksum(random: string): string {
   return crc32(random).toString(16).padStart(8, '0')
 }

@@ -1,21 +1,27 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { errors, jwtVerify } from 'jose'
+import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import type { Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
-import { CALLER, type CheckToken } from './guard.ts'
-import { remoteKeys } from './jwks.ts'
+import { type CheckToken, isCaller } from './guard.ts'
 
 /** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
-const MAX_CHARACTERS = 8192
 /** Seconds that the clock of the identity provider may differ. */
 const CLOCK_TOLERANCE = 5
 /** Milliseconds that a valid token is cached: verifying it costs as much as the rest of a request. */
 export const JWT_TTL = 60_000
 const MAX_TOKENS = 10_000
+
+/** Milliseconds between two reloads of the keys. A withdrawn key is used until then, and for `JWT_TTL` after it. */
+export const RELOAD_INTERVAL = 100_000
+/** Milliseconds that keys are trusted while the identity provider is down. */
+const KEYS_TTL = 24 * 3_600_000
+export const FETCH_TIMEOUT = 3_000
+
+const NO_KEYS = new HttpError(503, 'The identity provider is not available, try again later', { 'retry-after': '5' })
 
 /**
  * Checks JWT access tokens (RFC 9068) of the identity provider that the configuration names.
@@ -35,27 +41,42 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   const known = new LRUCache<string, Verdict>({ max: MAX_TOKENS, ttl: JWT_TTL, ttlResolution: 0 })
 
   return async (token) => {
-    if (token.length > MAX_CHARACTERS || !token.split('.').every(isBase64url)) return { refused: 'malformed' }
+    if (!token.split('.').every(isBase64url)) return { refused: 'malformed' }
     const digest = hash('sha256', token) // so that the token does not stay in memory
     return known.get(digest) ?? verify(token, digest)
   }
 
   async function verify(token: string, digest: string): Promise<Verdict> {
     try {
-      const { sub, exp = NaN, iat = 0, scope } = (await jwtVerify(token, getKey, options)).payload
-      const now = Date.now()
-      // JSON numbers such as 1e999 are Infinity in JavaScript.
-      const isInTime = Number.isFinite(exp) && iat * 1000 <= now + CLOCK_TOLERANCE * 1000
-      if (!isInTime || typeof sub !== 'string' || !CALLER.test(sub)) return { refused: 'unknown' }
+      const { sub, exp = 0, scope } = (await jwtVerify(token, getKey, options)).payload
+      if (!isCaller(sub)) return { refused: 'unknown' }
       const scopes = typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [] // RFC 9068, section 2.2.3
       const verdict = { caller: `${issuer}#${sub}`, scopes }
-      const ttl = Math.min(JWT_TTL, exp * 1000 - now)
+      const ttl = Math.min(JWT_TTL, exp * 1000 - Date.now())
       if (ttl > 0) known.set(digest, verdict, { ttl })
       return verdict
     } catch (error) {
-      if (error instanceof HttpError) throw error
+      if (error === NO_KEYS) throw error
       app.log.debug(`a JWT is refused: ${reasonOf(error)}`)
       return { refused: error instanceof errors.JWTExpired ? 'expired' : 'unknown' }
+    }
+  }
+}
+
+/**
+ * Makes the function that finds the public key of a JWT by its header, and ignores keys and links to keys in the token.
+ * jose fetches the keys when they are first needed, and again for an unknown key, after a cool-down of 30 seconds.
+ */
+function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
+  const keys = createRemoteJWKSet(new URL(url), { cacheMaxAge: KEYS_TTL, timeoutDuration: FETCH_TIMEOUT })
+  const warn = (err: unknown) => app.log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
+  const timer = setInterval(() => void keys.reload().catch(warn), RELOAD_INTERVAL).unref()
+  app.addHook('onClose', async () => clearInterval(timer))
+  return async (header, token) => {
+    try {
+      return await keys(header, token)
+    } catch (error) {
+      throw keys.fresh ? error : NO_KEYS
     }
   }
 }

@@ -1,10 +1,8 @@
 // Shared by all commands: reads the command line, prints the usage and reports errors.
-import { diff, parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { npmOption } from '../config.ts'
 import { reasonOf } from '../errors.ts'
 
-/** Characters by which a suggested word may differ from the typed one: insertions and deletions. */
-const MAX_CHANGES = 2
 const SEE_HELP = ' (--help prints the usage)'
 
 /**
@@ -34,7 +32,7 @@ export function readWords<const Names extends readonly string[], Options extends
   names: Names,
   options: Options,
 ) {
-  const { positionals, values } = parse(words, options)
+  const { positionals, values } = parseArgs({ args: words, options, allowPositionals: true })
   const taken = Object.keys(options).find((name) => !(name in values) && npmOption(name) !== undefined)
   if (taken !== undefined) throw new Error(`npm took --${taken} as its own option: write -- before the words`)
   const missing = names[positionals.length]
@@ -44,26 +42,11 @@ export function readWords<const Names extends readonly string[], Options extends
   return { args: positionals as { [Index in keyof Names]: string }, values } // their number has been checked
 }
 
-/** Returns a word if it is one of these. @throws {Error} naming the word, and a similar one of these */
+/** Returns a word if it is one of these. @throws {Error} naming them */
 export function oneOf<Word extends string>(word: string | undefined, words: readonly Word[]): Word {
-  if (word === undefined) throw new Error(`a word is missing: ${words.join(' or ')}${SEE_HELP}`)
-  return words.find((each) => each === word) ?? unknown(word, words)
-}
-
-function parse<Options extends ParseArgsOptionsConfig>(args: string[], options: Options) {
-  try {
-    return parseArgs({ args, options, allowPositionals: true })
-  } catch (error) {
-    const [, option] = /^Unknown option '([^']+)'/.exec(reasonOf(error)) ?? []
-    if (option === undefined) throw error
-    const known = Object.keys(options).map((name) => `--${name}`)
-    return unknown(option, known)
-  }
-}
-
-function unknown(word: string, known: readonly string[]): never {
-  const near = known.find((each) => diff(each, word).filter(([change]) => change !== 0).length <= MAX_CHANGES)
-  throw new Error(`${word} is unknown${near === undefined ? SEE_HELP : `; did you mean ${near}?`}`)
+  const found = words.find((each) => each === word)
+  if (found === undefined) throw new Error(`the first word must be ${words.join(' or ')}${SEE_HELP}`)
+  return found
 }
 
 /** Describes counts in words: "2 items and 1 tokens". */

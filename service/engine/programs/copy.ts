@@ -2,10 +2,9 @@
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { describeCounts, readWords, runCommand } from './command.ts'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import type { Store } from '../store/store.ts'
 import { openStore } from '../store/open.ts'
-import { parseJson } from '../http/json.ts'
 import type { Product } from '../define-product.ts'
 
 const USAGE = `usage: copy sqlite:<file>   copies everything from there to the store of DATABASE_URL
@@ -20,12 +19,12 @@ export function copy(product: Product): Promise<void> {
     if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
     if (!existsSync(file)) throw new Error(`there is no file ${file}`)
     const config = readConfig(product.name)
-    const close = (store: Store) => store.close()
     await using opened = new AsyncDisposableStack()
-    // Opened in the same way as by a service, so that no other process can write to it meanwhile.
-    const from = opened.adopt(await openStore({ file }, product), close)
-    const to = opened.adopt(await openStore(config.DATABASE_URL, product, true, config), close)
-    return `${describeCounts(await copyStore(from, to))} are copied`
+    const open = async (database: Config['DATABASE_URL']) =>
+      opened.adopt(await openStore(database, product, true, config), (store) => store.close())
+    // The file is locked as by a service: no other process can write to it meanwhile.
+    const counts = await copyStore(await open({ file }), await open(config.DATABASE_URL))
+    return `${describeCounts(counts)} are copied`
   })
 }
 
@@ -42,10 +41,8 @@ async function copyStore(from: Store, to: Store): Promise<Readonly<Record<string
     counts[name] = 0
     for (let entries = await table.entries(); entries.length > 0; entries = await table.entries(entries.at(-1))) {
       const copied = await Promise.all(entries.map(({ owner, key, text }) => target.create(owner, key, text)))
-      for (const [at, { owner, key, text }] of entries.entries()) {
-        if (copied[at] !== text && !isSame(copied[at] ?? '', text))
-          throw new Error(`${name}: ${key} of "${owner}" differs`)
-      }
+      const other = entries.find(({ text }, at) => copied[at] !== text)
+      if (other) throw new Error(`${name}: ${other.key} of "${other.owner}" differs`)
       counts[name] += entries.length
     }
   }
@@ -56,10 +53,4 @@ async function copyStore(from: Store, to: Store): Promise<Readonly<Record<string
     else if (!isDeepStrictEqual(found, token)) throw new Error(`the token ${token.id} differs`)
   }
   return { ...counts, tokens: tokens.length }
-}
-
-/** Whether two JSON texts have the same value. */
-function isSame(one: string, two: string): boolean {
-  const parse = (text: string) => parseJson(Buffer.from(text))
-  return isDeepStrictEqual(parse(one), parse(two))
 }

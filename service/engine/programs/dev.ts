@@ -4,7 +4,6 @@ import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
-import { constants, setPriority } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -96,10 +95,9 @@ async function runChecks(said: Map<string, string>, signal: AbortSignal): Promis
 /** Runs a program to its end. */
 function runProgram(words: readonly string[], output: 'stdout' | 'stderr', signal: AbortSignal) {
   return new Promise<{ found: string; isFailed: boolean }>((resolve) => {
-    const program = execFile(process.execPath, words, { signal }, (error, stdout, stderr) =>
+    execFile(process.execPath, words, { signal }, (error, stdout, stderr) =>
       resolve({ found: { stdout, stderr }[output].trimEnd(), isFailed: error !== null }),
     )
-    setPriority(Number(program.pid), constants.priority.PRIORITY_LOW) // the service goes first
   })
 }
 
@@ -115,12 +113,13 @@ async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
  * Reads the contract. It lacks the operations with a fault. If nothing can be served, it is the last good contract, unless
  * that has another title: then it is another contract.
  */
-async function readLatest({ contract: { file }, ...product }: Product, baseUrl: string): Promise<Contract | undefined> {
+async function readLatest(product: Product, baseUrl: string): Promise<Contract | undefined> {
   const { readDraft } = await import('../contract/compile/draft.ts')
   // `npm run generate`, which is one of the checks, tells why a document can't be read.
   const read = (path: string) => readDraft(path, baseUrl, product).catch(() => undefined)
-  const draft = await read(fileURLToPath(file))
-  process.send?.((draft?.files ?? [fileURLToPath(file)]).map((each) => dirname(each)))
+  const file = fileURLToPath(product.contract.file)
+  const draft = await read(file)
+  process.send?.((draft?.files ?? [file]).map((each) => dirname(each)))
   if (draft?.contract) {
     writeFileSync(LAST_GOOD, draft.contract.bytes)
     return draft.contract

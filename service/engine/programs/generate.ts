@@ -3,26 +3,21 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect as print } from 'node:util'
-import { isRef, type Oas3_1Definition } from '@redocly/openapi-core'
+import { isRef } from '@redocly/openapi-core'
 import openapiTS, { astToString, tsLiteral } from 'openapi-typescript'
 import ts from 'typescript'
+import { accept, inspect } from '../contract/compile/compile.ts'
+import { dryRun } from '../contract/compile/dry-run.ts'
+import { readingConfig } from '../contract/compile/lint.ts'
+import { partWith } from '../contract/compile/shapes.ts'
+import type { Extensions } from '../contract/extensions.ts'
 import type { Product } from '../define-product.ts'
+import { exactJson } from '../http/json.ts'
 import { readWords, runCommand } from './command.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 /** Prints a value as TypeScript, in which an integer beyond 2^53 is a `bigint`. */
 const WHOLE = { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, compact: false } as const
-
-import { accept, inspect, type Inspected } from '../contract/compile/compile.ts'
-import { dryRun } from '../contract/compile/dry-run.ts'
-import type { PathItem, Response } from '../contract/compile/document.ts'
-import { isIgnored } from '../contract/compile/operations.ts'
-import { readingConfig } from '../contract/compile/lint.ts'
-import { deref, derefEntries } from '../contract/compile/references.ts'
-import { allFields, allParts, alternatives, isFile, partWith } from '../contract/compile/shapes.ts'
-import type { Compiled } from '../contract/compiled.ts'
-import type { Extensions } from '../contract/extensions.ts'
-import { exactJson } from '../http/json.ts'
 
 /**
  * Generates the types of a contract with openapi-typescript, int64 as `bigint`, and adds the compiled contract.
@@ -30,7 +25,6 @@ import { exactJson } from '../http/json.ts'
  * @param target the path of the generated file
  * @param product what the product adds
  * @param note is told each note, with file and line
- * @param formats the names of the product's own formats
  * @throws {StartupError} with file, line and reason of each fault
  */
 export async function generateTypes(
@@ -42,8 +36,10 @@ export async function generateTypes(
   const inspected = await inspect(file, product)
   const compiled = accept(inspected, note)
   const { root, idle } = inspected
-  prepare(root, compiled, idle)
-  for (const [node, key] of idle) Reflect.deleteProperty(node, key)
+  for (const [node, key, value] of idle) {
+    if (value === undefined) Reflect.deleteProperty(node, key)
+    else Reflect.set(node, key, value)
+  }
   const nodes = await openapiTS(exactJson(root), {
     defaultNonNullable: false,
     redocly: await readingConfig(), // the document has been checked
@@ -87,47 +83,6 @@ export const contract: CompiledContract<components, operations, ${schemes}> = {
 ${print(compiled, WHOLE).slice(2, -2)}
 };
 `
-}
-
-/** Leaves what a method gets and answers. Parameters with a default become required: a method always gets them. */
-function prepare(root: Oas3_1Definition, compiled: Compiled, idle: Inspected['idle']): void {
-  Reflect.deleteProperty(root, 'webhooks')
-  const items = Object.values(root.paths ?? {}).flatMap((item) => [item as PathItem, deref(item)])
-  const operations = items.flatMap(({ get, put, post, delete: remove, patch }) => [get, put, post, remove, patch])
-  for (const each of [...items, ...operations])
-    if (each?.parameters) each.parameters = each.parameters.filter((one) => !isIgnored(deref(one)))
-  for (const parameter of [...items, ...operations].flatMap((each) => each?.parameters ?? []).map(deref)) {
-    const part = partWith(parameter.schema, 'default')
-    if (part && !idle.some(([node, key]) => node === part && key === 'default')) parameter.required = true
-  }
-  for (const operation of operations) {
-    Reflect.deleteProperty(operation ?? {}, 'callbacks')
-    const served = compiled.operations.find(({ id }) => id === operation?.operationId)
-    const { content: sent } = deref(operation?.requestBody) ?? {}
-    keepServed(sent, served?.body?.content)
-    for (const [type, { schema }] of derefEntries(sent)) if (/^multipart\//i.test(type)) markFiles(schema)
-    for (const [status, { content, headers = {} }] of derefEntries(operation?.responses)) {
-      keepServed(content, served?.responses[status])
-      // Behind a reference, openapi-typescript does not see that a header is optional.
-      for (const [name, header] of Object.entries(headers)) headers[name] = deref(header)
-    }
-  }
-}
-
-/** Leaves the media types that are served. An answer of any type is JSON, where its schema is not of bytes. */
-function keepServed(content: Response['content'] = {}, served: object = {}): void {
-  for (const [type, media] of Object.entries(content)) {
-    if (Object.hasOwn(served, type) || Object.hasOwn(served, type.toLowerCase())) continue
-    Reflect.deleteProperty(content, type)
-    if (type === '*/*' && Object.hasOwn(served, 'application/json')) content['application/json'] ??= media
-  }
-}
-
-/** Writes each file of a form as OpenAPI 3.0 did, by which `transform` knows it. */
-function markFiles(schema: unknown): void {
-  for (const field of [...allFields(schema).values()].flatMap((all) => [...all]))
-    for (const each of alternatives(field).flatMap((one) => [one, partWith(one, 'items')?.['items']]))
-      if (isFile(each)) for (const part of allParts(each)) Object.assign(part, { type: 'string', format: 'binary' })
 }
 
 const USAGE = `usage: generate [--check]          compiles the contract, and writes its types

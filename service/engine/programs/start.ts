@@ -2,12 +2,13 @@
 import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { Parts } from '../app.ts'
 import { readWords, runCommand } from './command.ts'
 import { type Config, readConfig } from '../config.ts'
 import type { Contract } from '../contract/contract.ts'
 import type { Product } from '../define-product.ts'
 import { StartupError } from '../errors.ts'
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 /** Milliseconds in which a second signal is ignored: the terminal sends it to all processes, and npm sends it again. */
 const REPEAT_TIMEOUT = 500
@@ -35,10 +36,13 @@ export async function runService(
   product: Product,
   readDraft?: (config: Config) => Promise<Contract | undefined>,
 ): Promise<void> {
-  const signalled = catchSignals() // before the slow imports, so that no signal is lost
+  const { promise: signalled, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  for (const each of SIGNALS) process.on(each, () => resolve(each)) // before the slow imports, so that no signal is lost
   const { exit, log } = await import('../ops/log.ts')
   let exitCode = 0
   process.on('uncaughtException', (error) => fail('unexpected error', error))
+  // Later, a signal ends the process at once.
+  void signalled.then(() => delay(REPEAT_TIMEOUT)).then(() => SIGNALS.map((each) => process.on(each, () => exit(1))))
   // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
   process.on('SIGXFSZ', () => undefined)
 
@@ -62,10 +66,13 @@ export async function runService(
     signalled.then(() => undefined),
   ])
   const draft = await readDraft?.(config)
-  const parts = { product, config, log, ...(traces && { plugin: traces.plugin }), ...(draft && { draft }) }
-  const app = store && (draft || !readDraft) ? await openApp({ ...parts, store }) : undefined
-  if (store && app) {
+  let app: FastifyInstance | undefined
+  if (store && (draft || !readDraft)) {
+    const { buildApp } = await import('../app.ts')
+    const { listen } = await import('../http/server.ts')
     const { printWelcome } = await import('./welcome.ts')
+    app = await buildApp({ product, config, store, log, plugin: traces?.plugin, draft })
+    await listen(app, config.HOST, config.PORT, 'PORT', app.contract.prefix)
     await printWelcome(product, config, store, app)
     admin.serving(store)
   }
@@ -92,28 +99,6 @@ export async function runService(
     else log.fatal({ err }, message)
     setTimeout(() => void exit(1), 100) // Requests in flight are refused first.
   }
-}
-
-async function openApp(parts: Parts): Promise<FastifyInstance> {
-  const { buildApp } = await import('../app.ts')
-  const { listen } = await import('../http/server.ts')
-  const app = await buildApp(parts)
-  await listen(app, parts.config.HOST, parts.config.PORT, 'PORT', app.contract.prefix)
-  return app
-}
-
-/** Waits for the first signal to stop. A second one ends the process at once. */
-function catchSignals(): Promise<NodeJS.Signals> {
-  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  let first: number | undefined
-  for (const each of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(each, () => {
-      first ??= performance.now()
-      if (performance.now() - first > REPEAT_TIMEOUT) void import('../ops/log.ts').then(({ exit }) => exit(1))
-      resolve(each)
-    })
-  }
-  return promise
 }
 
 /** Serves requests for some seconds, and then those that have already arrived. Each is the last one of its connection. */

@@ -21,42 +21,36 @@ const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 
 export function token(product: Product): Promise<void> {
   return runCommand(USAGE, async ([command, ...words]) => {
     const what = oneOf(command, ['issue', 'list', 'revoke'])
-    if (what === 'issue') {
-      const { args, values } = readWords(words, ['<caller>'], ISSUE_OPTIONS)
-      const caller = checkCaller(args[0])
-      const lifetime = values.expires === undefined ? undefined : readTime(values.expires)
-      const scopes = (values.scope ?? []).flatMap(readScopes)
-      const { token, stored } = createToken(product.tokenPrefix, caller, lifetime, scopes)
-      await withStore(product, (store) => store.addToken(stored))
-      const end = stored.expires === undefined ? 'never expires' : `expires on ${stored.expires.toISOString()}`
-      console.error(`The token for ${caller} ${end}. It can't be shown again.`)
-      return token.toString()
-    }
+    if (what === 'issue') return issue(product, words)
     const [id = ''] = readWords(words, what === 'list' ? [] : ['<token id>'], {}).args
-    if (what === 'list') return (await withStore(product, (store) => store.listTokens())).map(toLine).join('\n')
-    if (!(await withStore(product, (store) => store.deleteToken(id)))) throw new Error(`no token has the id ${id}`)
-    return undefined
+    return withStore(product, async (store) => {
+      if (what === 'list') return (await store.listTokens()).map(toLine).join('\n')
+      if (!(await store.deleteToken(id))) throw new Error(`no token has the id ${id}`)
+      return ''
+    })
   })
 }
 
-function checkCaller(text: string): string {
-  if (/^[\w.@][\w.@-]{0,63}$/.test(text)) return text
-  throw new Error(`the caller "${text}" must be 1 to 64 letters, digits and _.@-, the first one not -`)
+async function issue(product: Product, words: string[]): Promise<string> {
+  const { args, values } = readWords(words, ['<caller>'], ISSUE_OPTIONS)
+  const [caller] = args
+  check('the caller', caller, /^[\w.@][\w.@-]{0,63}$/, '1 to 64 letters, digits and _.@-, the first one not -')
+  const { expires = '90d', scope = [] } = values
+  check('--expires', expires, /^(never|[1-9]\d{0,5}[smhd])$/, 'a time such as 30s, 15m, 12h or 90d, or never')
+  const lifetime = expires === 'never' ? Infinity : parseInt(expires) * (MILLISECONDS[expires.slice(-1)] ?? NaN)
+  const scopes = scope.flatMap((text) => text.split(' ')).filter(Boolean)
+  // RFC 6749, section 3.3
+  for (const each of scope)
+    check('--scope', each, /^ *[!#-[\]-~][ !#-[\]-~]*$/, 'visible ASCII characters without " and \\')
+  const { token, stored } = createToken(product.tokenPrefix, caller, lifetime, scopes)
+  await withStore(product, (store) => store.addToken(stored))
+  const end = stored.expires ? `expires on ${stored.expires.toISOString()}` : 'never expires'
+  console.error(`The token for ${caller} ${end}. It can't be shown again.`)
+  return token
 }
 
-/** RFC 6749, section 3.3. */
-function readScopes(text: string): string[] {
-  const scopes = text.split(' ').filter(Boolean)
-  if (scopes.length > 0 && scopes.every((scope) => /^[!#-[\]-~]+$/.test(scope))) return scopes
-  throw new Error(`--scope "${text}" must be visible ASCII characters without " and \\, with spaces between scopes`)
-}
-
-/** @returns milliseconds */
-function readTime(text: string): number {
-  if (text === 'never') return Infinity
-  const [, count, unit = ''] = /^([1-9]\d{0,5})([smhd])$/.exec(text) ?? []
-  if (count !== undefined) return Number(count) * (MILLISECONDS[unit] ?? NaN)
-  throw new Error(`--expires "${text}" must be a time such as 30s, 15m, 12h or 90d, or never`)
+function check(name: string, text: string, pattern: RegExp, values: string): void {
+  if (!pattern.test(text)) throw new Error(`${name} "${text}" must be ${values}`)
 }
 
 function toLine({ id, caller, created, expires, scopes }: StoredToken): string {

@@ -26,8 +26,9 @@ export async function printWelcome(
   const file = 'file' in DATABASE_URL ? DATABASE_URL.file : undefined
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
   const isUsual = file === undefined || `sqlite:${file}` === defaultDatabase(name)
+  const place = 'url' in DATABASE_URL ? `PostgreSQL, ${new URL(DATABASE_URL.url).host}` : resolve(DATABASE_URL.file)
   print(`
-  Data    ${'url' in DATABASE_URL ? `PostgreSQL, ${withoutUser(DATABASE_URL.url)}` : resolve(DATABASE_URL.file)} (${await countItems(store)})
+  Data    ${place} (${await countItems(store)})
 ${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
   Token   ${isUsual ? '' : `DATABASE_URL='sqlite:${file}' `}npm run token -- issue <name>
 `)
@@ -35,8 +36,7 @@ ${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Doc
   if (isProduction || file === undefined || command === undefined || !(await store.isEmpty())) return
   const { token, stored } = createToken(tokenPrefix, 'demo')
   await store.addToken(stored)
-  print(`\nA token for the caller "demo". Try:\n\n  ${command[0]}`, token, `${command[1]}\n\n`)
-  token.fill(0) // so that no core dump holds it
+  print(`\nA token for the caller "demo". Try:\n\n  ${command[0]}${token}${command[1]}\n\n`)
 }
 
 /** How many items there are in each collection. Only the first ones are counted: to count all of them may take long. */
@@ -62,11 +62,6 @@ function findCommand({ operations, product }: Contract, address: string): [befor
   return undefined
 }
 
-function withoutUser(url: string): string {
-  const { host, pathname } = new URL(url)
-  return host + pathname
-}
-
-function print(...parts: (string | Buffer)[]): void {
-  for (const part of parts) writeSync(2, typeof part === 'string' ? Buffer.from(part) : part)
+function print(text: string): void {
+  writeSync(2, text)
 }

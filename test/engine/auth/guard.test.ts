@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { buildGuards } from '../../../service/engine/auth/guard.ts'
 import type { Extensions } from '../../../service/engine/contract/extensions.ts'
-import { requireCaller, servedAlternatives } from '../../../service/engine/contract/security.ts'
+import { requireCaller } from '../../../service/engine/contract/security.ts'
 import { buildApp } from '../../../service/engine/app.ts'
 import { OPENAPI } from '../../support/own.ts'
 import { product } from '../../support/product/product.ts'
@@ -82,13 +82,6 @@ t.test('a guard of the product comes first, and its errors and credentials in a 
   t.notMatch(logged.join(''), /secret-|YQ==/)
 })
 
-t.test('a guard of the product that does not answer is given up after REQUEST_TIMEOUT: 503', async (t) => {
-  const guards = { login: () => new Promise<never>(() => undefined) }
-  const app = await serve(t, SCHEMES, '- login: []', { guards }, [], { REQUEST_TIMEOUT: '0.1' })
-  const { statusCode, headers } = await app.inject({ url: '/plants', headers: { authorization: 'Basic YQ==' } })
-  t.strictSame([statusCode, headers['retry-after']], [503, '1'])
-})
-
 t.test('a product without a guard for a scheme does not start, and would answer 401', async (t) => {
   const missing =
     /the security scheme login needs a guard: write guards: { 'login': \(request\) => ... } in the product/
@@ -96,12 +89,8 @@ t.test('a product without a guard for a scheme does not start, and would answer 
   const scheme = { name: 'login', type: 'other', in: 'header', key: 'authorization', challenge: 'Basic' } as const
   const app = Fastify()
   t.teardown(() => app.close())
-  const makeGuard = await buildGuards(app, 'x', { timeout: 5 }, () => ({ caller: 'joe', scopes: [] }))
-  app.get(
-    '/',
-    { onRequest: requireCaller(servedAlternatives([[{ scheme, scopes: [] }]], {}), makeGuard) },
-    () => 'open',
-  )
+  const makeGuard = await buildGuards(app, 'x', {}, () => ({ caller: 'joe', scopes: [] }))
+  app.get('/', { onRequest: requireCaller([[{ scheme, scopes: [] }]], makeGuard) }, () => 'open')
   for (const authorization of [undefined, 'Basic YQ==', 'Bearer a'])
     t.equal((await app.inject({ url: '/', headers: authorization ? { authorization } : {} })).statusCode, 401)
 })

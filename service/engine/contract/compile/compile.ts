@@ -14,7 +14,7 @@ export interface Inspected {
   /** Without the operations that have faults it can be served. Undefined for another version of OpenAPI. */
   readonly compiled: Compiled | undefined
   readonly root: Oas3_1Definition
-  /** Members of objects in `root` that validate nothing: the types must not have them, or have another value. */
+  /** Members of objects in `root` that the types must not have, or with another value. */
   readonly idle: Schemas['idle']
   /** All operations of the document, such as `GET /users`. */
   readonly names: readonly string[]

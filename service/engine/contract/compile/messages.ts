@@ -30,10 +30,14 @@ export function readBody(context: Context, { required = false, content: describe
 /** A response, by media type. */
 export function readResponse(context: Context, status: string, response: openapi.Response): Response {
   const { refuse, note } = context.findings
-  const content = derefEntries(response.content)
+  const { idle } = context.schemas
   const isEmpty = WITHOUT_BODY.test(status)
-  if (isEmpty && content.length > 0) note(response, `in HTTP, ${status} has no body: leave it out`, 'content')
+  if (isEmpty && derefEntries(response.content).length > 0) {
+    note(response, `in HTTP, ${status} has no body: leave it out`, 'content')
+    idle.push([response, 'content'])
+  }
   for (const [name, header] of derefEntries(response.headers)) {
+    idle.push([deref(response.headers) ?? {}, name, header]) // behind a reference, its type would always be there
     if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
     if (header.schema === undefined || /object|array/.test(textTypes(header.schema).join()))
       refuse(header, `the header ${name} is not served: write a "schema" of one text, number or boolean`)
@@ -43,15 +47,17 @@ export function readResponse(context: Context, status: string, response: openapi
 }
 
 /** The media types that are served. The others are left out if there are any. */
-function servedContent({ findings }: Context, content: openapi.Response['content'], use: Use) {
+function servedContent({ findings, schemas }: Context, content: openapi.Response['content'], use: Use) {
   const all = derefEntries(content).map(([range, media]) => {
     const isJson = use === 'response' && range === '*/*' && bytesRule(media.schema) === undefined
     const type = isJson ? 'application/json' : range
-    return { type, media, kind: bodyKind(type), fault: mediaFault(type, media, use) }
+    if (isJson) schemas.idle.push([deref(content) ?? {}, range], [deref(content) ?? {}, type, media])
+    return { range, type, media, kind: bodyKind(type), fault: mediaFault(type, media, use) }
   })
   const served = all.filter(({ fault }) => fault === undefined)
-  for (const { media, fault } of all) {
+  for (const { range, media, fault } of all) {
     if (fault === undefined) continue
+    schemas.idle.push([deref(content) ?? {}, range])
     const [text, ...path] = fault
     if (served.length === 0) findings.refuse(media, text, ...path)
     else findings.note(media, `${text}. It is left out`, ...path)
@@ -81,11 +87,7 @@ export function mediaFault(
         : '"type: string, format: binary", with no more than a maxLength',
   }[kind]
   if (wanted !== undefined) return [`the schema of ${type} is not served: write ${wanted}`, 'schema']
-  const isPlain = Object.values(media.encoding ?? {}).every(
-    ({ style, explode: _, ...others }) => [undefined, 'form'].includes(style) && Object.keys(others).length === 0,
-  )
-  const isServed = media.encoding === undefined || (kind === 'pairs' && isPlain)
-  return isServed ? undefined : ['"encoding" is not served: leave it out, or write "explode" only', 'encoding']
+  return media.encoding === undefined ? undefined : ['"encoding" is not served: leave it out', 'encoding']
 }
 
 type Kind = ReturnType<typeof bodyKind>
@@ -108,11 +110,11 @@ function readLimit({ root, findings }: Context, kind: Kind, media: openapi.Media
 }
 
 /** How the fields of a form are read. */
-function readFields(context: Context, kind: Kind, { schema, encoding = {} }: openapi.MediaType): Partial<Media> {
+function readFields(context: Context, kind: Kind, { schema }: openapi.MediaType): Partial<Media> {
   const isMultipart = kind === 'form'
   const read = (name: string, all: readonly unknown[]): Field => {
     const one = all.length === 1 ? all[0] : { anyOf: all }
-    const { types, list, isRead } = readingOf(one, encoding[name]?.explode ?? true, isMultipart ? 'parts' : 'pairs')
+    const { types, list, isRead } = readingOf(one, true, isMultipart ? 'parts' : 'pairs')
     if (!isRead) context.findings.refuse(all.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
     if (types.length < 2 && list !== 'either') return { types, list }
     return { types, list, schema: context.schemas.add(one, isMultipart ? 'form' : 'json') }

@@ -6,7 +6,7 @@ import { readErrors } from './errors.ts'
 import { readBody, readResponse } from './messages.ts'
 import { readSecurity } from './security.ts'
 import type { Context } from './schemas.ts'
-import { readingOf, UNREADABLE } from './shapes.ts'
+import { partWith, readingOf, UNREADABLE } from './shapes.ts'
 import { readPrefix } from './servers.ts'
 import { isObject } from '../assertions.ts'
 import { reasonOf } from '../../errors.ts'
@@ -60,6 +60,7 @@ export function readOperations(
     shapes.set(shapeOf(path), path)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
   }
+  schemas.idle.push([root, 'webhooks'])
   const ids = new Set<string>()
   const compile = (each: Listed): Operation => {
     const { method, path, item, operation } = each
@@ -80,6 +81,14 @@ export function readOperations(
     }
   }
   schemas.checkDefaults()
+  for (const each of listed.flatMap(({ item, operation }) =>
+    [item.parameters ?? [], operation.parameters ?? []].flat(),
+  )) {
+    const parameter = tryDeref(each)
+    const part = partWith(parameter?.schema, 'default')
+    const isFilledIn = part && !schemas.idle.some(([node, key]) => node === part && key === 'default')
+    if (parameter && isFilledIn) schemas.idle.push([parameter, 'required', true]) // a method always gets it
+  }
   return { prefix, operations }
 }
 
@@ -106,12 +115,14 @@ function readOperation(
   operation: openapi.Operation,
   inherited: openapi.PathItem['parameters'] = [],
 ): Omit<Operation, 'id' | 'method' | 'path'> {
-  const { root } = context
+  const { root, schemas } = context
   const { requestBody, parameters: own = [], security = root.security ?? [] } = operation
   if (isEmpty(operation)) operation.responses = { default: { description: '' } }
   const statuses = derefEntries(operation.responses).filter(([status]) => !status.startsWith('x-'))
   // A parameter of the operation replaces the same parameter of its path.
   const described = [...inherited, ...own].map(deref)
+  schemas.idle.push([operation, 'callbacks'])
+  for (const each of described.filter(isIgnored)) schemas.idle.push([each, 'in', 'cookie']) // a method gets no cookies
   const parameters = described.filter((each) => !isIgnored(each)).map((each) => [keyOf(each), each] as const)
   return {
     security: readSecurity(context, security),
@@ -123,7 +134,7 @@ function readOperation(
 }
 
 /** OpenAPI describes these headers by other means (3.1.0, section 4.8.12.2). */
-export const isIgnored = ({ in: place, name }: openapi.Parameter) =>
+const isIgnored = ({ in: place, name }: openapi.Parameter) =>
   place === 'header' && /^(accept|authorization|content-type)$/i.test(name)
 
 /** Parameters with the same key are the same one. The names of headers are case-insensitive. */

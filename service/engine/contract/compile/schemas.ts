@@ -4,8 +4,8 @@ import type { Schema } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
 import { LEADS_NOWHERE, resolveReference } from './references.ts'
-import { keywordFault, keywordNote, metaFaults } from './refusals.ts'
-import { bytesRule, declaredTypes, isFile, type Part } from './shapes.ts'
+import { keywordFinding, metaFaults } from './refusals.ts'
+import { allParts, bytesRule, declaredTypes, isFile, type Part } from './shapes.ts'
 import { isObject } from '../assertions.ts'
 import { type Check, Validators } from '../validation.ts'
 import { reasonOf } from '../../errors.ts'
@@ -33,8 +33,8 @@ export interface Context {
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
   readonly all: Record<string, Schema> = {}
-  /** Keywords that validate nothing: the types must not have them. */
-  readonly idle: [node: object, key: string][] = []
+  /** Members of the document that the types must not have, or with another value: what is not served as it is written. */
+  readonly idle: [node: object, key: string, value?: unknown][] = []
   readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
   /** Schemas with a default, as they were written and compiled. */
   readonly #defaults: [written: Part, compiled: Record<string, unknown>][] = []
@@ -92,12 +92,19 @@ export class Schemas {
       const rule = bytesRule(schema)
       if (rule === undefined)
         this.#findings.refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
+      for (const each of allParts(schema)) this.idle.push([each, 'type', 'string'], [each, 'format', 'binary'])
       return { type: 'file', ...rule }
     }
     const compiled: Record<string, unknown> = {}
     const compile = (one: unknown) => this.#compile(one, place)
     for (const [key, value] of Object.entries(schema)) {
-      if (this.#report(key, schema, place)) continue
+      const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(value))
+      const { how, text = '' } = (isOfProduct ? undefined : keywordFinding(key, schema, place)) ?? {}
+      if (how !== undefined) this.#findings[how](schema, text, key)
+      if (how === 'refuse') continue
+      const isOfBytes = place === 'json' && key === 'format' && value === 'binary'
+      if (isOfBytes || (key === 'nullable' && schema['type'] === undefined)) this.idle.push([schema, key])
+
       if (key === '$ref') {
         const target = resolveReference<unknown>(schema)
         if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)
@@ -116,18 +123,6 @@ export class Schemas {
     }
     if ('default' in compiled) this.#defaults.push([schema, compiled])
     return compiled
-  }
-
-  /** Reports what is to say of a keyword. @returns whether it is refused */
-  #report(key: string, schema: Part, place: 'json' | 'form'): boolean {
-    const fault = keywordFault(key, schema, place)
-    if (fault !== undefined) this.#findings.refuse(schema, fault, key)
-    const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(schema[key]))
-    const note = isOfProduct ? undefined : keywordNote(key, schema, place)
-    if (note !== undefined) this.#findings.note(schema, note, key)
-    const isOfBytes = place === 'json' && key === 'format' && schema[key] === 'binary'
-    if (isOfBytes || (key === 'nullable' && declaredTypes(schema).length === 0)) this.idle.push([schema, key])
-    return fault !== undefined
   }
 }
 
