@@ -19,20 +19,19 @@ export class NoConnection extends Error {
 }
 
 /**
- * What an error means for its statement. `unsent` and `conflict`: it was not done. `unprepared`: neither, and must be prepared
- * anew. `unknown`: it may be done, and the connection must not be used again. `refused`: the server can't run it now.
+ * What an error means for its statement. `undone`: it may be repeated. `unknown`: it may be done, or may still run. `refused`:
+ * the server can't run it now. After the first two the connection must not be used again.
  */
-type Fault = 'unsent' | 'unprepared' | 'unknown' | 'conflict' | 'refused' | 'other'
+type Fault = 'undone' | 'unknown' | 'refused' | 'other'
 
 export function classify(error: unknown): Fault {
-  if (error instanceof NoConnection) return 'unsent'
-  // An error of the socket, or a timeout: the statement may be done, or may still run.
-  if (!(error instanceof pg.DatabaseError)) return 'unknown'
+  if (error instanceof NoConnection) return 'undone'
+  if (!(error instanceof pg.DatabaseError)) return 'unknown' // an error of the socket, or a timeout
   const code = errorCode(error)
-  if (code === '40001' || code === '40P01') return 'conflict' // serialization failure, deadlock: it was undone
+  // Serialization failure, deadlock; the plan is outdated, or another session has its name.
+  if (/^(40001|40P01|0A000|26000|42P05)$/.test(code)) return 'undone'
   if (/^(08|25006|40|57P)/.test(code)) return 'unknown' // connection lost, read-only, the server shuts down
   if (/^(42P01|53|55P03|57014|58)/.test(code)) return 'refused' // no such table, out of resources, locked, cancelled, I/O
-  if (/^(0A000|26000|42P05)$/.test(code)) return 'unprepared' // the plan is outdated, or another session has the name
   return 'other'
 }
 

@@ -18,9 +18,6 @@ type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
  */
 export type Query = (text: string, values?: unknown[], name?: string, timeout?: number) => Promise<Result>
 
-/** A statement, as `Query` runs it. */
-type Statement = Readonly<{ kind: Kind; text: string; values?: unknown[] | undefined; name?: string | undefined }>
-
 /** Milliseconds for a connection to open: longer than the server's own limit (`authentication_timeout`). */
 const START_TIMEOUT = 120_000
 /** Multiples of `timeout` after which an answer may be lost. */
@@ -30,12 +27,14 @@ const ASK_INTERVAL = 100
 
 /**
  * The connections to PostgreSQL, each for one statement at a time. Every wait has a bound. A statement that takes too long
- * fails, but keeps its connection until the server or TCP lets go of it, so the server never has more connections than
- * `DATABASE_POOL_SIZE`. Errors that may be temporary become StoreUnavailable.
+ * fails, but keeps its connection until the server or TCP lets go of it. A connection that was lost keeps its place until the
+ * server says that it has ended. Errors that may be temporary become StoreUnavailable.
  */
 export class Pool {
   /** Milliseconds for an operation. */
   readonly timeout: number
+  /** How many reads can run beside as many writes as there may be. */
+  readonly parallelReads: number
   readonly #size: number
   /** Writes never take all connections, because they may wait for a standby. */
   readonly #writes: number
@@ -53,16 +52,18 @@ export class Pool {
 
   /**
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
-   * @throws {Error} if the URL is not valid
+   * @throws {Error} if the URL can't be used
    */
   constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits) {
     const address = new URL(url)
     // `sslmode` must mean the same as in libpq.
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
+    new pg.Client(address.href) // throws if it can't be used, for example if a certificate is missing
     const timeout = DATABASE_TIMEOUT * 1000
     this.timeout = timeout
     this.#size = DATABASE_POOL_SIZE
     this.#writes = DATABASE_POOL_SIZE > 2 ? 2 : 1
+    this.parallelReads = Math.max(1, DATABASE_POOL_SIZE - this.#writes)
     const add = (session: Session) => this.#add(session)
     this.#pool = new pg.Pool({
       connectionString: address.href,
@@ -87,15 +88,10 @@ export class Pool {
   }
 
   /** Runs a statement that changes nothing. */
-  readonly read: Query = (text, values, name, timeout) => this.#run({ kind: 'read', text, values, name }, timeout)
+  readonly read: Query = (text, values = [], name, timeout) => this.#run('read', { text, values, name }, timeout)
 
   /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
-  readonly write: Query = (text, values, name, timeout) => this.#run({ kind: 'write', text, values, name }, timeout)
-
-  /** How many reads can run beside as many writes as there may be. */
-  get parallelReads(): number {
-    return Math.max(1, this.#size - this.#writes)
-  }
+  readonly write: Query = (text, values = [], name, timeout) => this.#run('write', { text, values, name }, timeout)
 
   get figures(): NonNullable<Figures['pool']> {
     const idle = this.#pool.idleCount
@@ -124,13 +120,13 @@ export class Pool {
     for (const session of this.#sessions) session.close()
   }
 
-  #run(statement: Statement, timeout = this.timeout): Promise<Result> {
+  #run(kind: Kind, statement: pg.QueryConfig, timeout = this.timeout): Promise<Result> {
     if (this.#ended) throw new StoreUnavailable('the store is closed')
-    return repeat(statement.kind, performance.now() + timeout, (end) => this.#runOnce(statement, end))
+    return repeat(kind, performance.now() + timeout, (end) => this.#runOnce(kind, statement, end))
   }
 
   /** Runs a statement when it has a connection. @param end when it fails, on the clock of `performance.now()` */
-  #runOnce(statement: Statement, end: number): Promise<Result> {
+  #runOnce(kind: Kind, statement: pg.QueryConfig, end: number): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const fail = () => {
       const isWaiting = this.#waiting.delete(begin)
@@ -139,15 +135,15 @@ export class Pool {
     const timer = setTimeout(fail, Math.max(1, end - performance.now()))
     const begin = () => {
       this.#waiting.delete(begin)
-      this.#used[statement.kind] += 1
-      const sent = this.#send(statement, end).then(resolve, reject)
+      this.#used[kind] += 1
+      const sent = this.#send(kind, statement, end).then(resolve, reject)
       void sent.then(() => {
         clearTimeout(timer)
-        this.#used[statement.kind] -= 1
+        this.#used[kind] -= 1
         this.#beginNext()
       })
     }
-    this.#waiting.set(begin, statement.kind)
+    this.#waiting.set(begin, kind)
     this.#beginNext()
     return promise
   }
@@ -163,7 +159,7 @@ export class Pool {
     }
   }
 
-  async #send({ kind, text, values, name }: Statement, end: number): Promise<Result> {
+  async #send(kind: Kind, statement: pg.QueryConfig, end: number): Promise<Result> {
     const session = await this.#pool.connect().catch((error: unknown) => {
       throw new NoConnection(error)
     })
@@ -173,14 +169,14 @@ export class Pool {
     }
     session.ask(kind)
     try {
-      const isNamed = name !== undefined && session.backend !== undefined
-      const result = await session.query<Row>({ ...(isNamed && { name }), text, ...(values && { values }) })
+      const { text, values } = statement
+      const result = await session.query<Row>(session.backend === undefined ? { text, values } : statement)
       if (session.isUnsafe) throw new Error('the wait for a synchronous standby was cancelled')
       session.waitsFor = undefined
       session.release()
       return result
     } catch (error) {
-      const isBroken = /unknown|unprepared/.test(classify(error))
+      const isBroken = /unknown|undone/.test(classify(error))
       if (isBroken) this.#lose(session)
       else session.waitsFor = undefined
       session.release(isBroken)
@@ -207,11 +203,10 @@ export class Pool {
   async #askForLost(): Promise<void> {
     this.#isAsking = true
     while (this.#lost.size > 0 && !this.#ended) {
-      const values = [[...this.#lost.keys()]]
-      const asked = this.#runOnce({ kind: 'read', text: END_IDLE, values }, performance.now() + this.timeout)
-      const found = await asked.catch(() => undefined)
-      const backends = new Set(found?.rows.map(({ backend }) => backend) ?? values[0])
-      for (const backend of values.flat()) if (!backends.has(backend)) this.#lost.delete(backend)
+      const lost = [...this.#lost.keys()]
+      const asked = this.#runOnce('read', { text: END_IDLE, values: [lost] }, performance.now() + this.timeout)
+      const there = await asked.then(({ rows }) => rows.map(({ backend }) => backend)).catch(() => lost)
+      for (const backend of lost) if (!there.includes(backend)) this.#lost.delete(backend)
       this.#beginNext()
       await delay(ASK_INTERVAL, undefined, { ref: false })
     }

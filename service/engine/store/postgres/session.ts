@@ -2,9 +2,7 @@ import pg from 'pg'
 import type { Row } from '../tokens.ts'
 import type { Kind } from './errors.ts'
 
-/** Multiples of `timeout` after which the server gives up a client that does not acknowledge what it sends. */
-const TCP_TIMEOUT = 10
-/** Seconds of silence after which TCP asks whether the other side is there. */
+/** Seconds of silence after which TCP asks whether the other side is there. The server gives up after three times as many. */
 export const KEEP_ALIVE_DELAY = 10
 /** Names a server process of `pg_stat_activity`, also after another one got its id. */
 const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
@@ -67,7 +65,7 @@ export class Session extends pg.Client {
     const settings = {
       lock_timeout: timeout / 2,
       tcp_keepalives_idle: KEEP_ALIVE_DELAY,
-      tcp_user_timeout: TCP_TIMEOUT * timeout,
+      tcp_user_timeout: 3000 * KEEP_ALIVE_DELAY,
       ...PLANS,
     }
     const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)

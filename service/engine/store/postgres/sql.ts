@@ -9,15 +9,6 @@ export function statements({ name, type, columns: [owner, key, item] }: Columns)
   const given = `unnest($1::text[], $2::${keyType}[], $3::text[], $4::text[]) AS given (owner, key, item, before)`
   const isGiven = `stored.${owner} = given.owner AND stored.${key} = given.key`
   const returned = `RETURNING stored.${owner} AS owner, stored.${key} AS key, stored.${item} AS item`
-  const stepOf = (of: string, first: string, most: string, length: string, end: string) =>
-    `SELECT string_agg(item, ',' ORDER BY key) AS text, count(*) AS count, max(key) AS last,
-      EXISTS (SELECT FROM "${name}" WHERE ${owner} = ${of} AND ${key} > max(taken.key)) AS more
-    FROM (
-      SELECT key, item, sum(octet_length(item)) OVER (ORDER BY key) - octet_length(item) AS before
-      FROM (SELECT ${key} AS key, ${item} AS item FROM "${name}" WHERE ${owner} = ${of} AND ${key} >= ${first}
-        ORDER BY ${key} LIMIT ${most}) AS found
-    ) AS taken
-    WHERE before < ${length} AND (${end} IS NULL OR key <= ${end})`
   return {
     // If an item exists, it is updated to itself: that locks the row and returns it.
     create: `INSERT INTO "${name}" AS stored SELECT owner, key, item FROM ${given}
@@ -25,11 +16,19 @@ export function statements({ name, type, columns: [owner, key, item] }: Columns)
     update: `UPDATE "${name}" AS stored SET ${item} = given.item FROM ${given}
       WHERE ${isGiven} AND stored.${item} = given.before ${returned}`,
     delete: `DELETE FROM "${name}" AS stored USING ${given} WHERE ${isGiven} ${returned}`,
-    step: stepOf('$1', '$2', '$3', '$4', `$5::${keyType}`),
     steps: `SELECT n, step.* FROM
       unnest($1::text[], $2::${keyType}[], $3::int8[], $4::int8[], $5::${keyType}[])
         WITH ORDINALITY AS asked (of, first, most, length, until, n)
-      CROSS JOIN LATERAL (${stepOf('of', 'first', 'most', 'length', 'until')}) AS step`,
+      CROSS JOIN LATERAL (
+        SELECT coalesce(string_agg(item, ',' ORDER BY key), '') AS text, count(*) AS count, max(key) AS last,
+          EXISTS (SELECT FROM "${name}" WHERE ${owner} = of AND ${key} > max(taken.key)) AS more
+        FROM (
+          SELECT key, item, sum(octet_length(item)) OVER (ORDER BY key) - octet_length(item) AS before
+          FROM (SELECT ${key} AS key, ${item} AS item FROM "${name}" WHERE ${owner} = of AND ${key} >= first
+            ORDER BY ${key} LIMIT most) AS found
+        ) AS taken
+        WHERE before < length AND (until IS NULL OR key <= until)
+      ) AS step`,
     skip: `SELECT ${key} AS key FROM "${name}" WHERE ${owner} = $1 AND ${key} >= $2 ORDER BY ${key} LIMIT 1 OFFSET $3`,
     entries: `SELECT ${owner} AS owner, ${key} AS key, ${item} AS item FROM "${name}"
       WHERE (${owner}, ${key}) >= ($1, $2) ORDER BY ${owner}, ${key} LIMIT ${ENTRIES}`,

@@ -58,7 +58,7 @@ export class PostgresStore implements Store {
   }
 
   async ping(): Promise<void> {
-    await this.#firstRows()
+    await this.isEmpty() // it reads each table
   }
 
   figures(): Figures {
@@ -73,13 +73,8 @@ export class PostgresStore implements Store {
   }
 
   async isEmpty(): Promise<boolean> {
-    return (await this.#firstRows()).rows.length === 0
-  }
-
-  /** Reads a row of each table, if it has one. */
-  #firstRows() {
     const reads = ['tokens', ...this.tables.keys()].map((name) => `(SELECT 1 FROM "${name}" LIMIT 1)`)
-    return this.#pool.read(reads.join(' UNION ALL '))
+    return (await this.#pool.read(reads.join(' UNION ALL '))).rows.length === 0
   }
 
   async close(): Promise<void> {

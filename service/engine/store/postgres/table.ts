@@ -1,6 +1,5 @@
 import { STEP_LENGTH } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
-import type { Row } from '../tokens.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Key, type KeyType, type Rows, type Step, type Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Pool } from './pool.ts'
@@ -26,11 +25,13 @@ interface Write {
   readonly text: string
   /** An update is done only if this is stored. */
   readonly before: string
+  readonly change?: (text: string) => string | undefined
 }
 
 /** Each resolves to the item that is stored or was deleted; undefined if an update was not done, or nothing was deleted. */
 type BatchedWrite = Batched<Write, string | undefined>
 
+const weightOf = ({ text }: Write) => 1 + Math.floor(text.length / CHARACTERS_OF_WRITE)
 const idOf = ({ owner, key }: { owner?: unknown; key?: unknown }) => `${String(owner)}\0${String(key)}`
 
 /** A step with the key of its first row, or one before it; null if no key is left. */
@@ -50,8 +51,8 @@ export class PostgresTable implements Table {
   readonly #writes: Batcher<Write, string | undefined>
   /** One statement reads all steps that are requested at the same time. */
   readonly #steps: Batcher<BatchedStep['item'], Rows>
-  /** The last update of each item. Updates of one item take turns, so that none overtakes another in this process. */
-  readonly #updates = new Map<string, Promise<unknown>>()
+  /** The updates of such a batch whose items are found and changed. */
+  readonly #changed: Batcher<Write, string | undefined>
 
   constructor(pool: Pool, columns: Columns) {
     this.key = columns.type
@@ -61,12 +62,13 @@ export class PostgresTable implements Table {
     const { parallelReads: parallel, timeout } = pool
     this.#writes = new Batcher<Write, string | undefined>((batch) => this.#commit(batch), {
       max: MAX_WRITES,
-      weigh: ({ text }) => 1 + Math.floor(text.length / CHARACTERS_OF_WRITE),
+      weigh: weightOf,
       // Writes to the same item go into different batches: in one statement they would have no order.
       shareOf: idOf,
       maxShare: 1,
       timeout,
     })
+    this.#changed = new Batcher((batch) => this.#write('update', batch), { max: MAX_WRITES, weigh: weightOf })
     this.#steps = new Batcher((batch) => this.#read(batch), {
       max: MAX_LENGTH,
       shareOf: ({ owner }) => owner,
@@ -85,23 +87,8 @@ export class PostgresTable implements Table {
     return (await this.#writes.add({ kind: 'delete', owner, key, text: '', before: '' })) !== undefined
   }
 
-  async update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined> {
-    const end = performance.now() + this.#pool.timeout
-    const id = idOf({ owner, key })
-    const updated = Promise.resolve(this.#updates.get(id)).then(async () => {
-      for (;;) {
-        const before = await this.find(owner, key, end)
-        const text = before === undefined ? undefined : change(before)
-        if (before === undefined || text === undefined) return before
-        const stored = await this.#writes.add({ kind: 'update', owner, key, text, before }, end)
-        if (stored !== undefined) return stored // otherwise another process has overtaken it
-      }
-    })
-    const settled = Promise.allSettled([updated])
-    this.#updates.set(id, settled)
-    await settled
-    if (this.#updates.get(id) === settled) this.#updates.delete(id)
-    return updated
+  update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined> {
+    return this.#writes.add({ kind: 'update', owner, key, text: '', before: '', change })
   }
 
   async find(owner: string, key: Key, latest?: number): Promise<string | undefined> {
@@ -130,14 +117,24 @@ export class PostgresTable implements Table {
   }
 
   /** Waits until all writes are done. */
-  async idle(): Promise<void> {
-    await Promise.all(this.#updates.values())
-    await this.#writes.idle()
+  idle(): Promise<undefined> {
+    return this.#writes.idle()
   }
 
   async #commit(batch: readonly BatchedWrite[]): Promise<void> {
     const { create = [], update = [], delete: deletes = [] } = Object.groupBy(batch, ({ item }) => item.kind)
-    await Promise.all([this.#write('create', create), this.#write('update', update), this.#write('delete', deletes)])
+    const updates = update.map((each) => this.#update(each).then(each.resolve, each.reject))
+    await Promise.all([this.#write('create', create), this.#write('delete', deletes), ...updates])
+  }
+
+  async #update({ item, end }: BatchedWrite): Promise<string | undefined> {
+    for (;;) {
+      const before = await this.find(item.owner, item.key, end)
+      const text = before === undefined ? undefined : item.change?.(before)
+      if (before === undefined || text === undefined) return before
+      const stored = await this.#changed.add({ ...item, text, before }, end)
+      if (stored !== undefined) return stored // otherwise another process has overtaken it
+    }
   }
 
   async #write(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
@@ -159,18 +156,16 @@ export class PostgresTable implements Table {
 
   /** Reads each step once, whoever asks for it. */
   async #read(batch: readonly BatchedStep[]): Promise<void> {
-    const valuesOf = (step: BatchedStep['item']) => STEP.map((name) => step[name] ?? null)
     // NUL separates the values, because PostgreSQL has no text that contains it.
-    const steps = [...Map.groupBy(batch, ({ item }) => valuesOf(item).join('\0')).values()]
-    const asked = steps.map(([step]) => (step ? valuesOf(step.item) : []))
-    const time = timeLeft(batch)
-    const columns = STEP.map((_, column) => asked.map((each) => each[column]))
-    const { rows } = await (asked.length === 1
-      ? this.#pool.read(this.#sql.step, asked[0], `${this.#name}_step`, time) // it costs the server a fifth less
-      : this.#pool.read(this.#sql.steps, columns, `${this.#name}_steps`, time))
-    for (const { n = 1, ...row } of rows) {
-      const read = this.#toRows(row)
-      for (const { resolve } of steps[Number(n) - 1] ?? []) resolve(read)
+    const idOfStep = ({ item }: BatchedStep) => STEP.map((name) => item[name] ?? '').join('\0')
+    const steps = [...Map.groupBy(batch, idOfStep).values()]
+    const columns = STEP.map((name) => steps.map(([step]) => step?.item[name] ?? null))
+    const { rows } = await this.#pool.read(this.#sql.steps, columns, `${this.#name}_steps`, timeLeft(batch))
+    for (const { n, text, count, last, more } of rows) {
+      const read = { text: String(text), count: Number(count), hasMore: more === true }
+      const isEmpty = read.count === 0
+      for (const { resolve } of steps[Number(n) - 1] ?? [])
+        resolve(isEmpty ? read : { ...read, last: this.#toKey(last) })
     }
   }
 
@@ -183,11 +178,6 @@ export class PostgresTable implements Table {
 
   #toKey(value: unknown): Key {
     return this.key === 'text' ? String(value) : BigInt(String(value))
-  }
-
-  #toRows({ text, count, last, more }: Row): Rows {
-    const rows = { text: typeof text === 'string' ? text : '', count: Number(count), hasMore: more === true }
-    return rows.count === 0 ? rows : { ...rows, last: this.#toKey(last) }
   }
 }
 

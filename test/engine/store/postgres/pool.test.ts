@@ -8,6 +8,7 @@ import { openTestStore, type TestStore } from '../../../support/stores.ts'
 import { Pool } from '../../../../service/engine/store/postgres/pool.ts'
 import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
+import { eventually } from '../../../support/project.ts'
 import { startRelay } from '../../../support/replicas.ts'
 
 const server = await startPostgres(t)
@@ -17,15 +18,6 @@ const SIZES = [1, 2, 5]
 const name = (text: string | number) => ({ name: String(text) })
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 const limits = (DATABASE_POOL_SIZE: number, DATABASE_TIMEOUT = 1) => ({ DATABASE_POOL_SIZE, DATABASE_TIMEOUT })
-
-/** Waits until a condition is true. */
-async function until(what: string, isSo: () => unknown): Promise<void> {
-  for (let tries = 0; tries < 3000; tries++) {
-    if (await isSo()) return
-    await delay(10)
-  }
-  throw new Error(`${what}: never`)
-}
 
 const succeeds = (operation: Promise<unknown>) =>
   operation.then(
@@ -114,7 +106,7 @@ for (const size of SIZES) {
       const { store, sql, most, standby, figures } = await open(t, limits(size), role)
       await store.create('joe', -1n, name('safe'))
       await standby(`SET synchronous_standby_names = 'nobody'`)
-      await until('the standby is lost', async () => !(await succeeds(store.create('joe', -1n, name('safe')))))
+      await eventually(async () => !(await succeeds(store.create('joe', -1n, name('safe')))))
       for (const round of range(2)) {
         const [created, deleted, ...reads] = await use(t, store, 10 * (round + 1))
         t.strictSame([created, deleted], [false, false])
@@ -124,11 +116,11 @@ for (const size of SIZES) {
       t.equal(waiting.length, size > 2 ? 2 : 1, 'no more writes begin than there are connections for writes')
       t.equal(figures()?.givenUp, waiting.length)
       await standby('RESET synchronous_standby_names')
-      await until('no wait goes on', async () => (await use(t, store)).includes(true))
+      await eventually(async () => (await use(t, store)).includes(true))
       t.strictSame(await use(t, store), ALL)
       t.ok(most() <= size, `${most()} connections`)
       t.equal((await namesIn(store, 'joe')).includes('10'), size > 2, 'the waiting writes were done, and no other')
-      await until('no connection is given up', () => figures()?.givenUp === 0)
+      await eventually(() => figures()?.givenUp === 0)
     })
   }
 
@@ -142,7 +134,7 @@ for (const size of SIZES) {
         relay.lose('nothing') // of new connections
         t.strictSame(await use(t, store), ALL, 'the first operations succeed')
         t.ok(most() <= 2 * size, `${most()} connections`)
-        await until('the lost connections are closed', async () => (await count()) <= size)
+        await eventually(async () => (await count()) <= size)
       }
     })
   }
@@ -187,7 +179,7 @@ t.test('connections that are cut while their writes wait for a standby do not ad
   await standby(`SET synchronous_standby_names = 'nobody'`)
   let id = 0n
   const waiting = async () => (await sql(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).length
-  await until('writes wait', async () => {
+  await eventually(async () => {
     await succeeds(store.create('joe', ++id, name('x')))
     return (await waiting()) === 2
   })
@@ -198,7 +190,7 @@ t.test('connections that are cut while their writes wait for a standby do not ad
     t.ok(await succeeds(store.ping()))
   }
   await standby('RESET synchronous_standby_names')
-  await until('no write waits', async () => (await waiting()) === 0)
+  await eventually(async () => (await waiting()) === 0)
   t.strictSame(await use(t, store), ALL, 'the first operations succeed')
   t.ok(most() <= 5, `${most()} connections`)
 })
@@ -208,8 +200,8 @@ t.test('connections that only the network has lost are opened anew, as soon as t
   t.ok(await works(t, store))
   relay.lose('answers')
   relay.lose('nothing') // of new connections
-  await until('it works', () => works(t, store))
-  await until('the lost connections are closed', async () => (await count()) <= 5)
+  await eventually(() => works(t, store))
+  await eventually(async () => (await count()) <= 5)
 })
 
 t.test('a write that got no connection in time is not sent later', async (t) => {
@@ -251,11 +243,11 @@ t.test('a connection whose process hangs keeps its place until the server lets g
   const [mine] = await sql(`SELECT pid FROM pg_stat_activity WHERE query LIKE '%AS mine'`)
   process.kill(Number(mine?.['pid']), 'SIGSTOP')
   t.notOk(await reads())
-  await until('the other one works', reads)
+  await eventually(reads)
   for (const _ of range(5)) t.ok((await Promise.all([reads(), reads()])).includes(true))
   t.match(pool.figures, { givenUp: 1 })
   process.kill(Number(mine?.['pid']), 'SIGCONT')
-  await until('it is let go', () => pool.figures.givenUp === 0)
+  await eventually(() => pool.figures.givenUp === 0)
   t.ok(await reads())
   t.ok(most() <= 3, `${most()} connections, with that of the store`)
 })
@@ -265,7 +257,7 @@ t.test('the figures count what waits: statements, and operations before them', a
   await sql('BEGIN; LOCK TABLE plants')
   const writes = range(50).map((id) => store.create('joe', BigInt(id % 5), name(id)))
   const reads = range(3).map((id) => store.find('joe', BigInt(id)))
-  await until('writes wait', () => figures()?.waiting === 45 && figures()?.statements === 2)
+  await eventually(() => figures()?.waiting === 45 && figures()?.statements === 2)
   t.match(figures(), { size: 3, used: 2, statements: 2, givenUp: 0 })
   await sql('COMMIT')
   await Promise.all([...writes, ...reads])
@@ -274,12 +266,12 @@ t.test('the figures count what waits: statements, and operations before them', a
 
 t.test('a server that takes no writes is not used, not even for reads', async (t) => {
   const { store } = await open(t)
-  await until('it works', () => works(t, store))
+  await eventually(() => works(t, store))
   await server.crash()
   await server.startAsStandby()
   t.strictSame(await use(t, store), NONE)
   await t.rejects(store.ping(), { name: 'StoreUnavailable', message: 'the server takes no writes' })
   await server.crash()
   await server.start()
-  await until('it works', () => works(t, store))
+  await eventually(() => works(t, store))
 })
