@@ -127,6 +127,7 @@ function parts(schema: Keywords, compile: Part): Evaluate[] {
   const otherMembers = rules(schema.additionalProperties)
   const rulesOfMember: RulesOf = (name) => {
     const own = named.get(name) ?? NONE
+    if (patterns.length === 0) return own.length > 0 ? own : otherMembers
     const all = [...own, ...patterns.flatMap(([pattern, each]) => (pattern.test(name) ? each : []))]
     return all.length > 0 ? all : otherMembers
   }
