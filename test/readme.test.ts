@@ -29,14 +29,6 @@ t.test('each link to a file or a heading has a target', async (t) => {
   }
 })
 
-t.test('the changelog says each thing once', async (t) => {
-  const lines: string[] = readFileSync('CHANGELOG.md', 'utf8').match(/^- .*/gm) ?? []
-  t.strictSame(
-    lines.filter((line, index) => lines.indexOf(line) !== index),
-    [],
-  )
-})
-
 t.test('each promise names an existing test', async (t) => {
   const promises = [...section('test/README.md', '## What you can rely on').matchAll(/^\| .* \| `(.*)`: (.*) \|$/gm)]
   t.ok(promises.length > 20)

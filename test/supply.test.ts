@@ -73,23 +73,6 @@ t.test(
   },
 )
 
-t.test('npm ci prints no warning, even with an older Node than a package requires', async (t) => {
-  const folder = t.testdir({
-    '.npmrc': readFileSync('.npmrc', 'utf8'),
-    'package.json': '{ "dependencies": { "a": "1.0.0" } }',
-    'package-lock.json': JSON.stringify({
-      lockfileVersion: 3,
-      packages: {
-        '': { dependencies: { a: '1.0.0' } },
-        'node_modules/a': { version: '1.0.0', integrity: `sha512-${'A'.repeat(86)}==`, engines: { node: '>=99' } },
-      },
-    }),
-  })
-  const { code, stdout, stderr } = await run([...NPM, 'ci', '--dry-run'], {}, folder)
-  t.match(stdout, /^added 1 package in /m)
-  t.strictSame({ code, stderr }, { code: 0, stderr: '' })
-})
-
 t.test('the bill of materials has the packages of the image', async (t) => {
   const { stdout, stderr } = await run([...NPM, 'run', '--silent', 'sbom'], {})
   t.equal(stderr, '')

@@ -9,7 +9,7 @@ import { serveDocs } from './contract/docs.ts'
 import { commonErrorWriter } from './contract/error-forms.ts'
 import { itemReader } from './contract/items.ts'
 import { addRefusals, addRoutes, type OperationHooks } from './contract/routes.ts'
-import { requireCaller, servedAlternatives } from './contract/security.ts'
+import { requireCaller } from './contract/security.ts'
 import type { Product } from './define-product.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
@@ -71,7 +71,7 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
   // Then for the requests of an operation:
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
-      requireCaller(servedAlternatives(security, product), makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
+      requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
       ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
     ],
   })

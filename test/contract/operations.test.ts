@@ -7,7 +7,7 @@ import type { Operation } from '../support/contract.ts'
 import type { Answer } from '../support/helper.ts'
 import { brief, stringify } from '../support/json.ts'
 import { isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
-import { exampleOf, inOrder, type Input, inputsOf, toCall, withTexts } from '../support/requests.ts'
+import { exampleOf, inOrder, type Input, inputsOf, namedExamples, toCall, withTexts } from '../support/requests.ts'
 import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
 import { mutantsOf, unviolated } from '../support/schemas-violations.ts'
@@ -39,6 +39,14 @@ t.test('the examples of the contract work, POST first and DELETE last', async (t
   for (const each of ordered) {
     const { status, text } = await call({ ...toCall(each, exampleOf(each)), token: caller })
     t.ok(status >= 200 && status < 300, `the example of ${each.id} is answered ${status} ${text}`)
+  }
+})
+
+t.test('the examples that have a name are answered with the examples of that name, in order', async (t) => {
+  const caller = await newcomer()
+  for (const { name, operation, input, status, expected } of ordered.flatMap(namedExamples)) {
+    const answer = await call({ ...toCall(operation, input), token: caller })
+    t.strictSame([answer.status, answer.json], [Number(status), expected], `${operation.id} ${name}`)
   }
 })
 

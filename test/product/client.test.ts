@@ -1,50 +1,14 @@
 import { copyFileSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import t from 'tap'
-import { expectedSession, INT64, SAFE } from '../support/generated-clients.ts'
+import { expectedSession, SAFE } from '../support/generated-clients.ts'
 import { run } from '../support/process.ts'
-import { start } from './client.ts'
+import { build } from '../support/helper.ts'
+import { product } from '../../service/product.ts'
 
-const { client, port, token } = await start(t)
-const mine = client(await token('client'))
+const { port, token } = await build(t, {}, product)
 
 const DRIVERS = 'test/system/release/clients/typescript'
-
-t.test('a client of the generated types creates, lists and deletes, with exact ids', async (t) => {
-  const [missing = 0n, ...ids] = INT64.map(BigInt).toReversed()
-  for (const id of ids) {
-    t.strictSame((await mine.POST('/plants', { body: { id, name: `Rose ${id}` } })).data, { name: `Rose ${id}` })
-  }
-  t.strictSame((await mine.GET('/plants', { params: { query: { limit: 1 } } })).data, [{ name: `Rose ${ids.at(-1)}` }])
-  t.equal((await mine.DELETE('/plants/{id}', { params: { path: { id: missing } } })).response.status, 404)
-  for (const id of ids) {
-    t.equal((await mine.DELETE('/plants/{id}', { params: { path: { id } } })).response.status, 204)
-  }
-})
-
-t.test('what the contract does not have does not compile', async (t) => {
-  const wrong = [
-    // @ts-expect-error there is no such path
-    () => mine.GET('/plant'),
-    // @ts-expect-error the path has no such method
-    () => mine.TRACE('/plants'),
-    // @ts-expect-error no such parameter
-    () => mine.GET('/plants', { params: { query: { limits: 1 } } }),
-    // @ts-expect-error a parameter of another type
-    () => mine.GET('/plants', { params: { query: { limit: '1' } } }),
-    // @ts-expect-error a parameter that is missing
-    () => mine.DELETE('/plants/{id}'),
-    // @ts-expect-error an id that would be rounded
-    () => mine.DELETE('/plants/{id}', { params: { path: { id: 7 } } }),
-    // @ts-expect-error the body is missing
-    () => mine.POST('/plants'),
-    // @ts-expect-error a member of the body that is missing
-    () => mine.POST('/plants', { body: { id: 7n } }),
-    // @ts-expect-error an answer has no id
-    async () => (await mine.POST('/plants', { body: { id: 7n, name: 'Rose' } })).data?.id,
-  ]
-  t.equal(wrong.length, 9)
-})
 
 t.test('the clients of the README and of Hey API are generated from /openapi.yaml, compile and work', async (t) => {
   const [section = ''] =

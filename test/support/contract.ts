@@ -28,13 +28,6 @@ export interface Body {
 
 type Named = Readonly<Record<string, unknown>>
 
-/** A link to an operation, with its parameters as runtime expressions (OpenAPI 3.1.0, section 4.8.20.3). */
-export interface Link {
-  readonly name: string
-  readonly operationId: string
-  readonly parameters: Named
-}
-
 export interface Response {
   /** By name, as the contract spells it. */
   readonly headers: ReadonlyMap<string, { readonly required: boolean; readonly schema: Schema }>
@@ -44,7 +37,6 @@ export interface Response {
   readonly schema: Schema | undefined
   readonly examples: readonly unknown[]
   readonly named: Named
-  readonly links: readonly Link[]
 }
 
 export interface Operation {
@@ -172,7 +164,7 @@ function toParameter(value: Record<string, unknown>): Parameter {
 }
 
 function toResponse(value: unknown): Response {
-  const { headers, content, links } = fields(value)
+  const { headers, content } = fields(value)
   const entries = Object.entries(fields(headers)).map(([name, each]) => {
     const { required = false, schema } = fields(each)
     return [name, { required: required === true, schema: fields(schema) }] as const
@@ -186,10 +178,6 @@ function toResponse(value: unknown): Response {
     schema: json === undefined ? undefined : fields(fields(json)['schema']),
     examples: examplesOf(fields(json)),
     named: namedOf(fields(json)),
-    links: Object.entries(fields(links)).map(([name, link]) => {
-      const { operationId, parameters } = fields(link)
-      return { name, operationId: String(operationId), parameters: fields(parameters) }
-    }),
   }
 }
 

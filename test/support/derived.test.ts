@@ -2,12 +2,11 @@
 // tests would always pass.
 import fc from 'fast-check'
 import t from 'tap'
-import { linked, namedExamples } from './behaviour.ts'
 import { type Operation, type Parameter, parseContract } from './contract.ts'
 import { stringify } from './json.ts'
 import { operations } from './own.ts'
 import { isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
-import { exampleOf, inputsOf, toCall } from './requests.ts'
+import { exampleOf, inputsOf, namedExamples, toCall } from './requests.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 import { isValid } from './schemas.ts'
 import { mutantsOf, unviolated } from './schemas-violations.ts'
@@ -27,14 +26,15 @@ const VALID = [
   { id: 2n ** 63n - 1n, name: '', kind: 'a' },
 ]
 const INVALID = [
-  ...[{ id: 0, name: 'a' }, { id: 1.5, name: 'a' }, { id: 2n ** 63n, name: 'a' }, { id: '1', name: 'a' }, { id: 1 }],
-  ...[
-    { id: 1, name: 'abcd' },
-    { id: 1, name: 'A' },
-    { id: 1, name: 'a', kind: 'c' },
-    { id: 1, name: 'a', more: 1 },
-    [],
-  ],
+  { id: 0, name: 'a' },
+  { id: 1.5, name: 'a' },
+  { id: 2n ** 63n, name: 'a' },
+  { id: '1', name: 'a' },
+  { id: 1 },
+  { id: 1, name: 'abcd' },
+  { id: 1, name: 'A' },
+  { id: 1, name: 'a', kind: 'c' },
+  { id: 1, name: 'a', more: 1 },
 ]
 const limit: Parameter = {
   in: 'query',
@@ -82,18 +82,15 @@ t.test('texts for a parameter violate each of its rules; an integer has only dec
 })
 
 t.test('the operations of the contract are read, with their parameters, bodies and responses', async (t) => {
-  const [create, list, remove] = ['createPayout', 'getPayout', 'deletePayout'].map(operation)
+  const [create, list] = ['createPayout', 'getPayout'].map(operation)
   t.strictSame([create?.method, create?.path, create?.isGuarded], ['POST', '/plants', true])
   t.ok(create?.body?.examples.length)
-  t.strictSame(
-    list?.parameters.map(({ name }) => name),
-    ['limit', 'cursor'],
-  )
-  t.strictSame(
-    remove?.parameters.map(({ name, required }) => [name, required]),
-    [['id', true]],
-  )
-  for (const each of [create, list, remove]) t.ok(Number(each?.responses.size) >= 5 && each?.responses.has('default'))
+  const names = list?.parameters.map(({ name, required }) => [name, required])
+  t.strictSame(names, [
+    ['limit', false],
+    ['cursor', false],
+  ])
+  t.ok([...(list?.responses.keys() ?? [])].join().startsWith('200,400,'))
 })
 
 t.test('the contract is read as the service reads it: with merge keys', async (t) => {
@@ -108,17 +105,7 @@ t.test('requests contain their input', async (t) => {
   t.ok(new Set(paths.map((input) => toCall(operation('getPayout'), input).path)).size > 20)
 })
 
-t.test('named examples and links are found; a link without a target is an error', async (t) => {
-  const create = operation('createPayout')
-  t.strictSame(
-    namedExamples(create).map(({ name }) => name),
-    ['monstera', 'aloe'],
-  )
-  const link = { name: 'x', operationId: 'deletePayout', parameters: { id: '$request.body#/id' } }
-  const [target, input] = linked(link, operations, create, { texts: new Map(), body: { id: 9n } }, undefined)
-  t.equal(toCall(target, input).path, '/plants/9')
-  const follow = (change: object) => () => linked({ ...link, ...change }, operations, create, exampleOf(create), {})
-  t.throws(follow({ operationId: 'other' }), /no operation/)
-  t.throws(follow({ parameters: { id: '$response.body#/id' } }), /is nothing for id/)
-  t.throws(follow({ parameters: { other: '1' } }), /is nothing for other/)
+t.test('named examples are found', async (t) => {
+  const names = namedExamples(operation('createPayout')).map(({ name }) => name)
+  t.strictSame(names, ['monstera', 'aloe'])
 })

@@ -1,13 +1,12 @@
-// For `node --import`: writes each call of a program to files and databases into the file CALLS, a line for each call. At
-// the call number FAULT_AT, or the first one of FAULT_CALL, it kills the process, or lets the call fail, as FAULT says.
+// For `node --import`: writes each call of a program to files and databases into the file CALLS, a line for each call. Kills
+// the process instead of the first call with the name KILL_AT.
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'
 
-const { CALLS = '', FAULT_AT = '', FAULT_CALL = '', FAULT = '' } = process.env
+const { CALLS = '', KILL_AT } = process.env
 const paths = new Map<unknown, unknown>()
 const notes = fs.openSync(CALLS, 'a')
-let count = 0
 
 function watch(object: object, key: string | symbol): void {
   const name = String(key)
@@ -15,11 +14,7 @@ function watch(object: object, key: string | symbol): void {
   if (typeof original !== 'function') throw new TypeError(name)
   const call = function (this: unknown, ...args: unknown[]): unknown {
     if (String(args[0]).endsWith('.ts')) return Reflect.apply(original, this, args) // loads a module
-    count += 1
-    if (count === Number(FAULT_AT) || name === FAULT_CALL) {
-      if (FAULT === 'kill') process.kill(process.pid, 'SIGKILL')
-      throw new Error(`EIO: i/o error, ${name}`)
-    }
+    if (name === KILL_AT) process.kill(process.pid, 'SIGKILL')
     const result: unknown = Reflect.apply(original, this, args)
     if (name === 'openSync') paths.set(result, args[0])
     const words = args.map((each) => (typeof each === 'number' ? paths.get(each) : each))

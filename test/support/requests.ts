@@ -70,3 +70,18 @@ export function inputsOf({ parameters, body }: Operation): fc.Arbitrary<Input> {
     body: bodies,
   })
 }
+
+/** The named examples of an operation, with the answers of the same name. */
+export function namedExamples(operation: Operation) {
+  const { body, parameters, responses } = operation
+  return [...responses].flatMap(([status, { named }]) =>
+    Object.entries(named).flatMap(([name, expected]) => {
+      const texts = parameters
+        .filter((each) => name in each.named)
+        .map((each) => [each, [String(each.named[name])]] as const)
+      const isAsked = texts.length > 0 || (body !== undefined && name in body.named)
+      const input: Input = { texts: new Map([...exampleOf(operation).texts, ...texts]), body: body?.named[name] }
+      return isAsked ? [{ name, operation, input, status, expected }] : []
+    }),
+  )
+}

@@ -7,7 +7,7 @@ import { type Contract, readContract } from '../../service/engine/contract/contr
 import type { Extensions } from '../../service/engine/contract/extensions.ts'
 import { addRoutes, type OperationHooks } from '../../service/engine/contract/routes.ts'
 import { checkBody } from '../../service/engine/contract/bodies.ts'
-import { requireCaller, servedAlternatives, type Verdict } from '../../service/engine/contract/security.ts'
+import { requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
 import { answerError, usualError } from '../../service/engine/http/error-answers.ts'
 import { answerOtherMethods, checkPath } from '../../service/engine/http/request-rules.ts'
 import { HttpError } from '../../service/engine/errors.ts'
@@ -77,10 +77,7 @@ export async function boot(
   const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, product)
   const makeGuard = await buildGuards(app, 'x', read.product, checkToken)
   const hooks: OperationHooks = ({ security, body }) => ({
-    onRequest: [
-      requireCaller(servedAlternatives(security, read.product), makeGuard),
-      ...(body ? [checkBody(body)] : []),
-    ],
+    onRequest: [requireCaller(security, makeGuard), ...(body ? [checkBody(body)] : [])],
   })
   const names = methods ?? read.operations.map(({ id }) => id)
   const services = names.some(Array.isArray) ? names : [names]

@@ -11,7 +11,7 @@ import { program, start, startService } from '../support/process.ts'
 import { eventually } from '../support/project.ts'
 import { demoToken, need } from './programs.ts'
 import { openTestStore } from '../support/stores.ts'
-import { issueToken, issueTokenIn } from '../support/tokens.ts'
+import { issueTokenIn } from '../support/tokens.ts'
 
 need('strace')
 need('unshare', 'util-linux')
@@ -31,6 +31,13 @@ function failing(folder: string, inject: string, ends = ['', '-wal', '-journal']
   const calls = /^[^:]*/.exec(inject)?.[0] ?? ''
   const quiet = ['-D', '--quiet=attach,personality', '-o', `${folder}.trace`]
   return ['strace', ...quiet, '-P', folder, ...files, '-e', `trace=${calls}`, '-e', `inject=${inject}`, ...MAIN]
+}
+
+/** A command that starts the service with mounts of its own, which go with it. */
+function mounting(mount: string): string[] {
+  const isRoot = process.getuid?.() === 0
+  const alone = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
+  return [...alone, 'sh', '-c', `${mount} && exec "$0" "$@"`, ...MAIN]
 }
 
 interface Run {
@@ -156,27 +163,6 @@ t.test('after an I/O error nothing is served and nothing is ready any more, and 
   t.ok((json as unknown[]).length >= id) // the last one may be there, too
 })
 
-for (const [what, when] of [
-  ['one read fails', '12'],
-  ['every read fails', '12+'],
-] as const) {
-  t.test(`when ${what}, the service ends`, async (t) => {
-    const file = `${t.testdir()}/plants.db`
-    const store = await openTestStore({ file })
-    const token = await issueToken(store, 'joe')
-    const tag = '🌵'.repeat(255)
-    await Promise.all(Array.from({ length: 1000 }, (_, id) => store.create('joe', BigInt(id), { name: `${id}`, tag })))
-    await store.close()
-    const command = failing(t.testdirName, `pread64:error=EIO:when=${when}`, [''])
-    const { port, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' }, command)
-    t.equal((await call(port, { path: '/plants', token })).status, 503)
-    const { code, stdout } = await ended
-    t.equal(code, 1)
-    const fatal = stdout.split('\n').filter((line) => line.includes('"level":60'))
-    t.match(fatal, [/"errcode":11.*"msg":"the database is corrupt, or its disk fails"/])
-  })
-}
-
 t.test('a full disk at the growth of the index of the log is answered 503', async (t) => {
   const file = `${t.testdir()}/plants.db`
   const token = await issueTokenIn({ file })
@@ -201,18 +187,15 @@ t.test('a file that is mounted alone is refused, and its folder is not', async (
   mkdirSync(`${folder}/a container`)
   const file = `${folder}/data/plants.db`
   await (await openTestStore({ file })).close()
-  const isRoot = process.getuid?.() === 0
-  const alone = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
   const mounted = `${folder}/a container/plants.db`
-  const shell = (mount: string) => [...alone, 'sh', '-c', `${mount} && exec "$0" "$@"`, ...MAIN]
   const environment = { DATABASE_URL: `sqlite:${mounted}`, PORT: '0' }
   const bind = `touch '${mounted}' && mount --bind '${file}' '${mounted}'`
-  const { ended } = await start(t, shell(bind), environment)
+  const { ended } = await start(t, mounting(bind), environment)
   const { code, stdout } = await ended
   t.equal(code, 1)
   t.match(JSON.parse(stdout), { level: 60, msg: /mount the folder, not the file$/ })
   rmSync(mounted)
-  const service = await startService(t, environment, shell(`mount --bind '${folder}/data' '${folder}/a container'`))
+  const service = await startService(t, environment, mounting(`mount --bind '${folder}/data' '${folder}/a container'`))
   service.child.kill('SIGTERM')
   t.equal((await service.ended).code, 0)
 })
@@ -221,14 +204,11 @@ t.test('on a disk that is full writes are refused, reads go on, and with room ag
   const folder = t.testdir()
   const disk = `${folder}/disk`
   mkdirSync(disk)
-  // A file system for the process alone, which goes with it.
-  const isRoot = process.getuid?.() === 0
-  const alone = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
-  const mount = `mount -t tmpfs -o size=2m none '${disk}' && head -c 1000000 /dev/zero > '${disk}/ballast' && exec "$0" "$@"`
+  const mount = `mount -t tmpfs -o size=2m none '${disk}' && head -c 1000000 /dev/zero > '${disk}/ballast'`
   const service = await startService(
     t,
     { DATABASE_URL: `sqlite:${disk}/plants.db`, LOG_LEVEL: 'info', NODE_ENV: 'development' },
-    [...alone, 'sh', '-c', mount, ...MAIN],
+    mounting(mount),
   )
   const { child, ended, port, adminPort } = service
   const token = await demoToken(service)

@@ -1,5 +1,5 @@
 // Bytes that programs frame differently, through real gateways: what the gateway takes for one request is one for the
-// service. The service's own answers to them are in ../framing.test.ts.
+// service. The service's own answers to them are in ../engine/http/framing.test.ts.
 import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { once } from 'node:events'
@@ -39,29 +39,6 @@ for (const [name, open] of Object.entries(gateways)) {
     t.equal(countServed(service), countPassed(gateway))
     t.ok(countServed(service) > table.length / 4, 'which is not nothing')
   })
-}
-
-t.test('a gateway that frames otherwise is seen by the counts', async (t) => {
-  const { gateway, service, table } = await behind(t, naive)
-  for (const [shape, [bytes, ...statuses]] of table) {
-    if (statuses.length === 2) t.equal(await difference(gateway, service, bytes), -1, shape)
-  }
-})
-
-/** Takes what comes over a connection for one request. */
-async function naive(t: Test, service: number): Promise<Gateway> {
-  const lines: string[] = []
-  const server = net.createServer((client) => {
-    lines.push('200|')
-    const upstream = net.connect(service, '127.0.0.1')
-    for (const socket of [client, upstream]) socket.on('error', () => undefined)
-    client.pipe(upstream).pipe(client)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const address = server.address()
-  return { port: address instanceof Object ? address.port : 0, lines: () => lines }
 }
 
 async function behind(t: Test, open: (t: Test, service: number) => Promise<Gateway>) {

@@ -15,7 +15,7 @@ t.setTimeout(600_000)
 /** In the gate: some of the calls, and of the choices of what a power cut keeps. */
 const isShort = process.env['SHORT'] !== undefined
 
-const CALLS = ['openat', 'pwrite64', 'fsync,fdatasync', 'ftruncate', 'unlink', 'rename', 'chmod']
+const CALLS = ['openat', 'pwrite64', 'fsync,fdatasync', 'ftruncate', 'unlink']
 
 /** Runs a restore on a copy of the store that was left. @param strace the words before those of the command */
 function restore({ folder, left, backup }: Replacement, name: string, strace: (data: string) => string[]) {
@@ -37,9 +37,9 @@ for (const [fault, inject] of [
     const interrupt = async (call: string, when: number): Promise<boolean> => {
       const trace = `${replacement.folder}/trace`
       const { data, code, stderr } = await restore(replacement, 'data', (data) => {
-        const names = ['', '-wal', '-shm', '-journal', '.part', '.part-journal', '.lock', '.lock-journal']
+        const names = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal']
         const files = [data, ...names.map((end) => `${data}/plants.db${end}`)].flatMap((path) => ['-P', path])
-        const quiet = ['-D', '--quiet=attach,personality', '-o', trace]
+        const quiet = ['-D', '-f', '--quiet=attach,personality', '-o', trace]
         return ['strace', ...quiet, ...files, '-e', `trace=${call}`, '-e', `inject=${call}:${inject}:when=${when}`]
       })
       await eventually(() => /\+\+\+ [^\n]+\n$/.test(readFileSync(trace, 'latin1')))
@@ -59,7 +59,7 @@ for (const [fault, inject] of [
       t.ok(when > 1, call)
     }
     t.comment(seen)
-    t.ok(seen.old > 10 && seen.new > 2)
+    t.ok(seen.old > 5 && seen.new > 2)
   })
 }
 
@@ -70,7 +70,7 @@ t.test('a restore survives a power cut at each sync, and once it has ended the n
   t.teardown(() => rmSync(memory, { recursive: true, force: true }))
   const replacement = await prepareReplacement(t)
   const trace = `${replacement.folder}/trace`
-  const { data, code } = await restore(replacement, 'data', () => watched(trace, []))
+  const { data, code } = await restore(replacement, 'data', () => watched(trace, [], ['-f']))
   t.equal(code, 0)
   const ends = ['', '-wal']
   const begin = ends.map(

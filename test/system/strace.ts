@@ -18,9 +18,9 @@ const CALLS = [
 ]
 
 /**
- * A command whose main thread, which is where SQLite and the sockets are, is watched.
+ * A command whose main thread, which is where SQLite and the sockets of the service are, is watched.
  * @param trace the file for what was seen
- * @param inject faults, as strace takes them
+ * @param inject faults, as strace takes them, or -f to watch all threads
  */
 export function watched(trace: string, command: readonly string[], inject: readonly string[] = []): string[] {
   // The process stays the child of the tests: signals reach it, and its end is theirs to see.
@@ -30,14 +30,14 @@ export function watched(trace: string, command: readonly string[], inject: reado
 
 /** Reads what was seen below a folder, and what was answered, when the process has ended. */
 export async function readTrace(trace: string, folder: string): Promise<Event[]> {
-  await eventually(() => existsSync(trace) && /\n\+\+\+ [^\n]+\n$/.test(readFileSync(trace, 'latin1')))
+  await eventually(() => existsSync(trace) && /\n(?:\d+ +)?\+\+\+ [^\n]+\n$/.test(readFileSync(trace, 'latin1')))
   return readFileSync(trace, 'latin1')
     .split('\n')
     .flatMap((line) => eventsOf(line, folder))
 }
 
 function eventsOf(line: string, folder: string): Event[] {
-  const [, call = '', words = '', result = ''] = /^(\w+)\((.*)\) += (-?\d+)/.exec(line) ?? []
+  const [, call = '', words = '', result = ''] = /^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)/.exec(line) ?? []
   const isDone = Number(result) >= 0
   const strings = [...words.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, hex = '']) => bytesOf(hex))
   const [, descriptor = '', shown = ''] = /^(-?\d+)<([^>]*)>/.exec(words) ?? []

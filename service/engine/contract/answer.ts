@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
@@ -72,28 +73,17 @@ type Pieces = AsyncIterable<unknown>
 
 /** Streams a body. Waits for the first piece: an error before it can still be answered. */
 async function startStream(request: FastifyRequest, body: Pieces, write: (pieces: Pieces) => Pieces) {
-  const { id, log, method } = request
-  const iterator = body[Symbol.asyncIterator]()
-  // Each call of a stream of Node would give another iterator.
-  const pieces = write({ [Symbol.asyncIterator]: () => iterator })
-  // Without a listener a stream of Node that is not read would end the process.
-  if (body instanceof Readable) body.on('error', () => undefined)
-  const stream = Readable.from(method === 'HEAD' ? [] : await waitForFirst(pieces))
-  // Stop the method's iterator when the stream closes, even if nothing was read from it.
-  const end = async () => (body instanceof Readable ? body.destroy() : iterator.return?.())
-  stream.once('close', () => void end().catch((err: unknown) => log.error({ reqId: id, err }, 'body not ended')))
+  const source = body instanceof Readable ? body : Readable.from(body)
+  source.on('error', () => undefined) // told below; without a listener, the process would end
+  if (request.method === 'HEAD') source.destroy()
+  else if (source.errored) throw source.errored
+  else await once(source, 'readable')
+  const stream = Readable.from(request.method === 'HEAD' ? [] : write(source))
+  // Also if nothing was read from it.
+  stream.once('close', () => source.destroy())
   // Fastify then closes the connection, so that no client takes a partial body for a whole one.
   stream.once('error', (err) => reportFault(err, request, 'response broken off'))
   return stream
-}
-
-/** Waits for the first piece. @returns all pieces */
-async function waitForFirst(pieces: AsyncIterable<unknown>) {
-  const iterator = pieces[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  return (async function* () {
-    for (let each = first; each.done !== true; each = await iterator.next()) yield each.value
-  })()
 }
 
 /** Joins JSON arrays into the text of one. */

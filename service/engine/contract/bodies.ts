@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Body, Media } from './compiled.ts'
-import { formReader, parseForm } from './forms.ts'
+import { formReader, parsePairs, parseParts } from './forms.ts'
 import { parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { countHeader } from '../http/request-rules.ts'
@@ -90,8 +90,8 @@ function mediaReader(kind: unknown, media: Media, validators: Validators): (payl
   const readForm = formReader(media, validators)
   const parse = async (bytes: Buffer, type: string | undefined): Promise<unknown> => {
     if (kind === 'json') return parseSent(bytes)
-    if (kind === 'form') return readForm(await parseForm(bytes, type))
-    return kind === 'pairs' ? readForm(parseText(bytes)) : parseText(bytes)
+    if (kind === 'form') return readForm(await parseParts(bytes, type))
+    return kind === 'pairs' ? readForm(parsePairs(bytes)) : parseText(bytes)
   }
   return async (payload) => {
     const bytes = await readBytes(payload, media.limit)

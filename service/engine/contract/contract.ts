@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Compiled, CompiledContract } from './compiled.ts'
 import { errorFaults } from './error-forms.ts'
 import type { Extensions } from './extensions.ts'
-import { isGuarded, servedAlternatives } from './security.ts'
+import { isGuarded } from './security.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 
 declare module 'fastify' {
@@ -76,10 +76,9 @@ async function compileAnew(file: string, product: Extensions, reason: string): P
 
 /** What a contract needs, and the product lacks. */
 function faultsOf(compiled: Compiled, product: Extensions): readonly string[] {
-  const schemes = compiled.operations
-    .flatMap(({ security }) => servedAlternatives(security, product))
-    .flatMap((all) => all.filter(({ scheme }) => !isGuarded(scheme, product)).map(({ scheme }) => scheme.name))
-  const guards = [...new Set(schemes)].map((name) => `the security scheme ${name} needs a guard in the product`)
+  const schemes = compiled.operations.flatMap(({ security }) => security.flat().map(({ scheme }) => scheme))
+  const unguarded = schemes.filter((scheme) => !isGuarded(scheme, product)).map(({ name }) => name)
+  const guards = [...new Set(unguarded)].map((name) => `the security scheme ${name} needs a guard in the product`)
   return [...guards, ...errorFaults(compiled, product)]
 }
 

@@ -76,7 +76,10 @@ export function compiler(
   /** The target is compiled when it is needed: it may lead back here. */
   function reference(id: string, around: readonly Keywords[] | null): Evaluate {
     let target: Evaluate | undefined
-    return (...all) => (target ??= compile(schemas[id] ?? true, around))(...all)
+    return (value, place, outcome, evaluated) => {
+      target ??= compile(schemas[id] ?? true, around)
+      return target(value, place, outcome, evaluated)
+    }
   }
 }
 

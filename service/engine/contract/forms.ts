@@ -1,13 +1,13 @@
 // Forms: reads their fields and files by the types of the contract.
 import type { Field, Media } from './compiled.ts'
-import { decodePair, orRefuse, pairsOf, parseText, type Sent, valueReader } from './parsing.ts'
+import { decodePair, orRefuse, parseText, type Sent, valueReader } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { HttpError } from '../errors.ts'
 
-/**
- * Makes the function that reads a form in parts, or one that is written as a query.
- * @throws {HttpError} 400 for what is malformed or repeated
- */
+/** The names of a form, with what was sent for each. */
+type Form = Iterable<readonly [name: string, sent: string | File]>
+
+/** Makes the function that reads a form. @throws {HttpError} 400 for a field that must not be repeated */
 export function formReader({ fields = {}, others }: Media, validators: Validators) {
   const readerOf = (field: Field) => {
     const schema = field.schema === undefined || { $ref: field.schema }
@@ -15,26 +15,17 @@ export function formReader({ fields = {}, others }: Media, validators: Validator
   }
   const readers = new Map(Object.entries(fields).map(([name, field]) => [name, readerOf(field)]))
   const other = readerOf(others ?? { types: [], list: null })
-  return async (form: FormData | string): Promise<object> => {
-    const names = typeof form === 'string' ? orRefuse(() => pairsOf(form), NOT_ENCODED) : Map.groupBy(form, nameOf)
-    const values = [...names].map(async ([name, sent]) => {
+  return async (form: Form): Promise<object> => {
+    const fields = Map.groupBy(form, ([name]) => name)
+    const values = [...fields].map(async ([name, sent]) => {
       const { types, list, read } = readers.get(name) ?? other
       if (name === '__proto__') throw new HttpError(400, 'body must not have the property __proto__')
-      const isOne = list === null || list === 'commas'
-      if (sent.length > 1 && isOne) throw new HttpError(400, `body/${name} must not be repeated`)
-      const texts = sent.map(async (each) => {
-        if (typeof each !== 'string') return readPart(each[1], types)
-        const items = list === 'commas' ? each.split(',') : [each]
-        return orRefuse(() => items.map(decodePair), NOT_ENCODED)
-      })
-      return [name, read((await Promise.all(texts)).flat())] as const
+      if (sent.length > 1 && list === null) throw new HttpError(400, `body/${name} must not be repeated`)
+      return [name, read(await Promise.all(sent.map(([, value]) => readPart(value, types))))] as const
     })
     return Object.fromEntries(await Promise.all(values))
   }
 }
-
-const NOT_ENCODED = 'The form must be UTF-8 in percent-encoding'
-const nameOf = ([name]: readonly [name: string, value: unknown]) => name
 
 /** Browsers send JSON as a file. */
 async function readPart(part: string | File, types: readonly string[]): Promise<Sent> {
@@ -43,8 +34,19 @@ async function readPart(part: string | File, types: readonly string[]): Promise<
   return isText ? parseText(Buffer.from(await part.arrayBuffer())) : { value: part }
 }
 
+/** Parses a form that is written as a query. @throws {HttpError} 400 if it is not UTF-8 */
+export function parsePairs(bytes: Buffer): Form {
+  const pairs = parseText(bytes).split('&')
+  const decode = (pair: string) => {
+    const [name = '', value = ''] = pair.split(/=(.*)/s).map(decodePair)
+    return [name, value] as const
+  }
+  const sent = pairs.filter((each) => each !== '')
+  return orRefuse(() => sent.map(decode), 'The form must be UTF-8 in percent-encoding')
+}
+
 /** Parses a form in parts. @throws {HttpError} 400 if it is malformed, or has a text that is not UTF-8 */
-export async function parseForm(bytes: Buffer, type = ''): Promise<FormData> {
+export async function parseParts(bytes: Buffer, type = ''): Promise<Form> {
   const response = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- it holds a form in memory; the length of ours is bounded
   const form = await response.formData().catch(() => {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from './compiled.ts'
-import { decodePair, pairsOf, valueReader } from './parsing.ts'
+import { decodePair, valueReader } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { countHeader } from '../http/request-rules.ts'
 import { HttpError } from '../errors.ts'
@@ -29,16 +29,23 @@ export function parametersReader(
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
   }
   const validate = validators.compile(where, schema, 2) // a parameter is the whole value of its schema
-  const sent = parameters.map((each) => {
+  const readers = parameters.map((each) => {
     const schema = { $ref: each.schema }
-    return { ...each, sent: sentName(each), read: valueReader(each, (value) => validators.isValid(schema, value)) }
+    return { ...each, key: keyOf(each), read: valueReader(each, (value) => validators.isValid(schema, value)) }
   })
   return (request) => {
     const part = request[PARTS[where]] ?? {}
     const values: Record<string, unknown> = {}
-    for (const each of sent) {
-      if (Object.hasOwn(part, each.sent))
-        values[each.name] = readParameter(each, Reflect.get(part, each.sent) as string | string[], request.raw)
+    for (const { name, key, list, read } of readers) {
+      if (!Object.hasOwn(part, key)) continue
+      const sent = [Reflect.get(part, key) as string | string[]].flat()
+      const isCommas = list === 'commas'
+      // Node joins repeated headers into one text, as lists are joined, or drops some of them.
+      const times = where === 'header' && !isCommas ? countHeader(request.raw, key) : sent.length
+      if (times > 1 && (list === null || (isCommas && where === 'query')))
+        throw new HttpError(400, `${where}/${name} must not be repeated`)
+      const split = () => (where === 'query' ? splitList(request.url, name) : splitHeader(String(sent)))
+      values[name] = read(isCommas ? split() : sent)
     }
     const { fault } = validate(values)
     if (fault !== undefined) throw new HttpError(400, fault)
@@ -47,7 +54,7 @@ export function parametersReader(
 }
 
 /** The name that a parameter has in Fastify's request. */
-function sentName({ in: where, name }: Parameter): string {
+function keyOf({ in: where, name }: Parameter): string {
   return where === 'path' ? routerName(name) : where === 'header' ? name.toLowerCase() : name
 }
 
@@ -56,32 +63,15 @@ export function routerName(name: string): string {
   return name.replaceAll(/[^a-z\d]/gi, (character) => `_${character.charCodeAt(0)}_`)
 }
 
-interface Read extends Parameter {
-  readonly sent: string
-  readonly read: ReturnType<typeof valueReader>
-}
-
-/** Reads what Fastify has of a parameter: a text, or a list of texts if it is repeated. */
-function readParameter(parameter: Read, value: string | string[], raw: FastifyRequest['raw']): unknown {
-  const { in: where, name, sent, list, read } = parameter
-  // Node joins repeated headers into one text, as lists are joined, or drops some of them.
-  const isRepeated = where === 'header' ? list === null && countHeader(raw, sent) > 1 : typeof value !== 'string'
-  if (isRepeated && (list === null || list === 'commas'))
-    throw new HttpError(400, `${where}/${name} must not be repeated`)
-  if (list !== 'commas') return read([value].flat())
-  return read(where === 'query' ? splitList(raw.url ?? '', name) : splitHeader(value))
-}
-
 /** RFC 9110, section 5.6.1.2: empty items of a list are ignored. */
-function splitHeader(value: string | string[]): string[] {
-  const items = String(value)
-    .split(',')
-    .map((item) => item.replaceAll(/^[ \t]+|[ \t]+$/g, ''))
+function splitHeader(text: string): string[] {
+  const items = text.split(',').map((item) => item.replaceAll(/^[ \t]+|[ \t]+$/g, ''))
   return items.filter((item) => item !== '')
 }
 
 /** Splits a list that is sent as `a=1,2`. A comma within an item is sent as `%2C`. */
 function splitList(url: string, name: string): string[] {
-  const [text = ''] = pairsOf(url.slice(url.indexOf('?') + 1)).get(name) ?? []
+  const pairs = url.slice(url.indexOf('?') + 1).split('&')
+  const [, text = ''] = pairs.map((pair) => pair.split(/=(.*)/s)).find(([key = '']) => decodePair(key) === name) ?? []
   return text.split(',').map(decodePair)
 }

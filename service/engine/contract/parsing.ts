@@ -73,18 +73,5 @@ export function valueReader({ types, list }: Reading, isValid: (value: unknown) 
   }
 }
 
-/** The values in a query, or in a form that is written as one, still encoded, by their decoded names. */
-export function pairsOf(text: string): Map<string, string[]> {
-  const pairs = new Map<string, string[]>()
-  for (const each of text.split('&')) {
-    if (each === '') continue
-    const [name = '', value = ''] = each.split(/=(.*)/s)
-    const known = pairs.get(decodePair(name))
-    if (known) known.push(value)
-    else pairs.set(decodePair(name), [value])
-  }
-  return pairs
-}
-
 /** @throws {URIError} for what is not UTF-8 in percent-encoding */
 export const decodePair = (text: string) => decodeURIComponent(text.replaceAll('+', ' '))

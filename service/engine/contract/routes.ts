@@ -33,11 +33,12 @@ export async function addRoutes(
   const { operations, product, schemas } = contract
   const methods = listMethods(services)
   const ids = operations.map(({ id }) => id)
+  const known = new Set([...ids, ...(contract.refused ?? []).map(({ id }) => id)])
+  const extra = [...methods.keys()].filter((id) => !known.has(id))
+  const missing = ids.filter((id) => !methods.has(id))
   const misfits = [
-    ...[...methods.keys()]
-      .filter((id) => !ids.includes(id) && !contract.refused?.some((each) => each.id === id))
-      .map((id) => `the method ${id} of the service has no operation`),
-    ...ids.filter((id) => !methods.has(id)).map((id) => `the operation ${id} has no method in the service`),
+    ...extra.map((id) => `the method ${id} of the service has no operation`),
+    ...missing.map((id) => `the operation ${id} has no method in the service`),
   ]
   if (draft) for (const each of misfits) app.log.warn(each)
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))

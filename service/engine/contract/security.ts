@@ -26,27 +26,6 @@ export interface Guard {
 /** Makes the guard of a security scheme. */
 export type MakeGuard = (scheme: SecurityScheme) => Guard
 
-/** The names of headers, cookies and authentication schemes: RFC 9110, section 5.6.2. */
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
-
-/** Reads the member `name` of the contract's `securitySchemes`. @returns undefined if no request could satisfy it */
-export function readSecurityScheme(
-  name: string,
-  described: Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>,
-): SecurityScheme | undefined {
-  const { type, scheme = '', in: place, name: key = '' } = described
-  const challenge = scheme.charAt(0).toUpperCase() + scheme.slice(1).toLowerCase()
-  const header = { name, in: 'header', key: 'authorization' } as const
-  if (type === 'mutualTLS') return { name, type: 'other', in: 'connection', key: '', challenge: 'MutualTLS' }
-  if (type === 'oauth2' || type === 'openIdConnect') return { ...header, type: 'bearer', challenge: 'Bearer' } // RFC 6750
-  if (type === 'http' && TOKEN.test(scheme))
-    return { ...header, type: challenge === 'Bearer' ? 'bearer' : 'other', challenge }
-  if (type !== 'apiKey') return undefined
-  if (place === 'query') return { name, type, in: place, key, challenge: 'ApiKey' }
-  if (!TOKEN.test(key) || (place !== 'header' && place !== 'cookie')) return undefined
-  return { name, type, in: place, key: place === 'header' ? key.toLowerCase() : key, challenge: 'ApiKey' }
-}
-
 type Alternatives = readonly (readonly Requirement[])[]
 
 /** Whether the service takes its own tokens by a scheme. */
@@ -57,12 +36,6 @@ export function takesTokens({ name, type }: SecurityScheme, { guards = {} }: Ext
 /** Whether the service can check the credentials of a scheme. */
 export function isGuarded(scheme: SecurityScheme, product: Extensions): boolean {
   return takesTokens(scheme, product) || Object.hasOwn(product.guards ?? {}, scheme.name)
-}
-
-/** The alternatives whose credentials can be checked; all if there are none: an operation must not become open by this. */
-export function servedAlternatives(all: Alternatives, product: Extensions): Alternatives {
-  const served = all.filter((each) => each.every(({ scheme }) => isGuarded(scheme, product)))
-  return served.length > 0 ? served : all
 }
 
 /**

@@ -56,9 +56,9 @@ export class Validators {
       const hidden = outcome.found.filter(({ change, place }) => change.isHidden && levelOf(place) >= marked)
       if (this.#use === 'request') {
         if (hidden[0]) return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
-        this.#fillIn(outcome.found)
+        const found = [...outcome.found, ...this.#fillIn(outcome.found)]
         roundNumbers(root)
-        makeExact(outcome.found)
+        makeExact(found)
         return { value: root[name] }
       }
       if (hidden.length === 0) return { value }
@@ -84,15 +84,17 @@ export class Validators {
     return root.value
   }
 
-  /** Fills in the defaults of absent members, and those in these defaults: what is found in them is added. */
-  #fillIn(found: Found): void {
-    for (const { change, value: holder, place } of found) {
-      for (const [key, value, schema] of change.defaults) {
-        if (!isObject(holder) || Object.hasOwn(holder, key)) continue
-        const copy: unknown = (holder[key] = structuredClone(value))
-        this.#compile(schema)(copy, { holder, key, outer: place }, { found, isLenient: true })
-      }
-    }
+  /** Fills in the defaults of absent members, and those in these defaults. @returns what is found in them */
+  #fillIn(found: Found): Found {
+    return found.flatMap(({ change, value: holder, place }) =>
+      change.defaults.flatMap(([key, value, schema]) => {
+        if (!isObject(holder) || Object.hasOwn(holder, key)) return []
+        const outcome: Outcome<Change> = { found: [], isLenient: true }
+        holder[key] = structuredClone(value)
+        this.#compile(schema)(holder[key], { holder, key, outer: place }, outcome)
+        return [...outcome.found, ...this.#fillIn(outcome.found)]
+      }),
+    )
   }
 }
 

@@ -7,6 +7,8 @@ export interface Batched<Item, Value> {
   readonly end: number
   readonly resolve: (value: Value) => void
   readonly reject: (error: unknown) => void
+  /** Refuses it if its batch does not begin in time. */
+  late?: NodeJS.Timeout
 }
 
 /** How items are gathered. */
@@ -29,6 +31,7 @@ export interface BatchOptions<Item> {
 
 /** The part of its time that an item needs when its batch begins. */
 const LEAST_TIME = 1 / 8
+const TOO_MANY = 'too many requests wait'
 
 /** Gathers items into batches. Items share a batch if they arrive in one turn of the event loop, or while others run. */
 export class Batcher<Item, Value> {
@@ -36,14 +39,12 @@ export class Batcher<Item, Value> {
   readonly #options: BatchOptions<Item>
   /** The waiting items of each share. The share that was served last is the last one. */
   readonly #shares = new Map<string, Batched<Item, Value>[]>()
-  #waiting = 0
   #running = 0
   #isScheduled = false
   /** How many items were added in this turn of the event loop; whether it was one in the last turn with items. */
   #added = 0
   #isQuiet = true
   #idle: PromiseWithResolvers<undefined> | undefined
-  #refusing: NodeJS.Timeout | undefined
 
   /**
    * @param run handles a batch and settles its items. The batch is under way until `run` returns. If `run` fails, the
@@ -65,28 +66,29 @@ export class Batcher<Item, Value> {
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     const share = shareOf?.(item) ?? ''
     const latest = end ?? (timeout === undefined ? Infinity : performance.now() + timeout)
-    const batched = { item, end: latest, resolve, reject }
+    const waiting: Batched<Item, Value> = { item, end: latest, resolve, reject }
+    if (timeout !== undefined) {
+      const left = latest - timeout * LEAST_TIME - performance.now()
+      if (left <= 0) return Promise.reject(new StoreBusy(TOO_MANY))
+      waiting.late = setTimeout(() => this.#refuse(share, waiting), left).unref()
+    }
     const others = this.#shares.get(share)
-    if (others === undefined) this.#shares.set(share, [batched])
-    else others.push(batched)
-    this.#waiting += 1
+    if (others === undefined) this.#shares.set(share, [waiting])
+    else others.push(waiting)
     this.#added += 1
-    const isFirst = this.#isQuiet && this.#added === 1 && this.#running === 0
-    if (isFirst && eager === true) void this.#start()
+    if (eager === true && this.#isQuiet && !this.#isScheduled && this.#running === 0) void this.#start()
     this.#schedule()
-    if (timeout !== undefined)
-      this.#refusing ??= setTimeout(() => this.#refuse(timeout), (timeout * LEAST_TIME) / 2).unref()
     return promise
   }
 
   /** How many items wait for their batch to begin. */
   get waiting(): number {
-    return this.#waiting
+    return [...this.#shares.values()].reduce((sum, { length }) => sum + length, 0)
   }
 
   /** Waits until all items that were added are handled. */
   idle(): Promise<undefined> {
-    if (this.#running === 0 && this.#waiting === 0) return Promise.resolve(undefined)
+    if (this.#running === 0 && this.#shares.size === 0) return Promise.resolve(undefined)
     this.#idle ??= Promise.withResolvers<undefined>()
     return this.#idle.promise
   }
@@ -96,68 +98,56 @@ export class Batcher<Item, Value> {
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
-      if (this.#added > 0) this.#isQuiet = this.#added === 1
+      this.#isQuiet = this.#added <= 1
       this.#added = 0
-      if (this.#waiting > 0 && this.#running < (this.#options.parallel ?? 1)) void this.#start()
+      const isWaiting = this.#shares.size > 0
+      if (isWaiting && this.#running < (this.#options.parallel ?? 1)) void this.#start()
+      if (isWaiting || this.#running > 0) return
+      this.#idle?.resolve(undefined)
+      this.#idle = undefined
     })
   }
 
   async #start(): Promise<void> {
     this.#running += 1
     const batch = this.#take()
-    if (this.#waiting > 0) this.#schedule() // the next batch may run at the same time
+    if (this.#shares.size > 0) this.#schedule() // the next batch may run at the same time
     try {
-      if (batch.length > 0) await this.#run(batch)
+      await this.#run(batch)
     } catch (error) {
       for (const { reject } of batch) reject(error)
     }
     this.#running -= 1
-    if (this.#waiting > 0) this.#schedule()
-    if (this.#running > 0 || this.#waiting > 0) return
-    this.#idle?.resolve(undefined)
-    this.#idle = undefined
+    if (this.#shares.size > 0 || this.#idle !== undefined) this.#schedule()
   }
 
-  /** Refuses, from time to time, the items that have waited for too long. */
-  #refuse(timeout: number): void {
-    this.#refusing = undefined
-    const latest = performance.now() + timeout * LEAST_TIME
-    for (const [share, items] of this.#shares) {
-      const { late = [], rest = [] } = Object.groupBy(items, ({ end }) => (end < latest ? 'late' : 'rest'))
-      for (const { reject } of late) reject(new StoreBusy('too many requests wait'))
-      this.#keep(share, late.length, rest)
-    }
-    if (this.#waiting > 0) this.#refusing = setTimeout(() => this.#refuse(timeout), (timeout * LEAST_TIME) / 2).unref()
+  #refuse(share: string, late: Batched<Item, Value>): void {
+    const items = this.#shares.get(share) ?? []
+    items.splice(items.indexOf(late), 1)
+    if (items.length === 0) this.#shares.delete(share)
+    late.reject(new StoreBusy(TOO_MANY))
   }
 
-  #keep(share: string, gone: number, rest: Batched<Item, Value>[]): void {
-    this.#waiting -= gone
-    if (rest.length > 0) this.#shares.set(share, rest)
-    else this.#shares.delete(share)
-  }
-
-  /** Takes the next batch: what fits of each share, in turn. Refuses what is too late. */
+  /** Takes the next batch: what fits of each share, in turn. */
   #take(): Batched<Item, Value>[] {
-    const { max, maxShare = max, weigh, timeout } = this.#options
-    const latest = timeout === undefined ? -Infinity : performance.now() + timeout * LEAST_TIME
+    const { max, maxShare = max, weigh } = this.#options
     const batch: Batched<Item, Value>[] = []
     let weight = 0
     for (const [share, items] of [...this.#shares]) {
-      let shareWeight = 0
       let count = 0
+      let weightOfShare = 0
       for (const each of items) {
-        const own = each.end < latest ? 0 : (weigh?.(each.item) ?? 1)
-        if (batch.length > 0 && (weight + own > max || (shareWeight > 0 && shareWeight + own > maxShare))) break
-        if (own === 0) each.reject(new StoreBusy('too many requests wait'))
-        else batch.push(each)
-        weight += own
-        shareWeight += own
+        const own = weigh?.(each.item) ?? 1
+        const fits = weight + own <= max && (count === 0 || weightOfShare + own <= maxShare)
+        if (!fits && batch.length > 0) break
+        clearTimeout(each.late)
+        batch.push(each)
         count += 1
+        weight += own
+        weightOfShare += own
       }
-      if (count > 0) {
-        this.#shares.delete(share) // it goes behind the others
-        this.#keep(share, count, items.slice(count))
-      }
+      if (count > 0) this.#shares.delete(share) // it goes behind the others
+      if (count > 0 && count < items.length) this.#shares.set(share, items.slice(count))
       if (weight >= max) break
     }
     return batch

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { buildGuards } from '../../../service/engine/auth/guard.ts'
 import type { Extensions } from '../../../service/engine/contract/extensions.ts'
-import { requireCaller, servedAlternatives } from '../../../service/engine/contract/security.ts'
+import { requireCaller } from '../../../service/engine/contract/security.ts'
 import { buildApp } from '../../../service/engine/app.ts'
 import { OPENAPI } from '../../support/own.ts'
 import { product } from '../../support/product/product.ts'
@@ -90,11 +90,7 @@ t.test('a product without a guard for a scheme does not start, and would answer 
   const app = Fastify()
   t.teardown(() => app.close())
   const makeGuard = await buildGuards(app, 'x', {}, () => ({ caller: 'joe', scopes: [] }))
-  app.get(
-    '/',
-    { onRequest: requireCaller(servedAlternatives([[{ scheme, scopes: [] }]], {}), makeGuard) },
-    () => 'open',
-  )
+  app.get('/', { onRequest: requireCaller([[{ scheme, scopes: [] }]], makeGuard) }, () => 'open')
   for (const authorization of [undefined, 'Basic YQ==', 'Bearer a'])
     t.equal((await app.inject({ url: '/', headers: authorization ? { authorization } : {} })).statusCode, 401)
 })

@@ -1,6 +1,7 @@
 import net from 'node:net'
 import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
+import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -133,12 +134,15 @@ t.test('a list that is broken off because it was read too slowly is counted, and
 })
 
 t.test('a failure before the first byte is answered with 500', async (t) => {
-  const body = async function* () {
+  const list = async function* () {
     yield* []
     throw new Error('at first')
   }
-  const app = await boot(t, { yaml: '', run: async () => ({ status: 200, headers: { Link: 'x' }, body: body() }) })
-  const { statusCode, headers, body: text } = await app.inject('/x')
-  t.strictSame([statusCode, text], [500, '{"error":500,"message":"Internal Server Error"}'])
-  t.notOk('link' in headers)
+  const failed = new Readable().on('error', () => undefined).destroy(new Error('before'))
+  for (const body of [list(), failed]) {
+    const app = await boot(t, { yaml: '', run: async () => ({ status: 200, headers: { Link: 'x' }, body }) })
+    const { statusCode, headers, body: text } = await app.inject('/x')
+    t.strictSame([statusCode, text], [500, '{"error":500,"message":"Internal Server Error"}'])
+    t.notOk('link' in headers)
+  }
 })

@@ -16,20 +16,6 @@ t.test('the addresses of the docs lead to one page, relatively', async (t) => {
   }
 })
 
-t.test('HEAD answers as GET does', async (t) => {
-  const { port } = await build(t)
-  for (const path of ['/', '/docs', '/docs/', '/docs/static/swagger-ui.css', '/openapi.yaml']) {
-    const [get, head] = await Promise.all(
-      ['GET', 'HEAD'].map((method) => fetch(`http://127.0.0.1:${port}${path}`, { method, redirect: 'manual' })),
-    )
-    const headersOf = (response?: Response) => {
-      const all = [...(response?.headers ?? [])]
-      return [response?.status, all.filter(([name]) => !/^(date|x-request-id|connection|keep-alive)$/.test(name))]
-    }
-    t.strictSame(headersOf(head), headersOf(get), path)
-  }
-})
-
 t.test('a browser keeps the files of Swagger UI for an hour, and asks each time for all others', async (t) => {
   const { port } = await build(t)
   const table: [path: string, type: string, cache: string][] = [

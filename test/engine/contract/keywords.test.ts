@@ -4,6 +4,9 @@ import { allows } from './described.ts'
 
 const PARTS = `\nX: { type: object, properties: { x: true } }\nY: { properties: { y: true }, required: [y] }`
 
+/** The values of a text in which spaces separate them. */
+const json = (text: string): unknown[] => text.split(' ').map((each) => JSON.parse(each) as unknown)
+
 const TABLE: Readonly<
   Record<string, readonly [schema: string, valid: readonly unknown[], invalid: readonly unknown[]]>
 > = {
@@ -34,24 +37,18 @@ const TABLE: Readonly<
   ],
   'unevaluatedItems beside contains': [
     `{ prefixItems: [true], contains: { type: string }, minContains: 0, unevaluatedItems: false }`,
-    [[1], [1, 'a', 'b'], []],
-    [
-      [1, 2],
-      [1, 'a', 2],
-    ],
+    json('[1] [1,"a","b"] []'),
+    json('[1,2] [1,"a",2]'),
   ],
   'unevaluatedItems below and beside others': [
     `{ allOf: [{ prefixItems: [{ type: integer }] }, { anyOf: [{ prefixItems: [true, { type: string }] }, true] }], unevaluatedItems: { type: boolean } }`,
-    [[1], [1, 'a'], [1, 'a', true], [1, true]],
-    [
-      [1, 2],
-      [1, 'a', 'b'],
-    ],
+    json('[1] [1,"a"] [1,"a",true] [1,true]'),
+    json('[1,2] [1,"a","b"]'),
   ],
   'contains beside prefixItems that are more': [
     `{ type: array, prefixItems: [true, true, true], contains: { type: string } }`,
-    [['a'], [1, 'a'], [1, 2, 3, 'a']],
-    [[], [1], [1, 2], [1, 2, 3, 4]],
+    json('["a"] [1,"a"] [1,2,3,"a"]'),
+    json('[] [1] [1,2] [1,2,3,4]'),
   ],
   'an empty name that is required': [`{ required: [''] }`, [{ '': 1 }, 7], [{}, { a: 1 }]],
   'patternProperties beside anyOf with additionalProperties': [
@@ -61,23 +58,8 @@ const TABLE: Readonly<
   ],
   'items that are equal in other spellings': [
     `{ uniqueItems: true }`,
-    [
-      [1, '1', true, [1], { a: 1, b: 2 }, { a: 2, b: 1 }],
-      [[], {}],
-      [0, false, null, ''],
-    ],
-    [
-      [1, 1.0],
-      [
-        { a: 1, b: 2 },
-        { b: 2, a: 1 },
-      ],
-      [
-        [1, [2]],
-        [1, [2]],
-      ],
-      ['a', 'b', 'a'],
-    ],
+    json('[1,"1",true,[1],{"a":1,"b":2},{"a":2,"b":1}] [[],{}] [0,false,null,""]'),
+    json('[1,1] [{"a":1,"b":2},{"b":2,"a":1}] [[1,[2]],[1,[2]]] ["a","b","a"]'),
   ],
   'uniqueItems: false': [`{ uniqueItems: false }`, [[1, 1]], []],
   'enum of values of each type': [

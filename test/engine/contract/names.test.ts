@@ -1,7 +1,7 @@
 // Names that programs and routers give a meaning of their own, and types that are written in other ways.
 import type { InjectOptions } from 'fastify'
 import t from 'tap'
-import { boot, type Run } from '../../support/small.ts'
+import { boot } from '../../support/small.ts'
 import { allows, serve } from './described.ts'
 
 const DONE = "responses: { '200': { description: Done, content: { application/json: {} } } }"
@@ -100,23 +100,6 @@ t.test('a field of a form is UTF-8', async (t) => {
   t.equal((await send([0xef, 0xbf, 0xbd])).body, '{"body":{"a":"\ufffd"}}')
   for (const bytes of [[0xff], [0xc3], [0xe9, 0x20], [0xed, 0xa0, 0x80]])
     t.equal((await send(bytes)).statusCode, 400, String(bytes))
-})
-
-t.test('an operation without a body stands beside one that takes bytes', async (t) => {
-  const app = await boot(t, {
-    yaml: `paths:
-  /a: { post: { operationId: a, requestBody: { content: { image/png: { x-body-limit: 9 } } }, ${DONE} } }
-  /b: { post: { operationId: b, ${DONE} } }\n`,
-    run: (async ({ body }) => ({
-      status: 200,
-      body:
-        body === undefined ? 'none' : Buffer.concat(await Array.fromAsync(body as AsyncIterable<Uint8Array>)).length,
-    })) satisfies Run,
-  })
-  t.equal((await app.inject(post('/a', 'image/png', 'abc'))).body, '3')
-  t.equal((await app.inject(post('/b', undefined))).body, '"none"')
-  for (const type of [undefined, 'image/png', 'text/plain'])
-    for (const body of [undefined, 'abc']) t.equal((await app.inject(post('/b', type, body))).body, '"none"')
 })
 
 t.test('an offset of a date-time has its minutes', (t) =>

@@ -213,7 +213,7 @@ t.test('a copy of a private store is private, also while it is made', async (t) 
   const trace = `${folder}/calls`
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts']
   // Killed when the copy is complete, and not yet renamed.
-  const environment = { DATABASE_URL, CALLS: trace, FAULT: 'kill', FAULT_CALL: 'renameSync' }
+  const environment = { DATABASE_URL, CALLS: trace, KILL_AT: 'renameSync' }
   t.equal(
     (await run([...node, 'test/support/product/backup.ts', 'save', `${folder}/killed.db`], environment)).signal,
     'SIGKILL',

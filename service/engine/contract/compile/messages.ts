@@ -81,11 +81,7 @@ export function mediaFault(
         : '"type: string, format: binary", with no more than a maxLength',
   }[kind]
   if (wanted !== undefined) return [`the schema of ${type} is not served: write ${wanted}`, 'schema']
-  const isPlain = Object.values(media.encoding ?? {}).every(
-    ({ style, explode: _, ...others }) => [undefined, 'form'].includes(style) && Object.keys(others).length === 0,
-  )
-  const isServed = media.encoding === undefined || (kind === 'pairs' && isPlain)
-  return isServed ? undefined : ['"encoding" is not served: leave it out, or write "explode" only', 'encoding']
+  return media.encoding === undefined ? undefined : ['"encoding" is not served: leave it out', 'encoding']
 }
 
 type Kind = ReturnType<typeof bodyKind>
@@ -108,11 +104,11 @@ function readLimit({ root, findings }: Context, kind: Kind, media: openapi.Media
 }
 
 /** How the fields of a form are read. */
-function readFields(context: Context, kind: Kind, { schema, encoding = {} }: openapi.MediaType): Partial<Media> {
+function readFields(context: Context, kind: Kind, { schema }: openapi.MediaType): Partial<Media> {
   const isMultipart = kind === 'form'
   const read = (name: string, all: readonly unknown[]): Field => {
     const one = all.length === 1 ? all[0] : { anyOf: all }
-    const { types, list, isRead } = readingOf(one, encoding[name]?.explode ?? true, isMultipart ? 'parts' : 'pairs')
+    const { types, list, isRead } = readingOf(one, true, isMultipart ? 'parts' : 'pairs')
     if (!isRead) context.findings.refuse(all.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
     if (types.length < 2 && list !== 'either') return { types, list }
     return { types, list, schema: context.schemas.add(one, isMultipart ? 'form' : 'json') }

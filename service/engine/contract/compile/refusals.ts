@@ -24,9 +24,13 @@ const NO_MEDIA = 'a body without media types is not served: write "content"'
 const FIRST_SERVER = 'of these servers only the path counts, and only that of the first'
 const NO_RESPONSES = 'without responses, the method answers any status without a body'
 const OTHER_MEANS = 'OpenAPI ignores this header as a parameter: write "security", or media types'
+const SCHEME = 'this security scheme is not served: write names of HTTP'
+/** The names of headers, cookies and authentication schemes: RFC 9110, section 5.6.2. */
+const TOKEN = "/^[\\w!#$%&'*+.^`|~-]+$/"
 const absent = { undefined: true }
-const inPlace = (...places: string[]) => ({
-  subject: { type: 'Parameter', property: 'in' },
+const inPlace = (...places: string[]) => isIn('Parameter', ...places)
+const isIn = (type: string, ...places: string[]) => ({
+  subject: { type, property: 'in' },
   assertions: { enum: places },
 })
 const below = (type: string, keys = '/./') => ({ subject: { type, matchParentKeys: keys }, assertions: {} })
@@ -49,6 +53,8 @@ const REFUSED: readonly Row[] = [
   ['Parameter', 'allowEmptyValue', { const: false }, '"allowEmptyValue" is not served: leave it out'],
   ['Parameter', 'content', absent, '"content" of a parameter is not served: write "schema"'],
   ['MediaTypesMap', null, { minLength: 1 }, NO_MEDIA, below('RequestBody')],
+  ['SecurityScheme', 'scheme', { pattern: TOKEN }, SCHEME],
+  ['SecurityScheme', 'name', { pattern: TOKEN }, SCHEME, isIn('SecurityScheme', 'header', 'cookie')],
   ['Responses', null, { pattern: '/^([2-5]\\d\\d|[2-5]XX|default|x-.*)$/' }, STATUS],
 ]
 
@@ -79,59 +85,56 @@ function rulesOf(rows: readonly Row[], severity: 'error' | 'warn') {
   return Object.fromEntries(rules.map((rule, index) => [`rule/${severity}-${index}`, rule]))
 }
 
-/** A keyword of a schema, when it is meant, and a text with `{key}` and `{value}`. */
-type KeywordRow = readonly [keyword: RegExp, isMeant: Condition, text: string]
+/** What is done with a keyword of a schema, when that is meant, and a text with `{key}` and `{value}`. */
+type KeywordRow = readonly [how: 'refuse' | 'note', keyword: RegExp, isMeant: Condition, text: string]
 type Condition = (value: unknown, schema: Part, place: 'json' | 'form') => boolean
 
-const NUMBER_FORMAT = /^(int32|int64|float|double)$/
 const always: Condition = () => true
 const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
 const hasProto: Condition = (names) => (isObject(names) ? Object.keys(names) : [names].flat()).includes('__proto__')
 const hasDefault: Condition = (schemas) => [schemas].flat().some((each) => partWith(each, 'default'))
-/** Whether a format is for numbers and their type is not, or for texts, or unknown. In JSON there are no bytes. */
+const isNoPattern: Condition = (text) => !isPattern(() => toRegExp(String(text)))
+const needsNoFlag: Condition = (text) => !isPattern(() => new RegExp(String(text), 'u'))
+/** Whether a format is unknown, or not for the type: some are for numbers. In JSON there are no bytes. */
 const isIdle: Condition = (format, schema, place) => {
-  const [types, isOfNumbers] = [declaredTypes(schema), NUMBER_FORMAT.test(String(format))]
-  if (!isOfNumbers && !(String(format) in fullFormats)) return true
+  const [types, isOfNumbers] = [declaredTypes(schema), /^(int32|int64|float|double)$/.test(String(format))]
   const isForType = types.some((type) => (isOfNumbers ? isNumeric(type) : type === 'string'))
-  return (types.length > 0 && !isForType) || (format === 'binary' && place === 'json')
+  if (format === 'binary' && place === 'json') return true
+  return (types.length > 0 && !isForType) || !(isOfNumbers || String(format) in fullFormats)
 }
 
 const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/...'"
-const REFUSED_KEYWORDS: readonly KeywordRow[] = [
-  [/^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR],
-  [/^\$schema$/, isOtherDialect, OTHER_DIALECT],
-  [/^pattern$/, (text) => !isPattern(text), 'the pattern is not a regular expression of ECMAScript'],
-  [/^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
-]
-const NOTED_KEYWORDS: readonly KeywordRow[] = [
-  [/^format$/, isIdle, 'the format {value} validates nothing here: formats in product.ts may have a function for it'],
-  [/^pattern$/, (text) => !isPattern(text, 'u'), 'this pattern works only without the flag u: it is served so'],
+const NO_FORMAT = 'the format {value} validates nothing here: formats in product.ts may have a function for it'
+const NULLABLE = 'nullable is served as OpenAPI 3.0 has it, beside a type: write "null" as one of several types'
+const KEYWORDS: readonly KeywordRow[] = [
+  ['refuse', /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR],
+  ['refuse', /^\$schema$/, isOtherDialect, OTHER_DIALECT],
+  ['refuse', /^pattern$/, isNoPattern, 'the pattern is not a regular expression of ECMAScript'],
+  ['refuse', /^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
+  ['note', /^pattern$/, needsNoFlag, 'this pattern works only without the flag u: it is served so'],
+  ['note', /^format$/, isIdle, NO_FORMAT],
+  ['note', /^nullable$/, isTrue, NULLABLE],
+  ['note', /^exclusiveM..imum$/, isTrue, '{key} is served as OpenAPI 3.0 has it: write the bound itself'],
   [
-    /^nullable$/,
-    isTrue,
-    'nullable is served as OpenAPI 3.0 has it, beside a type: write "null" as one of several types',
+    'note',
+    /^(anyOf|oneOf|then|else|not|if)$/,
+    hasDefault,
+    'a default below {key} is not filled in: write it beside {key}',
   ],
-  [/^exclusiveM(ax|in)imum$/, isTrue, '{key} is served as OpenAPI 3.0 has it: write the bound itself'],
-  [/^(anyOf|oneOf|then|else|not|if)$/, hasDefault, 'a default below {key} is not filled in: write it beside {key}'],
 ]
 
-/** What is wrong with a keyword of a schema; undefined if it is served. */
-export const keywordFault = textOf(REFUSED_KEYWORDS)
-/** What the author of a keyword should know; undefined if it means what one expects. */
-export const keywordNote = textOf(NOTED_KEYWORDS)
-
-function textOf(rows: readonly KeywordRow[]) {
-  return (key: string, schema: Part, place: 'json' | 'form'): string | undefined => {
-    const value = schema[key]
-    const [, , text] = rows.find(([name, isMeant]) => name.test(key) && isMeant(value, schema, place)) ?? []
-    return text?.replaceAll(/{(key|value)}/g, (_, name) => String(name === 'key' ? key : value))
-  }
+/** What to say of a keyword of a schema; undefined if it means what one expects. */
+export function keywordFinding(key: string, schema: Part, place: 'json' | 'form') {
+  const value = schema[key]
+  const found = KEYWORDS.find(([, name, isMeant]) => name.test(key) && isMeant(value, schema, place))
+  const written = (_: string, name: string) => String(name === 'key' ? key : value)
+  return found && { how: found[0], text: found[3].replaceAll(/{(key|value)}/g, written) }
 }
 
-function isPattern(pattern: unknown, flags?: string): boolean {
+function isPattern(compile: () => RegExp): boolean {
   try {
-    return (flags === undefined ? toRegExp(String(pattern)) : new RegExp(String(pattern), flags)) instanceof RegExp
+    return compile() instanceof RegExp
   } catch {
     return false
   }

@@ -4,7 +4,7 @@ import type { Schema } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
 import { LEADS_NOWHERE, resolveReference } from './references.ts'
-import { keywordFault, keywordNote, metaFaults } from './refusals.ts'
+import { keywordFinding, metaFaults } from './refusals.ts'
 import { bytesRule, declaredTypes, isFile, type Part } from './shapes.ts'
 import { isObject } from '../assertions.ts'
 import { type Check, Validators } from '../validation.ts'
@@ -97,7 +97,13 @@ export class Schemas {
     const compiled: Record<string, unknown> = {}
     const compile = (one: unknown) => this.#compile(one, place)
     for (const [key, value] of Object.entries(schema)) {
-      if (this.#report(key, schema, place)) continue
+      const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(value))
+      const { how, text = '' } = (isOfProduct ? undefined : keywordFinding(key, schema, place)) ?? {}
+      if (how !== undefined) this.#findings[how](schema, text, key)
+      if (how === 'refuse') continue
+      const isOfBytes = place === 'json' && key === 'format' && value === 'binary'
+      if (isOfBytes || (key === 'nullable' && schema['type'] === undefined)) this.idle.push([schema, key])
+
       if (key === '$ref') {
         const target = resolveReference<unknown>(schema)
         if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)
@@ -116,18 +122,6 @@ export class Schemas {
     }
     if ('default' in compiled) this.#defaults.push([schema, compiled])
     return compiled
-  }
-
-  /** Reports what is to say of a keyword. @returns whether it is refused */
-  #report(key: string, schema: Part, place: 'json' | 'form'): boolean {
-    const fault = keywordFault(key, schema, place)
-    if (fault !== undefined) this.#findings.refuse(schema, fault, key)
-    const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(schema[key]))
-    const note = isOfProduct ? undefined : keywordNote(key, schema, place)
-    if (note !== undefined) this.#findings.note(schema, note, key)
-    const isOfBytes = place === 'json' && key === 'format' && schema[key] === 'binary'
-    if (isOfBytes || (key === 'nullable' && declaredTypes(schema).length === 0)) this.idle.push([schema, key])
-    return fault !== undefined
   }
 }
 

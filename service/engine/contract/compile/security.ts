@@ -1,35 +1,47 @@
 // Compiles the security of an operation, and says which guards the product must have for it.
-import type { Requirement } from '../compiled.ts'
-import { isGuarded, readSecurityScheme } from '../security.ts'
+import type { Requirement, SecurityScheme } from '../compiled.ts'
+import { isGuarded } from '../security.ts'
 import { deref } from './references.ts'
 import type { Context } from './schemas.ts'
 
-const SCHEME = 'write names of HTTP, and an apiKey in a header, a query or a cookie'
+type Alternative = Readonly<Record<string, string[]>>
 
-type Described = Readonly<Record<string, string[]>>
-
-/** Reads the alternatives. The product must have guards for one of them. */
-export function readSecurity(
-  { root, findings: { refuse, note }, product }: Context,
-  described: readonly Described[],
-): Requirement[][] {
-  const all = described.map((schemes) =>
-    Object.entries(schemes).flatMap(([name, scopes]) => {
-      const node = root.components?.securitySchemes?.[name]
-      const scheme = node && readSecurityScheme(name, deref(node))
-      if (node === undefined) refuse(schemes, `the security scheme ${name} is not in components/securitySchemes`, name)
-      else if (scheme === undefined) refuse(node, `the security scheme ${name} is not served: ${SCHEME}`)
-      return node && scheme ? [{ node, scheme, scopes, isServed: isGuarded(scheme, product ?? {}) }] : []
+/** Reads the alternatives that are served. The product must have guards for one of them. */
+export function readSecurity(context: Context, alternatives: readonly Alternative[]): Requirement[][] {
+  const { root, product } = context
+  const { refuse, note } = context.findings
+  const schemes = root.components?.securitySchemes ?? {}
+  const all = alternatives.map((each) =>
+    Object.entries(each).flatMap(([name, scopes]) => {
+      const node = schemes[name]
+      if (node === undefined) refuse(each, `the security scheme ${name} is not in components/securitySchemes`, name)
+      return node === undefined ? [] : [{ scheme: readScheme(name, deref(node)), scopes }]
     }),
   )
-  const isLeft = all.some((each) => each.every(({ isServed }) => isServed))
-  for (const { node, scheme, isServed } of all.flat()) {
+  const isServed = ({ scheme }: Requirement) => isGuarded(scheme, product ?? {})
+  const served = all.filter((each) => each.every(isServed))
+  for (const { scheme } of all.flat().filter((each) => !isServed(each))) {
+    const node = schemes[scheme.name] ?? {}
     const guard = `guards: { '${scheme.name}': (request) => ... }`
     const text = `the security scheme ${scheme.name}`
-    if (isServed) continue
     if (product === undefined) note(node, `${text} is served with a guard of the product: ${guard}`)
-    else if (isLeft) note(node, `${text} is left out: the product has no ${guard}`)
+    else if (served.length > 0) note(node, `${text} is left out: the product has no ${guard}`)
     else refuse(node, `${text} needs a guard: write ${guard} in the product`)
   }
-  return all.map((each) => each.map(({ scheme, scopes }) => ({ scheme, scopes })))
+  return served.length > 0 ? served : all // an operation must not become open by this
+}
+
+type Described = Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>
+
+/** Reads the member `name` of `securitySchemes`. */
+function readScheme(name: string, { type, scheme = '', in: place, name: key = '' }: Described): SecurityScheme {
+  if (type === 'mutualTLS') return { name, type: 'other', in: 'connection', key: '', challenge: 'MutualTLS' }
+  if (type === 'apiKey') {
+    if (place === 'query' || place === 'cookie') return { name, type, in: place, key, challenge: 'ApiKey' }
+    return { name, type, in: 'header', key: key.toLowerCase(), challenge: 'ApiKey' }
+  }
+  // OAuth 2.0 and OpenID Connect have bearer tokens (RFC 6750).
+  const challenge = type === 'http' ? scheme.charAt(0).toUpperCase() + scheme.slice(1).toLowerCase() : 'Bearer'
+  const kind = challenge === 'Bearer' ? 'bearer' : 'other'
+  return { name, in: 'header', key: 'authorization', type: kind, challenge }
 }

@@ -1,20 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { reasonOf, StoreUnavailable } from '../../errors.ts'
+
+/** What a statement does. */
+export type Kind = 'read' | 'write'
+
+/** The most attempts to run a statement. */
+const TRIES = 5
 
 /** The statement was not sent, because there is no connection. */
 export class NoConnection extends Error {
   override readonly name = 'NoConnection'
 
   constructor(cause: unknown) {
-    super(messageText(cause), { cause })
+    // If all addresses of a name have failed, Node's error has no message of its own.
+    super(cause instanceof AggregateError ? cause.errors.map(reasonOf).join(', ') : reasonOf(cause), { cause })
   }
 }
 
 /**
- * What an error means for its statement. `unknown`: it may be done, and the connection must not be used again. `refused`:
- * the server can't run it now. `unprepared`: it was not run, and must be prepared anew.
+ * What an error means for its statement. `unsent` and `conflict`: it was not done. `unprepared`: neither, and must be prepared
+ * anew. `unknown`: it may be done, and the connection must not be used again. `refused`: the server can't run it now.
  */
-export type Fault = 'unsent' | 'unprepared' | 'unknown' | 'conflict' | 'refused' | 'other'
+type Fault = 'unsent' | 'unprepared' | 'unknown' | 'conflict' | 'refused' | 'other'
 
 export function classify(error: unknown): Fault {
   if (error instanceof NoConnection) return 'unsent'
@@ -37,18 +45,23 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? errorCode(error.cause) : ''
 }
 
-/** Whether another attempt to connect can't help: the credentials are wrong, or there is no such database. */
-export function isFinal(error: unknown): boolean {
-  return /^(28|3D)/.test(errorCode(error))
-}
-
-/** Throws StoreUnavailable for an error that may be temporary, and any other error unchanged. */
-export function translate(error: unknown): never {
-  if (classify(error) === 'other') throw error
-  throw new StoreUnavailable(messageText(error), { cause: error })
-}
-
-// If all addresses of a name have failed, Node's error has no message of its own.
-function messageText(error: unknown): string {
-  return error instanceof AggregateError ? error.errors.map(reasonOf).join(', ') : reasonOf(error)
+/**
+ * Runs a statement. Repeats it after a fault that allows it.
+ * @param end when it fails, on the clock of `performance.now()`
+ * @throws {StoreUnavailable} for a fault that may be temporary
+ */
+export async function repeat<Value>(kind: Kind, end: number, run: (end: number) => Promise<Value>): Promise<Value> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await run(end)
+    } catch (error) {
+      const fault = classify(error)
+      if (fault === 'other') throw error
+      const isFinal = fault === 'refused' || (fault === 'unknown' && kind === 'write')
+      if (isFinal || tries === TRIES || performance.now() >= end) {
+        throw new StoreUnavailable(reasonOf(error), { cause: error })
+      }
+      await delay(Math.random() * 50 * tries)
+    }
+  }
 }

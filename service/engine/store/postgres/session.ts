@@ -1,13 +1,16 @@
-import { Socket } from 'node:net'
 import pg from 'pg'
 import type { Row } from '../tokens.ts'
+import type { Kind } from './errors.ts'
 
-/** Multiples of `timeout` after which the server closes an unused connection. */
-export const SERVER_IDLE_TIMEOUT = 10
-/** Milliseconds of silence after which TCP sends a keep-alive probe. */
-const KEEP_ALIVE_DELAY = 10_000
+/** Multiples of `timeout` after which the server gives up a client that does not acknowledge what it sends. */
+const TCP_TIMEOUT = 10
+/** Seconds of silence after which TCP asks whether the other side is there. */
+export const KEEP_ALIVE_DELAY = 10
 /** Names a server process of `pg_stat_activity`, also after another one got its id. */
-export const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
+const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
+/** Ends those of some server processes that have nothing to do. Returns the processes that are still there. */
+export const END_IDLE = `SELECT ${BACKEND} AS backend, CASE state WHEN 'idle' THEN pg_terminate_backend(pid) END AS ended
+  FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
 
 /**
  * Statements with a name are planned once, perhaps while the table is empty. With these settings that plan uses the primary
@@ -16,48 +19,35 @@ export const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
  */
 const PLANS = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', enable_bitmapscan: 'off', jit: 'off' }
 
-/** What a server has to answer: a start, a statement, or the end. */
-type Question = 'start' | 'read' | 'write' | 'end'
-
 /** A connection, and for how long the server has been silent on it. */
 export class Session extends pg.Client {
   /** The server process; absent until it is known, and behind a pooler, which shares it. */
   backend: string | undefined
   /** What the server has not answered yet; stays if it never does. */
-  waitsFor: Question | undefined
+  waitsFor: Kind | 'start' | undefined = 'start'
   /** Whether an administrator has cancelled the wait for a standby: the server reports success, and sends this warning. */
   isUnsafe = false
-  #heard = 0
-  #bytes = 0
+  /** When the server was asked, or last sent something. */
+  #heard = performance.now()
 
-  constructor(config: pg.ClientConfig = {}) {
-    super({ ...config, keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY })
-    this.wait('start')
+  constructor(config?: pg.ClientConfig) {
+    super(config)
     this.on('error', () => undefined) // the statement under way fails with it
     this.connection.on('error', () => this.close()) // pg does not, if it refuses what the server offers
+    this.connection.on('message', () => (this.#heard = performance.now()))
     this.on('notice', ({ routine }) => (this.isUnsafe ||= routine === 'SyncRepWaitForLSN'))
   }
 
-  override async end(callback?: Parameters<pg.Client['end']>[0]): Promise<void> {
-    this.wait('end')
-    if (callback === undefined) await super.end()
-    else super.end(callback)
-  }
-
   /** Says what is asked of the server now. */
-  wait(what: Question): void {
-    this.waitsFor = what
+  ask(kind: Kind): void {
+    this.waitsFor = kind
     this.isUnsafe = false
     this.#heard = performance.now()
   }
 
-  /** When the server was asked or last sent something; now, if it has answered. On the clock of `performance.now()`. */
-  heard(): number {
-    const { stream } = this.connection
-    const bytes = stream instanceof Socket ? stream.bytesRead : 0
-    if (this.waitsFor === undefined || bytes !== this.#bytes) this.#heard = performance.now()
-    this.#bytes = bytes
-    return this.#heard
+  /** Whether the server has not answered, and sent nothing since a time on the clock of `performance.now()`. */
+  isSilentSince(time: number): boolean {
+    return this.waitsFor !== undefined && this.#heard < time
   }
 
   /** Closes the connection, whatever is under way. */
@@ -66,19 +56,18 @@ export class Session extends pg.Client {
   }
 
   /**
-   * Checks that the server takes writes, and sets up the session. The server ends a read after `timeout`, and a write that
-   * waits for a lock after half of it. It must not end a write that waits for a synchronous standby: the commit would be
-   * visible, but not safe.
+   * Checks that the server takes writes, and sets up the session. The server ends a wait for a lock after half of `timeout`.
+   * It must not end the wait for a synchronous standby: the commit would be visible, but not safe.
    * @param timeout milliseconds
    * @throws {Error} if the server takes no writes
    */
-  async setUp(kind: 'read' | 'write', timeout: number): Promise<void> {
+  async setUp(timeout: number): Promise<void> {
     const { rows } = await this.query<Row>('SHOW transaction_read_only')
     if (rows[0]?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
     const settings = {
-      ...(kind === 'write' ? { lock_timeout: timeout / 2 } : { statement_timeout: timeout }),
-      idle_session_timeout: SERVER_IDLE_TIMEOUT * timeout,
-      tcp_user_timeout: SERVER_IDLE_TIMEOUT * timeout,
+      lock_timeout: timeout / 2,
+      tcp_keepalives_idle: KEEP_ALIVE_DELAY,
+      tcp_user_timeout: TCP_TIMEOUT * timeout,
       ...PLANS,
     }
     const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
@@ -91,16 +80,6 @@ export class Session extends pg.Client {
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) throw error // otherwise the engine does not have these settings
     }
-  }
-
-  /** Ends sessions that the network lost, unless a statement is under way. @returns how many others there still are */
-  async endLost(lost: Set<string>): Promise<number> {
-    if (lost.size === 0 || this.backend === undefined) return 0
-    const text = `SELECT ${BACKEND} AS backend, CASE state WHEN 'idle' THEN pg_terminate_backend(pid) END AS ended
-      FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
-    const { rows } = await this.query<Row>(text, [[...lost]])
-    const running = new Set(rows.filter(({ ended }) => ended !== true).map(({ backend }) => backend))
-    for (const backend of lost) if (!running.has(backend)) lost.delete(backend)
-    return lost.size
+    this.waitsFor = undefined
   }
 }

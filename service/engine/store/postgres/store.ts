@@ -12,20 +12,12 @@ export class PostgresStore implements Store {
   readonly timeout: number
   readonly steps
   readonly #pool: Pool
-  #commits = 0
-  #written = 0
 
-  private constructor(pool: Pool, tables: Awaited<ReturnType<typeof prepareSchema>>, timeout: number) {
-    const { read, write, parallelReads: parallel } = pool
-    this.timeout = timeout
-    this.steps = runSteps(Math.ceil(parallel / 2), timeout)
+  private constructor(pool: Pool, tables: Awaited<ReturnType<typeof prepareSchema>>) {
+    this.timeout = pool.timeout
+    this.steps = runSteps(Math.ceil(pool.parallelReads / 2), pool.timeout)
     this.#pool = pool
-    const onCommit = (writes: number) => {
-      this.#commits += 1
-      this.#written += writes
-    }
-    const access = { read, write, parallel, timeout, onCommit }
-    this.tables = new Map(tables.map((each) => [each.name, new PostgresTable(access, each)]))
+    this.tables = new Map(tables.map((each) => [each.name, new PostgresTable(pool, each)]))
   }
 
   /**
@@ -40,7 +32,7 @@ export class PostgresStore implements Store {
         await pool.end()
         throw error
       })
-      return new PostgresStore(pool, tables, limits.DATABASE_TIMEOUT * 1000)
+      return new PostgresStore(pool, tables)
     } catch (error) {
       throw new StartupError(`DATABASE_URL postgres://${host}${pathname}: ${reasonOf(error)}`, { cause: error })
     }
@@ -70,10 +62,14 @@ export class PostgresStore implements Store {
   }
 
   figures(): Figures {
-    const waiting = [...this.tables.values()].reduce((sum, each) => sum + each.waiting, 0)
-    const { figures } = this.#pool
-    const pool = { ...figures, waiting: figures.waiting + waiting }
-    return { commits: this.#commits, writes: this.#written, pool }
+    const tables = [...this.tables.values()]
+    const sum = (figure: (table: PostgresTable) => number) => tables.reduce((total, each) => total + figure(each), 0)
+    const pool = this.#pool.figures
+    return {
+      commits: sum(({ figures }) => figures.commits),
+      writes: sum(({ figures }) => figures.writes),
+      pool: { ...pool, waiting: pool.waiting + sum(({ waiting }) => waiting) },
+    }
   }
 
   async isEmpty(): Promise<boolean> {

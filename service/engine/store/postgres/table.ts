@@ -3,33 +3,19 @@ import { type Batched, Batcher } from '../batch.ts'
 import type { Row } from '../tokens.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Key, type KeyType, type Rows, type Step, type Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
-import type { Query } from './pool.ts'
+import type { Pool } from './pool.ts'
 import type { Columns } from './schema.ts'
 import { statements } from './sql.ts'
 
 /** The most writes of a commit, and the characters that count as one of them. */
 const MAX_WRITES = 500
 const CHARACTERS_OF_WRITE = 2048
-/** An update weighs as much as this many writes: how long its item is turns out later. */
-const WEIGHT_OF_UPDATE = 16
 /** Bytes that one statement may return, and the part of one owner. */
 const MAX_LENGTH = 16 * STEP_LENGTH
 const MAX_OWNER_LENGTH = 4 * STEP_LENGTH
 /** Bytes of a row of a list, about, and of an item that is found: it may be as long as a request. */
 const ROW_LENGTH = 1024
 const FOUND_LENGTH = 16_384
-
-/** How a table uses the connections of the store. */
-export interface Access {
-  readonly read: Query
-  readonly write: Query
-  /** How many reads may run at a time. */
-  readonly parallel: number
-  /** Milliseconds for an operation. */
-  readonly timeout: number
-  /** Called after each commit, with its number of writes. */
-  readonly onCommit: (writes: number) => void
-}
 
 /** A write that waits for its commit. */
 interface Write {
@@ -40,13 +26,12 @@ interface Write {
   readonly text: string
   /** An update is done only if this is stored. */
   readonly before: string
-  readonly change?: (text: string) => string | undefined
 }
 
 /** Each resolves to the item that is stored or was deleted; undefined if an update was not done, or nothing was deleted. */
 type BatchedWrite = Batched<Write, string | undefined>
 
-const idOf = ({ owner, key }: Write) => `${owner}\0${key}`
+const idOf = ({ owner, key }: { owner?: unknown; key?: unknown }) => `${String(owner)}\0${String(key)}`
 
 /** A step with the key of its first row, or one before it; null if no key is left. */
 type BatchedStep = Batched<Omit<Step, 'after'> & { readonly from: Key | null }, Rows>
@@ -56,24 +41,27 @@ const STEP = ['owner', 'from', 'most', 'length', 'end'] as const
 /** The table of a collection on PostgreSQL. */
 export class PostgresTable implements Table {
   readonly key: KeyType
-  readonly #access: Access
-  readonly #columns: Columns
+  /** How many commits there were, and how many writes were in them. */
+  readonly figures = { commits: 0, writes: 0 }
+  readonly #pool: Pool
+  readonly #name: string
   readonly #sql: ReturnType<typeof statements>
   /** Group commit: the writes that arrive together, or while others are committed, share a commit for each kind. */
   readonly #writes: Batcher<Write, string | undefined>
   /** One statement reads all steps that are requested at the same time. */
   readonly #steps: Batcher<BatchedStep['item'], Rows>
+  /** The last update of each item. Updates of one item take turns, so that none overtakes another in this process. */
+  readonly #updates = new Map<string, Promise<unknown>>()
 
-  constructor(access: Access, columns: Columns) {
+  constructor(pool: Pool, columns: Columns) {
     this.key = columns.type
-    this.#access = access
-    this.#columns = columns
+    this.#pool = pool
+    this.#name = columns.name
     this.#sql = statements(columns)
-    const { parallel, timeout } = access
-    this.#writes = new Batcher((batch) => this.#commit(batch), {
+    const { parallelReads: parallel, timeout } = pool
+    this.#writes = new Batcher<Write, string | undefined>((batch) => this.#commit(batch), {
       max: MAX_WRITES,
-      weigh: ({ kind, text }) =>
-        kind === 'update' ? WEIGHT_OF_UPDATE : 1 + Math.floor(text.length / CHARACTERS_OF_WRITE),
+      weigh: ({ text }) => 1 + Math.floor(text.length / CHARACTERS_OF_WRITE),
       // Writes to the same item go into different batches: in one statement they would have no order.
       shareOf: idOf,
       maxShare: 1,
@@ -97,8 +85,23 @@ export class PostgresTable implements Table {
     return (await this.#writes.add({ kind: 'delete', owner, key, text: '', before: '' })) !== undefined
   }
 
-  update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined> {
-    return this.#writes.add({ kind: 'update', owner, key, text: '', before: '', change })
+  async update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined> {
+    const end = performance.now() + this.#pool.timeout
+    const id = idOf({ owner, key })
+    const updated = Promise.resolve(this.#updates.get(id)).then(async () => {
+      for (;;) {
+        const before = await this.find(owner, key, end)
+        const text = before === undefined ? undefined : change(before)
+        if (before === undefined || text === undefined) return before
+        const stored = await this.#writes.add({ kind: 'update', owner, key, text, before }, end)
+        if (stored !== undefined) return stored // otherwise another process has overtaken it
+      }
+    })
+    const settled = Promise.allSettled([updated])
+    this.#updates.set(id, settled)
+    await settled
+    if (this.#updates.get(id) === settled) this.#updates.delete(id)
+    return updated
   }
 
   async find(owner: string, key: Key, latest?: number): Promise<string | undefined> {
@@ -112,12 +115,12 @@ export class PostgresTable implements Table {
 
   async skip(owner: string, after: Key | undefined, count: number, latest: number): Promise<Key | undefined> {
     const values = [owner, this.#from(after), count - 1]
-    const { rows } = await this.#access.read(this.#sql.skip, values, this.#name('skip'), latest - performance.now())
+    const { rows } = await this.#pool.read(this.#sql.skip, values, `${this.#name}_skip`, latest - performance.now())
     return rows[0] && this.#toKey(rows[0]['key'])
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
-    const { rows } = await this.#access.read(this.#sql.entries, [after?.owner ?? '', this.#from(after?.key)])
+    const { rows } = await this.#pool.read(this.#sql.entries, [after?.owner ?? '', this.#from(after?.key)])
     return rows.map(({ owner, key, item }) => ({ owner: String(owner), key: this.#toKey(key), text: String(item) }))
   }
 
@@ -127,34 +130,14 @@ export class PostgresTable implements Table {
   }
 
   /** Waits until all writes are done. */
-  idle(): Promise<undefined> {
-    return this.#writes.idle()
+  async idle(): Promise<void> {
+    await Promise.all(this.#updates.values())
+    await this.#writes.idle()
   }
 
   async #commit(batch: readonly BatchedWrite[]): Promise<void> {
-    const { create = [], delete: deletes = [], update = [] } = Object.groupBy(batch, ({ item }) => item.kind)
-    const updates = this.#change(update).then((changed) => this.#write('update', changed))
-    await Promise.all([this.#write('create', create), this.#write('delete', deletes), updates])
-  }
-
-  /** Finds and changes the items of updates. An update that another process overtakes is made again. */
-  async #change(batch: readonly BatchedWrite[]): Promise<BatchedWrite[]> {
-    const changed: BatchedWrite[] = []
-    const change = async ({ item, end, resolve, reject }: BatchedWrite) => {
-      const before = await this.find(item.owner, item.key, end)
-      const text = before === undefined ? undefined : item.change?.(before)
-      if (before === undefined || text === undefined) {
-        resolve(before)
-        return
-      }
-      const settle = (stored: string | undefined) => {
-        if (stored === undefined) this.#writes.add(item, end).then(resolve, reject)
-        else resolve(stored)
-      }
-      changed.push({ item: { ...item, text, before }, end, resolve: settle, reject })
-    }
-    await Promise.all(batch.map((each) => change(each).catch(each.reject)))
-    return changed
+    const { create = [], update = [], delete: deletes = [] } = Object.groupBy(batch, ({ item }) => item.kind)
+    await Promise.all([this.#write('create', create), this.#write('update', update), this.#write('delete', deletes)])
   }
 
   async #write(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
@@ -163,10 +146,11 @@ export class PostgresTable implements Table {
       // All replicas write in the same order: otherwise they could deadlock.
       const sorted = batch.toSorted((one, two) => (idOf(one.item) < idOf(two.item) ? -1 : 1))
       const columns = (['owner', 'key', 'text', 'before'] as const).map((name) => sorted.map(({ item }) => item[name]))
-      const { rows } = await this.#access.write(this.#sql[kind], columns, this.#name(kind), timeLeft(batch))
-      const stored = new Map(rows.map(({ owner, key, item }) => [`${String(owner)}\0${String(key)}`, String(item)]))
+      const { rows } = await this.#pool.write(this.#sql[kind], columns, `${this.#name}_${kind}`, timeLeft(batch))
+      const stored = new Map(rows.map((row) => [idOf(row), String(row['item'])]))
       for (const { item, resolve } of batch) resolve(stored.get(idOf(item)))
-      this.#access.onCommit(batch.length)
+      this.figures.commits += 1
+      this.figures.writes += batch.length
     } catch (error) {
       if (error instanceof StoreUnavailable || batch.length === 1) for (const { reject } of batch) reject(error)
       else for (const write of batch) await this.#write(kind, [write]) // one of them can't be stored: find it
@@ -182,17 +166,12 @@ export class PostgresTable implements Table {
     const time = timeLeft(batch)
     const columns = STEP.map((_, column) => asked.map((each) => each[column]))
     const { rows } = await (asked.length === 1
-      ? this.#access.read(this.#sql.step, asked[0], this.#name('step'), time) // it costs the server a fifth less
-      : this.#access.read(this.#sql.steps, columns, this.#name('steps'), time))
+      ? this.#pool.read(this.#sql.step, asked[0], `${this.#name}_step`, time) // it costs the server a fifth less
+      : this.#pool.read(this.#sql.steps, columns, `${this.#name}_steps`, time))
     for (const { n = 1, ...row } of rows) {
       const read = this.#toRows(row)
       for (const { resolve } of steps[Number(n) - 1] ?? []) resolve(read)
     }
-  }
-
-  /** Names a prepared statement. */
-  #name(use: string): string {
-    return `${this.#columns.name}_${use}`
   }
 
   /** The first key after another, or of all: no text has U+0000, so U+0001 begins what follows. */

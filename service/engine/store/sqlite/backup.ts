@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, createReadStream, existsSync, readFileSync, realpathSync, type Stats } from 'node:fs'
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, createReadStream, existsSync, readFileSync, realpathSync } from 'node:fs'
+import { renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { backup as copyPages, DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
 import { reasonOf } from '../../errors.ts'
 import { isCorrupt } from './errors.ts'
@@ -13,8 +13,8 @@ import { readVersion } from './schema.ts'
 /** How many rows a copy has, by the names of its tables. */
 export type Counts = Readonly<Record<string, number>>
 
-/** The endings of the files that SQLite keeps beside a database (https://sqlite.org/tempfiles.html). */
-const LOGS = ['-journal', '-wal', '-shm']
+/** Mode bits with which the owner of a file can read and write it. */
+const OWNER_ONLY = 0o600
 
 /** The file with the checksum of a backup, in the format of `sha256sum`. */
 const checksumPath = (backup: string) => `${backup}.sha256`
@@ -23,23 +23,36 @@ const checksumPath = (backup: string) => `${backup}.sha256`
  * Saves a copy of a database and its checksum. The database may be in use. The copy shows one moment, and has every write
  * that was acknowledged before it.
  * @param to the path of the copy. The file appears when it is complete and on disk
- * @throws {Error} if `to` already exists, or the copy is not sound
+ * @throws {Error} if `to` already exists, or the copy is not sound, or another process is making one of this database there
  */
 export async function saveBackup(database: string, to: string): Promise<Counts> {
   if (existsSync(to)) throw new Error(`${to} already exists`)
   const from = realpathSync(database)
   assertOneName(from)
-  const { mode } = statSync(from)
+  const folder = dirname(resolve(to))
   // The next copy to this folder removes what a copy that was killed has left.
-  const part = `${dirname(resolve(to))}/${basename(from)}.part`
-  return copy(from, resolve(to), part, { mode }, async () => {
+  const part = `${folder}/${basename(from)}.part`
+  using _lock = acquireLock(part)
+  try {
+    removeCopy(part)
+    writeFileSync(part, '', { mode: 0o600 }) // nobody else can read it before it has its mode
+    vacuumInto(from, part)
+    const counts = checkDatabase(part)
+    chmodSync(part, statSync(from).mode)
+    sync(part)
     writeFileSync(checksumPath(to), `${await sha256(part)}  ${basename(to)}\n`, { flush: true })
-  })
+    renameSync(part, to)
+    sync(folder)
+    return counts
+  } finally {
+    removeCopy(part)
+    rmSync(lockPath(part), { force: true })
+  }
 }
 
 /**
- * Puts a backup in the place of a database that no service uses. If this is interrupted, the old or the new database is
- * there, complete. The new one has the mode and the owner of the old one; without an old one, only who restores may use it.
+ * Writes a backup over a database that no service uses, in one transaction: if this is interrupted, the old or the new
+ * database is there, complete. The file keeps its mode and owner; if there was none, only who restores may use it.
  * @param replace whether to replace a database that exists
  * @returns also whether the backup was compared with a checksum
  * @throws {Error} if a service uses the database, if it exists without `replace`, or if the backup is not sound; the
@@ -54,58 +67,24 @@ export async function restoreBackup(
   if (hasChecksum && !readFileSync(checksumPath(backup), 'utf8').startsWith(await sha256(backup))) {
     throw new Error(`${backup} has changed since it was saved: its SHA-256 is not the one in ${checksumPath(backup)}`)
   }
+  const counts = checkDatabase(backup)
   const old = statSync(database, { throwIfNoEntry: false })
   const path = old ? realpathSync(database) : resolve(database)
   if (!existsSync(dirname(path))) makeFolder(dirname(path))
   using _lock = acquireLock(path)
   if (old && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
-  if (old) assertOneName(path)
-  if (old) giveTo(old, lockPath(path))
-  const access = { mode: (old?.mode ?? 0) | 0o600, ...(old && { owner: old }) }
-  const counts = await copy(resolve(backup), path, `${path}.part`, access, () => {
-    if (old) emptyLog(path)
-    // SQLite would apply the log of the old database to the new one.
-    removeFiles(path, LOGS)
-  })
+  if (old) {
+    assertOneName(path)
+    if (process.getuid?.() === 0) chownSync(lockPath(path), old.uid, old.gid)
+    if ((old.mode & OWNER_ONLY) !== OWNER_ONLY) chmodSync(path, old.mode | OWNER_ONLY)
+  } else writeFileSync(path, '', { mode: OWNER_ONLY })
+  // SQLite removes the log of an empty file. A corrupt database is lost anyway.
+  if (!isReadable(path)) truncateSync(path)
+  using source = new DatabaseSync(backup, { readOnly: true })
+  await copyPages(source, path)
+  sync(path)
+  sync(dirname(path))
   return { counts, hasChecksum }
-}
-
-/**
- * Copies a sound database.
- * @param part the temporary path of the copy
- * @param beforeRename is called when the copy is complete and on disk
- * @throws {Error} if another process is making a copy there
- */
-async function copy(
-  from: string,
-  to: string,
-  part: string,
-  { mode, owner }: { readonly mode: number; readonly owner?: Stats },
-  beforeRename: () => void | Promise<void>,
-): Promise<Counts> {
-  using _lock = acquireLock(part)
-  removeFiles(part)
-  try {
-    writeFileSync(part, '', { mode: 0o600 }) // Nobody else can read it before it has its mode.
-    vacuumInto(from, part)
-    const count = checkDatabase(part)
-    if (owner) giveTo(owner, part)
-    chmodSync(part, mode)
-    sync(part)
-    await beforeRename()
-    sync(dirname(to))
-    renameSync(part, to)
-    sync(dirname(to))
-    return count
-  } finally {
-    removeFiles(part)
-    removeFiles(lockPath(part), [''])
-  }
-}
-
-function giveTo({ uid, gid }: Stats, file: string): void {
-  const now = statSync(file)
-  if (now.uid !== uid || now.gid !== gid) chownSync(file, uid, gid)
 }
 
 /** Copies a database in one read transaction, which blocks no writer. The copy has no write-ahead log. */
@@ -115,20 +94,20 @@ function vacuumInto(from: string, to: string): void {
   source.prepare('VACUUM INTO ?').run(to)
 }
 
-/** Copies the log of a database into its file, so that the log can be deleted. */
-function emptyLog(path: string): void {
-  using db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
-  try {
-    db.exec('PRAGMA synchronous = FULL; SELECT 1 FROM sqlite_schema LIMIT 1')
-    const { busy } = db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() ?? {}
-    if (busy !== 0) throw new Error('another process is reading it')
-  } catch (error) {
-    if (!isCorrupt(error)) throw error // a corrupt database is lost anyway
-  }
+function removeCopy(part: string): void {
+  for (const end of ['', '-journal']) rmSync(part + end, { force: true })
 }
 
-function removeFiles(database: string, endings = ['', ...LOGS]): void {
-  for (const ending of endings) rmSync(database + ending, { force: true })
+/** Whether SQLite can read a database, and its log. */
+function isReadable(path: string): boolean {
+  using db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
+  try {
+    db.exec('SELECT 1 FROM sqlite_schema LIMIT 1')
+    return true
+  } catch (error) {
+    if (!isCorrupt(error)) throw error
+    return false
+  }
 }
 
 /** Reads a whole database, which may be in use. @throws {Error} if it is not sound */

@@ -3,7 +3,7 @@ import { readSync, realpathSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
-import { SCHEMA, upgrade } from './schema.ts'
+import { prepareSchema } from './schema.ts'
 import type { Collections } from '../store.ts'
 import { DatabaseFiles, type Fault } from './watch.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
@@ -32,11 +32,11 @@ export interface OpenFile {
 
 /**
  * Opens a SQLite file in WAL mode with each commit synced (https://sqlite.org/pragma.html#pragma_synchronous). Creates the
- * file, or upgrades its schema, if needed.
+ * file and its tables, if needed.
  * @param exclusive whether to lock the file for this process; false for a command beside a running service
  * @throws {StartupError}
  */
-export function openSqlite(file: string, collections: Collections, exclusive: boolean, schema = SCHEMA): OpenFile {
+export function openSqlite(file: string, collections: Collections, exclusive: boolean): OpenFile {
   let lock: DatabaseSync | undefined
   let db: DatabaseSync | undefined
   try {
@@ -53,7 +53,7 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
     assertOneName(path)
     if (exclusive) lock = acquireLock(path)
     assertNotMoved(path, BUSY_TIMEOUT)
-    const isNew = prepare(db, exclusive, (db) => upgrade(db, collections, schema)) === 0
+    const isNew = prepare(db, exclusive, collections) === 0
     const files = new DatabaseFiles(path)
     return { db, isNew, files, close: closer(files, db, lock) }
   } catch (error) {
@@ -119,9 +119,9 @@ function rewriteLog(log: string): void {
 }
 
 /** @returns the version of the schema before */
-function prepare(db: DatabaseSync, exclusive: boolean, upgrade: (db: DatabaseSync) => number): number {
+function prepare(db: DatabaseSync, exclusive: boolean, collections: Collections): number {
   db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
-  const version = upgrade(db)
+  const version = prepareSchema(db, collections)
   // The transaction keeps other processes from writing to the log.
   if (exclusive) rewriteLog(`${db.location()}-wal`)
   db.exec('COMMIT; PRAGMA journal_mode = WAL')

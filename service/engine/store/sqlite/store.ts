@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
 import { runSteps } from '../lists.ts'
 import { fromToken, toToken } from '../tokens.ts'
@@ -22,7 +22,7 @@ export class SqliteStore implements Store {
   readonly steps = runSteps()
   readonly #file: OpenFile
   readonly #db: DatabaseSync
-  readonly #sql: ReturnType<typeof prepareStatements>
+  readonly #findToken: StatementSync
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
   // that arrives by itself does not wait for the end of the turn.
   readonly #batcher = new Batcher<() => unknown, unknown>((batch) => this.#commit(batch), BATCHES)
@@ -34,7 +34,8 @@ export class SqliteStore implements Store {
   #failure: unknown
   #commits = 0
   #writes = 0
-  #writesSinceCheckpoint = 0
+  /** `#writes` at the last checkpoint. */
+  #copied = 0
 
   /**
    * @param exclusive whether to lock the file for this process
@@ -46,40 +47,36 @@ export class SqliteStore implements Store {
     const path = String(db.location())
     this.#db = db
     this.#onFailure = monitor?.onFailure
-    const access = {
-      db,
-      run: this.#run.bind(this),
-      write: this.#write.bind(this),
-      turn: () => this.#reads.add(undefined),
-    }
+    const run = this.#run.bind(this)
+    const access = { db, run, write: this.#write.bind(this), turn: () => this.#reads.add(undefined) }
     this.tables = new Map(Object.entries(collections).map(([name, { key }]) => [name, openTable(access, name, key)]))
-    this.#sql = prepareStatements(db, [...this.tables.keys()])
+    this.#findToken = db.prepare('SELECT * FROM tokens WHERE digest = ?')
     // In production a new file usually means that a volume is missing.
     if (this.#file.isNew) monitor?.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
     if (monitor !== undefined) this.#looking = setInterval(() => this.#look(), LOOK_INTERVAL).unref()
   }
 
   async addToken(token: StoredToken): Promise<void> {
-    await this.#write(() => this.#sql.addToken.run(...fromToken(token)))
+    const sql = 'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES (?, ?, ?, ?, ?, ?)'
+    this.#run(() => this.#db.prepare(sql).run(...fromToken(token)))
   }
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    await this.#reads.add(undefined)
-    const row = this.#run(() => this.#sql.findToken.get(digest))
+    const row = this.#run(() => this.#findToken.get(digest))
     return row && toToken(row)
   }
 
   async listTokens(): Promise<StoredToken[]> {
-    return this.#run(() => this.#sql.listTokens.all()).map(toToken)
+    return this.#run(() => this.#db.prepare('SELECT * FROM tokens ORDER BY created, id').all()).map(toToken)
   }
 
-  deleteToken(id: string): Promise<boolean> {
-    return this.#write(() => this.#sql.deleteToken.run(id).changes === 1n)
+  async deleteToken(id: string): Promise<boolean> {
+    return this.#run(() => this.#db.prepare('DELETE FROM tokens WHERE id = ?').run(id)).changes === 1n
   }
 
   async ping(): Promise<void> {
     this.#look()
-    for (const table of this.#sql.first) this.#run(() => table.get())
+    this.#firstRows()
   }
 
   figures(): Figures {
@@ -87,7 +84,13 @@ export class SqliteStore implements Store {
   }
 
   async isEmpty(): Promise<boolean> {
-    return this.#run(() => this.#sql.first.every((table) => table.get() === undefined))
+    return this.#firstRows().every((row) => row === undefined)
+  }
+
+  /** Reads a row of each table, if it has one. */
+  #firstRows() {
+    const reads = ['tokens', ...this.tables.keys()].map((name) => `SELECT 1 FROM "${name}" LIMIT 1`)
+    return this.#run(() => reads.map((sql) => this.#db.prepare(sql).get()))
   }
 
   async close(): Promise<void> {
@@ -153,9 +156,8 @@ export class SqliteStore implements Store {
     for (const resolve of written) resolve()
     this.#commits += 1
     this.#writes += batch.length
-    this.#writesSinceCheckpoint += batch.length
-    if (this.#writesSinceCheckpoint < CHECKPOINT_INTERVAL) return
-    this.#writesSinceCheckpoint = 0
+    if (this.#writes - this.#copied < CHECKPOINT_INTERVAL) return
+    this.#copied = this.#writes
     this.#checkpoint()
   }
 
@@ -176,15 +178,5 @@ export class SqliteStore implements Store {
 
   #isInTransaction(): boolean {
     return this.#db.isOpen && this.#db.isTransaction
-  }
-}
-
-function prepareStatements(db: DatabaseSync, tables: readonly string[]) {
-  return {
-    addToken: db.prepare('INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES (?, ?, ?, ?, ?, ?)'),
-    findToken: db.prepare('SELECT * FROM tokens WHERE digest = ?'),
-    listTokens: db.prepare('SELECT * FROM tokens ORDER BY created, id'),
-    deleteToken: db.prepare('DELETE FROM tokens WHERE id = ?'),
-    first: ['tokens', ...tables].map((name) => db.prepare(`SELECT 1 FROM "${name}" LIMIT 1`)),
   }
 }

@@ -16,6 +16,7 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
       ['/07', 400, /path\/a must be an integer/],
       ['/7?b=1&b=2', 400, /query\/b must not be repeated/],
       [{ url: '/7', headers: { 'x-c': '1' } }, 400, /header\/X-C must be boolean/],
+      [{ url: '/7', headers: { 'X-C': ['true', 'true'] } }, 400, /header\/X-C must not be repeated/],
     ],
   },
   'a parameter of a path, which an operation may replace': {
@@ -35,10 +36,35 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
     ],
   },
   'a parameter whose type is one of `integer`, `number`, `boolean`, `string`, or is known by `enum` or `const`': {
-    yaml: query('schema: { enum: [asc, desc] }'),
+    yaml: `      parameters:
+        - { name: i, in: query, schema: { type: integer } }
+        - { name: l, in: query, schema: { type: integer, format: int64, minimum: 5, maximum: 9007199254740993 } }
+        - { name: n, in: query, schema: { type: number } }
+        - { name: b, in: query, schema: { type: boolean } }
+        - { name: t, in: query, schema: { $ref: '#/components/schemas/Tag', maxLength: 2 } }
+        - { name: e, in: query, schema: { enum: [asc, desc] } }
+        - { name: X-Text, in: header, schema: { type: string, minLength: 2 } }
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components: { schemas: { Tag: { type: string } } }`,
     asks: [
-      ['/x?a=asc', 200, '{"query":{"a":"asc"}}'],
-      ['/x?a=up', 400, /query\/a/],
+      ['/x?i=7&x=1', 200, '{"query":{"i":7}}'],
+      ['/x?i=9007199254740991', 200, '{"query":{"i":9007199254740991}}'],
+      ['/x?i=9007199254740993', 400],
+      ['/x?i=7.0', 400],
+      ['/x?l=9007199254740993', 200, '{"query":{"l":9007199254740993}}'],
+      ['/x?l=9007199254740994', 400],
+      ['/x?l=4', 400],
+      ['/x?n=-1.5e3', 200, '{"query":{"n":-1500}}'],
+      ['/x?n=1e999', 400],
+      ['/x?n=.5', 400],
+      ['/x?b=false', 200, '{"query":{"b":false}}'],
+      ['/x?b=1', 400],
+      ['/x?t=77', 200, '{"query":{"t":"77"}}'],
+      ['/x?t=777', 400],
+      ['/x?e=asc', 200, '{"query":{"e":"asc"}}'],
+      ['/x?e=up', 400, /query\/e/],
+      [{ url: '/x', headers: { 'x-text': '12', 'x-other': 'y' } }, 200, '{"header":{"X-Text":"12"}}'],
+      [{ url: '/x', headers: { 'x-text': 'a' } }, 400, /header\/X-Text/],
     ],
   },
   'a parameter that may be null, or is `anyOf` one type and null': {

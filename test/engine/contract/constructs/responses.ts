@@ -239,6 +239,13 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
       ['/x', 401],
     ],
   },
+  'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': {
+    yaml: `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
+      type: apiKey
+      in: header
+      name: X Key # here`,
+    says: 'write names of HTTP',
+  },
   'a scheme that needs a guard, and has none': {
     yaml: `${secured('[{ basic: [] }]').replace(bearer, 'components:\n  securitySchemes:')}
     basic: { type: http, scheme: basic } # here`,

@@ -1,15 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
-import { program, run, start, startService } from '../../../support/process.ts'
+import { program, run, startService } from '../../../support/process.ts'
 import { openTestStore } from '../../../support/stores.ts'
 import { VERSION } from '../../../../service/engine/store/postgres/schema.ts'
 
 const server = await startPostgres(t)
 const MAIN = program('main')
-const TOKEN_LIST = program('token', 'list')
 
 /** Opens a store, stores a plant and closes it. */
 async function use(url: string): Promise<void> {
@@ -21,22 +18,6 @@ async function use(url: string): Promise<void> {
 const version = (url: string) => server.sql('SELECT version, oldest FROM plant_store', url)
 const FUTURE = VERSION + 3
 const CURRENT = [{ version: VERSION, oldest: VERSION }]
-
-/** Opens a transaction as the administrator, and does not end it. */
-async function transaction(t: Test, url: string, text: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  t.teardown(() => client.end())
-  await client.query(`BEGIN; ${text}`)
-  return client
-}
-
-/** Waits until `count` statements that match `like` wait for a lock. */
-async function waiting(url: string, like: string, count = 1): Promise<void> {
-  const text = `SELECT 1 FROM pg_stat_activity
-    WHERE datname = current_database() AND query LIKE '${like}%' AND wait_event_type = 'Lock'`
-  while ((await server.sql(text, url)).length < count) await delay(10)
-}
 
 /** Starts a service that must fail. @returns the one line of its log */
 async function refusal(t: Test, DATABASE_URL: string): Promise<unknown> {
@@ -55,38 +36,6 @@ t.test('ten services start at the same time on an empty database', async (t) => 
     t.strictSame(await version(url), CURRENT)
     t.strictSame(await server.sql('SELECT count(*)::int AS plants FROM plants', url), [{ plants: 10 }])
   }
-})
-
-t.test('ten processes upgrade the schema once, even if one is killed, and block nobody for long', async (t) => {
-  const url = await server.createDatabase()
-  await use(url)
-  // As version 1 made it.
-  await server.sql(
-    `ALTER TABLE tokens DROP COLUMN scopes; UPDATE plant_store SET version = 1, oldest = 1;
-      INSERT INTO tokens (id, digest, caller, created) VALUES ('a', '\\x${'00'.repeat(32)}', 'joe', 1)`,
-    url,
-  )
-  const reader = await transaction(t, url, 'SELECT FROM tokens')
-  const { child, ended } = await start(t, TOKEN_LIST, { DATABASE_URL: url })
-  await waiting(url, 'ALTER TABLE')
-  const limits = { DATABASE_POOL_SIZE: 1, DATABASE_TIMEOUT: 2 }
-  const others = Promise.all(Array.from({ length: 9 }, () => openTestStore({ url }, true, limits)))
-  await waiting(url, 'ALTER TABLE', 3)
-  child.kill('SIGKILL')
-  await ended
-  // An upgrade leaves the queue for the lock again and again, so that others get the lock.
-  for (let round = 0; round < 2; round++) {
-    await waiting(url, 'ALTER TABLE')
-    await server.sql('SELECT FROM tokens', url)
-  }
-  await reader.query('ROLLBACK')
-  const stores = await others
-  t.strictSame(await version(url), [{ version: VERSION, oldest: 1 }], 'programs of version 1 go on beside it')
-  const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: [] }
-  for (const store of stores) t.strictSame(await store.listTokens(), [token], 'it is kept, and has no scopes')
-  await stores[0]?.addToken({ ...token, id: 'b', digest: new Uint8Array(32).fill(1), scopes: ['read'] })
-  t.strictSame((await stores[1]?.findToken(new Uint8Array(32).fill(1)))?.scopes, ['read'])
-  await Promise.all(stores.map((store) => store.close()))
 })
 
 t.test('this version works on the schema of the next version, if that allows it', async (t) => {

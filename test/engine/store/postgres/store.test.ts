@@ -69,7 +69,7 @@ t.test('writes of one kind that arrive together are one statement and one commit
   t.equal((await commits()) - before, 2)
   t.strictSame(answers, [...range(100).map(name), ...Array<boolean>(40).fill(true), name('old')])
   await Promise.all(range(40).map((id) => store.update('joe', BigInt(id + 50), () => name('new'))))
-  t.equal((await commits()) - before, 4, 'as many updates as may be long')
+  t.ok((await commits()) - before <= 2 + 3, 'the updates that are found together')
   t.equal((await namesIn(store, 'joe')).filter((each) => each === 'new').length, 40)
 })
 
@@ -114,7 +114,7 @@ t.test('a write is repeated after a serialization failure', async (t) => {
 })
 
 t.test('a write whose connection is lost is refused and not repeated; a read is repeated', async (t) => {
-  const { url, store } = await open(t)
+  const { url, store } = await open(t, '', PATIENT)
   await store.create('joe', 1n, name('a'))
   const lock = await transaction(t, url, 'LOCK TABLE plants')
   const results = Promise.allSettled([store.delete('joe', 1n), store.list('joe')])

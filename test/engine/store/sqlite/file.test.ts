@@ -7,7 +7,7 @@ import t, { type Test } from 'tap'
 import { readConfig } from '../../../../service/engine/config.ts'
 import { COLLECTIONS, openTestStore, type TestStore } from '../../../support/stores.ts'
 import { openSqlite } from '../../../../service/engine/store/sqlite/file.ts'
-import { SCHEMA } from '../../../../service/engine/store/sqlite/schema.ts'
+import { VERSION } from '../../../../service/engine/store/sqlite/schema.ts'
 import type { Monitor } from '../../../../service/engine/store/store.ts'
 import { namesIn } from '../../../support/pages.ts'
 import { run } from '../../../support/process.ts'
@@ -169,6 +169,30 @@ t.test('a new folder is synced before its file, and the log that a crash left is
   )
 })
 
+t.test(
+  'a start that is killed while it makes the tables leaves an empty file, and the next start makes them',
+  async (t) => {
+    const file = `${t.testdir()}/plants.db`
+    const script = `
+    import { DatabaseSync } from 'node:sqlite'
+    const { exec } = DatabaseSync.prototype
+    DatabaseSync.prototype.exec = function (sql) {
+      if (sql.startsWith('COMMIT')) process.kill(process.pid, 'SIGKILL')
+      exec.call(this, sql)
+    }
+    const { openTestStore } = await import(${OPEN})
+    await openTestStore({ file: process.env.FILE })`
+    const { signal } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
+    t.equal(signal, 'SIGKILL')
+    const db = new DatabaseSync(file)
+    t.strictSame(db.prepare('SELECT name FROM sqlite_schema').all(), [])
+    db.close()
+    const store = await openTestStore({ file })
+    await create(store, 1)
+    await store.close()
+  },
+)
+
 t.test('a path that begins with "file:" is not read as a URI', async (t) => {
   const here = process.cwd()
   process.chdir(t.testdir())
@@ -177,15 +201,13 @@ t.test('a path that begins with "file:" is not read as a URI', async (t) => {
   t.ok(existsSync('file:a.db?mode=memory'))
 })
 
-t.test('a database of another program, or of a newer version, is refused, and not changed', async (t) => {
+t.test('a database of another program, or of another version, is refused, and not changed', async (t) => {
   const ours = `${t.testdir()}/ours.db`
   await (await openTestStore({ file: ours })).close()
   const another = /it is a database of another program$/
-  const newer = new RegExp(
-    `is version ${SCHEMA.length + 1} and this program knows ${SCHEMA.length}: a newer one wrote it$`,
-  )
+  const newer = new RegExp(`is version ${VERSION + 1}, and this program knows ${VERSION}: another version wrote it$`)
   for (const [from, change, message] of [
-    [ours, `PRAGMA user_version = ${SCHEMA.length + 1}`, newer],
+    [ours, `PRAGMA user_version = ${VERSION + 1}`, newer],
     [ours, 'PRAGMA application_id = 7', another],
     ['', 'PRAGMA application_id = 7', another],
     ['', 'PRAGMA user_version = 1', another],

@@ -1,7 +1,8 @@
-// An int64 becomes a `bigint` where the schema that says so has matched, and nowhere else.
+// An int64 becomes a `bigint` where the schema that says so has matched, and nowhere else: in requests and in stored items.
 import t, { type Test } from 'tap'
 import { readContract } from '../../../service/engine/contract/contract.ts'
 import { itemReader } from '../../../service/engine/contract/items.ts'
+import { exactJson } from '../../../service/engine/http/json.ts'
 import { contract } from '../../support/small.ts'
 import { allows, serve } from './described.ts'
 
@@ -16,6 +17,49 @@ Dog: { type: object, properties: { id: { type: integer }, kind: { const: dog } }
 
 /** By name: the schemas, a text, and what a method gets for it. */
 const TABLE: Readonly<Record<string, readonly (readonly [schemas: string, text: string, value: unknown])[]>> = {
+  'a great int64, and a fraction that is an integer': [
+    [
+      `A: { type: object, properties: { a: ${INT64}, b: { type: number } } }`,
+      `{"a":${BIG},"b":2.5}`,
+      { a: BIG, b: 2.5 },
+    ],
+  ],
+  'the limits': [
+    [
+      `A: { type: array, items: ${INT64} }`,
+      '[-9223372036854775808,9223372036854775807,0,-1]',
+      [-(2n ** 63n), 2n ** 63n - 1n, 0n, -1n],
+    ],
+  ],
+  'additionalProperties, not the others': [
+    [
+      `A: { type: object, properties: { a: { type: integer }, b: { type: object } }, additionalProperties: ${INT64} }`,
+      '{"a":1,"b":{"c":1},"d":1,"constructor":1,"toString":1}',
+      { a: 1, b: { c: 1 }, d: 1n, constructor: 1n, toString: 1n },
+    ],
+  ],
+  'a schema that holds itself': [
+    [
+      `A: { type: object, properties: { n: ${INT64}, next: { $ref: '#/components/schemas/A' }, all: { type: array, items: { $ref: '#/components/schemas/A' } } } }`,
+      '{"n":1,"next":{"n":2,"next":{"n":3}},"all":[{"n":4,"m":1}]}',
+      { n: 1n, next: { n: 2n, next: { n: 3n } }, all: [{ n: 4n, m: 1 }] },
+    ],
+  ],
+  'two schemas that hold each other': [
+    [
+      `A: { type: object, properties: { other: { $ref: '#/components/schemas/Other' } } }
+Other: { type: object, properties: { item: { $ref: '#/components/schemas/A' }, n: ${INT64} } }`,
+      '{"other":{"n":1,"item":{"n":1,"other":{"n":1}}}}',
+      { other: { n: 1n, item: { n: 1, other: { n: 1n } } } },
+    ],
+  ],
+  'great integers in texts': [
+    [
+      `A: { type: object, properties: { a: { type: string }, n: ${INT64} } }`,
+      `{"a":"${BIG}","n":1}`,
+      { a: `${BIG}`, n: 1n },
+    ],
+  ],
   'a branch that fails changes nothing': [
     [oneOf('oneOf'), '{"kind":"dog","id":7}', { kind: 'dog', id: 7 }],
     [oneOf('oneOf'), '{"kind":"cat","id":7}', { kind: 'cat', id: 7n }],
@@ -53,7 +97,7 @@ const TABLE: Readonly<Record<string, readonly (readonly [schemas: string, text: 
   ],
   'an int64 that may be null, a text or any number': [
     [`A: { type: array, items: { type: [integer, 'null', string], format: int64 } }`, '[7,null,"a"]', [7n, null, 'a']],
-    [`A: { type: array, items: { type: [integer, number], format: int64 } }`, '[7,7.5,1e30]', [7n, 7.5, 1e30]],
+    [`A: { type: array, items: { type: [integer, number], format: int64 } }`, '[7,7.5,1e+30]', [7n, 7.5, 1e30]],
   ],
   'dependentSchemas, where the member is there': [
     [`A: { type: object, dependentSchemas: { b: { properties: { a: ${INT64} } } } }`, '{"a":7,"b":1}', { a: 7n, b: 1 }],
@@ -68,16 +112,32 @@ for (const [name, rows] of Object.entries(TABLE)) {
       const { status, got, text: message } = await request(text)
       t.equal(status, 204, message)
       t.strictSame(got, value, text)
-      t.strictSame((await itemsOf(t, schemas))(text), value, `a stored item, too: ${text}`)
+      const item = (await itemsOf(t, schemas))(text)
+      t.strictSame(item, value, `a stored item, too: ${text}`)
+      t.equal(exactJson(item), text, 'what is written again has the same digits')
     }
   })
 }
 
-async function itemsOf(t: Test, schemas: string): Promise<(text: string) => unknown> {
+/** Makes the reader of items. */
+async function itemsOf(t: Test, schemas: string, name = 'A'): Promise<(text: string) => unknown> {
   const yaml = contract(`paths: {}\ncomponents:\n  schemas:\n${schemas.replaceAll(/^/gm, '    ')}\n`)
   const folder = t.testdir({ 'openapi.yaml': yaml })
-  return itemReader(await readContract(`${folder}/openapi.yaml`), 'A')
+  return itemReader(await readContract(`${folder}/openapi.yaml`), name)
 }
+
+t.test('what the schema of an item says nothing of is read as it is', async (t) => {
+  t.strictSame((await itemsOf(t, `A: ${INT64}`, 'B'))('{"a":1}'), { a: 1 })
+  t.strictSame((await itemsOf(t, 'A: { type: object }'))(`{"a":${BIG}}`), { a: BIG })
+})
+
+t.test('an item that is older than its schema has its int64, too', async (t) => {
+  const read = await itemsOf(
+    t,
+    `A: { type: object, required: [a, b], minProperties: 3, additionalProperties: false, properties: { a: { type: string, maxLength: 1 }, n: ${INT64}, all: { type: array, maxItems: 1, items: ${INT64} } } }`,
+  )
+  t.strictSame(read('{"a":"long","c":1,"n":1,"all":[1,2]}'), { a: 'long', c: 1, n: 1n, all: [1n, 2n] })
+})
 
 t.test('enum and const of lists and objects with an int64', async (t) => {
   const list = `{ type: array, items: ${INT64} }`
