@@ -35,23 +35,17 @@ export const log: Logger = pino({}, destination)
 
 let collected = ''
 let timer: NodeJS.Timeout | undefined
-let dropped = 0
 /** Whether a thread is writing: not while it waits for room on the disk. */
 let isInThread = false
 /** Whether the reader is gone. */
 let isClosed = false
 
 output.on('error', () => (isClosed = true))
-output.on('drain', () => {
-  if (dropped > 0) log.warn({ dropped }, 'lines of the log were dropped because nobody read it')
-  dropped = 0
-})
 
 function write(line: string): void {
   if (isClosed) return
   if (output.writableLength > MAX_WAITING) {
     DROPPED.inc()
-    dropped += 1
     return
   }
   collected += line

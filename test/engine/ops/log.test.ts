@@ -88,7 +88,7 @@ t.test('a fault at the start ends the process', async (t) => {
   t.strictSame(await once(child, 'exit'), [1, null])
 })
 
-t.test('what waits for the reader is bounded, and who reads again is told how many lines were dropped', async (t) => {
+t.test('what waits for the reader is bounded, and lines that are dropped are counted', async (t) => {
   const script = `const { exit, log } = await import('./service/engine/ops/log.ts')
     for (let line = 0; line < 40_000; line++) {
       log.info({ line, text: 'x'.repeat(1000) })
@@ -110,11 +110,9 @@ t.test('what waits for the reader is bounded, and who reads again is told how ma
   const lines = (await stdout)
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as { line?: number; dropped?: number })
-  const dropped = lines.reduce((sum, line) => sum + (line.dropped ?? 0), 0)
-  t.ok(dropped > 10_000, `${dropped} lines were dropped`)
-  t.equal(counted, dropped)
-  t.equal(lines.filter(({ line }) => line !== undefined).length + dropped, 40_000)
+    .map((line) => JSON.parse(line) as object)
+  t.ok(counted > 10_000, `${counted} lines were dropped`)
+  t.equal(lines.length + counted, 40_000)
   t.ok(megabytes < 250, `${megabytes} MB`)
 })
 
