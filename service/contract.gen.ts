@@ -398,7 +398,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           required: false,
           schema: 'json-0',
           types: [
-            'number'
+            'integer'
           ],
           list: null
         },
@@ -514,7 +514,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           required: true,
           schema: 'json-8',
           types: [
-            'number'
+            'integer'
           ],
           list: null
         }

@@ -35,20 +35,22 @@ type Request =
 /** The number of next ids that the clients of a caller choose from. So they use each id several times. */
 const ID_RANGE = 12
 
+const KINDS = [
+  'create',
+  'create',
+  'create',
+  'repeat',
+  'update',
+  'update',
+  'delete',
+  'delete',
+  'delete',
+  'list',
+] as const
+
 const choice = fc.noBias(
   fc.record({
-    what: fc.constantFrom(
-      'create',
-      'create',
-      'create',
-      'repeat',
-      'update',
-      'update',
-      'delete',
-      'delete',
-      'delete',
-      'list',
-    ),
+    what: fc.constantFrom(...KINDS),
     collection: fc.constantFrom('plants', 'notes'),
     where: fc.nat(999),
     near: fc.nat(ID_RANGE - 1),

@@ -1,11 +1,9 @@
-// An identity provider in a separate process: tests can stop, kill and restart it.
+// An identity provider: tests can stop, kill and restart it as if it were a process of its own.
 import { once } from 'node:events'
 import http from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose'
 import type { Test } from 'tap'
 import { freePort } from './project.ts'
-import { start } from './process.ts'
 
 /** A key pair. The identity provider publishes its public half. */
 export interface Key {
@@ -22,11 +20,11 @@ export interface Issuer {
   /** The environment of a service that trusts it. */
   readonly environment: Record<'JWT_ISSUER' | 'JWT_AUDIENCE' | 'JWKS_URL', string>
   /** Publishes these keys, and no others. */
-  readonly publish: (keys: readonly Key[]) => Promise<void>
+  readonly publish: (keys: readonly Key[]) => void
   /** Replaces the keys by another answer. */
-  readonly answer: (status: number, body: string) => Promise<void>
+  readonly answer: (status: number, body: string) => void
   /** How many times its keys were fetched. */
-  readonly fetches: () => Promise<number>
+  readonly fetches: () => number
   readonly signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL') => void
   readonly start: () => Promise<void>
 }
@@ -55,51 +53,38 @@ export function sign(key: Key, claims: object, header: object = {}): Promise<str
 export async function startIssuer(t: Test): Promise<Issuer> {
   const port = await freePort()
   const name = `http://127.0.0.1:${port}`
-  const begin = async () => {
-    const started = await start(t, [process.execPath, 'test/support/issuer.ts', String(port)], {})
-    await started.until(/listening/)
-    return started
-  }
-  let { child, ended } = await begin()
-  const answer = async (status: number, body: string) => {
-    await fetch(`${name}/?status=${status}`, { method: 'PUT', body })
-  }
-  return {
-    name,
-    environment: { JWT_ISSUER: name, JWT_AUDIENCE: AUDIENCE, JWKS_URL: `${name}/keys` },
-    publish: (keys) => answer(200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })),
-    answer,
-    fetches: async () => Number(await (await fetch(name)).text()),
-    signal: (signal) => child.kill(signal),
-    start: async () => {
-      await ended
-      ;({ child, ended } = await begin())
-    },
-  }
-}
-
-/** Runs in the process. `/keys` answers what was PUT last; any other path, how often the keys were fetched. */
-async function serve(port: number): Promise<void> {
-  let status = 404
-  let body: Buffer = Buffer.alloc(0)
-  let fetches = 0
-  const server = http.createServer((request, response) => {
-    void (async () => {
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://issuer')
-      if (request.method === 'PUT') {
-        status = Number(searchParams.get('status'))
-        body = await buffer(request)
-        response.end()
-      } else if (pathname === '/keys') {
-        fetches += 1
-        response.writeHead(status, { 'content-type': 'application/json' }).end(body)
-      } else response.end(String(fetches))
-    })()
+  let [status, body, fetches, isStopped] = [404, '', 0, false]
+  const held: (() => void)[] = []
+  const server = http.createServer((_request, response) => {
+    fetches += 1
+    const answer = () => void response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+    if (isStopped) held.push(answer)
+    else answer()
   })
   // Where a test stops the clocks, its client does not notice that a kept connection is closed.
   server.keepAliveTimeout = 600_000
-  await once(server.listen(port, '127.0.0.1'), 'listening')
-  console.log('listening')
+  const start = async () => {
+    ;[status, body, fetches, isStopped] = [404, '', 0, false]
+    await once(server.listen(port, '127.0.0.1'), 'listening')
+  }
+  const signal: Issuer['signal'] = (signal) => {
+    isStopped = signal === 'SIGSTOP'
+    if (signal === 'SIGKILL') {
+      server.close()
+      server.closeAllConnections()
+      held.length = 0
+    }
+    if (signal === 'SIGCONT') for (const answer of held.splice(0)) answer()
+  }
+  t.teardown(() => signal('SIGKILL'))
+  await start()
+  return {
+    name,
+    environment: { JWT_ISSUER: name, JWT_AUDIENCE: AUDIENCE, JWKS_URL: `${name}/keys` },
+    publish: (keys) => void ([status, body] = [200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })]),
+    answer: (...other) => void ([status, body] = other),
+    fetches: () => fetches,
+    signal,
+    start,
+  }
 }
-
-if (import.meta.main) await serve(Number(process.argv[2]))

@@ -6,9 +6,6 @@ import { type Contract, contractOf } from './contract.ts'
 /** The answers of all test processes. `npm test` deletes this file first. */
 const FILE = '.tap/answers'
 
-/** Statuses that no test can produce, and why: by operationId and status. */
-const EXCUSED: Readonly<Record<string, string>> = {}
-
 const seen = new Set<string>()
 
 /** Records an answer. @param status as the contract names it */
@@ -26,12 +23,9 @@ if (import.meta.main) {
   const name = relative('.', file)
   const produced = new Set(readFileSync(FILE, 'utf8').split('\n'))
   const declared = operations.flatMap(({ id, responses }) => [...responses.keys()].map((status) => `${id} ${status}`))
-  const missing = declared.filter((each) => !produced.has(`${name} ${each}`) && !(each in EXCUSED))
-  const idle = Object.keys(EXCUSED).filter((each) => produced.has(`${name} ${each}`) || !declared.includes(each))
+  const missing = declared.filter((each) => !produced.has(`${name} ${each}`))
   for (const each of missing) console.error(`${each}: declared in ${name}, but no test has produced it`)
-  for (const each of idle)
-    console.error(`${each}: excused in test/support/statuses.ts, but it is produced or not declared`)
   // What only a method can decide is for tests of its own. A new product has none yet.
   const hasTests = globSync('test/product/*.test.ts').length > 0
-  if (hasTests && missing.length + idle.length > 0) process.exitCode = 1
+  if (hasTests && missing.length > 0) process.exitCode = 1
 }

@@ -98,7 +98,7 @@ export interface Requirement {
 
 /** How the texts of a parameter, or of a field of a form, are read. */
 export interface Reading {
-  /** The types that a text is parsed as; those of each item of a list. */
+  /** The types that a text is parsed as, in this order; those of each item of a list. */
   readonly types: readonly string[]
   /** How a list is sent: as `a=1&a=2`, or as `a=1,2`. Either: one text may be a value, too. Null: it is not a list. */
   readonly list: 'repeated' | 'commas' | 'either' | null

@@ -88,20 +88,17 @@ export function roundNumbers(holder: object): void {
   }
 }
 
-/** The JSON text of a value, the same for all values that are equal: names are sorted, and numbers have all their digits. */
+/** The JSON text of a value, the same for all values that are equal: names are sorted, and numbers exact. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, each: unknown) => {
-    if (isNumber(each)) return JSON.rawJSON(digitsOf(each))
+    if (typeof each === 'symbol') return JSON.rawJSON(each.description ?? '')
+    if (typeof each === 'bigint') return isDouble(each) ? Number(each) : JSON.rawJSON(String(each))
     if (typeof each !== 'object' || each === null || Array.isArray(each)) return each
     return Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   })
 }
 
-/** All digits of a number: the same for a `number` and a `bigint` that are equal. */
-function digitsOf(value: Numeric): string {
-  if (typeof value === 'symbol') return value.description ?? ''
-  return Number.isInteger(value) ? String(BigInt(value)) : String(value)
-}
+const isDouble = (value: bigint) => Number.isFinite(Number(value)) && BigInt(Number(value)) === value
 
 /** Whether a number is an exact multiple of another one. Both are decimal digits. */
 function isMultiple(value: string, of: string): boolean {

@@ -25,18 +25,13 @@ const INTEGER = /^(0|-?[1-9]\d*)$/
 
 /** By type: a text that is spelled as in JSON becomes a value. Any other text stays one, and the schema refuses it. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
-  number: readNumber,
+  integer: (text) => (INTEGER.test(text) && Number.isFinite(Number(text)) ? toInteger(text) : undefined),
+  number: (text) => (NUMBER.test(text) ? Number(text) : undefined),
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
   object: readObject,
 }
 
-/** Reads a number as `parseJson` does. Only plain digits are an integer: `1.0` and `1e2` are fractions here. */
-function readNumber(text: string): number | bigint | symbol | undefined {
-  const value = Number(text)
-  if (!NUMBER.test(text) || !Number.isFinite(value)) return undefined
-  if (INTEGER.test(text)) return Number.isSafeInteger(value) ? value : BigInt(text)
-  return Number.isInteger(value) ? Symbol(text) : value
-}
+const toInteger = (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
 
 /** An object is sent as JSON (OpenAPI 3.1.0, section 4.8.15.1.1, `contentType`). */
 function readObject(text: string): object | undefined {

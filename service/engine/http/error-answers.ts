@@ -2,7 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
 import { STATUS_CODES } from './node.ts'
 import { standardHeaders } from './open-requests.ts'
-import { NO_SUCH_PATH } from './request-rules.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -30,8 +29,7 @@ export const usualError: WriteError = (error, message) => ({
 export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
   if (statusCode >= 500 && !(error instanceof HttpError)) reportFault(error, request, 'request failed')
-  const { writeError } = request.routeOptions.config
-  const write = error === NO_SUCH_PATH || writeError === undefined ? request.server.writeError : writeError
+  const write = request.routeOptions.config.writeError ?? request.server.writeError
   const { type, body } = write(statusCode, message)
   reply.code(statusCode).headers(headers)
   if (type === undefined) return reply.send()

@@ -63,11 +63,8 @@ export function parseSent(bytes: Uint8Array): unknown {
 
 /** Counts the colons outside of strings in a valid JSON text: there is one for each member. */
 function countColons(text: string): number {
-  const outside = text
-    .replaceAll(/\\./g, '')
-    .split('"')
-    .filter((_, index) => index % 2 === 0)
-  return outside.join('').split(':').length - 1
+  const outside = text.replaceAll(/\\./g, '').replaceAll(/"[^"]*"/g, '')
+  return outside.split(':').length - 1
 }
 
 /**

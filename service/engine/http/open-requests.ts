@@ -16,7 +16,7 @@ declare module 'fastify' {
 }
 
 const SHED = new Counter({ name: `${OWN}shed_requests_total`, help: 'Requests refused because there were too many' })
-/** Milliseconds between two log lines that count refusals. A line for each refusal would be too much load. */
+/** The least milliseconds between two log lines about refusals. A line for each refusal would be too much load. */
 const LOG_INTERVAL = 1000
 
 /** A request that is being answered, until its response is closed. */
@@ -36,21 +36,17 @@ export interface OpenRequest {
 /** The requests that a server is answering: at most one on each connection. */
 export class OpenRequests {
   readonly #log: FastifyBaseLogger
-  readonly #isMeasured: boolean
   /**
    * The latest request of each connection. A set of the open requests would often grow and shrink: V8 then chains its old
    * tables, and all requests in them survive until the next full garbage collection.
    */
   readonly #latest = new Map<Socket, OpenRequest>()
   #isDraining = false
-  /** How many were refused since the last log line, and why, if there is more to say than that. */
-  #refused = 0
-  #reason: string | undefined
+  /** When the last log line about refusals was written. */
+  #warned = -Infinity
 
-  /** @param isMeasured whether requests that are refused are counted in the metrics */
-  constructor(log: FastifyBaseLogger, isMeasured: boolean) {
+  constructor(log: FastifyBaseLogger) {
     this.#log = log
-    this.#isMeasured = isMeasured
   }
 
   add(request: IncomingMessage, response: ServerResponse): OpenRequest {
@@ -90,14 +86,10 @@ export class OpenRequests {
   shed(socket?: Socket, reason?: string): void {
     const open = socket && this.#latest.get(socket)
     if (open) open.isShed = true
-    if (this.#isMeasured) SHED.inc()
-    this.#reason ??= reason
-    if (this.#refused++ > 0) return
-    setTimeout(() => {
-      this.#log.warn({ msg: 'too busy', refused: this.#refused, reason: this.#reason })
-      this.#refused = 0
-      this.#reason = undefined
-    }, LOG_INTERVAL).unref()
+    SHED.inc()
+    if (performance.now() - this.#warned < LOG_INTERVAL) return
+    this.#warned = performance.now()
+    this.#log.warn({ reason }, 'too busy')
   }
 }
 

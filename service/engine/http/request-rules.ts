@@ -1,7 +1,6 @@
-// The rules that every request keeps: those of HTTP/1.1 that Node and Fastify leave to the service, then its path, its method
-// and its query.
+// The rules that every request keeps: those of HTTP/1.1 that Node and Fastify leave to the service, then its path and method.
 import type { IncomingMessage } from 'node:http'
-import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../errors.ts'
 import { METHODS } from './node.ts'
 
@@ -12,7 +11,7 @@ declare module 'fastify' {
     /** The path of the route for logs and metrics, where the router's own spelling is another. */
     route?: string
     /** What a decoded path must match, where the router takes an encoded separator for a plain one. */
-    template?: RegExp
+    template?: RegExp | undefined
   }
 }
 
@@ -50,10 +49,19 @@ export function checkFraming({ raw, url }: FastifyRequest, _reply: FastifyReply,
   if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0') || !HOST.test(host ?? '')) {
     throw new HttpError(400, 'The request needs one valid Host header')
   }
-  if (/#|^\w+:\/\/[^/?]*@/.test(url)) throw BAD_TARGET
+  if (/#|^\w+:\/\/[^/?]*@/.test(url) || !isDecodable(url)) throw BAD_TARGET
   if (coding !== undefined && !isChunked(coding)) throw new HttpError(501, 'The only transfer coding is chunked')
   if (expect !== undefined && !isContinue(expect)) throw new HttpError(417, 'The only expectation is 100-continue')
   done()
+}
+
+/** Whether a target is UTF-8 in percent-encoding. The router checks only its path. */
+function isDecodable(target: string): boolean {
+  try {
+    return !target.includes('%') || decodeURIComponent(target) !== ''
+  } catch {
+    return false
+  }
 }
 
 /** Counts the header lines with a name, in lower case. Node's `headers` hides some repeated ones. */
@@ -89,34 +97,23 @@ export function checkPath(request: FastifyRequest, reply: FastifyReply, done: ()
   done()
 }
 
-/** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. An `onRequest` hook. */
-export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
-  try {
-    if (url.includes('%')) decodeURIComponent(url)
-  } catch {
-    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
-  }
-  done()
-}
-
 /**
  * Answers the methods that a path does not have: OPTIONS with 204, any other with 405, both with `Allow` (RFC 9110,
  * sections 9.3.7 and 15.5.6). Call it before routes are added.
  * @returns a function that adds these routes. Call it after all other routes are added
  */
 export function answerOtherMethods(app: FastifyInstance): () => void {
-  const paths = new Map<string, string[]>()
-  const templates = new Map<string, Pick<FastifyContextConfig, 'template'>>()
+  const paths = new Map<string, { known: string[]; template: RegExp | undefined }>()
   app.addHook('onRoute', ({ url, method, config }) => {
-    paths.set(url, [...(paths.get(url) ?? []), ...[method].flat()])
-    if (config?.template) templates.set(url, { template: config.template })
+    const known = paths.get(url)?.known ?? []
+    paths.set(url, { known: [...known, ...[method].flat()], template: config?.template })
   })
   return () => {
     for (const each of METHODS) if (!app.supportedMethods.includes(each)) app.addHttpMethod(each)
-    for (const [url, known] of [...paths]) {
+    for (const [url, { known, template }] of [...paths]) {
       const allow = [...new Set([...known, 'OPTIONS'])].sort().join(', ')
       const method = METHODS.filter((each) => !known.includes(each))
-      const config = { allow, ...templates.get(url) }
+      const config = { allow, template }
       app.route({ method, url, config, onRequest: answerOtherMethod, handler: () => undefined })
     }
   }

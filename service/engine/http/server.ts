@@ -1,5 +1,7 @@
+import { fail } from 'node:assert'
 import { lookup } from 'node:dns/promises'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
@@ -7,11 +9,12 @@ import { Admission } from './admission.ts'
 import { answerError, usualError, type WriteError } from './error-answers.ts'
 import { createServer, maxHeaderSize } from './node.ts'
 import { OpenRequests, requestIds, startRequest } from './open-requests.ts'
-import { waitForPrevious } from './pipelining.ts'
 import { makeRefusals } from './refusals.ts'
 import { logWhenClosed } from './request-log.ts'
 import { BAD_TARGET, endsConnection, NO_SUCH_PATH } from './request-rules.ts'
 
+/** Requests that may wait on a connection. Each takes about two kilobytes. */
+const MAX_PIPELINED = 128
 /** Milliseconds between two checks of the timeouts. */
 const CHECK_INTERVAL = 250
 
@@ -24,7 +27,7 @@ interface Options {
   readonly secret?: RegExp
   /** Writes the errors outside of the operations. */
   readonly writeError?: WriteError
-  /** Whether requests are logged, measured and counted. */
+  /** Whether requests are logged and measured. */
   readonly isMeasured?: boolean
 }
 
@@ -32,7 +35,8 @@ interface Options {
 export function makeServer(options: Options) {
   const { config, log, maxConnections, secret = /(?!)/, isMeasured = false, writeError = usualError } = options
   const admission = new Admission()
-  const openRequests = new OpenRequests(log, isMeasured)
+  const openRequests = new OpenRequests(log)
+  const waiting = new WeakMap<Socket, number>()
   const genReqId = requestIds(secret)
   const refusals = makeRefusals(openRequests, isMeasured ? log : undefined, genReqId, writeError)
 
@@ -85,10 +89,24 @@ export function makeServer(options: Options) {
     server.on('drop', () => openRequests.shed())
     return server
 
+    /**
+     * Begins a request when the previous response on its connection has ended, and Node gives the socket to its response.
+     * Node emits a request as soon as it has read it, but only safe methods may run at the same time (RFC 9112, 9.3.2).
+     */
     function receive(request: IncomingMessage, response: ServerResponse): void {
-      // Node gives a response its socket when the previous response on the connection has ended.
-      if (response.socket === null) waitForPrevious(request, response, () => begin(request, response))
-      else begin(request, response)
+      if (response.socket !== null) {
+        begin(request, response)
+        return
+      }
+      const { socket } = request
+      const add = (count: number) => waiting.set(socket, (waiting.get(socket) ?? 0) + count).get(socket)
+      if (Number(add(1)) > MAX_PIPELINED) socket.destroy()
+      // Until then, nothing more is read. In the next tick, because Node continues to read at the end of a request.
+      process.nextTick(() => waiting.get(socket) !== 0 && socket.pause())
+      response.once('socket', () => {
+        if (add(-1) === 0) socket.resume()
+        begin(request, response)
+      })
     }
 
     function begin(request: IncomingMessage, response: ServerResponse): void {
@@ -103,10 +121,6 @@ export function makeServer(options: Options) {
       )
     }
   }
-}
-
-function fail(): never {
-  throw new Error('the server has no validator compiler')
 }
 
 /** Converts seconds. Node accepts only integers. */

@@ -8,10 +8,7 @@ export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> & P
 /** How a store reports to the service. Commands open a store without it. */
 export interface Monitor {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-  /**
-   * Called once, when the store can't be used until the process is restarted, for example after an I/O error. Every later
-   * call of the store fails.
-   */
+  /** Called once, when the store can't be used until the process is restarted. Every later call of the store fails. */
   readonly onFailure: (message: string, error: unknown) => void
 }
 
@@ -24,7 +21,6 @@ export const INT64_MAX = 2n ** 63n - 1n
 /** The collections of a product by name, which is also the name of their table. */
 export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
 
-/** What a product stores. */
 export interface Stored {
   readonly collections: Collections
   /** On PostgreSQL it begins the name of the table with the version of the schema. */
@@ -78,11 +74,10 @@ export interface Page<Item> {
   readonly next?: string
 }
 
-/** An item with its owner and its key. */
+/** An item as JSON, with its owner and its key. */
 export interface Entry {
   readonly owner: string
   readonly key: Key
-  /** The item as JSON. */
   readonly text: string
 }
 
@@ -99,24 +94,19 @@ export interface Step {
   readonly end?: Key | undefined
 }
 
-/** What a step has read. */
+/** What a step has read: items as JSON with commas between, the last key if there is one, and whether more rows follow. */
 export interface Rows {
-  /** The items as JSON, with commas between. */
   readonly text: string
   readonly count: number
-  /** The key of the last row; absent if there is none. */
   readonly last?: Key
-  /** Whether the owner has more rows after the last one. */
   readonly hasMore: boolean
 }
 
-/** The table of a collection: what each engine implements, with items as JSON texts. */
+/** The table of a collection: what each engine implements. The methods of `Collection`, with items as JSON texts, and steps. */
 export interface Table {
   readonly key: KeyType
-  /** @returns the text that is stored now */
   create(owner: string, key: Key, text: string): Promise<string>
   find(owner: string, key: Key): Promise<string | undefined>
-  /** @param change as in `Collection.update` */
   update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined>
   delete(owner: string, key: Key): Promise<boolean>
   /** Reads a step in one moment. @param latest when it must be read, on the clock of `performance.now()` */
@@ -127,17 +117,16 @@ export interface Table {
   entries(after?: Entry): Promise<Entry[]>
 }
 
-/** An access token. The token itself is not stored, only its digest. */
+/** An access token. The token itself is not stored, only its SHA-256, the digest. */
 export interface StoredToken {
   /** Names the token in lists and commands; the beginning of its digest. */
   readonly id: string
   readonly caller: string
   readonly created: Date
-  /** When it expires; never if absent. */
+  /** Absent if it never expires. */
   readonly expires?: Date
-  /** The scopes that it grants (RFC 6749, section 3.3). */
+  /** RFC 6749, section 3.3. */
   readonly scopes: readonly string[]
-  /** The SHA-256 of the token. */
   readonly digest: Uint8Array
 }
 
@@ -155,7 +144,7 @@ export interface Figures {
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number>>
 }
 
-/** Stores the tables of the collections, and access tokens. Every method may fail with StoreUnavailable (errors.ts). */
+/** The tables of the collections, and access tokens. Every method may fail with StoreUnavailable (errors.ts). */
 export interface Store {
   /** By the names of the collections. */
   readonly tables: ReadonlyMap<string, Table>
@@ -164,7 +153,6 @@ export interface Store {
   /** Runs the steps of long lists, with {@link runSteps}. */
   readonly steps: Steps
 
-  /** Stores an access token. */
   addToken(token: StoredToken): Promise<void>
   /** The access token with this digest, expired or not; undefined if there is none. */
   findToken(digest: Uint8Array): Promise<StoredToken | undefined>
@@ -175,7 +163,6 @@ export interface Store {
 
   /** Checks that each table can be read. */
   ping(): Promise<void>
-  /** The current figures, without a query. */
   figures(): Figures
   /** Whether the store has neither items nor tokens. */
   isEmpty(): Promise<boolean>

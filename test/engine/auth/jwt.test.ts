@@ -25,7 +25,7 @@ function keyOf(alg: string): Key {
 /** Starts an identity provider with these keys, and a service that trusts it. */
 async function prepare(t: Test) {
   const issuer = await startIssuer(t)
-  await issuer.publish(keys)
+  issuer.publish(keys)
   const service = await build(t, { ...issuer.environment, LOG_LEVEL: 'debug' })
   return {
     ...service,
@@ -122,7 +122,7 @@ t.test('an access token and a JWT never have the same caller', async (t) => {
 
 t.test('the scopes of a token come from its claim "scope"', async (t) => {
   const issuer = await startIssuer(t)
-  await issuer.publish(keys)
+  issuer.publish(keys)
   const app = Fastify()
   t.teardown(() => app.close())
   const check = jwtChecker(app, readConfig('plants', issuer.environment))

@@ -106,7 +106,7 @@ t.test('a failure midway breaks the connection, and is logged', async (t) => {
     yaml: '',
     run: breaksOff(new Error('midway')),
     prepare: (app) => {
-      app.decorate('openRequests', new OpenRequests(app.log, false))
+      app.decorate('openRequests', new OpenRequests(app.log))
       app.addHook('onRequest', async (request) => {
         request.log = Object.assign(Object.create(request.log), { error: (line: unknown) => logged.push(line) })
       })
@@ -126,7 +126,7 @@ t.test('a list that is broken off because it was read too slowly is counted, and
   const app = await boot(t, {
     yaml: '',
     run: breaksOff(new StoreBusy('the list was read too slowly')),
-    prepare: (app) => app.decorate('openRequests', Object.assign(new OpenRequests(app.log, false), { shed })),
+    prepare: (app) => app.decorate('openRequests', Object.assign(new OpenRequests(app.log), { shed })),
   })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   await t.rejects((await fetch(`${origin}/x`)).text())

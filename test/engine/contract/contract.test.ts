@@ -5,6 +5,7 @@ import { OPENAPI, operations } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
 import { brief } from '../../support/json.ts'
 import { isValid } from '../../support/schemas.ts'
+import { contract } from '../../support/small.ts'
 
 const yaml = readFileSync(OPENAPI, 'utf8')
 
@@ -51,6 +52,16 @@ t.test('BASE_URL changes only the default of base_url', async (t) => {
     ['      base_url:', '      other:'],
   ]
   await t.rejects(readContract(written(t, ...others), '/a'), { message: /base_url/ })
+})
+
+t.test('several files are served as one document, with the keywords beside each reference', async (t) => {
+  const folder = t.testdir({
+    'openapi.yaml': contract("      parameters: [{ $ref: 'other.yaml#/limit' }]"),
+    'other.yaml': `limit: { name: limit, in: query, schema: { $ref: '#/Page' } }
+Page: { $ref: '#/Limit', default: 20 }
+Limit: { type: integer }\n`,
+  })
+  t.match(await bytesOf(`${folder}/openapi.yaml`), /Page:\n +default: 20\n +allOf:\n +- \$ref: "#.*\/Limit"/)
 })
 
 t.test('a contract that cannot be read is refused with file, line and reason', async (t) => {

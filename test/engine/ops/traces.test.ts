@@ -4,7 +4,6 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { traceId } from '../../../service/engine/http/request-log.ts'
 import { build } from '../../support/helper.ts'
 import { startService } from '../../support/process.ts'
 import { eventually } from '../../support/project.ts'
@@ -172,21 +171,3 @@ t.test('the trace id of a request is in its line of the log', async (t) => {
     [TRACE, undefined, undefined],
   )
 })
-
-// https://www.w3.org/TR/trace-context/#traceparent-header-field-values
-const traceparents: Record<string, string[]> = {
-  valid: ['00-T-P-01', '00-T-P-ff', '01-T-P-01', 'fe-T-P-01-what-will-be'],
-  'not valid': [
-    ...['', 'ff-T-P-01', '00-Z-P-01', '00-T-0000000000000000-01', '00-T-P-01-more', '00-T-P-01-', '01-T-P-01.more'],
-    ...['00-U-P-01', '00-T-P-1', '00-T-P', '00-Ta-P-01', '0-T-P-01', ' 00-T-P-01', '00-T-P-01, 00-T-P-01'],
-  ],
-}
-const LETTERS: Record<string, string> = { T: TRACE, P: PARENT, U: TRACE.toUpperCase(), Z: '0'.repeat(32) }
-for (const [kind, values] of Object.entries(traceparents)) {
-  t.test(`a traceparent that is ${kind}`, async (t) => {
-    for (const value of values) {
-      const traceparent = value.replaceAll(/[TPUZ]/g, (letter) => LETTERS[letter] ?? '')
-      t.equal(traceId({ headers: { traceparent } }), kind === 'valid' ? TRACE : undefined, traceparent)
-    }
-  })
-}

@@ -1,4 +1,4 @@
-// Tests that collections keep the promises of `Collection`, with keys of both types, on each engine.
+// The promises of `Collection`, with keys of both types, on each engine. model.test.ts has those of one call after the other.
 import t, { type Test } from 'tap'
 import type { Key } from '../../../service/engine/store/store.ts'
 import { type Engine, forEachCollection, type Kind, range } from '../../support/engines.ts'
@@ -12,13 +12,6 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
   t.teardown(() => store.close())
   const items = kind.of(store)
   const textsOf = async (owner: string) => (await read(items.list(owner))).items.map(textOf)
-
-  t.test('a create returns the item that the owner now has under this key', async (t) => {
-    t.strictSame(await items.create('create', key(1), item('Rose')), item('Rose'))
-    t.strictSame(await items.create('create', key(1), item('Rose')), item('Rose'), 'repeated')
-    t.strictSame(await items.create('create', key(1), item('Tulip')), item('Rose'), 'the key is taken')
-    t.strictSame(await textsOf('create'), ['Rose'])
-  })
 
   t.test('one of several simultaneous creates with the same key wins, and all return its item', async (t) => {
     const all = await Promise.all(range(20).map((n) => items.create('race', key(1), item(`${n}`))))
@@ -40,36 +33,6 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
     for (const owner of owners.slice(1)) t.strictSame(await textsOf(owner), [`of "${owner}"`])
   })
 
-  t.test('a delete says whether there was an item, and frees the key', async (t) => {
-    t.equal(await items.delete('delete', key(1)), false)
-    await items.create('delete', key(1), item('a'))
-    t.strictSame((await Promise.all([1, 2].map(() => items.delete('delete', key(1))))).sort(), [false, true])
-    t.strictSame(await items.create('delete', key(1), item('b')), item('b'))
-  })
-
-  t.test('an update sees the stored item, and answers with what is stored then', async (t) => {
-    const seen: unknown[] = []
-    const update = (change: (item: Item) => Item | undefined) =>
-      items.update('update', key(2), (item) => {
-        seen.push(item)
-        return change(item)
-      })
-    t.equal(await update(() => item('a')), undefined)
-    t.strictSame([seen, await items.find('update', key(2))], [[], undefined], 'an update creates nothing')
-    await items.create('update', key(2), item('a'))
-    await items.create('update', key(1), item('before it'))
-    t.strictSame(await update(() => item('b')), item('b'))
-    t.strictSame(await update(() => undefined), item('b'), 'undefined leaves the item')
-    t.strictSame(seen, [item('a'), item('b')])
-    t.strictSame(await items.find('update', key(2)), item('b'))
-    const failure = new Error('no change')
-    const fails = update(() => {
-      throw failure
-    })
-    await t.rejects(fails, failure)
-    t.strictSame(await textsOf('update'), ['before it', 'b'], 'a change that throws changes nothing')
-  })
-
   t.test('a change that throws does not affect the writes that arrive with it', async (t) => {
     await Promise.all([1, 2, 3].map((place) => items.create('throws', key(place), item('old'))))
     const results = await Promise.allSettled([
@@ -83,17 +46,6 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
     const statuses = results.map(({ status }) => status)
     t.strictSame(statuses, ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
     t.strictSame(await textsOf('throws'), ['new', 'old', 'new', 'new'])
-  })
-
-  t.test('an item that is deleted and changed at the same time is gone', async (t) => {
-    await items.create('gone', key(1), item('a'))
-    const [deleted] = await Promise.all([
-      items.delete('gone', key(1)),
-      items.update('gone', key(1), () => item('b')),
-      items.update('gone', key(1), () => item('c')),
-    ])
-    t.equal(deleted, true)
-    t.strictSame(await textsOf('gone'), [])
   })
 
   t.test('no change of an item is lost, also if two processes make them', async (t) => {

@@ -610,7 +610,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           required: false,
           schema: 'json-0',
           types: [
-            'number'
+            'integer'
           ],
           list: null
         },
@@ -726,7 +726,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           required: true,
           schema: 'json-8',
           types: [
-            'number'
+            'integer'
           ],
           list: null
         }
@@ -779,7 +779,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           required: true,
           schema: 'json-8',
           types: [
-            'number'
+            'integer'
           ],
           list: null
         }

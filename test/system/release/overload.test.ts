@@ -44,16 +44,14 @@ function memory(): number {
 
 await flood(32, 1e6, 4) // to get warm
 const peak = await flood(32, 1e6, 6)
-const peaks: number[] = []
 
-for (const round of ['a flood', 'a second flood', 'a third flood']) {
+for (const round of ['a flood', 'a second flood']) {
   t.test(`of ${round} most of what can be served is, in time, and the rest refused`, async (t) => {
     const over = new AbortController()
-    const sizes: number[] = []
     const times: number[] = []
     const watch = (async () => {
       while (!over.signal.aborted) {
-        sizes.push(memory())
+        if (memory() >= 650) t.fail(`${memory()} MB`)
         for (const path of ['/livez', '/readyz']) {
           const start = performance.now()
           const { status } = await fetch(`http://127.0.0.1:${adminPort}${path}`, { headers: { Connection: 'close' } })
@@ -70,11 +68,8 @@ for (const round of ['a flood', 'a second flood', 'a third flood']) {
     t.ok(late <= 0.05 * good, `${late} late answers beside ${good}`)
     t.ok(refused > 0, 'some are refused')
     t.equal(other, 0)
-    times.sort((one, two) => one - two)
-    const [p50, p99] = [0.5, 0.99].map((share) => Math.round(times[Math.floor(share * times.length)] ?? Infinity))
-    t.comment({ probes: times.length, p50, p99, most: Math.round(times.at(-1) ?? 0) })
-    t.ok(p99 !== undefined && p99 < 500, `99 % of the health checks are answered within ${p99} ms`)
-    peaks.push(Math.max(...sizes))
+    const slow = times.filter((time) => time > 500)
+    t.ok(slow.length <= times.length / 100, `${slow.length} of ${times.length} health checks take half a second`)
     t.ok(printed.stdout.includes('"msg":"too busy"'), 'the log says so')
   })
 
@@ -85,9 +80,3 @@ for (const round of ['a flood', 'a second flood', 'a third flood']) {
     t.ok(perCpu >= 0.8 * peak.perCpu, `${perCpu} answers by second of CPU, of ${peak.perCpu}`)
   })
 }
-
-t.test('memory is flat', async (t) => {
-  const [, second = 0, third = 0] = peaks
-  t.ok(third < 650, `${third} MB`)
-  t.ok(third < 1.2 * second, `${third} MB after ${second} MB`)
-})

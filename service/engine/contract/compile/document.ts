@@ -14,7 +14,7 @@ import {
 import { type Document as YamlDocument, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml'
 import type { Compiled } from '../compiled.ts'
 import type { Findings } from './findings.ts'
-import { type File, isCircular, lostKeywords, member, resolveReference, storeOrigins } from './references.ts'
+import { type File, isCircular, member, resolveReference, setApart, storeOrigins } from './references.ts'
 import { checkingConfig, readingConfig } from './lint.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
@@ -69,6 +69,7 @@ export async function readOpenApi(file: string, findings: Findings): Promise<Ope
       sources: files.map(({ source }) => [relative(folder, source.absoluteRef), source.body]),
       bundle: async () => {
         if (files.length === 1) return { bundle: null, baseUrl: findBaseUrl(main.yaml) }
+        for (const each of references) setApart(resolveReference(each))
         await bundle({ ...options, config: await readingConfig() })
         const text = stringify(main.parsed)
         return { bundle: text, baseUrl: findBaseUrl(parseDocument(text)) }
@@ -107,11 +108,6 @@ function checkReferences(references: readonly OasRef[], findings: Findings): voi
     findings.refuse(each, 'the reference leads back to itself')
     Reflect.deleteProperty(each, '$ref')
   }
-  for (const each of references.flatMap((one) => lostKeywords(one) ?? []))
-    findings.refuse(
-      each,
-      'keywords beside this $ref are lost where other files refer to it: write "allOf: [{ $ref: ... }]"',
-    )
 }
 
 /** Reads files, but no URLs. An integer that a `number` can't hold becomes a `bigint`. */

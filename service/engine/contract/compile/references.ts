@@ -128,14 +128,14 @@ function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boole
   return targets.some((each) => each === goal || leadsTo(goal, each, seen))
 }
 
-/** Keywords that the bundler would lose: across files, it replaces a reference to a reference by one to the end of both. */
-export function lostKeywords(reference: OasRef): object | undefined {
-  const target = resolveReference<object>(reference)
-  if (!isRef(target) || Object.keys(target).every((key) => /^(\$ref|summary|description)$/.test(key))) return undefined
-  const end = deref<unknown>(target)
-  const isInMain = (node: object) => ORIGINS.get(node)?.file.isMain === true
-  const isEndInMain = typeof end === 'object' && end ? isInMain(end) : target.$ref.startsWith('#') // `true` or `false`
-  return isInMain(reference) && isInMain(target) && isEndInMain ? undefined : target
+/** Writes a schema with a reference and other keywords without the first, for the bundler: it would lose the others. */
+export function setApart(schema: unknown): void {
+  const origin = isRef(schema) ? ORIGINS.get(schema) : undefined
+  if (!isRef(schema) || !origin || Object.keys(schema).every((key) => /^(\$ref|summary|description)$/.test(key))) return
+  const alone = { $ref: schema.$ref }
+  ORIGINS.set(alone, origin)
+  Object.assign(schema, { allOf: [alone, ...[member(schema, 'allOf') ?? []].flat()] })
+  Reflect.deleteProperty(schema, '$ref')
 }
 
 /** An own property of an object or a list. */

@@ -94,8 +94,6 @@ const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
 const hasProto: Condition = (names) => (isObject(names) ? Object.keys(names) : [names].flat()).includes('__proto__')
 const hasDefault: Condition = (schemas) => [schemas].flat().some((each) => partWith(each, 'default'))
-const isNoPattern: Condition = (text) => !isPattern(() => toRegExp(String(text)))
-const needsNoFlag: Condition = (text) => !isPattern(() => new RegExp(String(text), 'u'))
 /** Whether a format is unknown, or not for the type: some are for numbers. In JSON there are no bytes. */
 const isIdle: Condition = (format, schema, place) => {
   const [types, isOfNumbers] = [declaredTypes(schema), /^(int32|int64|float|double)$/.test(String(format))]
@@ -105,23 +103,22 @@ const isIdle: Condition = (format, schema, place) => {
 }
 
 const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/...'"
+const NO_PATTERN = 'the pattern is not a regular expression of ECMAScript'
+const NO_FLAG = 'this pattern works only without the flag u: it is served so'
 const NO_FORMAT = 'the format {value} validates nothing here: formats in product.ts may have a function for it'
+const NO_DEFAULT = 'a default below {key} is not filled in: write it beside {key}'
 const NULLABLE = 'nullable is served as OpenAPI 3.0 has it, beside a type: write "null" as one of several types'
+const EXCLUSIVE = '{key} is served as OpenAPI 3.0 has it: write the bound itself'
 const KEYWORDS: readonly KeywordRow[] = [
   ['refuse', /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR],
   ['refuse', /^\$schema$/, isOtherDialect, OTHER_DIALECT],
-  ['refuse', /^pattern$/, isNoPattern, 'the pattern is not a regular expression of ECMAScript'],
+  ['refuse', /^pattern$/, (text) => flagsOf(text) === undefined, NO_PATTERN],
   ['refuse', /^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
-  ['note', /^pattern$/, needsNoFlag, 'this pattern works only without the flag u: it is served so'],
+  ['note', /^pattern$/, (text) => flagsOf(text) === '', NO_FLAG],
   ['note', /^format$/, isIdle, NO_FORMAT],
   ['note', /^nullable$/, isTrue, NULLABLE],
-  ['note', /^exclusiveM..imum$/, isTrue, '{key} is served as OpenAPI 3.0 has it: write the bound itself'],
-  [
-    'note',
-    /^(anyOf|oneOf|then|else|not|if)$/,
-    hasDefault,
-    'a default below {key} is not filled in: write it beside {key}',
-  ],
+  ['note', /^exclusiveM..imum$/, isTrue, EXCLUSIVE],
+  ['note', /^(anyOf|oneOf|then|else|not|if)$/, hasDefault, NO_DEFAULT],
 ]
 
 /** What to say of a keyword of a schema; undefined if it means what one expects. */
@@ -132,11 +129,12 @@ export function keywordFinding(key: string, schema: Part, place: 'json' | 'form'
   return found && { how: found[0], text: found[3].replaceAll(/{(key|value)}/g, written) }
 }
 
-function isPattern(compile: () => RegExp): boolean {
+/** The flags with which a pattern is served; undefined if it is none. */
+function flagsOf(pattern: unknown): string | undefined {
   try {
-    return compile() instanceof RegExp
+    return toRegExp(String(pattern)).flags
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -12,9 +12,7 @@ export function readPrefix(
     const path = url
       .replace(/^{[^}]+}(?=\/|$)/, '')
       .replaceAll(/{([^}]+)}/g, (_, name: string) => variables[name]?.default ?? '')
-      .replace(/^([a-z][a-z\d+.-]*:)?\/\/[^/]*|^\.(?=\/|$)/i, '')
-      .replace(/\/$/, '')
-    return path === '' || path.startsWith('/') ? path : `/${path}`
+    return (URL.parse(path, 'http://localhost')?.pathname ?? path).replace(/\/$/, '')
   })
   const [prefix = ''] = paths
   const [first] = servers

@@ -46,14 +46,13 @@ export function declaredTypes({ type, nullable }: Part): string[] {
   return nullable === true && types.length > 0 ? [...new Set([...types, 'null'])] : types
 }
 
-/** The types that a schema allows with all its parts, or `any`. An integer is a number. */
+/** The types that a schema allows with all its parts, or `any`. */
 export function allowedTypes(schema: unknown): string[] {
-  const declared = (part: Part) => declaredTypes(part).map((type) => (type === 'integer' ? 'number' : type))
   const listed = (part: Part) =>
     [part['enum'] ?? part['const'] ?? []].flat().map((each: unknown) => (each === null ? 'null' : typeof each))
   const rules = allParts(schema)
     .flatMap((part) => [
-      [declared(part), listed(part)].find(({ length }) => length > 0) ?? ['any'],
+      [declaredTypes(part), listed(part)].find(({ length }) => length > 0) ?? ['any'],
       ...allChoices(part).map((choice) => choice.flatMap(allowedTypes)),
     ])
     .filter((rule) => !rule.includes('any'))
@@ -108,15 +107,13 @@ export function readingOf(
   const own = each.flatMap(typesOf).filter((type) => type !== 'array' && (type === 'file' || allowed.includes(type)))
   const types = [...own, ...(isList && items.length === 0 ? ['any'] : items.flatMap(alternatives).flatMap(typesOf))]
   const list = !isList ? null : own.length > 0 ? 'either' : explode ? 'repeated' : 'commas'
-  const isRead = types.every((type) => TYPES[place].test(type)) && (explode || list !== 'either')
-  return { types: [...new Set(types)], list, isRead }
+  const known = TYPES[place].filter((type) => types.includes(type))
+  const isRead = types.every((type) => known.includes(type)) && (explode || list !== 'either')
+  return { types: known, list, isRead }
 }
 
 export const UNREADABLE = 'needs a "type" that a text can have: integer, number, boolean, string, or a list of these'
 
-/** The types that a text may be read as, by where it is sent. */
-const TYPES = {
-  parameter: /^(number|boolean|string|any)$/,
-  pairs: /^(number|boolean|string|any|object)$/,
-  parts: /^(number|boolean|string|any|object|file)$/,
-}
+const SCALARS = ['integer', 'number', 'boolean', 'string', 'any']
+/** The types that a text may be read as, by where it is sent, in the order in which they are tried. */
+const TYPES = { parameter: SCALARS, pairs: ['object', ...SCALARS], parts: ['file', 'object', ...SCALARS] }

@@ -18,15 +18,18 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
     says: 'only JSON Schema 2020-12 is served',
   },
   '`$ref` to another file': {
-    yaml: `paths:\n  /x: { $ref: 'paths.yaml#/x' }\n  /y: { get: { operationId: y, parameters: [{ $ref: 'paths.yaml#/limit' }], responses: { $ref: 'paths.yaml#/y' } } }\n`,
+    yaml: `paths:\n  /x: { $ref: 'paths.yaml#/x' }\n  /y: { get: { operationId: y, parameters: [{ $ref: 'paths.yaml#/limit' }, { $ref: 'paths.yaml#/page' }], responses: { $ref: 'paths.yaml#/y' } } }\n`,
     files: {
-      'paths.yaml': `x: { get: { ${OPERATION} } }\nlimit: { name: limit, in: query, schema: { $ref: 'schemas.yaml#/Limit' } }\ny: { '200': { description: Done, content: { application/json: {} } } }\n`,
-      'schemas.yaml': 'Limit: { type: integer, format: int64, maximum: 9223372036854775806 }\n',
+      'paths.yaml': `x: { get: { ${OPERATION} } }\nlimit: { name: limit, in: query, schema: { $ref: 'schemas.yaml#/Limit' } }\npage: { name: page, in: query, schema: { $ref: 'schemas.yaml#/Page' } }\ny: { '200': { description: Done, content: { application/json: {} } } }\n`,
+      'schemas.yaml':
+        "Limit: { type: integer, format: int64, maximum: 9223372036854775806 }\nPage: { $ref: '#/Limit', maximum: 7 }\n",
     },
     asks: [
       ['/x', 200, '{}'],
       ['/y?limit=9223372036854775806', 200, '{"query":{"limit":9223372036854775806}}'],
       ['/y?limit=9223372036854775807', 400],
+      ['/y?page=7', 200, '{"query":{"page":7}}'],
+      ['/y?page=8', 400],
     ],
   },
   'a path that refers to another, with methods and parameters beside `$ref`': {
@@ -44,14 +47,6 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
   'a `$ref` that leads nowhere': {
     yaml: `paths:\n  /x:\n    $ref: '#/components/pathItems/x' # here\n`,
     says: "Can't resolve $ref",
-  },
-  'a `$ref` to a `$ref` in another file that has keywords beside it': {
-    yaml: `      parameters: [{ $ref: 'other.yaml#/limit' }]`,
-    files: {
-      'other.yaml':
-        "limit: { name: limit, in: query, schema: { $ref: '#/Page' } }\nPage: { $ref: '#/Limit', default: 20 } # here\nLimit: { type: integer }\n",
-    },
-    says: 'keywords beside this $ref are lost where other files refer to it',
   },
   'YAML anchors, aliases and merge keys': {
     yaml: `paths:\n  /x: { get: &run { ${OPERATION} } }\n  /y: { get: { <<: *run, operationId: y } }\n`,

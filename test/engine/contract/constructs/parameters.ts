@@ -80,7 +80,8 @@ components: { schemas: { Tag: { type: string } } }`,
         - { name: a, in: query, schema: { anyOf: [{ type: integer, maximum: 5 }, { type: boolean }, { type: string }] } }
         - { name: b, in: query, schema: { oneOf: [{ type: string, enum: [all] }, { type: array, items: { type: integer, format: int64 } }] } }
         - { name: c, in: query, schema: { type: [string, number, 'null'] } }
-        - { name: d, in: query, schema: { enum: [1, asc] } }`,
+        - { name: d, in: query, schema: { enum: [1, asc] } }
+        - { name: e, in: query, schema: { anyOf: [{ type: number }, { type: integer, format: int64 }] } }`,
       asks: [
         ['/x?a=5', 200, '{"query":{"a":5}}'],
         ['/x?a=6', 200, '{"query":{"a":"6"}}'],
@@ -92,7 +93,8 @@ components: { schemas: { Tag: { type: string } } }`,
         ['/x?b=1&b=2', 200, '{"query":{"b":[1,2]}}'],
         ['/x?b=1&b=all', 400, /query\/b/],
         ['/x?b=some', 400, /query\/b/],
-        ['/x?c=1e2&d=1', 200, '{"query":{"c":100,"d":1}}'],
+        ['/x?c=1e2&d=1.0', 200, '{"query":{"c":100,"d":1}}'],
+        ['/x?e=9007199254740993', 200, '{"query":{"e":9007199254740993}}'],
         ['/x?c=null&d=asc', 200, '{"query":{"c":"null","d":"asc"}}'],
       ],
     },

@@ -1,10 +1,9 @@
-// The operating system refuses the embedded store write permission or disk space.
+// The operating system refuses the embedded store write permission or disk space. test/system/faults.test.ts has a full disk.
 import t from 'tap'
 import { issueToken } from '../../../support/tokens.ts'
 import { openTestStore } from '../../../support/stores.ts'
 import type { Plant } from '../../../support/stores.ts'
 import { call } from '../../../support/helper.ts'
-import { namesIn } from '../../../support/pages.ts'
 import { run, startService } from '../../../support/process.ts'
 
 const OPEN = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
@@ -35,44 +34,6 @@ t.test('a start fails if a file or the folder is not writable, and names it', as
   const refusals: [path: string, message: string][] = JSON.parse(stdout)
   t.equal(refusals.length, 4)
   for (const [path, message] of refusals) t.match(message, new RegExp(`E(ACCES|NOENT).*'${path}`))
-})
-
-t.test('on a full disk writes are refused, acknowledged writes stay, and reads go on', async (t) => {
-  const file = `${t.testdir()}/plants.db`
-  // A limit on the pages of the database simulates a full disk. test/system has a real one.
-  const script = `
-    import { DatabaseSync } from 'node:sqlite'
-    const { prepare } = DatabaseSync.prototype
-    DatabaseSync.prototype.prepare = function (sql) {
-      this.exec('PRAGMA max_page_count = 100')
-      return prepare.call(this, sql)
-    }
-    const { openTestStore } = await import(${OPEN})
-    const store = await openTestStore({ file: process.env.FILE })
-    const answers = []
-    for (let id = 0; id < 50; id++) {
-      const name = String(id).padStart(20000, 'x')
-      answers.push(await store.create('joe', BigInt(id), { name }).then(() => 1, (error) => error.name))
-    }
-    const { items } = await store.list('joe')
-    const parts = 'text' in items ? [items] : await Array.fromAsync(items)
-    const plants = parts.flatMap(({ text }) => JSON.parse(text))
-    console.log(JSON.stringify({ answers, stored: plants.map(({ name }) => Number(name.replace(/^x+/, ''))) }))
-    process.kill(process.pid, 'SIGKILL')`
-  const { stdout, stderr, signal } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
-  t.equal(signal, 'SIGKILL', stderr)
-  const { answers, stored }: { answers: unknown[]; stored: number[] } = JSON.parse(stdout)
-  t.strictSame(new Set(answers), new Set([1, 'StoreUnavailable']))
-  t.strictSame(
-    stored,
-    Object.keys(answers)
-      .map(Number)
-      .filter((id) => answers[id] === 1),
-  )
-  const store = await openTestStore({ file })
-  t.teardown(() => store.close())
-  t.strictSame((await namesIn(store, 'joe')).length, stored.length, 'also after a crash')
-  t.ok(await store.create('joe', 1000n, { name: 'Rose' }), 'it works again when there is room')
 })
 
 t.test('when the log can not grow (EFBIG), a failed commit is 503, and the service goes on', async (t) => {
