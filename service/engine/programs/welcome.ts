@@ -27,16 +27,19 @@ export async function printWelcome(
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
   const isUsual = file === undefined || `sqlite:${file}` === defaultDatabase(name)
   const place = 'url' in DATABASE_URL ? `PostgreSQL, ${new URL(DATABASE_URL.url).host}` : resolve(DATABASE_URL.file)
-  print(`
+  writeSync(
+    2,
+    `
   Data    ${place} (${await countItems(store)})
 ${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
   Token   ${isUsual ? '' : `DATABASE_URL='sqlite:${file}' `}npm run token -- issue <name>
-`)
+`,
+  )
   const command = findCommand(contract, address)
   if (isProduction || file === undefined || command === undefined || !(await store.isEmpty())) return
   const { token, stored } = createToken(tokenPrefix, 'demo')
   await store.addToken(stored)
-  print(`\nA token for the caller "demo". Try:\n\n  ${command[0]}${token}${command[1]}\n\n`)
+  writeSync(2, `\nA token for the caller "demo". Try:\n\n  ${command[0]}${token}${command[1]}\n\n`)
 }
 
 /** How many items there are in each collection. Only the first ones are counted: to count all of them may take long. */
@@ -60,8 +63,4 @@ function findCommand({ operations, product }: Contract, address: string): [befor
     return [`curl -H '${header} `, `' ${address}${path}`]
   }
   return undefined
-}
-
-function print(text: string): void {
-  writeSync(2, text)
 }
