@@ -28,7 +28,7 @@ export async function issueTokenIn(database: Parameters<typeof openTestStore>[0]
 export async function issueTokenOf({ tokenPrefix }: Product, store: Store, ...options: TokenOptions): Promise<string> {
   const { token, stored } = createToken(tokenPrefix, ...options)
   await store.addToken(stored)
-  return token.toString()
+  return token
 }
 
 /** Requests without a valid access token, by kind: their headers, and the expected challenge. */
