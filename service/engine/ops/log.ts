@@ -44,11 +44,8 @@ output.on('error', () => (isClosed = true))
 
 function write(line: string): void {
   if (isClosed) return
-  if (output.writableLength > MAX_WAITING) {
-    DROPPED.inc()
-    return
-  }
-  collected += line
+  if (output.writableLength > MAX_WAITING) DROPPED.inc()
+  else collected += line
   if (collected.length < MIN_WRITE) timer ??= setTimeout(flush, WRITE_INTERVAL).unref()
   else flush()
 }
