@@ -34,12 +34,13 @@ export function bodyKind(mediaType: string): BodyKind | { readonly instead: stri
 /** The key of a media type in the content of a contract: the type itself, all of its kind, or any type. */
 export function findType(content: object, type: string): string | undefined {
   if (type === '') return undefined
-  return [type, type.replace(/\/.*/, '/*'), '*/*'].find((each) => Object.hasOwn(content, each))
+  if (Object.hasOwn(content, type)) return type
+  return [type.replace(/\/.*/, '/*'), '*/*'].find((each) => Object.hasOwn(content, each))
 }
 
 /** Lets the handlers of operations read bodies, of which Fastify then reads nothing. */
 export function addBodyParser(app: FastifyInstance): void {
-  app.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+  app.addContentTypeParser(/^/, (_request, payload, done) => done(null, payload))
   app.addHook('onResponse', readOn)
 }
 
@@ -51,17 +52,22 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
   const types = Object.keys(content).join(' or ')
   return ({ raw }, reply, done) => {
     const { headers } = raw
-    const { 'content-type': type, 'content-encoding': encoding = 'identity', 'content-length': digits = 0 } = headers
+    const {
+      'content-type': type = '',
+      'content-encoding': encoding = 'identity',
+      'content-length': digits = 0,
+    } = headers
     const length = Number(digits)
     const isEmpty = length === 0 && headers['transfer-encoding'] === undefined
-    if (isEmpty && type === undefined) {
+    if (isEmpty && type === '') {
       if (required) throw new HttpError(400, 'The request needs a body')
       done()
       return
     }
-    const found = countHeader(raw, 'content-type') === 1 ? findType(content, typeInUtf8(type ?? '')) : undefined
+    const found = Object.hasOwn(content, type) ? type : findType(content, typeInUtf8(type))
     const media = content[found ?? '']
-    if (!media) throw new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
+    if (!media || countHeader(raw, 'content-type') > 1)
+      throw new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
     if (encoding.toLowerCase() !== 'identity') throw new HttpError(415, 'The body must not have a Content-Encoding')
     if (length > media.limit) throw TOO_LONG
     if (headers.expect !== undefined && raw.httpVersion === '1.1' && !isEmpty) reply.raw.writeContinue()

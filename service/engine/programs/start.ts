@@ -15,6 +15,8 @@ const REPEAT_TIMEOUT = 500
 
 /** Turns of the event loop in which the requests that have already arrived are read, at the end of a drain. */
 const LAST_ARRIVALS = 300
+/** Milliseconds that they may take. */
+const LAST_ARRIVALS_TIMEOUT = 500
 
 const USAGE = `usage: start   runs the service
 
@@ -95,6 +97,7 @@ export async function runService(
   function fail(message: string, err: unknown): void {
     if (exitCode === 1) return // This error follows from the first one.
     exitCode = 1
+    if (!log.isLevelEnabled('fatal')) log.level = 'fatal' // also with LOG_LEVEL=silent
     if (err instanceof StartupError) log.fatal(err.message)
     else log.fatal({ err }, message)
     setTimeout(() => void exit(1), 100) // Requests in flight are refused first.
@@ -105,7 +108,7 @@ export async function runService(
 async function drain(app: FastifyInstance, seconds: number): Promise<void> {
   app.openRequests.drain()
   await delay(seconds * 1000)
-  await someTurns(LAST_ARRIVALS)
+  await Promise.race([someTurns(LAST_ARRIVALS), delay(LAST_ARRIVALS_TIMEOUT)]) // busy turns are long
 }
 
 async function closeServer(app: FastifyInstance): Promise<void> {

@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import { LRUCache } from 'lru-cache'
 import type { Entry, Key, KeyType, Rows, Step, Table } from '../store.ts'
 
 /** How a table uses the connection of the store. */
@@ -17,6 +18,14 @@ const FIRST_ROWS = 20
 /** How much longer than the one before a query of a step may be, in rows. */
 const GROWTH = 8
 const ENTRIES = 500
+/** Owners whose latest page is cached, the characters of all these pages, and of one at most; what an entry takes beside them. */
+const MAX_PAGES = 10_000
+const MAX_PAGES_LENGTH = 16 << 20
+const MAX_PAGE_LENGTH = 8192
+const OVERHEAD = 500
+
+const isSame = (one: Step, other: Step) =>
+  one.after === other.after && one.most === other.most && one.length === other.length && one.end === other.end
 
 /** A row is an array, because an object would cost more. */
 type ArrayRow = Readonly<Record<number, SQLOutputValue>>
@@ -65,27 +74,43 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
   const least = type === 'int64' ? -Infinity : ''
   const greatest = new Uint8Array() // a BLOB comes after all numbers and texts
   const find = (of: string, key: Key) => sql.find.get(of, key)?.[0]
+  // Callers poll: their latest page is cached until one of their items is written.
+  const pages = new LRUCache<string, { readonly step: Step; readonly rows: Rows }>({
+    max: MAX_PAGES,
+    maxSize: MAX_PAGES_LENGTH,
+    maxEntrySize: MAX_PAGE_LENGTH,
+    sizeCalculation: ({ rows }) => rows.text.length + OVERHEAD,
+  })
+  const change = <Value>(owner: string, sql: () => Value) =>
+    write(() => {
+      pages.delete(owner)
+      return sql()
+    })
 
   return {
     key: type,
-    create: (of, key, text) => write(() => (sql.create.changes(of, key, text) ? text : String(find(of, key)))),
+    create: (of, key, text) => change(of, () => (sql.create.changes(of, key, text) ? text : String(find(of, key)))),
     async find(of, key) {
       await turn()
       const text = run(() => find(of, key))
       return text === undefined ? undefined : String(text)
     },
-    update: (of, key, change) =>
-      write(() => {
+    update: (of, key, toNew) =>
+      change(of, () => {
         const found = find(of, key)
         if (found === undefined) return undefined
-        const text = change(String(found))
+        const text = toNew(String(found))
         if (text !== undefined) sql.update.changes(text, of, key)
         return text ?? String(found)
       }),
-    delete: (of, key) => write(() => sql.delete.changes(of, key)),
+    delete: (of, key) => change(of, () => sql.delete.changes(of, key)),
     async read(step) {
+      const page = pages.get(step.owner)
+      if (page && isSame(page.step, step)) return run(() => page.rows)
       await turn()
-      return run(() => readStep(step))
+      const rows = run(() => readStep(step))
+      pages.set(step.owner, { step, rows })
+      return rows
     },
     async skip(of, after, count) {
       const row = run(() => sql.skip.get(of, after ?? least, count - 1))
