@@ -20,13 +20,13 @@ const LAYERS = [
 
 /** The most lines by hand in a room of the engine. Who needs more says in the changelog which promise pays for it. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  'engine/': 410,
-  'engine/programs/': 815,
-  'engine/contract/': 3695,
-  'engine/http/': 865,
-  'engine/auth/': 330,
-  'engine/ops/': 310,
-  'engine/store/': 2400,
+  'engine/': 385,
+  'engine/programs/': 640,
+  'engine/contract/': 3435,
+  'engine/http/': 825,
+  'engine/auth/': 270,
+  'engine/ops/': 300,
+  'engine/store/': 2185,
 }
 
 const files = globSync('**/*.ts', { cwd: 'service' })

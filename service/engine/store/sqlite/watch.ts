@@ -35,6 +35,7 @@ export class DatabaseFiles {
     this.#log = openSync(`${path}-wal`, 'r')
     this.#index = openSync(`${path}-shm`, 'r')
     this.#known = look(this.#paths)
+    this.findFault() // reads the length of the log
   }
 
   /**
