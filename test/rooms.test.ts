@@ -26,7 +26,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/http/': 825,
   'engine/auth/': 270,
   'engine/ops/': 300,
-  'engine/store/': 2185,
+  'engine/store/': 2190,
 }
 
 const files = globSync('**/*.ts', { cwd: 'service' })

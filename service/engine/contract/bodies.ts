@@ -64,7 +64,7 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
       done()
       return
     }
-    const found = Object.hasOwn(content, type) ? type : findType(content, typeInUtf8(type))
+    const found = findType(content, type === 'application/json' ? type : typeInUtf8(type)) // most bodies are JSON
     const media = content[found ?? '']
     if (!media || countHeader(raw, 'content-type') > 1)
       throw new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)

@@ -26,8 +26,6 @@ export class DatabaseFiles {
   /** Closed after the database, because SQLite's locks on a file end when the process closes it for the first time. */
   readonly #index: number
   #known: ReturnType<typeof look>
-  /** The bytes of the log when its files were looked at. */
-  logBytes = 0
 
   /** @param path absolute, without symbolic links */
   constructor(path: string) {
@@ -35,7 +33,15 @@ export class DatabaseFiles {
     this.#log = openSync(`${path}-wal`, 'r')
     this.#index = openSync(`${path}-shm`, 'r')
     this.#known = look(this.#paths)
-    this.findFault() // reads the length of the log
+  }
+
+  /** The bytes of the log; NaN if the system does not tell. */
+  get logBytes(): number {
+    try {
+      return fstatSync(this.#log).size
+    } catch {
+      return NaN
+    }
   }
 
   /**
@@ -65,7 +71,6 @@ export class DatabaseFiles {
     // A VACUUM in another program shortens the file.
     const least = Math.min(this.#known[0]?.size ?? 0, pages === 0 ? Infinity : pages * pageSize)
     if (isSame(0) && (now[0]?.size ?? 0) < least) return damaged(path)
-    this.logBytes = fstatSync(this.#log).size
     const isShort = this.logBytes < LOG_HEADER + frames * (FRAME_HEADER + pageSize)
     const isWhole = frames === 0 || (!isShort && this.#read(this.#log, SALT_OF_LOG, SALT_LENGTH).equals(salt))
     // If another process has written meanwhile, the next look tells.
