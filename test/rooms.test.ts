@@ -23,7 +23,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 385,
   'engine/programs/': 640,
   'engine/contract/': 3435,
-  'engine/http/': 825,
+  'engine/http/': 830,
   'engine/auth/': 270,
   'engine/ops/': 300,
   'engine/store/': 2190,

@@ -15,7 +15,7 @@ import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
 import { Counter, OWN } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
-import { answerOtherMethods, checkFraming, checkPath } from './http/request-rules.ts'
+import { answerOtherMethods, checkFraming, checkPath, checkQuery } from './http/request-rules.ts'
 import { makeServer } from './http/server.ts'
 import { makeCollection } from './store/collection.ts'
 import type { Store } from './store/store.ts'
@@ -72,6 +72,7 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
       requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
+      checkQuery, // 400
       ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
     ],
   })

@@ -1,4 +1,5 @@
-// The rules that every request keeps: those of HTTP/1.1 that Node and Fastify leave to the service, then its path and method.
+// The rules that every request keeps: those of HTTP/1.1 that Node and Fastify leave to the service, then its path, its method
+// and its query.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../errors.ts'
@@ -49,19 +50,10 @@ export function checkFraming({ raw, url }: FastifyRequest, _reply: FastifyReply,
   if (hosts > 1 || (hosts === 0 && raw.httpVersion !== '1.0') || !HOST.test(host ?? '')) {
     throw new HttpError(400, 'The request needs one valid Host header')
   }
-  if (/#|^\w+:\/\/[^/?]*@/.test(url) || !isDecodable(url)) throw BAD_TARGET
+  if (/#|^\w+:\/\/[^/?]*@/.test(url)) throw BAD_TARGET
   if (coding !== undefined && !isChunked(coding)) throw new HttpError(501, 'The only transfer coding is chunked')
   if (expect !== undefined && !isContinue(expect)) throw new HttpError(417, 'The only expectation is 100-continue')
   done()
-}
-
-/** Whether a target is UTF-8 in percent-encoding. The router checks only its path. */
-function isDecodable(target: string): boolean {
-  try {
-    return !target.includes('%') || decodeURIComponent(target) !== ''
-  } catch {
-    return false
-  }
 }
 
 /** Counts the header lines with a name, in lower case. Node's `headers` hides some repeated ones. */
@@ -94,6 +86,16 @@ export function checkPath(request: FastifyRequest, reply: FastifyReply, done: ()
   const { template } = routeOptions.config
   const isOther = template !== undefined && !template.test(decodeURI(url.replace(/\?.*/s, '')))
   if (isUnknown || isOther || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
+  done()
+}
+
+/** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. An `onRequest` hook. */
+export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+  try {
+    if (url.includes('%')) decodeURIComponent(url)
+  } catch {
+    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
+  }
   done()
 }
 
