@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { reasonOf, StoreUnavailable } from '../../errors.ts'
 
-/** What a statement does. */
-export type Kind = 'read' | 'write'
+/** What a statement does: `ask` asks for lost processes. */
+export type Kind = 'ask' | 'read' | 'write'
 
 /** The most attempts to run a statement. */
 const TRIES = 5
@@ -20,7 +20,7 @@ export class NoConnection extends Error {
 
 /**
  * What an error means for its statement. `undone`: it may be repeated. `unknown`: it may be done, or may still run. `refused`:
- * the server can't run it now. After the first two the connection must not be used again.
+ * the server can't run it now. After `unknown` the connection must not be used again.
  */
 type Fault = 'undone' | 'unknown' | 'refused' | 'other'
 
@@ -28,11 +28,15 @@ export function classify(error: unknown): Fault {
   if (error instanceof NoConnection) return 'undone'
   if (!(error instanceof pg.DatabaseError)) return 'unknown' // an error of the socket, or a timeout
   const code = errorCode(error)
-  // Serialization failure, deadlock; the plan is outdated, or another session has its name.
-  if (/^(40001|40P01|0A000|26000|42P05)$/.test(code)) return 'undone'
+  if (/^(40001|40P01)$/.test(code) || isUnprepared(error)) return 'undone' // serialization failure, deadlock
   if (/^(08|25006|40|57P)/.test(code)) return 'unknown' // connection lost, read-only, the server shuts down
   if (/^(42P01|53|55P03|57014|58)/.test(code)) return 'refused' // no such table, out of resources, locked, cancelled, I/O
   return 'other'
+}
+
+/** Whether the plan of a prepared statement is outdated, or another session has its name: a new connection has no plans. */
+export function isUnprepared(error: unknown): boolean {
+  return /^(0A000|26000|42P05)$/.test(errorCode(error))
 }
 
 /**

@@ -18,11 +18,15 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
  */
 export function watchNetwork(sessions: ReadonlySet<Session>, limitOf: (session: Session) => number): NodeJS.Timeout {
   let answered = performance.now()
+  let last = answered
   const probe = async () => {
     const now = performance.now()
+    if (now - last > 2 * PROBE_INTERVAL) answered = now // this process did not run: it does not know
+    last = now
     const silent = [...sessions].find((session) => session.isSilentSince(now - PROBE_INTERVAL))
     if (silent !== undefined && !(await isAnswering(silent))) return
     const back = performance.now()
+    if (back - now > AWAY) return // as above
     const wasAway = back - answered > AWAY
     answered = back
     if (silent === undefined) return

@@ -3,9 +3,9 @@ import pg from 'pg'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Figures, Limits } from '../store.ts'
 import type { Row } from '../tokens.ts'
-import { classify, type Kind, NoConnection, repeat } from './errors.ts'
+import { classify, isUnprepared, type Kind, NoConnection, repeat } from './errors.ts'
 import { watchNetwork } from './network.ts'
-import { END_IDLE, KEEP_ALIVE_DELAY, Session } from './session.ts'
+import { END_LOST, KEEP_ALIVE_DELAY, Session, START_TIMEOUT } from './session.ts'
 
 /** What a statement gave: its rows, and how many rows it returned or wrote. */
 type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
@@ -18,8 +18,6 @@ type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
  */
 export type Query = (text: string, values?: unknown[], name?: string, timeout?: number) => Promise<Result>
 
-/** Milliseconds for a connection to open: longer than the server's own limit (`authentication_timeout`). */
-const START_TIMEOUT = 120_000
 /** Multiples of `timeout` after which an answer may be lost. */
 const LIMIT = 2
 /** Milliseconds after which the server is asked again what it still has. */
@@ -44,10 +42,12 @@ export class Pool {
   /** The server processes of closed sessions, until the server says that they have ended; and what they were asked. */
   readonly #lost = new Map<string, Session['waitsFor']>()
   /** What begins the statements that wait for a connection. */
-  readonly #waiting = new Map<() => void, Kind>()
-  readonly #used = { read: 0, write: 0 }
+  #waiting = new Map<() => void, Kind>()
+  readonly #used = { ask: 0, read: 0, write: 0 }
   readonly #watch: NodeJS.Timeout
   #isAsking = false
+  /** Why no connection is free. */
+  #fault: unknown = 'no connection is free in time'
   #ended: Promise<void> | undefined
 
   /**
@@ -130,7 +130,7 @@ export class Pool {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const fail = () => {
       const isWaiting = this.#waiting.delete(begin)
-      reject(isWaiting ? new NoConnection('no connection is free in time') : new Error('the server does not answer'))
+      reject(isWaiting ? new NoConnection(this.#fault) : new Error('the server does not answer'))
     }
     const timer = setTimeout(fail, Math.max(1, end - performance.now()))
     const begin = () => {
@@ -143,7 +143,8 @@ export class Pool {
         this.#beginNext()
       })
     }
-    this.#waiting.set(begin, kind)
+    if (kind === 'ask') this.#waiting = new Map([[begin, kind], ...this.#waiting])
+    else this.#waiting.set(begin, kind)
     this.#beginNext()
     return promise
   }
@@ -152,10 +153,10 @@ export class Pool {
   #beginNext(): void {
     for (const [begin, kind] of this.#waiting) {
       // However many are lost, one connection is left to ask for them.
-      const lost = Math.min(this.#lost.size, this.#size - 1)
-      if (this.#used.read + this.#used.write + lost >= this.#size) return
+      const lost = kind === 'ask' ? Math.min(this.#lost.size, this.#size - 1) : this.#lost.size
+      if (this.#used.ask + this.#used.read + this.#used.write + lost >= this.#size) continue
       const lostWrites = [...this.#lost.values()].filter((each) => each === 'write').length
-      if (kind === 'read' || this.#used.write + lostWrites < this.#writes) begin()
+      if (kind !== 'write' || this.#used.write + lostWrites < this.#writes) begin()
     }
   }
 
@@ -176,7 +177,7 @@ export class Pool {
       session.release()
       return result
     } catch (error) {
-      const isBroken = /unknown|undone/.test(classify(error))
+      const isBroken = classify(error) === 'unknown' || isUnprepared(error)
       if (isBroken) this.#lose(session)
       else session.waitsFor = undefined
       session.release(isBroken)
@@ -204,12 +205,19 @@ export class Pool {
     this.#isAsking = true
     while (this.#lost.size > 0 && !this.#ended) {
       const lost = [...this.#lost.keys()]
-      const asked = this.#runOnce('read', { text: END_IDLE, values: [lost] }, performance.now() + this.timeout)
-      const there = await asked.then(({ rows }) => rows.map(({ backend }) => backend)).catch(() => lost)
+      const values = [lost, lost.filter((backend) => this.#lost.get(backend) === 'write')]
+      const asked = this.#runOnce('ask', { text: END_LOST, values }, performance.now() + this.timeout)
+      const there = await asked
+        .then(({ rows }) => rows.map(({ backend }) => backend))
+        .catch((error: unknown) => {
+          this.#fault = error
+          return lost
+        })
       for (const backend of lost) if (!there.includes(backend)) this.#lost.delete(backend)
       this.#beginNext()
       await delay(ASK_INTERVAL, undefined, { ref: false })
     }
     this.#isAsking = false
+    this.#fault = 'no connection is free in time'
   }
 }

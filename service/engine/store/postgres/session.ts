@@ -4,10 +4,13 @@ import type { Kind } from './errors.ts'
 
 /** Seconds of silence after which TCP asks whether the other side is there. The server gives up after three times as many. */
 export const KEEP_ALIVE_DELAY = 10
+/** Milliseconds for a connection to open: longer than the server's own limit (`authentication_timeout`). */
+export const START_TIMEOUT = 120_000
 /** Names a server process of `pg_stat_activity`, also after another one got its id. */
 const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
-/** Ends those of some server processes that have nothing to do. Returns the processes that are still there. */
-export const END_IDLE = `SELECT ${BACKEND} AS backend, CASE state WHEN 'idle' THEN pg_terminate_backend(pid) END AS ended
+/** Ends those of some server processes ($1) that are idle, or were not asked to write ($2). Returns those that are still there. */
+export const END_LOST = `SELECT ${BACKEND} AS backend,
+    CASE WHEN state = 'idle' OR NOT ${BACKEND} = ANY ($2) THEN pg_terminate_backend(pid) END AS ended
   FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
 
 /**
@@ -60,11 +63,14 @@ export class Session extends pg.Client {
    * @throws {Error} if the server takes no writes
    */
   async setUp(timeout: number): Promise<void> {
+    const late = setTimeout(() => this.close(), START_TIMEOUT).unref()
+    this.once('end', () => clearTimeout(late))
     const { rows } = await this.query<Row>('SHOW transaction_read_only')
     if (rows[0]?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
     const settings = {
       lock_timeout: timeout / 2,
       tcp_keepalives_idle: KEEP_ALIVE_DELAY,
+      tcp_keepalives_interval: KEEP_ALIVE_DELAY, // the server looks at the next setting when it sends one
       tcp_user_timeout: 3000 * KEEP_ALIVE_DELAY,
       ...PLANS,
     }
@@ -78,6 +84,7 @@ export class Session extends pg.Client {
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) throw error // otherwise the engine does not have these settings
     }
+    clearTimeout(late)
     this.waitsFor = undefined
   }
 }

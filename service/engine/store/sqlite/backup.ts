@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, createReadStream, existsSync, readFileSync, realpathSync } from 'node:fs'
-import { renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { backup as copyPages, DatabaseSync } from 'node:sqlite'
 import { pipeline } from 'node:stream/promises'
@@ -50,8 +50,8 @@ export async function saveBackup(database: string, to: string): Promise<Counts> 
 }
 
 /**
- * Writes a backup over a database that no service uses, in one transaction: if this is interrupted, the old or the new
- * database is there, complete. The file keeps its mode and owner; if there was none, only who restores may use it.
+ * Puts a backup in the place of a database that no service uses. If this is interrupted, the old or the new database is
+ * there, complete. The file keeps its mode and owner; if there was none, only who restores may use it.
  * @param replace whether to replace a database that exists
  * @returns also whether the backup was compared with a checksum
  * @throws {Error} if a service uses the database, if it exists without `replace`, or if the backup is not sound; the
@@ -72,17 +72,29 @@ export async function restoreBackup(
   if (!existsSync(dirname(path))) makeFolder(dirname(path))
   using _lock = acquireLock(path)
   if (old && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
-  if (old) {
-    assertOneName(path)
-    if (process.getuid?.() === 0) chownSync(lockPath(path), old.uid, old.gid)
-    if ((old.mode & OWNER_ONLY) !== OWNER_ONLY) chmodSync(path, old.mode | OWNER_ONLY)
-  } else writeFileSync(path, '', { mode: OWNER_ONLY })
-  // SQLite removes the log of an empty file. A corrupt database is lost anyway.
-  if (!isReadable(path)) truncateSync(path)
-  using source = new DatabaseSync(backup, { readOnly: true })
-  await copyPages(source, path)
-  sync(path)
-  sync(dirname(path))
+  if (old) assertOneName(path)
+  if (old && process.getuid?.() === 0) chownSync(lockPath(path), old.uid, old.gid)
+  if (old && (old.mode & OWNER_ONLY) !== OWNER_ONLY) chmodSync(path, old.mode | OWNER_ONLY)
+  // SQLite copies over a sound database in one transaction. In the place of any other, the copy appears when it is complete.
+  const target = old && isReadable(path) ? path : `${path}.part`
+  if (target !== path) {
+    removeCopy(target)
+    writeFileSync(target, '', { mode: OWNER_ONLY })
+    if (old) chmodSync(target, old.mode | OWNER_ONLY)
+    if (old && process.getuid?.() === 0) chownSync(target, old.uid, old.gid)
+  }
+  try {
+    using source = new DatabaseSync(backup, { readOnly: true })
+    await copyPages(source, target)
+    sync(target)
+    if (target !== path) {
+      for (const end of ['-wal', '-shm', '-journal']) rmSync(path + end, { force: true }) // logs of what is replaced
+      renameSync(target, path)
+    }
+    sync(dirname(path))
+  } finally {
+    if (target !== path) removeCopy(target)
+  }
   return { counts, hasChecksum }
 }
 
@@ -97,11 +109,11 @@ function removeCopy(part: string): void {
   for (const end of ['', '-journal']) rmSync(part + end, { force: true })
 }
 
-/** Whether SQLite can read a database, and its log. */
+/** Whether SQLite can read a database, and its log, which it then copies into the file: the page size may change only so. */
 function isReadable(path: string): boolean {
   using db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
   try {
-    db.exec('SELECT 1 FROM sqlite_schema LIMIT 1')
+    db.exec('SELECT 1 FROM sqlite_schema LIMIT 1; PRAGMA journal_mode = DELETE')
     return true
   } catch (error) {
     if (!isCorrupt(error)) throw error

@@ -23,6 +23,8 @@ const MAX_PAGES = 10_000
 const MAX_PAGES_LENGTH = 16 << 20
 const MAX_PAGE_LENGTH = 8192
 const OVERHEAD = 500
+/** Milliseconds that a page is cached: another program may write to the file. */
+const PAGE_TTL = 1000
 
 const isSame = (one: Step, other: Step) =>
   one.after === other.after && one.most === other.most && one.length === other.length && one.end === other.end
@@ -77,6 +79,8 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
   // Callers poll: their latest page is cached until one of their items is written.
   const pages = new LRUCache<string, { readonly step: Step; readonly rows: Rows }>({
     max: MAX_PAGES,
+    ttl: PAGE_TTL,
+    ttlResolution: 50,
     maxSize: MAX_PAGES_LENGTH,
     maxEntrySize: MAX_PAGE_LENGTH,
     sizeCalculation: ({ rows }) => rows.text.length + OVERHEAD,

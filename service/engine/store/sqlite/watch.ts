@@ -17,7 +17,12 @@ const LOG_HEADER = 32
 const FRAME_HEADER = 24
 /** Where the header of the log has its salt, which is another one each time that the log begins anew. */
 const SALT_OF_LOG = 16
+/** Where each frame has it. */
+const SALT_OF_FRAME = 8
 const SALT_LENGTH = 8
+
+/** Bytes of a block of a file (https://man7.org/linux/man-pages/man3/stat.3type.html). */
+const BLOCK = 512
 
 /** The files of a database that is open. */
 export class DatabaseFiles {
@@ -71,8 +76,13 @@ export class DatabaseFiles {
     // A VACUUM in another program shortens the file.
     const least = Math.min(this.#known[0]?.size ?? 0, pages === 0 ? Infinity : pages * pageSize)
     if (isSame(0) && (now[0]?.size ?? 0) < least) return damaged(path)
-    const isShort = this.logBytes < LOG_HEADER + frames * (FRAME_HEADER + pageSize)
-    const isWhole = frames === 0 || (!isShort && this.#read(this.#log, SALT_OF_LOG, SALT_LENGTH).equals(salt))
+    const hasSalt = (at: number) => this.#read(this.#log, at, SALT_LENGTH).equals(salt)
+    const { blocks, size } = fstatSync(this.#log)
+    // What was cut off is a hole when SQLite has written after it. On a disk that compresses, every log may have holes.
+    const first = blocks * BLOCK < size ? 0 : Math.max(0, frames - 1)
+    let isWhole = frames === 0 || (size >= LOG_HEADER + frames * (FRAME_HEADER + pageSize) && hasSalt(SALT_OF_LOG))
+    for (let frame = first; isWhole && frame < frames; frame++)
+      isWhole = hasSalt(LOG_HEADER + frame * (FRAME_HEADER + pageSize) + SALT_OF_FRAME)
     // If another process has written meanwhile, the next look tells.
     if (!isWhole && this.#readIndex().header.equals(header)) return damaged(log)
     const other = this.#paths.find((_, n) => !isSame(n))

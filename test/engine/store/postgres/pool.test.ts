@@ -252,6 +252,28 @@ t.test('a connection whose process hangs keeps its place until the server lets g
   t.ok(most() <= 3, `${most()} connections, with that of the store`)
 })
 
+t.test('reads that are slow without a lock do not add up at the server', async (t) => {
+  const { url, most } = await open(t, limits(1))
+  const pool = new Pool(url, limits(1, 0.2))
+  t.teardown(() => pool.end())
+  for (const _ of range(6)) t.notOk(await succeeds(pool.read('SELECT pg_sleep(60)')))
+  await eventually(() => succeeds(pool.read('SELECT 1')))
+  t.ok(most() <= 3, `${most()} connections, with that of the store, and the one that asks for the lost one`)
+})
+
+t.test('a process that did not run for a while does not take the network for lost', async (t) => {
+  const { url, sql } = await open(t, limits(1))
+  const pool = new Pool(url, limits(2, 6))
+  t.teardown(() => pool.end())
+  await sql('BEGIN; LOCK TABLE plants')
+  const written = succeeds(pool.write('DELETE FROM plants'))
+  await delay(500)
+  for (const end = performance.now() + 1500; performance.now() < end;); // as a process that is stopped
+  await delay(500)
+  await sql('COMMIT')
+  t.ok(await written)
+})
+
 t.test('the figures count what waits: statements, and operations before them', async (t) => {
   const { store, sql, figures } = await open(t, limits(3, 120))
   await sql('BEGIN; LOCK TABLE plants')

@@ -1,9 +1,10 @@
 // What a restore and a copy leave on the disk. test/system/restore.test.ts interrupts a restore at each system call.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { restoreBackup } from '../../../../service/engine/store/sqlite/backup.ts'
 import { prepareReplacement, storeIn } from '../../../support/replacement.ts'
-import { run } from '../../../support/process.ts'
+import { program, run } from '../../../support/process.ts'
 
 t.test('the log of a missing or damaged database is not applied to the new store', async (t) => {
   const { left, backup } = await prepareReplacement(t)
@@ -16,6 +17,32 @@ t.test('the log of a missing or damaged database is not applied to the new store
     await restoreBackup(backup, file, database !== undefined)
     t.equal(await storeIn(file), 'new')
   }
+})
+
+t.test('a restore that fails leaves no store where none was, and a damaged one as it was', async (t) => {
+  const { left, backup } = await prepareReplacement(t)
+  const [file, damaged] = [`${left}/plants.db`, Buffer.alloc(20_000, 7)]
+  const restore = () =>
+    run(['sh', '-c', 'ulimit -f 1; exec "$0" "$@"', ...program('backup', 'restore', backup, '--replace')], {
+      DATABASE_URL: `sqlite:${file}`,
+      NODE_V8_COVERAGE: '',
+    })
+  for (const end of ['', '-wal']) rmSync(file + end)
+  t.match(await restore(), { code: 1 })
+  t.notOk(existsSync(file))
+  writeFileSync(file, damaged)
+  t.match(await restore(), { code: 1 })
+  t.ok(readFileSync(file).equals(damaged))
+})
+
+t.test('a store with pages of another length is replaced', async (t) => {
+  const { left, backup } = await prepareReplacement(t)
+  const file = `${left}/plants.db`
+  const db = new DatabaseSync(file)
+  db.exec('PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL')
+  db.close()
+  await restoreBackup(backup, file, true)
+  t.equal(await storeIn(file), 'new')
 })
 
 t.test('a saved copy is on disk before its rename, and its checksum and name before the command ends', async (t) => {

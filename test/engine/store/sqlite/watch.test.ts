@@ -98,6 +98,14 @@ const writeMore = (store: TestStore) =>
 const damages: Record<string, [end: string, damage: (file: string) => void, next: (store: TestStore) => unknown]> = {
   'the log is emptied': ['-wal', (file) => truncateSync(`${file}-wal`), writeMore],
   'the log is emptied before the end': ['-wal', (file) => truncateSync(`${file}-wal`), (store) => store.close()],
+  'the log is cut in its middle and written to again': [
+    '-wal',
+    (file) => truncateSync(`${file}-wal`, 50_000),
+    async (store) => {
+      await create(store, COUNT)
+      await writeMore(store)
+    },
+  ],
   'the log is overwritten with zeros': ['-wal', (file) => zeros(`${file}-wal`), writeMore],
   'the log lacks its end': ['-wal', (file) => shorten(`${file}-wal`, 1), (store) => store.close()],
   'the database is emptied': ['', (file) => truncateSync(file), writeMore],
