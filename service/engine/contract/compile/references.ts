@@ -26,11 +26,20 @@ interface Origin extends Place {
 }
 const ORIGINS = new WeakMap<object, Origin>()
 
-/** Stores the origin of each object of a file. An alias of YAML has the origin of its anchor. @returns the references */
-export function storeOrigins(file: File, files: ReadonlyMap<string, File>): OasRef[] {
+/**
+ * Stores the origin of each object of a file. An alias of YAML has the origin of its anchor.
+ * @param onAlias is told the place of each alias
+ * @returns the references
+ */
+export function storeOrigins(
+  file: File,
+  files: ReadonlyMap<string, File>,
+  onAlias: (place: Place, target: object) => void,
+): OasRef[] {
   const references: OasRef[] = []
   const store = (node: unknown, pointer: string) => {
-    if (typeof node !== 'object' || node === null || ORIGINS.has(node)) return
+    if (typeof node !== 'object' || node === null) return
+    if (ORIGINS.has(node)) return onAlias({ file, pointer }, node)
     ORIGINS.set(node, { files, file, pointer, $ref: isRef(node) ? node.$ref : undefined })
     if (isRef(node)) references.push(node)
     for (const [key, each] of Object.entries(node)) store(each, pointer + segment(key))
