@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
 import { bodyKind, findType } from './bodies.ts'
@@ -77,7 +78,7 @@ async function startStream(request: FastifyRequest, body: Pieces, write: (pieces
   source.on('error', () => undefined) // told below; without a listener, the process would end
   if (request.method === 'HEAD') source.destroy()
   else if (source.errored) throw source.errored
-  else await once(source, 'readable')
+  else await Promise.race([once(source, 'readable'), finished(source, { writable: false })]) // it may have ended before
   const stream = Readable.from(request.method === 'HEAD' ? [] : write(source))
   // Also if nothing was read from it.
   stream.once('close', () => source.destroy())

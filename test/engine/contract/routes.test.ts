@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createReadStream, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { OPENAPI, operations } from '../../support/own.ts'
@@ -293,6 +293,25 @@ t.test('a stream of Node that is a body is destroyed when nobody reads it', asyn
   await reader?.read()
   await reader?.cancel()
   await eventually(() => streams.length === 2 && streams.every(({ destroyed }) => destroyed))
+})
+
+t.test('a stream of Node that is over before it is a body is answered', async (t) => {
+  const consumed = Readable.from(['x'])
+  await consumed.toArray()
+  const late: Readable = new Readable({ read: () => setImmediate(() => late.destroy()) })
+  for (const [body, status] of [
+    [new Readable().destroy(), 500],
+    [consumed, 200],
+    [late, 500],
+  ] as const) {
+    const app = await boot(t, {
+      yaml: `      responses: { '200': { description: Done, content: { image/png: {} } } }`,
+      run: async () => ({ status: 200, body }),
+    })
+    const { statusCode, body: text } = await app.inject('/x')
+    t.equal(statusCode, status)
+    if (status === 200) t.equal(text, '')
+  }
 })
 
 t.test('of several credentials, those that are not valid or missing are told before a scope that is', async (t) => {
