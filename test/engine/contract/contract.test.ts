@@ -109,6 +109,13 @@ t.test('all faults are told at once, each with its line', async (t) => {
   })
 })
 
+t.test('a key of patternProperties is a pattern', async (t) => {
+  const schema = "{ patternProperties: { '(': { type: string } } }"
+  const text = `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } }`
+  const { faults } = await inspect(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
+  t.match(faults, [{ text: /^the pattern is not a regular expression/ }])
+})
+
 t.test('a fault behind an alias of YAML is one of its operation, and an unknown scheme opens none', async (t) => {
   const path = (security: string) =>
     `  get: { operationId: run, responses: { '204': { description: Done } }, security: ${security} }`
