@@ -8,6 +8,7 @@ import { findStatus } from './error-forms.ts'
 import type { Check, Validators } from './validation.ts'
 import { reportFault } from '../http/error-answers.ts'
 import { exactJson, JsonText } from '../http/json.ts'
+import { validateHeaderValue } from '../http/node.ts'
 
 /** The answer of an operation. */
 export interface Answer {
@@ -36,6 +37,7 @@ export function answerSender({ id, responses }: Operation, validators: Validator
 
   return (request, reply, { status, headers, type, body }) => {
     const key = type === undefined ? String(status) : `${status} ${type}`
+    for (const name in headers) validateHeaderValue(name, String(headers[name]))
     let content = known.get(key)
     if (content === undefined) known.set(key, (content = contentOf(status, type)))
     const send = (payload?: unknown) => {
