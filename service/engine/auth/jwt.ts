@@ -23,7 +23,6 @@ export const FETCH_TIMEOUT = 3_000
 /** The least milliseconds between two fetches, with keys and without. */
 const COOL_DOWN = 30_000
 const RETRY_INTERVAL = 5_000
-
 const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
 
 const NO_KEYS = new HttpError(503, 'The identity provider is not available, try again later', { 'retry-after': '5' })

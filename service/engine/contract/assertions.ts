@@ -38,11 +38,10 @@ export interface Match<Change> {
   readonly place: Place
 }
 
-/** What a value came to at a place. */
-export interface Attempt extends Pick<Outcome, 'found'> {
-  readonly fault: Fault | undefined
+/** What a value comes to at a place. */
+export interface Attempt extends Outcome {
   readonly place: Place
-  readonly keys: ReadonlySet<string> | undefined
+  readonly keys: Set<string> | undefined
 }
 
 /**

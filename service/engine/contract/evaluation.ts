@@ -186,23 +186,18 @@ function containing(evaluate: Evaluate, { minContains: least = 1, maxContains: m
 function attempt(evaluate: Evaluate, value: unknown, place: Place, outcome: Outcome, evaluated?: Set<string>) {
   const all = (outcome.known ??= new Map<unknown, Map<Evaluate, Attempt>>())
   const known = all.get(value) ?? new Map<Evaluate, Attempt>()
-  const before = known.get(evaluate)
+  let made = known.get(evaluate)
   // A method may answer with one object at several places.
-  const isHere = before?.place.holder === place.holder && before.place.key === place.key
-  const isEnough = before?.fault !== undefined || (isHere && (!evaluated || before?.keys !== undefined))
-  const made = before && isEnough ? before : tryOut()
-  if (typeof value === 'object' && value !== null) all.set(value, known.set(evaluate, made))
+  const isHere = made?.place.holder === place.holder && made.place.key === place.key
+  if (made === undefined || (!made.fault && (!isHere || (evaluated && !made.keys)))) {
+    made = { found: new Set(), known: all, place, keys: evaluated && new Set() }
+    evaluate(value, place, made, made.keys)
+    if (typeof value === 'object' && value !== null) all.set(value, known.set(evaluate, made))
+  }
   if (made.fault) return made.fault
   made.found.forEach((each) => outcome.found.add(each))
   if (evaluated) made.keys?.forEach((key) => evaluated.add(key))
   return undefined
-
-  function tryOut(): Attempt {
-    const inner: Outcome = { found: new Set(), known: all }
-    const keys = evaluated && new Set<string>()
-    evaluate(value, place, inner, keys)
-    return { found: inner.found, fault: inner.fault, place, keys }
-  }
 }
 
 /** Evaluates by `true` or `false`. Where nothing may be, the fault is that of the object or the list. */

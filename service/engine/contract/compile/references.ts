@@ -26,20 +26,14 @@ interface Origin extends Place {
 }
 const ORIGINS = new WeakMap<object, Origin>()
 
-/**
- * Stores the origin of each object of a file. An alias of YAML has the origin of its anchor.
- * @param onAlias is told the place of each alias
- * @returns the references
- */
-export function storeOrigins(
-  file: File,
-  files: ReadonlyMap<string, File>,
-  onAlias: (place: Place, target: object) => void,
-): OasRef[] {
+type Refer = (place: Place, target: object) => void
+
+/** Stores the origin of each object of a file. An alias of YAML has that of its anchor, and is told. @returns the references */
+export function storeOrigins(file: File, files: ReadonlyMap<string, File>, refer: Refer): OasRef[] {
   const references: OasRef[] = []
   const store = (node: unknown, pointer: string) => {
     if (typeof node !== 'object' || node === null) return
-    if (ORIGINS.has(node)) return onAlias({ file, pointer }, node)
+    if (ORIGINS.has(node)) return refer({ file, pointer }, node)
     ORIGINS.set(node, { files, file, pointer, $ref: isRef(node) ? node.$ref : undefined })
     if (isRef(node)) references.push(node)
     for (const [key, each] of Object.entries(node)) store(each, pointer + segment(key))
