@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
+import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import type { Verdict } from '../contract/security.ts'
@@ -20,6 +20,10 @@ export const RELOAD_INTERVAL = 100_000
 /** Milliseconds that keys are trusted while the identity provider is down. */
 const KEYS_TTL = 24 * 3_600_000
 export const FETCH_TIMEOUT = 3_000
+/** The least milliseconds between two fetches, with keys and without. */
+const COOL_DOWN = 30_000
+const RETRY_INTERVAL = 5_000
+const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
 
 const NO_KEYS = new HttpError(503, 'The identity provider is not available, try again later', { 'retry-after': '5' })
 
@@ -68,9 +72,20 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
  * jose fetches the keys when they are first needed, and again for an unknown key, after a cool-down of 30 seconds.
  */
 function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
-  const keys = createRemoteJWKSet(new URL(url), { cacheMaxAge: KEYS_TTL, timeoutDuration: FETCH_TIMEOUT })
+  let nextFetch = -Infinity
+  const keys = createRemoteJWKSet(new URL(url), {
+    cacheMaxAge: KEYS_TTL,
+    timeoutDuration: FETCH_TIMEOUT,
+    // jose's own cool-down begins only after a successful fetch.
+    [customFetch]: async (...request) => {
+      if (performance.now() < nextFetch) throw TOO_SOON
+      nextFetch = performance.now() + (keys.fresh ? COOL_DOWN : RETRY_INTERVAL)
+      queueMicrotask(() => void keys.reload().catch(warn)) // it waits for this fetch, and begins none
+      return fetch(...request)
+    },
+  })
   const warn = (err: unknown) => app.log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
-  const timer = setInterval(() => void keys.reload().catch(warn), RELOAD_INTERVAL).unref()
+  const timer = setInterval(() => void keys.reload().catch(() => undefined), RELOAD_INTERVAL).unref()
   app.addHook('onClose', async () => clearInterval(timer))
   return async (header, token) => {
     try {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
 import { bodyKind, findType } from './bodies.ts'
@@ -7,6 +8,7 @@ import { findStatus } from './error-forms.ts'
 import type { Check, Validators } from './validation.ts'
 import { reportFault } from '../http/error-answers.ts'
 import { exactJson, JsonText } from '../http/json.ts'
+import { validateHeaderValue } from '../http/node.ts'
 
 /** The answer of an operation. */
 export interface Answer {
@@ -35,6 +37,7 @@ export function answerSender({ id, responses }: Operation, validators: Validator
 
   return (request, reply, { status, headers, type, body }) => {
     const key = type === undefined ? String(status) : `${status} ${type}`
+    for (const name in headers) validateHeaderValue(name, String(headers[name]))
     let content = known.get(key)
     if (content === undefined) known.set(key, (content = contentOf(status, type)))
     const send = (payload?: unknown) => {
@@ -77,7 +80,7 @@ async function startStream(request: FastifyRequest, body: Pieces, write: (pieces
   source.on('error', () => undefined) // told below; without a listener, the process would end
   if (request.method === 'HEAD') source.destroy()
   else if (source.errored) throw source.errored
-  else await once(source, 'readable')
+  else await Promise.race([once(source, 'readable'), finished(source, { writable: false })]) // it may have ended before
   const stream = Readable.from(request.method === 'HEAD' ? [] : write(source))
   // Also if nothing was read from it.
   stream.once('close', () => source.destroy())

@@ -24,12 +24,24 @@ export interface Fault {
 /** What the evaluation of a value comes to. */
 export interface Outcome<Change = unknown> {
   /** The parts that schemas change, if they are valid. */
-  readonly found: { readonly change: Change; readonly value: unknown; readonly place: Place }[]
+  readonly found: Set<Match<Change>>
   fault?: Fault
   /** Whether faults are passed over, so that everything that applies is found. */
   readonly isLenient?: boolean
-  /** What is known not to be valid: without it, alternatives within alternatives would take exponential time. */
-  failed?: Map<unknown, Map<Evaluate, Fault>>
+  /** What is known of values: without it, alternatives within alternatives would take exponential time. */
+  known?: Map<unknown, Map<Evaluate, Attempt>>
+}
+
+export interface Match<Change> {
+  readonly change: Change
+  readonly value: unknown
+  readonly place: Place
+}
+
+/** What a value comes to at a place. */
+export interface Attempt extends Outcome {
+  readonly place: Place
+  readonly keys: Set<string> | undefined
 }
 
 /**

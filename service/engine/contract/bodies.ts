@@ -102,9 +102,13 @@ function mediaReader(kind: unknown, media: Media, validators: Validators): (payl
   return async (payload) => {
     const bytes = await readBytes(payload, media.limit)
     if (kind === 'json' && bytes.length === 0) return undefined
-    const { fault, value } = validate(await parse(bytes, payload.headers['content-type']))
-    if (fault !== undefined) throw new HttpError(400, fault)
-    return value
+    try {
+      const { fault, value } = validate(await parse(bytes, payload.headers['content-type']))
+      if (fault === undefined) return value
+      throw new HttpError(400, fault)
+    } catch (error) {
+      throw error instanceof RangeError ? new HttpError(400, 'The body is nested too deeply') : error
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // applicators, annotations and unevaluated parts of JSON Schema 2020-12 (sections 10, 7.7 and 11).
 import {
   assertionsOf,
+  type Attempt,
   type Evaluate,
   fail,
   type Fault,
@@ -65,7 +66,7 @@ export function compiler(
     const change = changeOf(schema, partsOf)
     const isAsking = unevaluatedProperties !== undefined || unevaluatedItems !== undefined
     return (value, place, outcome, evaluated) => {
-      if (change !== undefined) outcome.found.push({ change, value, place })
+      if (change !== undefined) outcome.found.add({ change, value, place })
       const own = isAsking ? new Set<string>() : evaluated
       for (const step of steps) if (!step(value, place, outcome, own)) return false
       if (isAsking) own?.forEach((key) => evaluated?.add(key))
@@ -183,18 +184,20 @@ function containing(evaluate: Evaluate, { minContains: least = 1, maxContains: m
 
 /** Evaluates a value that need not be valid. @returns its fault. If there is none, what is found counts */
 function attempt(evaluate: Evaluate, value: unknown, place: Place, outcome: Outcome, evaluated?: Set<string>) {
-  const failed = (outcome.failed ??= new Map<unknown, Map<Evaluate, Fault>>())
-  const known = failed.get(value) ?? new Map<Evaluate, Fault>()
-  const inner: Outcome = { found: [], failed }
-  const keys = evaluated && new Set<string>()
-  if (!known.has(evaluate) && evaluate(value, place, inner, keys)) {
-    for (const each of inner.found) outcome.found.push(each)
-    keys?.forEach((key) => evaluated?.add(key))
-    return undefined
+  const all = (outcome.known ??= new Map<unknown, Map<Evaluate, Attempt>>())
+  const known = all.get(value) ?? new Map<Evaluate, Attempt>()
+  let made = known.get(evaluate)
+  // A method may answer with one object at several places.
+  const isHere = made?.place.holder === place.holder && made.place.key === place.key
+  if (made === undefined || (!made.fault && (!isHere || (evaluated && !made.keys)))) {
+    made = { found: new Set(), known: all, place, keys: evaluated && new Set() }
+    evaluate(value, place, made, made.keys)
+    if (typeof value === 'object' && value !== null) all.set(value, known.set(evaluate, made))
   }
-  const fault = known.get(evaluate) ?? inner.fault
-  if (fault && typeof value === 'object') failed.set(value, known.set(evaluate, fault))
-  return fault
+  if (made.fault) return made.fault
+  made.found.forEach((each) => outcome.found.add(each))
+  if (evaluated) made.keys?.forEach((key) => evaluated.add(key))
+  return undefined
 }
 
 /** Evaluates by `true` or `false`. Where nothing may be, the fault is that of the object or the list. */

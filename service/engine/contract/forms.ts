@@ -54,10 +54,12 @@ export async function parseParts(bytes: Buffer, type = ''): Promise<Form> {
   })
   // The parser replaces what is not UTF-8: such a text is not in the form to the letter.
   let at = 0
-  for (const text of form.values()) {
+  // A quote in a name is escaped: only a name with a replacement is looked for.
+  for (const text of [...form].flatMap(([name, value]) => [name.includes('\ufffd') ? name : '', value])) {
     if (typeof text !== 'string') continue
     at = bytes.indexOf(text, at)
     if (at === -1) throw new HttpError(400, 'The body must be text in UTF-8')
+    at += Buffer.byteLength(text)
   }
   return form
 }

@@ -1,5 +1,5 @@
 // Validates values by the schemas of a contract, and changes them as the schemas say that have matched.
-import { type Fault, type Formats, isObject, type Outcome, type Place } from './assertions.ts'
+import { type Fault, type Formats, isObject, type Match, type Outcome, type Place } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
 import { type Compile, compiler, levelOf, type PartsOf } from './evaluation.ts'
 import { isInt64, roundNumbers, toInt64 } from './numbers.ts'
@@ -28,7 +28,7 @@ interface Change {
   readonly isHidden: boolean
   readonly defaults: readonly (readonly [name: string, value: unknown, schema: Schema])[]
 }
-type Found = Outcome<Change>['found']
+type Found = readonly Match<Change>[]
 
 /** Validates by JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. */
 export class Validators {
@@ -51,12 +51,13 @@ export class Validators {
     return (value) => {
       const root = { [name]: value }
       const place = { holder: root, key: name }
-      const outcome: Outcome<Change> = { found: [] }
+      const outcome: Outcome<Change> = { found: new Set() }
       if (!evaluate(value, place, outcome)) return describe(outcome.fault)
-      const hidden = outcome.found.filter(({ change, place }) => change.isHidden && levelOf(place) >= marked)
+      const all = [...outcome.found]
+      const hidden = all.filter(({ change, place }) => change.isHidden && levelOf(place) >= marked)
       if (this.#use === 'request') {
         if (hidden[0]) return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
-        const found = [...outcome.found, ...this.#fillIn(outcome.found)]
+        const found = [...all, ...this.#fillIn(all)]
         roundNumbers(root)
         makeExact(found)
         return { value: root[name] }
@@ -72,15 +73,15 @@ export class Validators {
 
   /** Whether a value is valid. */
   isValid(schema: Schema, value: unknown): boolean {
-    return this.#compile(schema)(value, { holder: {}, key: '' }, { found: [] })
+    return this.#compile(schema)(value, { holder: {}, key: '' }, { found: new Set() })
   }
 
   /** Makes a `bigint` of each int64 of a value, whether it is valid or not. */
   toExact(schema: Schema, value: unknown): unknown {
     const root = { value }
-    const outcome: Outcome<Change> = { found: [], isLenient: true }
+    const outcome: Outcome<Change> = { found: new Set(), isLenient: true }
     this.#compile(schema)(value, { holder: root, key: 'value' }, outcome)
-    makeExact(outcome.found)
+    makeExact([...outcome.found])
     return root.value
   }
 
@@ -89,10 +90,11 @@ export class Validators {
     return found.flatMap(({ change, value: holder, place }) =>
       change.defaults.flatMap(([key, value, schema]) => {
         if (!isObject(holder) || Object.hasOwn(holder, key)) return []
-        const outcome: Outcome<Change> = { found: [], isLenient: true }
+        const outcome: Outcome<Change> = { found: new Set(), isLenient: true }
         holder[key] = structuredClone(value)
         this.#compile(schema)(holder[key], { holder, key, outer: place }, outcome)
-        return [...outcome.found, ...this.#fillIn(outcome.found)]
+        const inner = [...outcome.found]
+        return [...inner, ...this.#fillIn(inner)]
       }),
     )
   }

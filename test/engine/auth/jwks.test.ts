@@ -97,6 +97,30 @@ t.test('1,000 unknown key ids cause one fetch in each cool-down', async (t) => {
   t.equal(await fetchesOf(50), 0, 'in the next cool-down')
 })
 
+t.test('while the identity provider fails, fetches are as rare, and each is a warning', async (t) => {
+  const { issuer, log, pass, status, tokenBy } = await prepare(t, [first])
+  const unknown = await tokenBy(await makeKey('ES256', 'unknown'))
+  issuer.answer(500, '')
+  const ask = async (expected: number, fetches: number) => {
+    for (let left = 50; left > 0; left -= 1) t.equal(await status(unknown), expected)
+    t.equal(issuer.fetches(), fetches)
+    await eventually(() => log.length >= fetches - (expected === 401 ? 1 : 0))
+  }
+  await ask(503, 1)
+  pass(5)
+  await ask(503, 2)
+  t.equal(log.length, 2)
+  issuer.publish([first])
+  pass(5)
+  t.equal(await status(await tokenBy(first)), 200)
+  issuer.answer(500, '')
+  pass(31)
+  await ask(401, 4)
+  pass(29)
+  await ask(401, 4)
+  t.equal(log.length, 3)
+})
+
 t.test('a key that is withdrawn is used for 5 minutes at most, even if one reload fails', async (t) => {
   t.ok(2 * RELOAD_INTERVAL + FETCH_TIMEOUT + JWT_TTL < 300_000)
   for (const idle of [true, false]) {
@@ -173,7 +197,8 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
     t.strictSame(new Set(waited), new Set([503]))
     t.equal(fetched().length, 1, 'requests wait for the same fetch')
     pass(RELOAD_INTERVAL / 1000)
-    await eventually(() => log.some(({ level, msg }) => level === 40 && String(msg).includes('JWKS_URL')))
+    await eventually(() => log.length === 2)
+    for (const { level, msg } of log) t.match([level, msg], [40, /JWKS_URL/])
     t.equal(await status('e30.e30.e30'), 401, 'a malformed token is refused')
     if (signal === 'SIGSTOP') issuer.signal('SIGCONT')
     else {
@@ -181,7 +206,8 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
       issuer.publish([first])
     }
     restore()
-    t.equal(await status(jwt), 200, 'it is asked again at once')
+    pass(5)
+    t.equal(await status(jwt), 200, 'it is asked again after 5 seconds')
   })
 }
 

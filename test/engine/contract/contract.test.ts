@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
+import { inspect } from '../../../service/engine/contract/compile/compile.ts'
 import { readContract } from '../../../service/engine/contract/contract.ts'
 import { OPENAPI, operations } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
@@ -106,6 +107,26 @@ t.test('all faults are told at once, each with its line', async (t) => {
   await t.rejects(readContract(file), {
     message: /^.*:\d+: \$anchor [^]*\n.*:\d+: a parameter in a cookie [^\n]*$/,
   })
+})
+
+t.test('a key of patternProperties is a pattern', async (t) => {
+  const schema = "{ patternProperties: { '(': { type: string } } }"
+  const text = `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } }`
+  const { faults } = await inspect(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
+  t.match(faults, [{ text: /^the pattern is not a regular expression/ }])
+})
+
+t.test('a fault behind an alias of YAML is one of its operation, and an unknown scheme opens none', async (t) => {
+  const path = (security: string) =>
+    `  get: { operationId: run, responses: { '204': { description: Done } }, security: ${security} }`
+  const text = `x-common: &sec [{ typo: [] }]\npaths:\n /x:\n${path('*sec')}\n /y:\n${path('[{ typo: [] }]').replace('run', 'y')}`
+  const { faults, operations } = await inspect(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
+  t.strictSame(
+    faults.map((each) => each.operations),
+    [['GET /x'], ['GET /y']],
+  )
+  for (const { security } of operations.values()) t.match(security, [[{ scheme: { name: 'typo', type: 'other' } }]])
+  t.equal(operations.size, 2)
 })
 
 // By hand: the tests that come from the contract would follow whoever loosens it.

@@ -68,6 +68,8 @@ t.test('a service is written with the types of what is described', (t) => {
     list: 'for (const { n } of request.body.parts ?? []) n.toString(2).slice(1)',
     nullable: 'const ids: (bigint | null)[] = request.body.ids ?? []',
     nullableIs: 'const ids: bigint[] = request.body.ids ?? []',
+    enumOfParameter:
+      "declare const other: Request<'other'>; const of: bigint[] = [...(other.query.ids ?? []), other.query.id ?? 0n]",
     mixed: 'const mixed: bigint | string | boolean | undefined = request.body.mixed',
     capitals: "declare const capital: Request<'capital'>; const text: string = capital.body.slice(1)",
     capitalAnswer: "const result: Result<'capital'> = { status: 200, body: { n: 1n } }",
@@ -150,6 +152,9 @@ paths:
   /y:
     post:
       operationId: other
+      parameters:
+        - { name: id, in: query, schema: { type: integer, format: int64, enum: [1, 2] } }
+        - { name: ids, in: query, schema: { type: array, items: { type: integer, format: int64, const: 1 } } }
       requestBody: { content: { text/plain: { schema: { type: string } } } }
       responses: { '200': { description: Done, content: { application/json: { schema: { type: integer } }, text/csv: { schema: { type: string } } } } }
   /z:

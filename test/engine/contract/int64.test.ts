@@ -1,4 +1,5 @@
 // An int64 becomes a `bigint` where the schema that says so has matched, and nowhere else: in requests and in stored items.
+import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { readContract } from '../../../service/engine/contract/contract.ts'
 import { itemReader } from '../../../service/engine/contract/items.ts'
@@ -163,6 +164,22 @@ t.test('the exact value decides which alternative it is', async (t) => {
   )
   t.strictSame((await request(String(BIG))).got, BIG)
   t.strictSame((await request('9007199254740992')).got, 2 ** 53)
+})
+
+t.test('alternatives that match take no exponential time, and all of them change the value', async (t) => {
+  const next = "c: { $ref: '#/components/schemas/A' }"
+  for (const rest of ['', 'unevaluatedProperties: false, ']) {
+    const { request } = await serve(
+      t,
+      `A: { ${rest}anyOf: [{ properties: { ${next}, n: ${INT64} } }, { properties: { ${next}, extra: { type: string } } }] }`,
+    )
+    let nested = '{"n":1,"extra":"x"}'
+    for (let level = 0; level < 40; level += 1) nested = `{"c":${nested}}`
+    const { status, got } = await request(nested)
+    t.equal(status, 204)
+    t.equal(exactJson(got), nested)
+    t.match(inspect(got, { depth: 50 }), 'n: 1n')
+  }
 })
 
 t.test('alternatives within alternatives take no exponential time', async (t) => {

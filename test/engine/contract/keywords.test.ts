@@ -1,6 +1,6 @@
 // Keywords that validators disagree about. Each line is what JSON Schema 2020-12 says.
 import t from 'tap'
-import { allows } from './described.ts'
+import { allows, serve } from './described.ts'
 
 const PARTS = `\nX: { type: object, properties: { x: true } }\nY: { properties: { y: true }, required: [y] }`
 
@@ -80,3 +80,10 @@ t.test('many items are compared in a time that grows as they do', (t) =>
     [[...Array.from({ length: 60_000 }, (_, n) => [n]), [0]]],
   ),
 )
+
+t.test('a body that is nested too deeply for its schema is refused', async (t) => {
+  const { request } = await serve(t, `A: { type: object, properties: { c: { $ref: '#/components/schemas/A' } } }`)
+  const { status, text } = await request(`${'{"c":'.repeat(3000)}{}${'}'.repeat(3000)}`)
+  t.equal(status, 400)
+  t.match(text, 'The body is nested too deeply')
+})

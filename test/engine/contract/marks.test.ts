@@ -75,3 +75,12 @@ t.test('an answer that fits only with what is removed is not sent', async (t) =>
   t.equal((await answer({ a: 's', b: 1 })).status, 200)
   t.equal((await answer({ a: 'too long for it', b: 1 })).status, 500)
 })
+
+t.test('what one object has at several places of an answer is removed at each of them', async (t) => {
+  const { answer } = await serve(
+    t,
+    'A: { additionalProperties: { anyOf: [{ type: object, writeOnly: true }, { type: number }] } }',
+  )
+  const one = {}
+  t.equal((await answer({ a: one, b: one, c: 1 })).text, '{"c":1}')
+})

@@ -84,13 +84,15 @@ t.test('a field of a form is UTF-8', async (t) => {
   const app = await boot(t, {
     yaml: '      requestBody: { content: { multipart/form-data: { x-body-limit: 999, schema: { type: object, properties: { a: { type: string } } } } } }',
   })
-  const send = (bytes: number[], name = 'a') =>
+  const send = (bytes: number[], name: string | Buffer = 'a') =>
     app.inject(
       post(
         '/x',
         'multipart/form-data; boundary=b',
         Buffer.concat([
-          Buffer.from(`--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`),
+          Buffer.from('--b\r\nContent-Disposition: form-data; name="'),
+          Buffer.from(name),
+          Buffer.from('"\r\n\r\n'),
           Buffer.from(bytes),
           Buffer.from('\r\n--b--\r\n'),
         ]),
@@ -100,6 +102,10 @@ t.test('a field of a form is UTF-8', async (t) => {
   t.equal((await send([0xef, 0xbf, 0xbd])).body, '{"body":{"a":"\ufffd"}}')
   for (const bytes of [[0xff], [0xc3], [0xe9, 0x20], [0xed, 0xa0, 0x80]])
     t.equal((await send(bytes)).statusCode, 400, String(bytes))
+  const other = Buffer.from('\r\n--b\r\nContent-Disposition: form-data; name="b"\r\n\r\n\ufffd')
+  t.equal((await send([0xff, ...other])).statusCode, 400, 'another field has what is written in its place')
+  t.equal((await send([0x78, ...other])).body, '{"body":{"a":"x","b":"\ufffd"}}')
+  t.equal((await send([0x78], Buffer.of(0xff))).statusCode, 400, 'a name')
 })
 
 t.test('an offset of a date-time has its minutes', (t) =>

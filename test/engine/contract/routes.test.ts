@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createReadStream, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { OPENAPI, operations } from '../../support/own.ts'
@@ -134,6 +134,7 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
     [{ status: 200, body: { id: '1' } }, /body\/id must be an integer/],
     [{ status: 204, body: 1 }, /a body that the contract does not declare/],
     [{ status: 202, body: {} }, /answered 202 with a body that is not bytes/],
+    [{ status: 204, headers: { 'X-A': 'a', 'X-B': 'ł' } }, /Invalid character in header content ."X-B"/],
   ]
   for (const [given, fault] of table) {
     const schema = '{ type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false }'
@@ -143,7 +144,9 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
       run: async () => given as { status: number },
       onError: ({ message }) => void errors.push(message),
     })
-    t.equal((await app.inject('/x')).statusCode, 500)
+    const origin = await app.listen({ port: 0, host: '127.0.0.1' }) // only a real answer has its headers checked
+    const answer = await fetch(`${origin}/x`)
+    t.strictSame([answer.status, await answer.text()], [500, '{"error":500,"message":"Internal Server Error"}'])
     t.match(errors, [fault])
   }
 })
@@ -293,6 +296,25 @@ t.test('a stream of Node that is a body is destroyed when nobody reads it', asyn
   await reader?.read()
   await reader?.cancel()
   await eventually(() => streams.length === 2 && streams.every(({ destroyed }) => destroyed))
+})
+
+t.test('a stream of Node that is over before it is a body is answered', async (t) => {
+  const consumed = Readable.from(['x'])
+  await consumed.toArray()
+  const late: Readable = new Readable({ read: () => setImmediate(() => late.destroy()) })
+  for (const [body, status] of [
+    [new Readable().destroy(), 500],
+    [consumed, 200],
+    [late, 500],
+  ] as const) {
+    const app = await boot(t, {
+      yaml: `      responses: { '200': { description: Done, content: { image/png: {} } } }`,
+      run: async () => ({ status: 200, body }),
+    })
+    const { statusCode, body: text } = await app.inject('/x')
+    t.equal(statusCode, status)
+    if (status === 200) t.equal(text, '')
+  }
 })
 
 t.test('of several credentials, those that are not valid or missing are told before a scope that is', async (t) => {

@@ -14,7 +14,7 @@ import {
 import { type Document as YamlDocument, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml'
 import type { Compiled } from '../compiled.ts'
 import type { Findings } from './findings.ts'
-import { type File, isCircular, member, resolveReference, setApart, storeOrigins } from './references.ts'
+import { type File, isCircular, member, placeOf, resolveReference, setApart, storeOrigins } from './references.ts'
 import { checkingConfig, readingConfig } from './lint.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
@@ -49,7 +49,7 @@ export async function readOpenApi(file: string, findings: Findings): Promise<Ope
   try {
     const main = await resolver.read(null, file)
     const unserved = versionFault(main.parsed)
-    const { files, references } = await resolver.readAll(main)
+    const { files, references } = await resolver.readAll(main, findings)
     if (unserved !== undefined) findings.refuse(main.parsed as object, unserved.fault, unserved.key)
     checkReferences(references, findings)
     const options = { ref: file, externalRefResolver: resolver }
@@ -102,7 +102,7 @@ function versionFault(root: unknown): { key: string; fault: string } | undefined
 function checkReferences(references: readonly OasRef[], findings: Findings): void {
   for (const each of references) {
     const target = resolveReference<unknown>(each)
-    if (typeof target === 'object' && target !== null) findings.refer(each, target)
+    if (typeof target === 'object' && target !== null) findings.refer(placeOf(each), target)
   }
   for (const each of references.filter(isCircular)) {
     findings.refuse(each, 'the reference leads back to itself')
@@ -146,11 +146,11 @@ class FileResolver extends BaseResolver {
   }
 
   /** Reads all files that references lead to. Of one that can't be read, the linter and schemas.ts tell the reference. */
-  async readAll(main: File): Promise<{ files: File[]; references: OasRef[] }> {
+  async readAll(main: File, findings: Findings): Promise<{ files: File[]; references: OasRef[] }> {
     const files = new Map([[main.source.absoluteRef, main]])
     const references: OasRef[] = []
     for (const [base, file] of files) {
-      const own = storeOrigins(file, files)
+      const own = storeOrigins(file, files, (place, target) => findings.refer(place, target))
       references.push(...own)
       for (const path of new Set(own.map(({ $ref }) => $ref.replace(/#.*/, '')))) {
         if (!DOCUMENT.test(path)) continue

@@ -50,9 +50,9 @@ export class Findings {
     for (const node of nodes) push(this.#described, node, operation)
   }
 
-  /** Says that a reference leads to an object. */
-  refer(reference: object, target: object): void {
-    push(this.#references, target, keyOf(placeOf(reference)))
+  /** Says that a reference, or an alias of YAML, leads to an object. */
+  refer(place: Place, target: object): void {
+    push(this.#references, target, keyOf(place))
   }
 
   /** Each fault, by its place, and the notes, those of one text together. A fault of what no operation uses is a note. */

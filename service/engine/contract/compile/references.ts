@@ -26,11 +26,14 @@ interface Origin extends Place {
 }
 const ORIGINS = new WeakMap<object, Origin>()
 
-/** Stores the origin of each object of a file. An alias of YAML has the origin of its anchor. @returns the references */
-export function storeOrigins(file: File, files: ReadonlyMap<string, File>): OasRef[] {
+type Refer = (place: Place, target: object) => void
+
+/** Stores the origin of each object of a file. An alias of YAML has that of its anchor, and is told. @returns the references */
+export function storeOrigins(file: File, files: ReadonlyMap<string, File>, refer: Refer): OasRef[] {
   const references: OasRef[] = []
   const store = (node: unknown, pointer: string) => {
-    if (typeof node !== 'object' || node === null || ORIGINS.has(node)) return
+    if (typeof node !== 'object' || node === null) return
+    if (ORIGINS.has(node)) return refer({ file, pointer }, node)
     ORIGINS.set(node, { files, file, pointer, $ref: isRef(node) ? node.$ref : undefined })
     if (isRef(node)) references.push(node)
     for (const [key, each] of Object.entries(node)) store(each, pointer + segment(key))

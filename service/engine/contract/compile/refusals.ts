@@ -112,9 +112,9 @@ const EXCLUSIVE = '{key} is served as OpenAPI 3.0 has it: write the bound itself
 const KEYWORDS: readonly KeywordRow[] = [
   ['refuse', /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR],
   ['refuse', /^\$schema$/, isOtherDialect, OTHER_DIALECT],
-  ['refuse', /^pattern$/, (text) => flagsOf(text) === undefined, NO_PATTERN],
+  ['refuse', /^pattern(Properties)?$/, (value) => allFlags(value).includes(undefined), NO_PATTERN],
   ['refuse', /^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
-  ['note', /^pattern$/, (text) => flagsOf(text) === '', NO_FLAG],
+  ['note', /^pattern(Properties)?$/, (value) => allFlags(value).includes(''), NO_FLAG],
   ['note', /^format$/, isIdle, NO_FORMAT],
   ['note', /^nullable$/, isTrue, NULLABLE],
   ['note', /^exclusiveM..imum$/, isTrue, EXCLUSIVE],
@@ -128,6 +128,9 @@ export function keywordFinding(key: string, schema: Part, place: 'json' | 'form'
   const written = (_: string, name: string) => String(name === 'key' ? key : value)
   return found && { how: found[0], text: found[3].replaceAll(/{(key|value)}/g, written) }
 }
+
+/** The flags of a pattern, or of each key of an object. */
+const allFlags = (value: unknown) => (isObject(value) ? Object.keys(value) : [value]).map(flagsOf)
 
 /** The flags with which a pattern is served; undefined if it is none. */
 function flagsOf(pattern: unknown): string | undefined {

@@ -7,6 +7,7 @@ import { LEADS_NOWHERE, resolveReference } from './references.ts'
 import { keywordFinding, metaFaults } from './refusals.ts'
 import { allParts, bytesRule, declaredTypes, isFile, type Part } from './shapes.ts'
 import { isObject } from '../assertions.ts'
+import { isInt64 } from '../numbers.ts'
 import { type Check, Validators } from '../validation.ts'
 import { reasonOf } from '../../errors.ts'
 
@@ -103,7 +104,8 @@ export class Schemas {
       if (how !== undefined) this.#findings[how](schema, text, key)
       if (how === 'refuse') continue
       const isOfBytes = place === 'json' && key === 'format' && value === 'binary'
-      if (isOfBytes || (key === 'nullable' && schema['type'] === undefined)) this.idle.push([schema, key])
+      const isOfInt64 = /^(enum|const)$/.test(key) && isInt64(schema) // a literal type would be a number
+      if (isOfBytes || isOfInt64 || (key === 'nullable' && schema['type'] === undefined)) this.idle.push([schema, key])
 
       if (key === '$ref') {
         const target = resolveReference<unknown>(schema)

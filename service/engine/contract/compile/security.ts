@@ -12,16 +12,18 @@ export function readSecurity(context: Context, alternatives: readonly Alternativ
   const { refuse, note } = context.findings
   const schemes = root.components?.securitySchemes ?? {}
   const all = alternatives.map((each) =>
-    Object.entries(each).flatMap(([name, scopes]) => {
+    Object.entries(each).map(([name, scopes]) => {
       const node = schemes[name]
       if (node === undefined) refuse(each, `the security scheme ${name} is not in components/securitySchemes`, name)
-      return node === undefined ? [] : [{ scheme: readScheme(name, deref(node)), scopes }]
+      // An unknown scheme stays a requirement that nobody satisfies. Without it, the operation could be open.
+      return { scheme: readScheme(name, deref(node ?? { type: 'mutualTLS' })), scopes }
     }),
   )
   const isServed = ({ scheme }: Requirement) => isGuarded(scheme, product ?? {})
   const served = all.filter((each) => each.every(isServed))
   for (const { scheme } of all.flat().filter((each) => !isServed(each))) {
-    const node = schemes[scheme.name] ?? {}
+    const node = schemes[scheme.name]
+    if (node === undefined) continue
     const guard = `guards: { '${scheme.name}': (request) => ... }`
     const text = `the security scheme ${scheme.name}`
     if (product === undefined) note(node, `${text} is served with a guard of the product: ${guard}`)
