@@ -22,11 +22,11 @@ const LAYERS = [
 const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 385,
   'engine/programs/': 640,
-  'engine/contract/': 3435,
+  'engine/contract/': 3470,
   'engine/http/': 830,
-  'engine/auth/': 270,
+  'engine/auth/': 285,
   'engine/ops/': 300,
-  'engine/store/': 2190,
+  'engine/store/': 2240,
 }
 
 const files = globSync('**/*.ts', { cwd: 'service' })
