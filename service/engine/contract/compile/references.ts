@@ -33,7 +33,10 @@ export function storeOrigins(file: File, files: ReadonlyMap<string, File>, refer
   const references: OasRef[] = []
   const store = (node: unknown, pointer: string) => {
     if (typeof node !== 'object' || node === null) return
-    if (ORIGINS.has(node)) return refer({ file, pointer }, node)
+    if (ORIGINS.has(node)) {
+      refer({ file, pointer }, node)
+      return
+    }
     ORIGINS.set(node, { files, file, pointer, $ref: isRef(node) ? node.$ref : undefined })
     if (isRef(node)) references.push(node)
     for (const [key, each] of Object.entries(node)) store(each, pointer + segment(key))
