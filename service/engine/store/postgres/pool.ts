@@ -46,8 +46,7 @@ export class Pool {
   readonly #used = { ask: 0, read: 0, write: 0 }
   readonly #watch: NodeJS.Timeout
   #isAsking = false
-  /** Why no connection is free. */
-  #fault: unknown = 'no connection is free in time'
+  #fault: unknown = 'no connection is free in time' // why none is free
   #ended: Promise<void> | undefined
 
   /**
@@ -207,12 +206,10 @@ export class Pool {
       const lost = [...this.#lost.keys()]
       const values = [lost, lost.filter((backend) => this.#lost.get(backend) === 'write')]
       const asked = this.#runOnce('ask', { text: END_LOST, values }, performance.now() + this.timeout)
-      const there = await asked
-        .then(({ rows }) => rows.map(({ backend }) => backend))
-        .catch((error: unknown) => {
-          this.#fault = error
-          return lost
-        })
+      const found = await asked.catch((error: unknown) => {
+        this.#fault = error
+      })
+      const there = found?.rows.map(({ backend }) => backend) ?? lost
       for (const backend of lost) if (!there.includes(backend)) this.#lost.delete(backend)
       this.#beginNext()
       await delay(ASK_INTERVAL, undefined, { ref: false })
