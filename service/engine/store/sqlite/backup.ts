@@ -109,11 +109,11 @@ function removeCopy(part: string): void {
   for (const end of ['', '-journal']) rmSync(part + end, { force: true })
 }
 
-/** Whether SQLite can read a database, and its log, which it then copies into the file: the page size may change only so. */
+/** Whether SQLite can read a database, and its log. */
 function isReadable(path: string): boolean {
   using db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
   try {
-    db.exec('SELECT 1 FROM sqlite_schema LIMIT 1; PRAGMA journal_mode = DELETE')
+    db.exec('SELECT 1 FROM sqlite_schema LIMIT 1')
     return true
   } catch (error) {
     if (!isCorrupt(error)) throw error

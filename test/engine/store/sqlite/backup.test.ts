@@ -1,6 +1,5 @@
 // What a restore and a copy leave on the disk. test/system/restore.test.ts interrupts a restore at each system call.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { restoreBackup } from '../../../../service/engine/store/sqlite/backup.ts'
 import { prepareReplacement, storeIn } from '../../../support/replacement.ts'
@@ -33,16 +32,6 @@ t.test('a restore that fails leaves no store where none was, and a damaged one a
   writeFileSync(file, damaged)
   t.match(await restore(), { code: 1 })
   t.ok(readFileSync(file).equals(damaged))
-})
-
-t.test('a store with pages of another length is replaced', async (t) => {
-  const { left, backup } = await prepareReplacement(t)
-  const file = `${left}/plants.db`
-  const db = new DatabaseSync(file)
-  db.exec('PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL')
-  db.close()
-  await restoreBackup(backup, file, true)
-  t.equal(await storeIn(file), 'new')
 })
 
 t.test('a saved copy is on disk before its rename, and its checksum and name before the command ends', async (t) => {
