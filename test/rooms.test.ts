@@ -20,13 +20,13 @@ const LAYERS = [
 
 /** The most lines by hand in a room of the engine. Who needs more says in the changelog which promise pays for it. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  'engine/': 385,
+  'engine/': 390,
   'engine/programs/': 640,
-  'engine/contract/': 3475,
+  'engine/contract/': 3480,
   'engine/http/': 830,
-  'engine/auth/': 285,
+  'engine/auth/': 300,
   'engine/ops/': 300,
-  'engine/store/': 2240,
+  'engine/store/': 2235,
 }
 
 const files = globSync('**/*.ts', { cwd: 'service' })

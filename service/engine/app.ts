@@ -59,7 +59,8 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
   const checkAccessToken = accessTokenChecker(product.tokenPrefix, store)
   // Loaded only where it is needed: the service starts faster.
   const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const makeGuard = await buildGuards(app, product.name, product, checkAccessToken, checkJwt)
+  const guards = { ...product, timeout: config.REQUEST_TIMEOUT }
+  const makeGuard = await buildGuards(app, product.name, guards, checkAccessToken, checkJwt)
 
   // The hooks run in this order. The first one that refuses a request answers it.
   // For every request, also one of an unknown path:

@@ -101,6 +101,9 @@ const faulty: [keyof typeof variables, string][] = [
     'http://id.example/ | http://127.0.0.1.evil.example/ | http://localhost.evil.example/ | id.example/keys',
   ],
   ['JWKS_URL', 'http://10.0.0.1/ | http://[::2]/ | ftp://localhost/ | file:///keys | https://u:secret@id.example/'],
+  ['JWKS_URL', 'https://[x | https://id.example:99999/ | http://localhost:x/'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://[ | https://a:b:c/'],
+  ['BASE_URL', 'http://a:b:c/ | https://[x/'],
   ['JWT_ISSUER', `a b | ü | https://id.example/\n | https://id.example/#a | https://${'i'.repeat(248)}`],
   ['JWT_AUDIENCE', 'a b | ü | \t'],
 ]

@@ -46,7 +46,7 @@ export function requestsOf(choices: Choices, target: Target): Buffer {
 /** The statuses that there are: where the contract says "default" it would take any other. */
 const STATUSES = new Set([100, 200, 204, 400, 401, 404, 405, 408, 409, 413, 415, 417, 431, 501, 505])
 
-/** What an answer may be the answer to: which one it is, the service alone knows. */
+/** What an answer may be the answer to: only the service knows which one it is. */
 const CANDIDATES = [
   ['GET', '/nowhere'],
   ['GET', '/plants'],

@@ -75,7 +75,7 @@ export async function boot(
   const addOtherMethods = answerOtherMethods(app)
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))
   const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, product)
-  const makeGuard = await buildGuards(app, 'x', read.product, checkToken)
+  const makeGuard = await buildGuards(app, 'x', { ...read.product, timeout: 5 }, checkToken)
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [requireCaller(security, makeGuard), ...(body ? [checkBody(body)] : [])],
   })

@@ -36,8 +36,8 @@ function failing(folder: string, inject: string, ends = ['', '-wal', '-journal']
 /** A command that starts the service with mounts of its own, which go with it. */
 function mounting(mount: string): string[] {
   const isRoot = process.getuid?.() === 0
-  const alone = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
-  return [...alone, 'sh', '-c', `${mount} && exec "$0" "$@"`, ...MAIN]
+  const unshare = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
+  return [...unshare, 'sh', '-c', `${mount} && exec "$0" "$@"`, ...MAIN]
 }
 
 interface Run {
@@ -181,7 +181,7 @@ t.test('a full disk at the growth of the index of the log is answered 503', asyn
   t.strictSame(ledger.violations(inspect(file, 'joe').items), [])
 })
 
-t.test('a file that is mounted alone is refused, and its folder is not', async (t) => {
+t.test('a file that is mounted without its folder is refused, and its folder is not', async (t) => {
   const folder = t.testdir()
   mkdirSync(`${folder}/data`)
   mkdirSync(`${folder}/a container`)

@@ -61,7 +61,7 @@ t.test('the links of a list lead through all of it', async (t) => {
   )
 })
 
-t.test('the client is logged whom nginx names, if nginx is trusted', async (t) => {
+t.test('the log has the client that nginx names, if nginx is trusted', async (t) => {
   for (const [trusted, client] of [
     ['127.0.0.1', '127.0.0.7'],
     ['none', '127.0.0.1'],

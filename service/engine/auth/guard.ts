@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { SecurityScheme } from '../contract/compiled.ts'
 import type { Extensions, ProductGuard } from '../contract/extensions.ts'
 import type { MakeGuard, Verdict } from '../contract/security.ts'
-import { reasonOf } from '../errors.ts'
+import { HttpError, reasonOf } from '../errors.ts'
 import { countHeader } from '../http/request-rules.ts'
 import type { Store, StoredToken } from '../store/store.ts'
 import { readToken } from './access-tokens.ts'
@@ -27,12 +27,13 @@ const MAX_TOKENS = 10_000
 /**
  * Makes the guards of the contract's security schemes: the product's, or those for tokens.
  * @param realm the protection space that the challenges name (RFC 9110, section 11.5)
+ * @param guards the product's, which may take so many seconds
  * @param checkJwt for the tokens of an identity provider, if there is one
  */
 export async function buildGuards(
   app: FastifyInstance,
   realm: string,
-  { guards = {} }: Pick<Extensions, 'guards'>,
+  { guards = {}, timeout }: Pick<Extensions, 'guards'> & { readonly timeout: number },
   checkAccessToken: CheckToken,
   checkJwt = checkAccessToken,
 ): Promise<MakeGuard> {
@@ -60,7 +61,7 @@ export async function buildGuards(
   return (scheme) => {
     const { name, type, challenge } = scheme
     const guard = Object.hasOwn(guards, name) ? guards[name] : undefined
-    const check = guard ? asker(scheme, guard) : checks[type]
+    const check = guard ? asker(scheme, guard, timeout) : checks[type]
     return {
       challenge: `${challenge} realm="${realm}"${challenge === 'Basic' ? ', charset="UTF-8"' : ''}`, // RFC 7617
       isToken: type !== 'other',
@@ -93,20 +94,27 @@ export function isCaller(value: unknown): value is string {
   return typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(value)
 }
 
-/** Makes the check of a product's guard. Its caller is the one that the guard names. */
-function asker({ name, type, in: place, challenge }: SecurityScheme, guard: ProductGuard): Check {
+const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in time', { 'retry-after': '1' })
+
+/** Makes the check of a product's guard. Its caller is the one that the guard names. @param timeout in seconds */
+function asker({ name, type, in: place, challenge }: SecurityScheme, guard: ProductGuard, timeout: number): Check {
   const scheme = type !== 'apiKey' && place === 'header' ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i') : /^/
   return async (text, request) => {
     if (!scheme.test(text)) return { refused: 'malformed' }
     const credentials = text.replace(scheme, '')
+    const late = Promise.withResolvers<never>()
+    const timer = setTimeout(late.reject, timeout * 1000, TOO_SLOW)
     try {
-      const found = await guard(request, credentials)
+      const found = await Promise.race([guard(request, credentials), late.promise])
       return isCaller(found?.caller) ? { caller: found.caller, scopes: found.scopes } : { refused: 'unknown' }
     } catch (error) {
+      if (error === TOO_SLOW) throw error
       // A library may quote what it was asked for.
       const hide = (words: string) => (credentials === '' ? words : words.replaceAll(credentials, '***'))
       const { stack = '' } = error instanceof Error ? error : {}
       throw Object.assign(new Error(`the guard ${name} failed: ${hide(reasonOf(error))}`), { stack: hide(stack) })
+    } finally {
+      clearTimeout(timer)
     }
   }
 }

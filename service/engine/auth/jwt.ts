@@ -9,6 +9,7 @@ import { type CheckToken, isCaller } from './guard.ts'
 
 /** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
+const MAX_CHARACTERS = 8192
 /** Seconds that the clock of the identity provider may differ. */
 const CLOCK_TOLERANCE = 5
 /** Milliseconds that a valid token is cached: verifying it costs as much as the rest of a request. */
@@ -45,15 +46,17 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   const known = new LRUCache<string, Verdict>({ max: MAX_TOKENS, ttl: JWT_TTL, ttlResolution: 0 })
 
   return async (token) => {
-    if (!token.split('.').every(isBase64url)) return { refused: 'malformed' }
+    if (token.length > MAX_CHARACTERS || !token.split('.').every(isBase64url)) return { refused: 'malformed' }
     const digest = hash('sha256', token) // so that the token does not stay in memory
     return known.get(digest) ?? verify(token, digest)
   }
 
   async function verify(token: string, digest: string): Promise<Verdict> {
     try {
-      const { sub, exp = 0, scope } = (await jwtVerify(token, getKey, options)).payload
-      if (!isCaller(sub)) return { refused: 'unknown' }
+      const { sub, exp = NaN, iat = 0, scope } = (await jwtVerify(token, getKey, options)).payload
+      // JSON numbers such as 1e999 are Infinity in JavaScript.
+      const isInTime = Number.isFinite(exp) && iat * 1000 <= Date.now() + CLOCK_TOLERANCE * 1000
+      if (!isInTime || !isCaller(sub)) return { refused: 'unknown' }
       const scopes = typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [] // RFC 9068, section 2.2.3
       const verdict = { caller: `${issuer}#${sub}`, scopes }
       const ttl = Math.min(JWT_TTL, exp * 1000 - Date.now())

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Compiled, CompiledContract } from './compiled.ts'
 import { errorFaults } from './error-forms.ts'
 import type { Extensions } from './extensions.ts'
-import { isGuarded } from './security.ts'
+import { checkable, isGuarded } from './security.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 
 declare module 'fastify' {
@@ -54,7 +54,7 @@ export async function readContract(
   return toContract(compiled, file, baseUrl, product)
 }
 
-/** Adds the document to serve to a compiled contract. */
+/** Adds to a compiled contract the document to serve, and leaves out the alternatives that the product has no guard for. */
 export function toContract(
   compiled: Compiled,
   file: string,
@@ -63,7 +63,8 @@ export function toContract(
 ): Contract {
   const text = compiled.bundle ?? readFileSync(file, 'utf8')
   const bytes = Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, compiled, baseUrl))
-  return { ...compiled, file, bytes, product }
+  const operations = compiled.operations.map((each) => ({ ...each, security: checkable(each.security, product) }))
+  return { ...compiled, operations, file, bytes, product }
 }
 
 /** Compiles a document. A production installation lacks the packages for this. @param reason why the generated one is not used */
@@ -76,8 +77,8 @@ async function compileAnew(file: string, product: Extensions, reason: string): P
 
 /** What a contract needs, and the product lacks. */
 function faultsOf(compiled: Compiled, product: Extensions): readonly string[] {
-  const schemes = compiled.operations.flatMap(({ security }) => security.flat().map(({ scheme }) => scheme))
-  const unguarded = schemes.filter((scheme) => !isGuarded(scheme, product)).map(({ name }) => name)
+  const requirements = compiled.operations.flatMap(({ security }) => checkable(security, product).flat())
+  const unguarded = requirements.filter(({ scheme }) => !isGuarded(scheme, product)).map(({ scheme }) => scheme.name)
   const guards = [...new Set(unguarded)].map((name) => `the security scheme ${name} needs a guard in the product`)
   return [...guards, ...errorFaults(compiled, product)]
 }

@@ -38,6 +38,12 @@ export function isGuarded(scheme: SecurityScheme, product: Extensions): boolean 
   return takesTokens(scheme, product) || Object.hasOwn(product.guards ?? {}, scheme.name)
 }
 
+/** The alternatives whose credentials the service can check. If there are none, all: an operation must not become open. */
+export function checkable(alternatives: Alternatives, product: Extensions): Alternatives {
+  const served = alternatives.filter((all) => all.every(({ scheme }) => isGuarded(scheme, product)))
+  return served.length > 0 ? served : alternatives
+}
+
 /**
  * Makes the hook that authenticates a request and sets its caller. The credentials must satisfy one of the alternatives.
  * Otherwise, the answer is 401, or 403 if only scopes are missing. An empty alternative allows requests without credentials.

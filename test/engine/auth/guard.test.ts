@@ -82,6 +82,13 @@ t.test('a guard of the product comes first, and its errors and credentials in a 
   t.notMatch(logged.join(''), /secret-|YQ==/)
 })
 
+t.test('a guard of the product that does not answer is given up after REQUEST_TIMEOUT: 503', async (t) => {
+  const guards = { login: () => new Promise<never>(() => undefined) }
+  const app = await serve(t, SCHEMES, '- login: []', { guards }, [], { REQUEST_TIMEOUT: '0.1' })
+  const { statusCode, headers } = await app.inject({ url: '/plants', headers: { authorization: 'Basic YQ==' } })
+  t.strictSame([statusCode, headers['retry-after']], [503, '1'])
+})
+
 t.test('a product without a guard for a scheme does not start, and would answer 401', async (t) => {
   const missing =
     /the security scheme login needs a guard: write guards: { 'login': \(request\) => ... } in the product/
@@ -89,7 +96,7 @@ t.test('a product without a guard for a scheme does not start, and would answer 
   const scheme = { name: 'login', type: 'other', in: 'header', key: 'authorization', challenge: 'Basic' } as const
   const app = Fastify()
   t.teardown(() => app.close())
-  const makeGuard = await buildGuards(app, 'x', {}, () => ({ caller: 'joe', scopes: [] }))
+  const makeGuard = await buildGuards(app, 'x', { timeout: 5 }, () => ({ caller: 'joe', scopes: [] }))
   app.get('/', { onRequest: requireCaller([[{ scheme, scopes: [] }]], makeGuard) }, () => 'open')
   for (const authorization of [undefined, 'Basic YQ==', 'Bearer a'])
     t.equal((await app.inject({ url: '/', headers: authorization ? { authorization } : {} })).statusCode, 401)

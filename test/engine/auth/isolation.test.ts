@@ -141,13 +141,17 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
     return { status, text, headers: { ...headers, date: '', 'x-request-id': '' } }
   }
   const steps = fc.array(fc.record({ ofA: fc.boolean(), request }), { maxLength: 30 })
-  const check = async (steps: readonly { ofA: boolean; request: Call }[], [alone, a]: readonly string[], b: string) => {
+  const check = async (
+    steps: readonly { ofA: boolean; request: Call }[],
+    [single, a]: readonly string[],
+    b: string,
+  ) => {
     const ofB: Promise<unknown>[] = []
     for (const { ofA, request } of steps) {
       // The requests of B go on at the same time.
       if (!ofA) ofB.push(ask(b, request))
       else {
-        const [answer, expected] = [await ask(a ?? '', request), await ask(alone ?? '', request)]
+        const [answer, expected] = [await ask(a ?? '', request), await ask(single ?? '', request)]
         assert.deepEqual(answer, expected)
       }
     }

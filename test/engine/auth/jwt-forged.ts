@@ -102,6 +102,7 @@ async function misspelled({ issuer, rsa, ec }: Keys): Promise<Tokens> {
     'a header that is an array': `${encode(['RS256'])}.${payload}.${signature}`,
     'a header without alg': `${encode({ kid: 'RS256', typ: 'at+jwt' })}.${payload}.${signature}`,
     'alg as an array': `${encode({ alg: ['RS256'], kid: 'RS256', typ: 'at+jwt' })}.${payload}.${signature}`,
+    'more characters than the limit': sign(rsa, { ...claimsOf(issuer, 'alice'), more: 'x'.repeat(7000) }),
   }
 }
 
@@ -146,6 +147,7 @@ function claims({ issuer, rsa }: Keys): Tokens {
     'exp as null': { exp: null },
     'not yet valid': { nbf: now + 60 },
     'nbf as a text': { nbf: String(now - 60) },
+    'issued in the future': { iat: now + 60 },
     'iat as a text': { iat: String(now) },
     'no sub': { sub: undefined },
     'an empty sub': { sub: '' },
@@ -163,6 +165,7 @@ function claims({ issuer, rsa }: Keys): Tokens {
     'a payload that is null': 'null',
     'a payload that is not JSON': 'alice',
     'an empty payload': '',
+    'an exp that is not finite': JSON.stringify({ ...good, exp: 0 }).replace('"exp":0', '"exp":1e999'),
   }
   const texts = Object.entries(changed).map(([name, each]) => [name, JSON.stringify({ ...good, ...each })])
   const all = [...texts, ...Object.entries(bodies)] as [string, string][]

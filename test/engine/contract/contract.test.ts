@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { inspect } from '../../../service/engine/contract/compile/compile.ts'
+import { compile, inspect } from '../../../service/engine/contract/compile/compile.ts'
 import { readContract } from '../../../service/engine/contract/contract.ts'
 import { OPENAPI, operations } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
@@ -127,6 +127,25 @@ t.test('a fault behind an alias of YAML is one of its operation, and an unknown 
   )
   for (const { security } of operations.values()) t.match(security, [[{ scheme: { name: 'typo', type: 'other' } }]])
   t.equal(operations.size, 2)
+})
+
+t.test('a guard that the product gets after `npm run generate` counts at the next start', async (t) => {
+  const schemes =
+    'components: { securitySchemes: { login: { type: http, scheme: basic }, b: { type: http, scheme: bearer } } }'
+  const paths = "  get: { operationId: run, responses: { '204': { description: Done } } }"
+  const file = `${t.testdir({ 'openapi.yaml': contract(`security: [{ login: [] }, { b: [] }]\n${schemes}\npaths:\n /x:\n${paths}`) })}/openapi.yaml`
+  const generated = { ...(await compile(file)), file, generated: '' }
+  const guards = { login: () => undefined }
+  for (const [added, names] of [
+    [{}, ['b']],
+    [{ guards }, ['login', 'b']],
+  ] as const) {
+    const { operations } = await readContract(file, undefined, generated, added)
+    t.strictSame(
+      operations[0]?.security.flat().map(({ scheme }) => scheme.name),
+      names,
+    )
+  }
 })
 
 // By hand: the tests that come from the contract would follow whoever loosens it.

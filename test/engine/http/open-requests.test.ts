@@ -65,7 +65,7 @@ t.test('each request is one line with its id, caller, route, status and time', a
   t.notOk('caller' in (all[2] ?? {}))
 })
 
-t.test('the client of the line is whom a trusted gateway names, and no text that is no address', async (t) => {
+t.test('the client of the line is the address that a trusted gateway names, and no other text', async (t) => {
   const clientOf = async (trusted: string, forwarded: string) => {
     const { call, log } = await build(t, { TRUST_PROXY: trusted })
     await call({ path: '/nowhere', headers: { 'X-Forwarded-For': forwarded } })

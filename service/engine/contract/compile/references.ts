@@ -138,9 +138,9 @@ function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boole
 export function setApart(schema: unknown): void {
   const origin = isRef(schema) ? ORIGINS.get(schema) : undefined
   if (!isRef(schema) || !origin || Object.keys(schema).every((key) => /^(\$ref|summary|description)$/.test(key))) return
-  const alone = { $ref: schema.$ref }
-  ORIGINS.set(alone, origin)
-  Object.assign(schema, { allOf: [alone, ...[member(schema, 'allOf') ?? []].flat()] })
+  const reference = { $ref: schema.$ref }
+  ORIGINS.set(reference, origin)
+  Object.assign(schema, { allOf: [reference, ...[member(schema, 'allOf') ?? []].flat()] })
   Reflect.deleteProperty(schema, '$ref')
 }
 

@@ -1,12 +1,12 @@
 // Compiles the security of an operation, and says which guards the product must have for it.
 import type { Requirement, SecurityScheme } from '../compiled.ts'
-import { isGuarded } from '../security.ts'
+import { checkable, isGuarded } from '../security.ts'
 import { deref } from './references.ts'
 import type { Context } from './schemas.ts'
 
 type Alternative = Readonly<Record<string, string[]>>
 
-/** Reads the alternatives that are served. The product must have guards for one of them. */
+/** Reads the alternatives. The product must have guards for one of them. */
 export function readSecurity(context: Context, alternatives: readonly Alternative[]): Requirement[][] {
   const { root, product } = context
   const { refuse, note } = context.findings
@@ -20,17 +20,19 @@ export function readSecurity(context: Context, alternatives: readonly Alternativ
     }),
   )
   const isServed = ({ scheme }: Requirement) => isGuarded(scheme, product ?? {})
-  const served = all.filter((each) => each.every(isServed))
+  const isEachServed = checkable(all, product ?? {})
+    .flat()
+    .every(isServed)
   for (const { scheme } of all.flat().filter((each) => !isServed(each))) {
     const node = schemes[scheme.name]
     if (node === undefined) continue
     const guard = `guards: { '${scheme.name}': (request) => ... }`
     const text = `the security scheme ${scheme.name}`
     if (product === undefined) note(node, `${text} is served with a guard of the product: ${guard}`)
-    else if (served.length > 0) note(node, `${text} is left out: the product has no ${guard}`)
+    else if (isEachServed) note(node, `${text} is left out: the product has no ${guard}`)
     else refuse(node, `${text} needs a guard: write ${guard} in the product`)
   }
-  return served.length > 0 ? served : all // an operation must not become open by this
+  return all
 }
 
 type Described = Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>
