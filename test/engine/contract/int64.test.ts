@@ -182,6 +182,29 @@ t.test('alternatives that match take no exponential time, and all of them change
   }
 })
 
+t.test(
+  'a schema that leads back to itself twice takes no exponential time: in requests, items and answers',
+  async (t) => {
+    const next = "next: { $ref: '#/components/schemas/A' }"
+    const base = `B: { type: object, properties: { ${next}, n: ${INT64} } }`
+    const schemas = [
+      `A: { allOf: [{ $ref: '#/components/schemas/B' }, { properties: { ${next} } }] }\n${base}`,
+      `A: { $ref: '#/components/schemas/B', unevaluatedProperties: false, patternProperties: { e: { $ref: '#/components/schemas/A' } } }\n${base}`,
+    ]
+    let nested = '{"n":1}'
+    for (let level = 0; level < 60; level += 1) nested = `{"next":${nested}}`
+    for (const each of schemas) {
+      const { request, answer } = await serve(t, each)
+      const { status, got } = await request(nested)
+      t.strictSame([status, exactJson(got)], [204, nested])
+      t.match(inspect(got, { depth: 70 }), 'n: 1n')
+      t.equal((await request(nested.replace(':1}', ':"1"}'))).status, 400)
+      t.equal((await answer(got)).status, 200)
+      t.match(inspect((await itemsOf(t, each))(nested), { depth: 70 }), 'n: 1n')
+    }
+  },
+)
+
 t.test('alternatives within alternatives take no exponential time', async (t) => {
   const { request } = await serve(
     t,
