@@ -5,6 +5,7 @@ import { readContract } from '../../../service/engine/contract/contract.ts'
 import { OPENAPI, operations } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
 import { brief } from '../../support/json.ts'
+import { run } from '../../support/process.ts'
 import { isValid } from '../../support/schemas.ts'
 import { contract } from '../../support/small.ts'
 
@@ -114,6 +115,15 @@ t.test('a key of patternProperties is a pattern', async (t) => {
   const text = `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } }`
   const { faults } = await inspect(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
   t.match(faults, [{ text: /^the pattern is not a regular expression/ }])
+})
+
+t.test('the linter of the project, and of an editor, tells what is refused', async (t) => {
+  const file = written(t, [
+    '  /plants/{id}:\n',
+    '  /plants/{id}:\n    head: { responses: { default: { description: None } } }\n',
+  ])
+  const linter = ['node_modules/.bin/redocly', 'lint', '--config=redocly.yaml', '--format=stylish']
+  t.match(await run([...linter, file], {}), { code: 1, stdout: /rule\/head +"head" is not served/ })
 })
 
 t.test('a fault behind an alias of YAML is one of its operation, and an unknown scheme opens none', async (t) => {
