@@ -19,7 +19,7 @@ export type Run = (request: Input) => Promise<Answer>
 /** A request and the expected answer: its status, and its text or a pattern of it. */
 export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp]
 
-/** A valid contract, and the requests to test it with. */
+/** A contract, and the requests to test it with. */
 export interface Served {
   /** The body of the operation `run` of `/x`; or a whole contract that begins with `paths`. */
   readonly yaml: string
@@ -31,15 +31,11 @@ export interface Served {
   readonly run?: Run
   /** The names of the methods, or those of several services. By default there is one for each operation. */
   readonly methods?: readonly string[] | readonly (readonly string[])[]
-  /** What its author is told of it. */
-  readonly note?: string
-  readonly asks: readonly Exchange[]
+  readonly asks?: readonly Exchange[]
 }
 
-/** A contract that is refused. The line with the fault ends with `# here`. */
-export interface Refused extends Pick<Served, 'yaml' | 'files' | 'product'> {
-  readonly says: string
-}
+/** Constructs by their names in the README. What is refused is a contract whose line with the fault ends with `# here`. */
+export type Constructs = Readonly<Record<string, Served | string>>
 
 /** The text of a contract. */
 export function contract(yaml: string): string {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import type { Input, Refused, Served } from '../../../support/small.ts'
+import type { Constructs, Input } from '../../../support/small.ts'
 
 const body = (content: string, rest = '') =>
   `      requestBody:\n${rest}        content:\n${content.replaceAll(/^/gm, '          ')}`
@@ -34,7 +34,7 @@ const filesOf = async ({ body }: Input) => {
 }
 
 /** Constructs of request bodies, by their names in the README. */
-export const BODIES: Readonly<Record<string, Served | Refused>> = {
+export const BODIES: Constructs = {
   'a body of `application/json`, or of a type that ends with `+json`': {
     yaml: body(
       'application/json: { schema: { type: boolean } }\napplication/vnd.x+json: { schema: { type: boolean } }',
@@ -67,10 +67,7 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [{ ...post('7', 'text/plain'), method: 'DELETE' }, 415],
     ],
   },
-  'a body of `get`': {
-    yaml: `paths:\n  /x:\n    get:\n      operationId: run\n      requestBody: { content: { application/json: {} } } # here\n      responses: { '204': { description: Done } }\n`,
-    says: 'a body of get is not served',
-  },
+  'a body of `get`': `paths:\n  /x:\n    get:\n      operationId: run\n      requestBody: { content: { application/json: {} } } # here\n      responses: { '204': { description: Done } }\n`,
   'a body of `text/plain` or another text': {
     yaml: body('text/plain: { schema: { type: string, maxLength: 3 } }'),
     asks: [
@@ -108,7 +105,6 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
     ],
   },
   'several media types, of which one is not served: it is left out': {
-    note: 'It is left out',
     yaml: body(
       'application/xml: {}\ntext/plain: { schema: { type: object } }\ntext/json: { schema: { type: object } }',
     ),
@@ -117,14 +113,12 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [post('<a/>', 'application/xml'), 415, /must be text\/json, in UTF-8/],
     ],
   },
-  'one media type in two spellings': {
-    yaml: body('application/json: { x-body-limit: 9 }\nApplication/JSON: { x-body-limit: 9 } # here'),
-    says: 'the media type Application/JSON is there twice',
-  },
-  'a schema of bytes that says more than `type: string, format: binary, maxLength`': {
-    yaml: body('image/png:\n  x-body-limit: 9\n  schema: { type: string, pattern: a } # here'),
-    says: 'write "type: string, format: binary"',
-  },
+  'one media type in two spellings': body(
+    'application/json: { x-body-limit: 9 }\nApplication/JSON: { x-body-limit: 9 } # here',
+  ),
+  'a schema of bytes that says more than `type: string, format: binary, maxLength`': body(
+    'image/png:\n  x-body-limit: 9\n  schema: { type: string, pattern: a } # here',
+  ),
   'a body of `application/x-www-form-urlencoded`; an object in it is JSON': {
     yaml: body(`application/x-www-form-urlencoded:
   x-body-limit: 200
@@ -226,26 +220,18 @@ export const BODIES: Readonly<Record<string, Served | Refused>> = {
       [form('name=b; filename=f\r\n\r\n1', 'name=b; filename=f\r\n\r\n2'), 200, /^{"b":"?[^n]+/],
     ],
   },
-  'a file of a form that says more than its length': {
-    yaml: body(
-      'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a: # here\n        type: string\n        pattern: a\n        format: binary',
-    ),
-    says: 'and no more',
-  },
-  '`encoding` of a form': {
-    yaml: body(
-      'multipart/form-data:\n  x-body-limit: 9\n  schema: { type: object }\n  encoding: { a: { contentType: image/png } } # here',
-    ),
-    says: '"encoding" is not served',
-  },
-  'XML, YAML, streams of events, `multipart/mixed`, other media types with `*` or `;`': {
-    yaml: body('application/xml: { schema: { type: object } } # here'),
-    says: 'write application/json',
-  },
+  'a file of a form that says more than its length': body(
+    'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a: # here\n        type: string\n        pattern: a\n        format: binary',
+  ),
+  '`encoding` of a form': body(
+    'multipart/form-data:\n  x-body-limit: 9\n  schema: { type: object }\n  encoding: { a: { contentType: image/png } } # here',
+  ),
+  'XML, YAML, streams of events, `multipart/mixed`, other media types with `*` or `;`': body(
+    'application/xml: { schema: { type: object } } # here',
+  ),
   'a body without `x-body-limit`: up to 1 MiB; more: 413': {
     yaml: body('application/json: {}'),
     run: async ({ body }) => ({ status: 200, body: String(body).length }),
-    note: 'a body without "x-body-limit" is taken up to 1048576 bytes',
     asks: [
       [post(JSON.stringify('x'.repeat(1_048_574))), 200, '1048574'],
       [post(JSON.stringify('x'.repeat(1_048_575))), 413],

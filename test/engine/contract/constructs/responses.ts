@@ -3,7 +3,7 @@ import type { InjectOptions } from 'fastify'
 import type { Extensions } from '../../../../service/engine/contract/extensions.ts'
 import { HttpError } from '../../../../service/engine/errors.ts'
 import { JsonText } from '../../../../service/engine/http/json.ts'
-import type { Refused, Served } from '../../../support/small.ts'
+import type { Constructs } from '../../../support/small.ts'
 
 const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`
 const ok = (content: string) => responses(`'200': { description: Done, content: ${content} }`)
@@ -39,7 +39,7 @@ const OWN_FORM = `'200': { description: Done }
       schema: { type: object, required: [errors], properties: { errors: { type: array, minItems: 1, items: { type: object, required: [code], properties: { code: { pattern: ^E400$ } } } } } } # here`
 
 /** Constructs of responses and of security, by their names in the README. */
-export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
+export const RESPONSES: Constructs = {
   'a response of `application/json`, an int64 in it exactly; one that its schema refuses becomes 500': {
     yaml: ok(
       '{ application/json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
@@ -57,14 +57,10 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
     run: async () => ({ status: 418, body: { not: 1 } }),
     asks: [['/x', 418, '{"not":1}']],
   },
-  'a status of 1XX, or none of HTTP': {
-    yaml: responses(`'200': { description: Done }\n'101': { description: Other } # here`),
-    says: 'this status is not served: write 200 to 599',
-  },
+  'a status of 1XX, or none of HTTP': responses(`'200': { description: Done }\n'101': { description: Other } # here`),
   '`content` of 204, 205 and 304': {
     yaml: responses(`'204':\n  description: Done\n  content: { application/json: {} }`),
     run: async () => ({ status: 204 }),
-    note: 'in HTTP, 204 has no body: leave it out',
     asks: [['/x', 204, '']],
   },
   'errors of the service itself as RFC 9457 has them, with `code` or `status`, `message` or `detail`, or without `content`':
@@ -103,14 +99,10 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
     product,
     asks: [['/x?a=b', 400, /^{"errors":\[{"code":"E400","message":"query\/a must be an integer/]],
   },
-  'errors of the service itself in another form, without `errorBody`': {
-    yaml: responses(OWN_FORM),
-    says: 'by itself, in a form that it does not know: write errorBody: (status, message) => ... in the product',
-  },
+  'errors of the service itself in another form, without `errorBody`': responses(OWN_FORM),
   'errors of the service itself that `errorBody` does not fit': {
     yaml: responses(OWN_FORM.replace('^E400$', '^F400$')),
     product,
-    says: "errorBody(400, 'The reason') does not fit: body/errors/0/code must match pattern",
   },
   'several media types of a response: the method says which': {
     yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),
@@ -149,21 +141,17 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
       ['/x', 201, '{"n":1}'],
     ],
   },
-  '`text/event-stream`, XML and forms as responses': {
-    yaml: responses(
-      `'200':\n  description: Done\n  content:\n    text/event-stream: { schema: { type: string } } # here`,
-    ),
-    says: 'the media type text/event-stream is not served',
-  },
+  '`text/event-stream`, XML and forms as responses': responses(
+    `'200':\n  description: Done\n  content:\n    text/event-stream: { schema: { type: string } } # here`,
+  ),
   'headers of a response: a text, a number or a boolean': {
     yaml: responses(`'204': { description: Done, headers: { X-Count: { schema: { type: integer } } } }`),
     run: async () => ({ status: 204, headers: { 'X-Count': 7 } }),
     asks: [['/x', 204, '']],
   },
-  'headers of a response that are lists or objects, or have `content`': {
-    yaml: responses(`'204':\n  description: Done\n  headers:\n    X-All: { schema: { type: array } } # here`),
-    says: 'write a "schema" of one text, number or boolean',
-  },
+  'headers of a response that are lists or objects, or have `content`': responses(
+    `'204':\n  description: Done\n  headers:\n    X-All: { schema: { type: array } } # here`,
+  ),
   '`readOnly`: sent in a request it is 400; it is required only of responses': {
     yaml: BOTH,
     run: async ({ body }) => ({ status: 200, body: { ...(body as object), id: 7n } }),
@@ -232,23 +220,16 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
   },
   'alternatives with a scheme that needs a guard, and has none: they are left out': {
     yaml: secured('[{ basic: [] }, { b: [] }]'),
-    note: "the security scheme basic is left out: the product has no guards: { 'basic': (request) => ... }",
     asks: [
       [as('Bearer alice:'), 200],
       [basic('alice:open'), 401],
       ['/x', 401],
     ],
   },
-  'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': {
-    yaml: `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
+  'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
       type: apiKey
       in: header
       name: X Key # here`,
-    says: 'write names of HTTP',
-  },
-  'a scheme that needs a guard, and has none': {
-    yaml: `${secured('[{ basic: [] }]').replace(bearer, 'components:\n  securitySchemes:')}
+  'a scheme that needs a guard, and has none': `${secured('[{ basic: [] }]').replace(bearer, 'components:\n  securitySchemes:')}
     basic: { type: http, scheme: basic } # here`,
-    says: "the security scheme basic needs a guard: write guards: { 'basic': (request) => ... } in the product",
-  },
 }
