@@ -145,6 +145,9 @@ export async function request(
   return toAnswer(response.statusCode ?? 0, response.headers, (await buffer(response)).toString())
 }
 
+/** The statuses of answers. */
+export const statusesOf = (answers: readonly { readonly status: number }[]) => answers.map(({ status }) => status)
+
 function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: string): Answer {
   const json = headers['content-type']?.startsWith('application/json') && text !== '' ? parse(text) : undefined
   return { status, headers, text, json }

@@ -9,6 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import http from 'node:http'
 import net from 'node:net'
 import { resolve } from 'node:path'
 import { once } from 'node:events'
@@ -58,6 +59,14 @@ export async function freePort(): Promise<number> {
     await once(server, 'close')
     return port
   }
+}
+
+/** Serves HTTP on a port of its own until the test ends. @returns its origin */
+export async function serveHttp(t: Test, answer: http.RequestListener): Promise<string> {
+  const server = http.createServer(answer)
+  t.teardown(() => server.close().closeAllConnections())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`
 }
 
 /** Milliseconds in which what a test waits for comes on any machine: then it says what is missing, before tap ends it. */

@@ -21,8 +21,7 @@ async function prepare(t: Test, keys: readonly Key[] = [first, second]) {
   mock.timers.enable({ apis: ['Date', 'setInterval'], now: Date.now() })
   t.teardown(() => mock.timers.reset())
   const log: Record<string, unknown>[] = []
-  const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
-  const loggerInstance: FastifyBaseLogger = pino({}, lines)
+  const loggerInstance: FastifyBaseLogger = pino({}, { write: (line: string) => void log.push(JSON.parse(line)) })
   const app = Fastify({ loggerInstance })
   t.teardown(() => app.close())
   const check = jwtChecker(app, readConfig('plants', issuer.environment))
@@ -199,7 +198,6 @@ for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
     pass(RELOAD_INTERVAL / 1000)
     await eventually(() => log.length === 2)
     for (const { level, msg } of log) t.match([level, msg], [40, /JWKS_URL/])
-    t.equal(await status('e30.e30.e30'), 401, 'a malformed token is refused')
     if (signal === 'SIGSTOP') issuer.signal('SIGCONT')
     else {
       await issuer.start()

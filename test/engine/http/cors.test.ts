@@ -1,11 +1,9 @@
 // CORS_ORIGINS: which browser applications may call the API.
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { browser } from '../../support/browser.ts'
 import { allowOf, operations, paths } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
+import { serveHttp } from '../../support/project.ts'
 
 const APP = 'https://app.example'
 const preflight = {
@@ -15,17 +13,9 @@ const preflight = {
 }
 const isCors = (name: string) => name.startsWith('access-control-') || name === 'vary'
 
-/** Serves an empty page. @returns its origin */
-async function servePage(t: Test): Promise<string> {
-  const server = http.createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<p>x'))
-  t.teardown(() => server.close())
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
-
 t.test('a browser application of an origin that is named can call the API, and no other can', async (t) => {
-  const [named, other] = [await servePage(t), await servePage(t)]
+  const page = () => serveHttp(t, (_, response) => response.setHeader('content-type', 'text/html').end('<p>x'))
+  const [named, other] = [await page(), await page()]
   const { port, token } = await build(t, { CORS_ORIGINS: `${APP}, ${named}` })
   const secret = await token('browser')
   const chromium = await browser(t, 'plants.example')
@@ -34,20 +24,14 @@ t.test('a browser application of an origin that is named can call the API, and n
     await page.goto(origin)
     return page.evaluate(
       async ([url, secret]) => {
-        const headers = {
-          Authorization: `Bearer ${secret}`,
-          'Content-Type': 'application/json',
-          'X-Request-Id': 'mine',
-          'X-Other': 'any',
-        }
+        const others = { 'Content-Type': 'application/json', 'X-Request-Id': 'mine', 'X-Other': 'any' }
+        const headers = { Authorization: `Bearer ${secret}`, ...others }
         const send = async (method: string, path: string, body?: object, sent: object = headers) => {
           const init = { method, headers: { ...sent }, ...(body && { body: JSON.stringify(body) }) }
           const answer = await fetch(`${url}${path}`, init).catch(String)
           if (typeof answer === 'string') return answer
-          return [
-            answer.status,
-            ...['Link', 'X-Request-Id', 'WWW-Authenticate'].map((name) => answer.headers.get(name)),
-          ]
+          const read = ['Link', 'X-Request-Id', 'WWW-Authenticate'].map((name) => answer.headers.get(name))
+          return [answer.status, ...read]
         }
         return [
           await send('POST', '/plants', { id: 1, name: 'a' }),
@@ -98,19 +82,12 @@ t.test('a preflight needs no token, and says what may be sent', async (t) => {
 
 t.test('to any other origin, and without one, nothing is allowed', async (t) => {
   const { call } = await build(t, { CORS_ORIGINS: APP })
-  for (const origin of [
-    'null',
-    'http://app.example',
-    'https://app.example:8443',
-    'https://app.example.evil',
-    undefined,
-  ]) {
-    for (const method of ['OPTIONS', 'GET']) {
-      const sent = { ...preflight, Origin: origin }
-      const { status, headers } = await call({ method, path: '/plants', headers: origin === undefined ? {} : sent })
-      t.equal(status, method === 'OPTIONS' ? 204 : 401)
-      if (method === 'OPTIONS') t.equal(headers.allow, allowOf('/plants'))
-      t.strictSame(Object.keys(headers).filter(isCors), ['vary'], `${method} ${origin}`)
+  const others = ['null', 'http://app.example', 'https://app.example:8443', 'https://app.example.evil']
+  for (const headers of [...others.map((Origin) => ({ ...preflight, Origin })), {}]) {
+    for (const [method, expected] of Object.entries({ OPTIONS: [204, allowOf('/plants')], GET: [401, undefined] })) {
+      const { status, headers: answered } = await call({ method, path: '/plants', headers })
+      t.strictSame([status, answered.allow], expected)
+      t.strictSame(Object.keys(answered).filter(isCors), ['vary'])
     }
   }
 })

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { shapes } from '../../support/framing.ts'
-import { build } from '../../support/helper.ts'
+import { build, statusesOf } from '../../support/helper.ts'
 import { eventually } from '../../support/project.ts'
 
 const { log, raw, token } = await build(t)
@@ -9,11 +9,7 @@ const { log, raw, token } = await build(t)
 for (const [name, [bytes, ...statuses]] of Object.entries(shapes(await token('framing')))) {
   t.test(`${name}: ${statuses.join(', ')}`, async (t) => {
     log.length = 0
-    const answers = await raw(Infinity, bytes)
-    t.strictSame(
-      answers.map(({ status }) => status),
-      statuses,
-    )
+    t.strictSame(statusesOf(await raw(Infinity, bytes)), statuses)
     const logged = () => log.filter(({ msg }) => msg === 'request').map(({ status }) => status)
     const expected = statuses.filter((status) => status !== 100)
     await eventually(() => logged().length >= expected.length)

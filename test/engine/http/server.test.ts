@@ -1,16 +1,20 @@
 import net from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import Fastify from 'fastify'
 import t from 'tap'
-import { build } from '../../support/helper.ts'
+import { answerError, usualError } from '../../../service/engine/http/error-answers.ts'
+import { answerOtherMethods, checkPath } from '../../../service/engine/http/request-rules.ts'
+import { build, statusesOf } from '../../support/helper.ts'
 
 const { app, call, port, raw, token } = await build(t)
-const bearer = `Host: h\r\nAuthorization: Bearer ${await token('http')}\r\n`
+const secret = await token('http')
+const bearer = `Host: h\r\nAuthorization: Bearer ${secret}\r\n`
 const post = `POST /plants HTTP/1.1\r\n${bearer}Content-Type: application/json\r\n`
 const get = `GET /plants HTTP/1.1\r\n${bearer}`
 const json = '{"id":5,"name":"xyz"}'
 
-/** What a client sends by name (for the framing of bodies see framing.ts), the status, and whether the connection is kept. */
+/** What a client sends by name (what programs frame differently is in framing.ts), the status, and whether the connection is kept. */
 const requests: Record<string, [bytes: string | Buffer, status: number, connection: 'kept' | 'closed']> = {
   'no Host': [`GET /plants HTTP/1.1\r\n\r\n`, 400, 'kept'],
   'two Hosts': [`GET /plants HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n`, 400, 'kept'],
@@ -27,43 +31,26 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   'a version of one digit': [get.replace('1.1', '1') + '\r\n', 400, 'closed'],
   'HTTP/2 preface': [`PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`, 400, 'closed'],
   TLS: [Buffer.from('16030100a5010000a10303', 'hex'), 400, 'closed'],
-  'absolute form, of a request that is otherwise invalid': [
-    `GET http://other/plants?limit=0 HTTP/1.1\r\n${bearer}\r\n`,
-    400,
-    'kept',
-  ],
+  'a bad query in an absolute form': [`GET http://other/plants?limit=0 HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'no slash before the path': [`GET plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
   'a path that is not ASCII': [`GET /pl\u00e4nts HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
-  'empty lines before a request that is otherwise invalid': [
-    `\r\n\r\n${get.replace('plants', 'plants?limit=0')}\r\n`,
-    400,
-    'kept',
-  ],
   'a header of 20,000 bytes': [`${get}X: ${'a'.repeat(20_000)}\r\n\r\n`, 431, 'closed'],
   '100 headers': [`${get}${'X: a\r\n'.repeat(98)}\r\n`, 200, 'kept'],
   '101 headers': [`${get}${'X: a\r\n'.repeat(99)}\r\n`, 431, 'kept'],
   'a path of 20,000 bytes': [`DELETE /plants/${'1'.repeat(20_000)} HTTP/1.1\r\n${bearer}\r\n`, 431, 'closed'],
-  'an Expect that is not met': [`${post}Expect: foo\r\nContent-Length: 21\r\n\r\n`, 417, 'closed'],
   'Expect twice': [`${get}Expect: 100-continue\r\nExpect: 100-continue\r\n\r\n`, 417, 'closed'],
-  'Upgrade to h2c': [`${get}Connection: upgrade\r\nUpgrade: h2c\r\n\r\n`, 200, 'closed'],
   'a Host of another name': [`${get.replace('Host: h', 'Host: other.example:99')}\r\n`, 200, 'kept'],
-  'an absolute form of another host and port': [`GET http://other:99/plants HTTP/1.1\r\n${bearer}\r\n`, 200, 'kept'],
   'an absolute form of another scheme': [`GET ftp://other/plants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'user information in an absolute form': [`GET http://u@h/plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'an at sign in a path': [`GET /nowhere/http://u@h/ HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'an absolute form without a host': [`GET http:///plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'OPTIONS of the server': [`OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n`, 204, 'kept'],
   'GET of the server': [`GET * HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'POST of the root, which leads to the docs': [`POST / HTTP/1.1\r\n${bearer}\r\n`, 405, 'kept'],
+  'a method that HTTP does not have': [`FOO /plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
+  'a method in small letters': [`get /plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
   'two Authorizations': [`${get}Authorization: Bearer x\r\n\r\n`, 401, 'kept'],
   'two X-Request-Ids': [`${get}X-Request-Id: a\r\nX-Request-Id: b\r\n\r\n`, 200, 'kept'],
-  TRACE: [`TRACE /plants HTTP/1.1\r\n${bearer}\r\n`, 405, 'kept'],
-  'TRACE of an unknown path': [`TRACE /nowhere HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
-  'Upgrade to websocket': [
-    `${get}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
-    200,
-    'closed',
-  ],
-  '%2F between plants and an id': [`DELETE /plants%2F7 HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   '%2F in an id': [`DELETE /plants/7%2F HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   '%2E%2E before plants': [`GET /%2E%2E/plants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'dots before plants': [`GET /../plants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
@@ -75,12 +62,13 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   'dots in a query': [`GET /plants?x=/../y HTTP/1.1\r\n${bearer}\r\n`, 200, 'kept'],
   '%3F in the place of a question mark': [`GET /plants%3Flimit=1 HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'a backslash in the place of a slash': [`GET \\\\plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
-  '%00 in a path': [`GET /plants%00 HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   '%00 in an id': [`DELETE /plants/7%00 HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'invalid UTF-8 in a path': [`GET /pl%FFants HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'invalid UTF-8 in an id': [`DELETE /plants/%C0%B7 HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'invalid UTF-8 in a query': [`GET /plants?x=%FF HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'twice encoded': [`GET /%2570lants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
+  'once encoded': [`QUERY /%70lants HTTP/1.1\r\nHost: h\r\n\r\n`, 405, 'kept'],
+  'a plus that is encoded, in an id': [`DELETE /plants/%2B7 HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'a fragment': [`GET /plants#x HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'an empty fragment': [`GET /plants# HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'a fragment of an absolute form': [`GET http://h/plants#x HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
@@ -89,39 +77,98 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   'invalid UTF-8 in a query of an unknown path': [`GET /nowhere?x=%FF HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'invalid UTF-8 in a query, without a token': [`GET /plants?x=%FF HTTP/1.1\r\nHost: h\r\n\r\n`, 401, 'kept'],
   '%23 in the place of a number sign': [`GET /plants%23x HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
-  CONNECT: [`CONNECT a:80 HTTP/1.1\r\nHost: a\r\nX-Request-Id: c\r\n\r\n`, 501, 'closed'],
-  'a folded header': [`${get}X: a\r\n b\r\n\r\n`, 400, 'closed'],
-  'a bare LF': [`${get}X: a\n\r\n`, 400, 'closed'],
-  'a bare CR': [`${get}X: a\rY: b\r\n\r\n`, 400, 'closed'],
-  'a space before the colon': [`${get}X : a\r\n\r\n`, 400, 'closed'],
-  'NUL in a header': [`${get}X: a\0b\r\n\r\n`, 400, 'closed'],
 }
 
 for (const [name, [bytes, status, connection]] of Object.entries(requests)) {
   t.test(`${name}: ${status}, and the connection is ${connection}`, async (t) => {
     // A second answer comes only if the connection is kept.
     const answers = await raw(2, bytes, 50, `GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n`)
-    t.strictSame(
-      answers.map((each) => each.status),
-      connection === 'kept' ? [status, 404] : [status],
-    )
+    t.strictSame(statusesOf(answers), connection === 'kept' ? [status, 404] : [status])
   })
 }
 
 t.test('with Expect: 100-continue, the body is asked for, and only if it is wanted', async (t) => {
   const head = `${post}Expect: 100-continue\r\nContent-Length: 21\r\n\r\n`
-  const statuses = async (...parts: string[]) => (await raw(2, ...parts)).map(({ status }) => status)
+  const statuses = async (...parts: string[]) => statusesOf(await raw(2, ...parts))
   t.strictSame(await statuses(head, json), [100, 200])
   t.strictSame(await statuses(head.replace(/Bearer .*/, 'Bearer wrong')), [401], '401 without 100, closed')
   t.strictSame(await statuses(head.replace('application/json', 'text/plain')), [415])
   t.strictSame(await statuses(head.replace('Length: 21', 'Length: 16385')), [413], 'a length that is refused')
   t.strictSame(await statuses(head.replace('Length: 21', 'Length: 0'), `${get}\r\n`), [400], 'there is none')
   const upgrade = head.replace('Expect', 'Connection: upgrade\r\nUpgrade: websocket\r\nExpect')
-  t.strictSame(
-    (await raw(3, upgrade, json, `${get}\r\n`)).map(({ status }) => status),
-    [100, 200],
-    'closed after an Upgrade, too',
-  )
+  t.strictSame(statusesOf(await raw(3, upgrade, json, `${get}\r\n`)), [100, 200], 'closed after an Upgrade, too')
+})
+
+t.test('a refusal comes before a byte of the body is read', async (t) => {
+  for (const [head, status] of [
+    ['POST /plants HTTP/1.1', 401],
+    ['POST /plants HTTP/1.1\r\nAuthorization: Bearer wrong', 401],
+    ['POST /plants HTTP/1.1\r\nContent-Type: text/plain', 401],
+    ['TRACE /plants HTTP/1.1\r\nContent-Type: x/y', 405],
+  ] as const)
+    t.strictSame(statusesOf(await raw(1, `${head}\r\nHost: h\r\nContent-Length: 9000000\r\n\r\n`)), [status], head)
+})
+
+t.test('an unknown path is 404 for every method, with or without a token', async (t) => {
+  const paths =
+    '/nowhere // /plants/ /plants/7/ /plants/7/x //plants /Plants /plants;x=1 /plants%2f7 /plants%00 /metrics'
+  for (const path of paths.split(' ')) {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'TRACE'])
+      t.equal((await call({ method, path })).status, 404, `${method} ${path}`)
+    t.equal((await call({ path, token: secret })).status, 404, path)
+  }
+  const { call: callWithoutDocs } = await build(t, { DOCS: 'off' })
+  t.equal((await callWithoutDocs({ path: '/' })).status, 404)
+})
+
+t.test('a path without parameters goes before a template that it fits', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  app.decorate('writeError', usualError)
+  app.setErrorHandler(answerError)
+  app.addHook('onRequest', checkPath)
+  const addOtherMethods = answerOtherMethods(app)
+  app.delete('/plants/:id', async () => 'deleted')
+  app.post('/plants/search', async () => 'found')
+  addOtherMethods()
+  for (const [method, url, status, allow] of [
+    ['POST', '/plants/search', 200, undefined],
+    ['DELETE', '/plants/7', 200, undefined],
+    ['DELETE', '/plants/search', 405, 'OPTIONS, POST'],
+    ['POST', '/plants/7', 405, 'DELETE, OPTIONS'],
+    ['DELETE', '/plants/', 404, undefined],
+  ] as const) {
+    const { statusCode, headers } = await app.inject({ method, url })
+    t.strictSame([statusCode, headers['allow']], [status, allow], `${method} ${url}`)
+  }
+})
+
+t.test('an answer has the X-Request-Id of its request, whoever makes it', async (t) => {
+  for (const [head, status] of [
+    [get, 200],
+    ['GET /plants HTTP/1.1\r\nHost: h\r\n', 401],
+    ['TRACE /plants HTTP/1.1\r\nHost: h\r\n', 405],
+    ['OPTIONS /plants HTTP/1.1\r\nHost: h\r\n', 204],
+    ['DELETE /plants/%zz HTTP/1.1\r\nHost: h\r\n', 400],
+    ['GET /plants HTTP/1.1\r\n', 400],
+    [`${get}Expect: x\r\n`, 417],
+    ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n', 501],
+  ] as const)
+    t.match(await raw(1, `${head}X-Request-Id: my.id_1-2\r\n\r\n`), [
+      { status, headers: { 'x-request-id': 'my.id_1-2' } },
+    ])
+})
+
+t.test('an X-Request-Id of another pattern, or that holds a token, is replaced by a new id', async (t) => {
+  const idFor = async (...ids: string[]) => {
+    const headers = ids.flatMap((id) => ['X-Request-Id', id])
+    return String((await call({ path: '/nowhere', headers })).headers['x-request-id'])
+  }
+  const unfit = ['', ' ', 'a b', 'a/b', 'é', 'x'.repeat(65), 'a,b', secret, `x.${secret}`]
+  const ids = await Promise.all([...unfit.map((id) => idFor(id)), idFor('a', 'b')])
+  for (const id of ids) t.match(id, /^[0-9a-f-]{36}$/)
+  t.equal(new Set(ids).size, ids.length)
+  t.equal(await idFor('x'.repeat(64)), 'x'.repeat(64))
 })
 
 t.test('no refusal of a target repeats it', async (t) => {

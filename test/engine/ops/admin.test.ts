@@ -205,6 +205,7 @@ t.test('what is refused because there is too much is counted', async (t) => {
   for (let count = 0; count < 3; count++) t.equal(await send(port, 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n'), '')
   t.equal((await shed()) - before, 3)
   open.destroy()
+  await eventually(async () => (await send(port, 'GET /nowhere HTTP/1.0\r\n\r\n')).startsWith('HTTP/1.1 404'))
 })
 
 t.test('the admin port has 100 connections at most', async (t) => {
