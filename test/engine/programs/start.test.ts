@@ -7,7 +7,6 @@ import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { call } from '../../support/helper.ts'
-import { killAgainAndAgain } from '../../support/kills.ts'
 import { assertDocumented } from '../../support/own.ts'
 import { namesIn } from '../../support/pages.ts'
 import { MAIN, run, start, startService } from '../../support/process.ts'
@@ -117,11 +116,6 @@ t.test('a signal that arrives while the modules load is not lost', async (t) => 
   const { code, signal, stdout, stderr } = await run(command, { DATABASE_URL, PORT: '0', ...PRODUCTION })
   t.strictSame({ code, signal, stderr }, { code: 0, signal: null, stderr: '' })
   t.equal(linesOf(stdout).at(-1)?.msg, 'stopped')
-})
-
-t.test('kill -9 under load loses no acknowledged write, and the next start works', async (t) => {
-  const ledger = await killAgainAndAgain(t, 2)
-  t.ok(ledger.acknowledged > 10)
 })
 
 t.test(

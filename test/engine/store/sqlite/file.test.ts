@@ -9,7 +9,7 @@ import { COLLECTIONS, openTestStore, type TestStore } from '../../../support/sto
 import { openSqlite } from '../../../../service/engine/store/sqlite/file.ts'
 import { VERSION } from '../../../../service/engine/store/sqlite/schema.ts'
 import type { Monitor } from '../../../../service/engine/store/store.ts'
-import { run } from '../../../support/process.ts'
+import { program, run } from '../../../support/process.ts'
 
 const OPEN = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
 
@@ -89,22 +89,22 @@ t.test('a file that another process opened before it was moved is refused', asyn
 const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
 const canMount = spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0
 
-t.test(
-  'a mount of the file itself is refused: mount the folder',
-  { skip: canMount ? false : 'nothing can be mounted here' },
-  async (t) => {
-    const { store, file } = await open(t)
-    await create(store, 1)
-    const mounted = `${t.testdirName}/a mounted file.db` // mountinfo escapes the space
-    writeFileSync(mounted, '')
-    const script = 'mount --bind "$1" "$2" && exec "$3" test/support/product/token.ts list'
-    const command = [...unshare, 'sh', '-c', script, 'sh', file, mounted, process.execPath]
-    t.match(await run(command, { DATABASE_URL: `sqlite:${mounted}` }), {
-      code: 1,
-      stderr: /^DATABASE_URL sqlite:.*: the file has another name, .*: mount the folder, not the file\n$/,
-    })
-  },
-)
+const skip = canMount ? false : 'nothing can be mounted here'
+t.test('a mount of the file itself is refused, and one of its folder is not', { skip }, async (t) => {
+  const { store, file } = await open(t)
+  await create(store, 1)
+  const other = `${t.testdirName}/another folder` // mountinfo escapes the space
+  mkdirSync(other)
+  writeFileSync(`${other}/plants.db`, '')
+  const list = (from: string, to: string) => {
+    const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
+    const command = [...unshare, 'sh', '-c', script, 'sh', from, to, ...program('token', 'list')]
+    return run(command, { DATABASE_URL: `sqlite:${other}/plants.db` })
+  }
+  const message = /^DATABASE_URL sqlite:.*: the file has another name, .*: mount the folder, not the file\n$/
+  t.match(await list(file, `${other}/plants.db`), { code: 1, stderr: message })
+  t.match(await list(t.testdirName, other), { code: 0, stderr: '' })
+})
 
 t.test('in production, a start that creates a file logs its path', async (t) => {
   const file = `${t.testdir()}/plants.db`
