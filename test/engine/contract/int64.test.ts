@@ -4,7 +4,7 @@ import { readContract } from '../../../service/engine/contract/contract.ts'
 import { itemReader } from '../../../service/engine/contract/items.ts'
 import { exactJson } from '../../../service/engine/http/json.ts'
 import { contract } from '../../support/small.ts'
-import { allows, serve } from './described.ts'
+import { allows, serve, shown } from './described.ts'
 
 const INT64 = '{ type: integer, format: int64 }'
 const BIG = 9007199254740993n
@@ -85,12 +85,6 @@ for (const [name, [schema, ...values]] of Object.entries(TABLE)) {
       t.equal(exactJson(got), sent, 'what is written again has the same digits')
     }
   })
-}
-
-/** JSON with `n` behind each bigint. */
-function shown(value: unknown): string {
-  const text = JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each))
-  return text.replaceAll(/"(-?\d+n)"/g, '$1')
 }
 
 /** Makes the reader of items. */
