@@ -221,7 +221,7 @@ t.test(
 info: { title: Small, version: 1.0.0 }
 paths:
 ${path('good', '{ type: string }')}${path('a', shared)}${path('b', `{ type: array, items: ${shared} }`)}${path('c', '{ default: 1, properties: { d: { type: 7, default: 1 } } }')}
-components: { schemas: { A: { properties: { b: { pattern: '(' } } }, B: { pattern: '(' } } }
+components: { schemas: { A: { patternProperties: { '(': {} } }, B: { pattern: '(' } } }
 webhooks: { c: { get: { parameters: [{ name: c, in: cookie, schema: {} }] } } }
 `
     const folder = t.testdir({ 'openapi.yaml': text })
