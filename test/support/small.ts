@@ -16,8 +16,8 @@ import { HttpError } from '../../service/engine/errors.ts'
 export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body' | 'type', unknown>>
 export type Run = (request: Input) => Promise<Answer>
 
-/** A request and the expected answer: its status, and its text or a pattern of it. */
-export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp]
+/** A request and the expected answer: its status, its text or a pattern of it, and its media type. */
+export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp, type?: string]
 
 /** A contract, and the requests to test it with. */
 export interface Served {

@@ -65,30 +65,15 @@ Limit: { type: integer }\n`,
 })
 
 t.test('a contract that cannot be read is refused with file, line and reason', async (t) => {
-  const line = (text: string, reason: string) => new RegExp(`openapi\\.yaml:${lineOf(text)}: .*${reason}`)
   const loop = `paths:\n  /loop: { $ref: '#/paths/~1loop' }\n`
-  const schema = `schemas:\n    PlantId: { oneOf: [{ type: string }, { not: { $ref: '#/components/schemas/PlantId' } }] }\n    Other:`
-  const table: [reason: RegExp, ...change: [from: string, to: string]][] = [
-    [new RegExp(`openapi\\.yaml:${lineOf('paths:\n') + 1}: the reference leads back to itself`), 'paths:\n', loop],
-    [
-      new RegExp(`openapi\\.yaml:${lineOf('schemas:\n') + 1}: the reference leads back`),
-      'schemas:\n    PlantId:',
-      schema,
-    ],
-    [line('tag: {', '\\$anchor is not served'), 'tag: {', '100%: { type: string, $anchor: a, '],
-    [line('info:', 'Unexpected flow-map-end'), 'info:', 'info: }'],
-    [/openapi\.yaml:4: Map keys must be unique/, '  title: Plant Store', '  title: a\n  title: b'],
-    [line('/Unavailable', "Can't resolve"), 's/Unavailable', 's/Unavailabel'],
-    [line('{ value: 20 }', 'unidentified alias "twenty"'), '{ value: 20 }', '{ value: *twenty }'],
-    [
-      line('Id: deletePayout\n      s', 'two operations have the operationId getPayout'),
-      'Id: deletePayout\n      s',
-      'Id: getPayout\n      s',
-    ],
+  const table: [line: number, reason: string, from: string, to: string][] = [
+    [lineOf('paths:\n') + 1, 'the reference leads back to itself', 'paths:\n', loop],
+    [lineOf('info:'), 'Unexpected flow-map-end', 'info:', 'info: }'],
+    [lineOf('{ value: 20 }'), 'unidentified alias "twenty"', '{ value: 20 }', '{ value: *twenty }'],
   ]
-  for (const [reason, ...change] of table) {
-    const file = written(t, change)
-    await t.rejects(readContract(file), { name: 'StartupError', message: reason }, String(reason))
+  for (const [line, reason, ...change] of table) {
+    const message = new RegExp(`openapi\\.yaml:${line}: .*${reason}`)
+    await t.rejects(readContract(written(t, change)), { name: 'StartupError', message })
   }
   await t.rejects(readContract('absent.yaml'), { message: /^absent\.yaml: ENOENT/ })
   for (const text of ['', '7', '- a', 'null']) {
@@ -106,13 +91,6 @@ t.test('all faults are told at once, each with its line', async (t) => {
   await t.rejects(readContract(file), {
     message: /^.*:\d+: \$anchor [^]*\n.*:\d+: a parameter in a cookie [^\n]*$/,
   })
-})
-
-t.test('a key of patternProperties is a pattern', async (t) => {
-  const schema = "{ patternProperties: { '(': { type: string } } }"
-  const text = `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } }`
-  const { faults } = await inspect(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
-  t.match(faults, [{ text: /^the pattern is not a regular expression/ }])
 })
 
 t.test('the linter of the project, and of an editor, tells what is refused', async (t) => {

@@ -65,3 +65,9 @@ export async function allows(t: Test, schemas: string, valid: readonly unknown[]
     }
   }
 }
+
+/** JSON with `n` behind each bigint. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each))
+  return text.replaceAll(/"(-?\d+n)"/g, '$1')
+}

@@ -47,11 +47,12 @@ async function isTold(t: Test, { yaml, files = {}, product }: Served, isRefused:
 
 async function isServed(t: Test, construct: Served): Promise<void> {
   const app = await boot(t, construct)
-  for (const [request, status, text] of construct.asks ?? []) {
+  for (const [request, status, text, type] of construct.asks ?? []) {
     const answer = await app.inject(request)
     const what = JSON.stringify(request)
     t.equal(answer.statusCode, status, `${what}: ${answer.body}`)
     if (typeof text === 'string') t.equal(answer.body, text, what)
     if (text instanceof RegExp) t.match(answer.body, text, what)
+    if (type !== undefined) t.equal(answer.headers['content-type'], type, what)
   }
 }

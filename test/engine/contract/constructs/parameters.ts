@@ -1,6 +1,5 @@
 import type { Constructs } from '../../../support/small.ts'
 
-const query = (rest: string) => `      parameters: [{ name: a, in: query, ${rest} }]`
 const refused = (lines: string) => `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
 
 /** Constructs of parameters, by their names in the README. */
@@ -67,7 +66,7 @@ components: { schemas: { Tag: { type: string } } }`,
     ],
   },
   'a parameter that may be null, or is `anyOf` one type and null': {
-    yaml: query("schema: { anyOf: [{ type: integer }, { type: 'null' }] }"),
+    yaml: "      parameters: [{ name: a, in: query, schema: { anyOf: [{ type: integer }, { type: 'null' }] } }]",
     asks: [
       ['/x?a=7', 200, '{"query":{"a":7}}'],
       ['/x?a=null', 400],
@@ -98,10 +97,11 @@ components: { schemas: { Tag: { type: string } } }`,
       ],
     },
   'a parameter without a type: a text': {
-    yaml: query('schema: { maxLength: 2 }'),
+    yaml: '      parameters: [{ name: a, in: query, schema: { maxLength: 2 } }, { name: b, in: query, schema: true }, { name: c, in: query, schema: false }]',
     asks: [
-      ['/x?a=7', 200, '{"query":{"a":"7"}}'],
+      ['/x?a=7&b=8', 200, '{"query":{"a":"7","b":"8"}}'],
       ['/x?a=777', 400],
+      ['/x?c=1', 400],
     ],
   },
   'a parameter that is an object, or a list of lists, or with `explode: false` a list or a text': refused(

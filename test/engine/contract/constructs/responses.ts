@@ -48,7 +48,7 @@ export const RESPONSES: Constructs = {
       status: 200,
       body: asked(query) === '' ? { id: 2n ** 63n - 1n } : { id: 1n, secret: 1 },
     }),
-    asks: [['/x', 200, '{"id":9223372036854775807}']],
+    asks: [['/x', 200, '{"id":9223372036854775807}', 'application/json']],
   },
   'a status, a range (`4XX`), or `default` where no other is a success': {
     yaml: responses(
@@ -107,17 +107,17 @@ export const RESPONSES: Constructs = {
   'several media types of a response: the method says which': {
     yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),
     run: async ({ query }) => ({ status: 200, type: 'text/csv', body: `a;${asked(query)}` }),
-    asks: [['/x', 200, 'a;']],
+    asks: [['/x', 200, 'a;', 'text/csv; charset=utf-8']],
   },
   'a response of `text/plain` or another text': {
     yaml: ok('{ text/plain: { schema: { type: string } } }'),
     run: async () => ({ status: 200, body: 'é' }),
-    asks: [['/x', 200, 'é']],
+    asks: [['/x', 200, 'é', 'text/plain; charset=utf-8']],
   },
   'a response of `application/octet-stream` or another type of bytes, whole or in pieces': {
     yaml: ok('{ image/png: { schema: { type: string, format: binary } } }'),
     run: async () => ({ status: 200, body: Readable.from([Buffer.from('a'), Buffer.from('b')]) }),
-    asks: [['/x', 200, 'ab']],
+    asks: [['/x', 200, 'ab', 'image/png']],
   },
   'a JSON array in batches': {
     yaml: ok('{ application/json: { schema: { type: array } } }'),
@@ -137,7 +137,7 @@ export const RESPONSES: Constructs = {
       return { status: 200, type: 'image/png', body: Buffer.from('PNG') }
     },
     asks: [
-      ['/x?a=1', 200, 'PNG'],
+      ['/x?a=1', 200, 'PNG', 'image/png'],
       ['/x', 201, '{"n":1}'],
     ],
   },
