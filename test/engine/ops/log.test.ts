@@ -1,15 +1,14 @@
 // A log that nobody reads: its pipe is open, and full.
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
-import net from 'node:net'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readable } from '../../../service/engine/ops/readable.ts'
-import { openTestStore } from '../../support/stores.ts'
+import { linesOf } from '../../support/process.ts'
 import { eventually, freePort } from '../../support/project.ts'
-import { issueToken } from '../../support/tokens.ts'
+import { issueTokenIn } from '../../support/tokens.ts'
 import { unreadPipe } from './unread.ts'
 
 /** Without tap's own hooks: they write when the process ends. */
@@ -19,9 +18,7 @@ const ENVIRONMENT = { PATH: process.env['PATH'], NODE_ENV: 'production', DRAIN_D
 async function serve(t: Test, environment: Record<string, string> = {}) {
   const folder = t.testdir()
   const file = `${folder}/plants.db`
-  const store = await openTestStore({ file })
-  const token = await issueToken(store, 'joe')
-  await store.close()
+  const token = await issueTokenIn({ file })
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())]
   const env = { ...ENVIRONMENT, DATABASE_URL: `sqlite:${file}`, PORT, ADMIN_PORT, ...environment }
   const child = spawn(process.execPath, ['test/support/product/main.ts'], {
@@ -107,10 +104,7 @@ t.test('what waits for the reader is bounded, and lines that are dropped are cou
   const stdout = text(child.stdout)
   await delay(500) // for all that waited to be read
   child.kill('SIGTERM')
-  const lines = (await stdout)
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as object)
+  const lines = linesOf(await stdout)
   t.ok(counted > 10_000, `${counted} lines were dropped`)
   t.equal(lines.length + counted, 40_000)
   t.ok(megabytes < 250, `${megabytes} MB`)
@@ -140,10 +134,7 @@ t.test('a file of the log on a full disk gets all lines when there is room again
   }
   child.kill('SIGTERM')
   await ended
-  t.strictSame(
-    lines().map((each) => /"line":.*/.exec(each)?.[0]),
-    lines().map((_, line) => `"line":${line},"text":"${'€'.repeat(330)}"}`),
-  )
+  for (const [line, each] of lines().entries()) t.match(each, `"line":${line},"text":"${'€'.repeat(330)}"}`)
 })
 
 t.test('a file of the log gets all that waits in one write, so that a busy service drops no line', async (t) => {
@@ -166,10 +157,7 @@ t.test('a file of the log gets all that waits in one write, so that a busy servi
   const { stderr } = spawnSync(process.execPath, words, { env: ENVIRONMENT, stdio: ['ignore', output, 'pipe'] })
   closeSync(output)
   const lines = readFileSync(file, 'utf8').match(/(?<="line":)\d+/g)
-  t.strictSame(
-    lines,
-    Array.from({ length: 10_000 }, (_, line) => String(line)),
-  )
+  t.strictSame(lines?.map(Number), [...Array(10_000).keys()])
   t.equal(String(stderr), '2', 'the first write, and one for all that arrived during it')
 })
 
@@ -194,17 +182,10 @@ t.test('a terminal that is stopped', { skip: hasScript ? false : 'there is no sc
     if ((await fetch(`http://127.0.0.1:${PORT}/nowhere`)).status !== 404) t.fail('it does not answer')
   }
   process.kill(Number(readFileSync(`${folder}/pid`, 'utf8')), 'SIGTERM')
-  await eventually(async () => refuses(Number(ADMIN_PORT)))
+  const isGone = () =>
+    fetch(`http://127.0.0.1:${ADMIN_PORT}/livez`).then(
+      () => false,
+      () => true,
+    )
+  await eventually(isGone)
 })
-
-/** Whether nobody listens on a port. */
-function refuses(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = net.connect(port, '127.0.0.1')
-    socket.once('error', () => resolve(true))
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(false)
-    })
-  })
-}

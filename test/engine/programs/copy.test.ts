@@ -9,7 +9,6 @@ import { issueToken } from '../../support/tokens.ts'
 
 const server = await startPostgres(t)
 const COPY = program('copy')
-const range = (length: number) => Array.from({ length }, (_, index) => index)
 
 /** All items of a store, by their collections. */
 async function entriesOf({ tables }: Store): Promise<Record<string, Entry[]>> {
@@ -39,20 +38,19 @@ async function prepare(t: Test, count: number) {
       store.notes.create(owner, `${of(texts, place)}${index}`, { text, count: of(int64s, index) ?? 0n }),
     ]
   }
-  await Promise.all(range(count).flatMap(create))
+  await Promise.all([...Array(count).keys()].flatMap(create))
   for (const caller of ['joe', 'ann']) await issueToken(store, caller)
   await issueToken(store, 'short', 1000)
   await issueToken(store, 'ever', Infinity)
-  const kept = { entries: await entriesOf(store), tokens: await store.listTokens() }
   await store.close()
-  return { file, url: await server.createDatabase(), kept }
+  return { file, url: await server.createDatabase(), kept: await heldBy({ file }) }
 }
 
 const copy = (file: string, url: string) => run([...COPY, `sqlite:${file}`], { DATABASE_URL: url })
 
 /** What a store has, by name. */
-async function heldBy(url: string) {
-  const store = await openTestStore({ url })
+async function heldBy(database: Parameters<typeof openTestStore>[0]) {
+  const store = await openTestStore(database)
   const held = { entries: await entriesOf(store), tokens: await store.listTokens() }
   await store.close()
   return held
@@ -65,7 +63,7 @@ t.test(
     const stdout = '1300 plants, 1300 notes, and 4 tokens are copied\n'
     for (let round = 0; round < 2; round++) {
       t.strictSame(await copy(file, url), { code: 0, signal: null, stdout, stderr: '' })
-      t.strictSame(await heldBy(url), kept)
+      t.strictSame(await heldBy({ url }), kept)
     }
   },
 )
@@ -83,7 +81,7 @@ t.test('a copy that was interrupted can be run again', async (t) => {
   const before = await copied()
   t.ok(before > 0 && before < 20_000, `after ${before}`)
   t.equal((await copy(file, url)).code, 0)
-  t.strictSame(await heldBy(url), kept)
+  t.strictSame(await heldBy({ url }), kept)
 })
 
 t.test('a plant that differs in the target is named, and not changed', async (t) => {
