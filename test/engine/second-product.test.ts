@@ -1,35 +1,27 @@
 // A product with two collections and two classes, as a process of its own. test/contract/second.test.ts has its requests.
 import { once } from 'node:events'
 import t from 'tap'
-import { issueToken } from '../support/tokens.ts'
+import { issueTokenIn } from '../support/tokens.ts'
 import { request } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { program, run, startService } from '../support/process.ts'
 import { FIRST_COUNT } from '../support/product/note-service.ts'
-import { openTestStore } from '../support/stores.ts'
 
 const server = await startPostgres(t)
 
 t.test('its items survive a kill, and are copied to the other engine', async (t) => {
   const file = `${t.testdir()}/second.db`
   const url = await server.createDatabase()
-  const store = await openTestStore({ file })
-  const token = await issueToken(store, 'joe')
-  await store.close()
+  const token = await issueTokenIn({ file })
   /** Asks a service for its notes and plants. */
-  const listed = async (port: number) => {
-    const lists = ['/notes', '/plants'].map(async (path) => (await request(port, { path, token })).json)
-    return Promise.all(lists)
-  }
+  const listed = (port: number) =>
+    Promise.all(['/notes', '/plants'].map(async (path) => (await request(port, { path, token })).json))
   const service = await startService(t, { DATABASE_URL: `sqlite:${file}` })
   const { port } = service
-  const notes = ['b', 'ä', 'a'].map((key) => ({
-    method: 'POST',
-    path: '/notes',
-    body: { key, text: `text of ${key}` },
-  }))
-  const plants = [2n ** 53n + 1n, -1n].map((id) => ({ method: 'POST', path: '/plants', body: { id, name: `${id}` } }))
-  for (const each of [...notes, ...plants]) t.equal((await request(port, { ...each, token })).status, 200)
+  const notes = ['b', 'ä', 'a'].map((key) => ({ path: '/notes', body: { key, text: `text of ${key}` } }))
+  const plants = [2n ** 53n + 1n, -1n].map((id) => ({ path: '/plants', body: { id, name: `${id}` } }))
+  for (const each of [...notes, ...plants])
+    t.equal((await request(port, { method: 'POST', ...each, token })).status, 200)
   const change = async (path: string) => (await request(port, { method: 'PUT', path, token })).json
   t.strictSame(await change('/notes/a'), { text: 'text of a', count: FIRST_COUNT + 1n })
   t.strictSame(await change('/plants/-1'), { name: '-1+' })

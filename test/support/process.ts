@@ -19,6 +19,12 @@ export function program(name: 'main' | 'token' | 'backup' | 'copy' | 'generate' 
   return [process.execPath, `test/support/product/${name}.ts`, ...words]
 }
 
+/** Starts Node without tap's hooks, which catch signals. @param code of a module that it loads before the program */
+export function nodeAfter(code: string, ...words: string[]): string[] {
+  const hook = `data:text/javascript,${encodeURIComponent(code)}`
+  return ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', hook, ...words]
+}
+
 /** Starts the tests' product. */
 export const MAIN: readonly string[] = program('main')
 
@@ -27,6 +33,12 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
   readonly stderr: string
+}
+
+/** The lines of a log: each one is JSON. */
+export function linesOf(stdout: string): Record<string, unknown>[] {
+  const lines = stdout.split('\n').slice(0, -1)
+  return lines.map((line) => JSON.parse(line))
 }
 
 /** Runs a command to its end. */

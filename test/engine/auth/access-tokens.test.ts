@@ -84,16 +84,6 @@ t.test('an expired token is refused, cached or not', async (t) => {
   t.equal(await callers().callerOf(issued), 'expired')
 })
 
-t.test('a token that was refused is valid as soon as it is stored', async (t) => {
-  const { callerOf } = callers()
-  const issued = await issueToken(store, 'moved')
-  const stored = (await store.listTokens()).find(({ caller }) => caller === 'moved')
-  await revoke('moved')
-  t.equal(await callerOf(issued), 'unknown')
-  if (stored !== undefined) await store.addToken(stored)
-  t.equal(await callerOf(issued), 'moved')
-})
-
 t.test('the checksum refuses a mistyped token without a look-up', async (t) => {
   const issued = await issueToken(store, 'typist')
   const { callerOf, lookUps } = callers()

@@ -163,28 +163,25 @@ t.test('a token is cached for a minute, but not after it expires', async (t) => 
 })
 
 for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
-  t.test(
-    `while the identity provider is down (${signal}), known tokens are accepted and others are refused`,
-    async (t) => {
-      const { issuer, log, pass, status, tokenBy } = await prepare(t)
-      const known = await tokenBy(first)
-      t.equal(await status(known), 200)
-      const unknown = await tokenBy(await makeKey('ES256', 'unknown'))
-      issuer.signal(signal)
-      const { asked } = shortenTimeouts(t)
-      t.equal(await status(await tokenBy(second, 'bob')), 200, 'a new token by a known key')
-      t.equal(await status(unknown), 401, 'an unknown key')
-      for (const seconds of [31, 301, 3600, 22 * 3600]) {
-        pass(seconds)
-        t.equal(await status(known), 200, `${seconds} s later`)
-        t.equal(await status(unknown), 401, `an unknown key ${seconds} s later`)
-      }
-      await eventually(() => log.some(({ level, msg }) => level === 40 && String(msg).includes('JWKS_URL')))
-      pass(2 * 3600)
-      t.equal(await status(known), 503, 'the keys are a day old')
-      t.strictSame(new Set(asked), new Set([3000]), 'no request waits longer')
-    },
-  )
+  t.test(`while the identity provider is down (${signal}), only known tokens are accepted`, async (t) => {
+    const { issuer, log, pass, status, tokenBy } = await prepare(t)
+    const known = await tokenBy(first)
+    t.equal(await status(known), 200)
+    const unknown = await tokenBy(await makeKey('ES256', 'unknown'))
+    issuer.signal(signal)
+    const { asked } = shortenTimeouts(t)
+    t.equal(await status(await tokenBy(second, 'bob')), 200, 'a new token by a known key')
+    t.equal(await status(unknown), 401, 'an unknown key')
+    for (const seconds of [31, 301, 3600, 22 * 3600]) {
+      pass(seconds)
+      t.equal(await status(known), 200, `${seconds} s later`)
+      t.equal(await status(unknown), 401, `an unknown key ${seconds} s later`)
+    }
+    await eventually(() => log.some(({ level, msg }) => level === 40 && String(msg).includes('JWKS_URL')))
+    pass(2 * 3600)
+    t.equal(await status(known), 503, 'the keys are a day old')
+    t.strictSame(new Set(asked), new Set([3000]), 'no request waits longer')
+  })
 
   t.test(`without keys, no JWT is accepted until the identity provider is back (${signal})`, async (t) => {
     const { issuer, log, pass, status, tokenBy } = await prepare(t)

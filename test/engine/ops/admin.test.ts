@@ -1,5 +1,4 @@
 // The admin port: that of the real process, and one on a real store that does not answer.
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -22,7 +21,16 @@ async function serve(t: Test) {
   const token = await issueToken(store, 'joe')
   const expired = await issueToken(store, 'joe', -1)
   await store.close()
-  return { ...(await startService(t, { DATABASE_URL, NODE_ENV: 'production' })), token, expired }
+  return { ...(await startService(t, { DATABASE_URL })), token, expired }
+}
+
+/** Opens an admin port in this process, which says that it starts. */
+async function openPort(t: Test) {
+  const port = await freePort()
+  const config = readConfig('plants', { ADMIN_PORT: String(port) })
+  const admin = await openAdmin('plants', config, pino({ level: 'silent' }))
+  t.teardown(() => admin.close())
+  return { admin, adminPort: port }
 }
 
 const get = (port: number, path: string, options: RequestInit = {}) =>
@@ -111,13 +119,8 @@ t.test('every request is counted once, whoever answers it, and so is one that no
     '_OTHER _OTHER 431': 1,
   })
   const refused = [...text.matchAll(/^plants_refused_authentications_total{reason="(.*)"} (\d+)$/gm)]
-  t.strictSame(Object.fromEntries(refused.map(([, reason, count]) => [reason, count])), {
-    missing: '1',
-    malformed: '1',
-    unknown: '1',
-    expired: '1',
-    repeated: '1',
-  })
+  const reasons = refused.map(([, reason, count]) => `${reason} ${count}`)
+  t.strictSame(reasons.sort(), ['expired 1', 'malformed 1', 'missing 1', 'repeated 1', 'unknown 1'])
   t.notMatch(text, token)
 
   // CONNECT is counted, too, and so is each request before it.
@@ -128,24 +131,11 @@ t.test('every request is counted once, whoever answers it, and so is one that no
   t.strictSame([total(later) - total(text), valueOf(later, 'http_server_active_requests')], [3, 0])
 })
 
-const isThere = spawnSync('promtool', ['--version']).status === 0
-
-t.test('promtool finds nothing in the metrics', { skip: isThere ? false : 'there is no promtool here' }, async (t) => {
-  const { port, adminPort, token } = await serve(t)
-  await call(port, { path: '/plants', token })
-  await call(port, { path: '/plants' })
-  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: await textOf(adminPort) })
-  t.strictSame([status, String(stdout), String(stderr)], [0, '', ''])
-})
-
 t.test('the metrics tell of the process, the event loop and the store', async (t) => {
   const { port, adminPort, token } = await serve(t)
   const before = await textOf(adminPort)
-  await Promise.all(
-    Array.from({ length: 20 }, (_, id) =>
-      call(port, { method: 'POST', path: '/plants', token, body: { id, name: 'x' } }),
-    ),
-  )
+  const create = (id: number) => call(port, { method: 'POST', path: '/plants', token, body: { id, name: 'x' } })
+  await Promise.all(Array.from({ length: 20 }, (_, id) => create(id)))
   const after = await textOf(adminPort)
   const grown = (name: string) => valueOf(after, name) - valueOf(before, name)
   t.equal(grown('plants_store_writes_total'), 20)
@@ -156,10 +146,7 @@ t.test('the metrics tell of the process, the event loop and the store', async (t
   const buckets = [...after.matchAll(/_duration_seconds_bucket{le="(.*?)",.*"POST".*} (\d+)/g)]
   t.match(buckets.at(-1)?.slice(1), ['+Inf', '20'])
   const counts = buckets.map(([, , count]) => Number(count))
-  t.strictSame(
-    counts,
-    counts.toSorted((one, two) => one - two),
-  )
+  t.ok(counts.every((count, index) => count >= (counts[index - 1] ?? 0)))
   t.ok(valueOf(after, after.match(/^http\S+_sum{.*"POST".*}/m)?.[0] ?? '') > 0)
 })
 
@@ -190,15 +177,9 @@ t.test('the admin port answers as the service does: its headers, Errors, HEAD; a
 t.test('what is refused because there is too much is counted', async (t) => {
   const { port } = await build(t, { MAX_CONNECTIONS: '1' })
   const store = { ping: async () => undefined, figures: () => ({ commits: 0, writes: 0 }) }
-  const ADMIN_PORT = await freePort()
-  const admin = await openAdmin(
-    'plants',
-    readConfig('plants', { ADMIN_PORT: String(ADMIN_PORT) }),
-    pino({ level: 'silent' }),
-  )
-  t.teardown(() => admin.close())
+  const { admin, adminPort } = await openPort(t)
   admin.serving(store)
-  const shed = async () => valueOf(await textOf(ADMIN_PORT), 'plants_shed_requests_total')
+  const shed = async () => valueOf(await textOf(adminPort), 'plants_shed_requests_total')
   const before = await shed()
   const open = net.connect(port, '127.0.0.1')
   await once(open, 'connect')
@@ -223,22 +204,16 @@ t.test('a database that does not answer', async (t) => {
   const DATABASE_URL = await server.createDatabase()
   const { store, port, token } = await build(t, { DATABASE_URL })
   const bearer = `Host: a\r\nAuthorization: Bearer ${await token('joe')}\r\n`
-  const ADMIN_PORT = await freePort()
-  const admin = await openAdmin(
-    'plants',
-    readConfig('plants', { ADMIN_PORT: String(ADMIN_PORT) }),
-    pino({ level: 'silent' }),
-  )
-  t.teardown(() => admin.close())
+  const { admin, adminPort } = await openPort(t)
   let pings = 0
   const ping = () => {
     pings += 1
     return store.ping()
   }
-  const ready = async () => (await get(ADMIN_PORT, '/readyz')).status
+  const ready = async () => (await get(adminPort, '/readyz')).status
 
   t.equal(await ready(), 503, 'while it starts')
-  t.equal((await get(ADMIN_PORT, '/metrics')).status, 503)
+  t.equal((await get(adminPort, '/metrics')).status, 503)
   admin.serving({ ping, figures: () => store.figures() })
   t.strictSame(await Promise.all(Array.from({ length: 20 }, ready)), Array(20).fill(200))
   t.equal(await ready(), 200)
@@ -250,22 +225,22 @@ t.test('a database that does not answer', async (t) => {
   const start = performance.now()
   t.strictSame(await Promise.all(Array.from({ length: 20 }, ready)), Array(20).fill(200), 'a stall may end in time')
   t.equal(pings, 2)
-  t.equal((await get(ADMIN_PORT, '/livez')).status, 200)
+  t.equal((await get(adminPort, '/livez')).status, 200)
 
-  const before = await textOf(ADMIN_PORT)
+  const before = await textOf(adminPort)
   await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`, 200)
-  await eventually(async () => (countsOf(await textOf(ADMIN_PORT))['GET /plants '] ?? 0) === 1)
-  const text = await textOf(ADMIN_PORT)
+  await eventually(async () => (countsOf(await textOf(adminPort))['GET /plants '] ?? 0) === 1)
+  const text = await textOf(adminPort)
   t.equal(valueOf(text, 'http_server_active_requests'), valueOf(before, 'http_server_active_requests'))
   t.match(text, /^plants_store_pool_size 5$/m)
   t.match(text, /^plants_store_pool_used [1-9]/m)
 
   await eventually(async () => (await ready()) === 503)
-  t.match(await (await get(ADMIN_PORT, '/readyz')).json(), { message: /^The store is not available: (the|there) / })
+  t.match(await (await get(adminPort, '/readyz')).json(), { message: /^The store is not available: (the|there) / })
   t.ok(performance.now() - start > 3000, 'not ready when requests are given up, by DATABASE_TIMEOUT')
   server.resume()
   await eventually(async () => (await ready()) === 200)
   admin.stopping()
-  const answer = await get(ADMIN_PORT, '/readyz')
+  const answer = await get(adminPort, '/readyz')
   t.strictSame([answer.status, await answer.json()], [503, { error: 503, message: 'The service is stopping' }])
 })

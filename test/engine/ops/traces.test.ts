@@ -1,12 +1,9 @@
 // Spans as a real collector gets them over OTLP, from the real process.
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { build } from '../../support/helper.ts'
-import { startService } from '../../support/process.ts'
-import { eventually } from '../../support/project.ts'
+import { nodeAfter, startService } from '../../support/process.ts'
+import { eventually, serveHttp } from '../../support/project.ts'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const PARENT = 'b7ad6b7169203331'
@@ -26,30 +23,24 @@ interface Export {
 /** A collector. @param isDead whether it takes spans and never answers */
 async function collect(t: Test, isDead = false) {
   const exports: Export[] = []
-  const server = http.createServer(async (request, response) => {
+  const endpoint = await serveHttp(t, async (request, response) => {
     if (isDead) return
     t.equal(request.url, '/v1/traces')
     exports.push((await json(request)) as Export)
     response.setHeader('content-type', 'application/json').end('{}')
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const spans = () => exports.flatMap(({ resourceSpans }) => resourceSpans.flatMap((each) => each.scopeSpans))
+  const scopes = () => exports.flatMap(({ resourceSpans }) => resourceSpans.flatMap(({ scopeSpans }) => scopeSpans))
   return {
     exports,
     environment: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
-    spans: () => spans().flatMap((s) => s.spans),
+    spans: () => scopes().flatMap(({ spans }) => spans),
   }
 }
 
 const valuesOf = (attributes: Span['attributes']) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]))
 
-const database = (t: Test) => ({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, NODE_ENV: 'production' })
+const database = (t: Test) => ({ DATABASE_URL: `sqlite:${t.testdir()}/plants.db` })
 
 t.test('each request is a span of the trace that its client has begun, and none is lost at the end', async (t) => {
   const { exports, environment, spans } = await collect(t)
@@ -78,20 +69,11 @@ t.test('each request is a span of the trace that its client has begun, and none 
   t.match(printed.stdout, `"trace_id":"${TRACE}"`)
 })
 
-t.test('what a client does not want to be sampled is not exported', async (t) => {
-  const { environment, spans } = await collect(t)
-  const { child, ended, port } = await startService(t, { ...database(t), ...environment })
-  await fetch(`http://127.0.0.1:${port}/plants`, { headers: { traceparent: `00-${TRACE}-${PARENT}-00` } })
-  child.kill('SIGTERM')
-  await ended
-  t.strictSame(spans(), [])
-})
-
 t.test('the variables of OpenTelemetry mean what its specification says', async (t) => {
   const { exports, environment, spans } = await collect(t)
   const folder = t.testdir()
   const serve = (name: string, variables: Record<string, string>) =>
-    startService(t, { DATABASE_URL: `sqlite:${folder}/${name}.db`, NODE_ENV: 'production', ...variables })
+    startService(t, { DATABASE_URL: `sqlite:${folder}/${name}.db`, ...variables })
   // Of two that have a request each, the one that need not wait is exported first.
   const slow = await serve('slow', { ...environment, OTEL_SERVICE_NAME: 'slow' })
   const quick = await serve('quick', { ...environment, OTEL_SERVICE_NAME: 'quick', OTEL_BSP_SCHEDULE_DELAY: '1' })
@@ -102,15 +84,17 @@ t.test('the variables of OpenTelemetry mean what its specification says', async 
   )
   t.strictSame(names, ['quick'])
 
-  for (const [variables, expected] of [
-    [{ OTEL_TRACES_SAMPLER: 'always_off' }, 0],
-    [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, 0],
-    [{ OTEL_SDK_DISABLED: 'true' }, 0],
-    [{ OTEL_SDK_DISABLED: 'false' }, 1],
-  ] as [Record<string, string>, number][]) {
+  const unsampled = { traceparent: `00-${TRACE}-${PARENT}-00` }
+  for (const [variables, expected, headers] of [
+    [{ OTEL_TRACES_SAMPLER: 'always_off' }, 0, {}],
+    [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, 0, {}],
+    [{ OTEL_SDK_DISABLED: 'true' }, 0, {}],
+    [{ OTEL_SDK_DISABLED: 'false' }, 1, {}],
+    [{ OTEL_SDK_DISABLED: '' }, 0, unsampled], // its client does not want it to be exported
+  ] as [Record<string, string>, number, Record<string, string>][]) {
     const { environment, spans } = await collect(t)
     const { child, ended, port } = await serve(Object.values(variables).join('-'), { ...environment, ...variables })
-    await fetch(`http://127.0.0.1:${port}/plants`)
+    await fetch(`http://127.0.0.1:${port}/plants`, { headers })
     child.kill('SIGTERM')
     t.match(await ended, { code: 0, stderr: '' })
     t.equal(spans().length, expected, JSON.stringify(variables))
@@ -131,7 +115,6 @@ t.test('a collector that does not answer holds neither an answer nor the end', a
 
 t.test('without an endpoint no module of OpenTelemetry is loaded', async (t) => {
   const { environment } = await collect(t)
-  // Without tap's own hooks, which catch signals.
   const hook = `import { registerHooks } from 'node:module'
     const seen = new Set()
     registerHooks({ load(url, context, next) {
@@ -139,13 +122,7 @@ t.test('without an endpoint no module of OpenTelemetry is loaded', async (t) => 
       return next(url, context)
     } })
     process.on('exit', () => console.error([...seen].join('\\n')))`
-  const node = ['env', '-u', 'NODE_OPTIONS', process.execPath]
-  const command = [
-    ...node,
-    '--import',
-    `data:text/javascript,${encodeURIComponent(hook)}`,
-    'test/support/product/main.ts',
-  ]
+  const command = nodeAfter(hook, 'test/support/product/main.ts')
   for (const [endpoint, isLoaded] of [
     [{}, false],
     [environment, true],

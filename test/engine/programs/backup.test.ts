@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, copyFileSync, existsSync, linkSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { lstatSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import fs, { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { call } from '../../support/helper.ts'
@@ -8,8 +7,6 @@ import { namesIn } from '../../support/pages.ts'
 import { program, run, startService } from '../../support/process.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
-
-const PRODUCTION = { NODE_ENV: 'production' }
 
 /** Makes a store with plants of the caller "joe", and a function that runs the backup command on it. */
 async function prepare(t: Test, count = 1000) {
@@ -22,6 +19,14 @@ async function prepare(t: Test, count = 1000) {
   await store.close()
   const backup = (...words: string[]) => run(program('backup', ...words), { DATABASE_URL })
   return { folder, file, DATABASE_URL, token, backup }
+}
+
+/** Also saves a copy. */
+async function prepareCopy(t: Test, count?: number) {
+  const prepared = await prepare(t, count)
+  const copy = `${prepared.folder}/copy.db`
+  t.match(await prepared.backup('save', copy), { code: 0, stderr: '' })
+  return { ...prepared, copy }
 }
 
 async function namesOf(file: string): Promise<string[]> {
@@ -38,7 +43,7 @@ const isSound = (file: string) => {
 
 t.test('a copy that is saved during writes has all writes that were acknowledged before, of one moment', async (t) => {
   const { folder, DATABASE_URL, token, backup } = await prepare(t)
-  const { child, ended, port } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  const { child, ended, port } = await startService(t, { DATABASE_URL })
   let acknowledged = 1000
   const over = new AbortController()
   // Writes in order, so that a copy of one moment has the first ones without a gap.
@@ -68,109 +73,81 @@ t.test('a copy that is saved during writes has all writes that were acknowledged
     t.notOk(existsSync(`${file}-wal`))
     const names = await namesOf(file)
     t.ok(after > before && names.length >= before && names.length <= after + 1, `${before}, ${names.length}, ${after}`)
-    t.strictSame(
-      names,
-      names.map((_, id) => `${id < 1000 ? 'old' : 'new'} ${id}`),
-    )
+    for (const [id, name] of names.entries()) t.equal(name, `${id < 1000 ? 'old' : 'new'} ${id}`)
   }
 })
 
 t.test('a service on a restored copy has its plants and tokens, and nothing of the old store', async (t) => {
-  const { folder, file, DATABASE_URL, token, backup } = await prepare(t)
-  const copy = `${folder}/copy.db`
-  t.match(await backup('save', copy), { code: 0, stdout: `0 notes, 1000 plants, and 1 tokens are in ${copy}\n` })
-  const service = await startService(t, { DATABASE_URL, ...PRODUCTION })
-  const path = '/plants'
-  const create = (port: number, id: number) =>
-    call(port, { method: 'POST', path, token, body: { id, name: `new ${id}` } })
-  for (let id = 1000; id < 1300; id++) t.equal((await create(service.port, id)).status, 200)
+  const { file, copy, DATABASE_URL, token, backup } = await prepareCopy(t)
+  const counts = '0 notes, 1000 plants, and 1 tokens are in'
+  const service = await startService(t, { DATABASE_URL })
+  const create = async (port: number, id: number) =>
+    (await call(port, { method: 'POST', path: '/plants', token, body: { id, name: `new ${id}` } })).status
+  for (let id = 1000; id < 1300; id++) t.equal(await create(service.port, id), 200)
+  const used = { code: 1, stdout: '', stderr: 'another process is using it\n' }
+  t.match(await backup('restore', copy, '--replace'), used)
+  t.equal(await create(service.port, 1300), 200)
   // The process leaves a write-ahead log.
   service.child.kill('SIGKILL')
   await service.ended
   t.ok(statSync(`${file}-wal`).size > 0)
 
-  const refused = await backup('restore', copy)
-  t.match(refused, { code: 1, stdout: '', stderr: `${file} already exists: --replace overwrites it\n` })
-  t.match(await backup('restore', copy, '--replace'), {
-    code: 0,
-    stdout: `0 notes, 1000 plants, and 1 tokens are in ${file}\n`,
-  })
+  const there = { code: 1, stdout: '', stderr: `${file} already exists: --replace overwrites it\n` }
+  t.match(await backup('restore', copy), there)
+  t.match(await backup('restore', copy, '--replace'), { code: 0, stdout: `${counts} ${file}\n` })
   t.notOk(existsSync(`${file}-wal`))
-  const again = await startService(t, { DATABASE_URL, ...PRODUCTION })
-  const { json } = await call(again.port, { path, token })
+  const again = await startService(t, { DATABASE_URL })
+  const { json } = await call(again.port, { path: '/plants', token })
   t.strictSame(
     json,
     Array.from({ length: 1000 }, (_, id) => ({ name: `old ${id}` })),
   )
-  t.equal((await create(again.port, 1000)).status, 200)
+  t.equal(await create(again.port, 1000), 200)
   t.ok(isSound(file))
 })
 
-t.test('a store that a service uses is not replaced', async (t) => {
-  const { folder, DATABASE_URL, token, backup } = await prepare(t, 10)
-  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
-  const { port } = await startService(t, { DATABASE_URL, ...PRODUCTION })
-  t.equal((await call(port, { method: 'DELETE', path: '/plants/3', token })).status, 204)
-  const { code, stderr } = await backup('restore', `${folder}/copy.db`, '--replace')
-  t.strictSame({ code, stderr }, { code: 1, stderr: 'another process is using it\n' })
-  t.equal((await call(port, { method: 'DELETE', path: '/plants/3', token })).status, 404)
+t.test('a backup that is damaged or from another program is refused, and the store is not changed', async (t) => {
+  const { folder, file, copy: whole, backup } = await prepareCopy(t)
+  const faulty = `${folder}/faulty.db`
+  const faults: Record<string, () => void> = {
+    'all but its last page': () => fs.truncateSync(faulty, statSync(whole).size - 4096),
+    'its first page': () => fs.truncateSync(faulty, 4096),
+    nothing: () => fs.truncateSync(faulty),
+    'a page of another': () => writeFileSync(faulty, readFileSync(whole).fill(7, 4096 * 3, 4096 * 4)),
+    'no database': () => writeFileSync(faulty, 'plants'.repeat(2000)),
+    'a text where its schema has an integer': () => {
+      const db = new DatabaseSync(faulty)
+      db.enableDefensive(false)
+      db.exec(`PRAGMA writable_schema = ON;
+        UPDATE sqlite_schema SET sql = replace(sql, 'item TEXT', 'item INTEGER') WHERE name = 'plants'`)
+      db.close()
+    },
+    'another database': () => {
+      fs.truncateSync(faulty)
+      const db = new DatabaseSync(faulty)
+      db.exec('CREATE TABLE plants (id); CREATE TABLE tokens (id)')
+      db.close()
+    },
+  }
+  for (const [name, damage] of Object.entries(faults)) {
+    fs.copyFileSync(whole, faulty)
+    damage()
+    const { code, stdout, stderr } = await backup('restore', faulty, '--replace')
+    t.strictSame({ code, stdout }, { code: 1, stdout: '' }, name)
+    t.match(stderr, /^[^\n]+\n$/, name)
+    t.notOk(readdirSync(folder).some((each) => each.endsWith('.part')))
+  }
+  t.equal((await namesOf(file)).length, 1000)
 })
 
-t.test(
-  'a backup that is truncated, damaged or from another program is refused, and the store is not changed',
-  async (t) => {
-    const { folder, file, backup } = await prepare(t)
-    const whole = `${folder}/copy.db`
-    t.equal((await backup('save', whole)).code, 0)
-    const faulty = `${folder}/faulty.db`
-    const faults: Record<string, () => void> = {
-      'half of it': () => truncateSync(faulty, statSync(whole).size / 2),
-      'all but its last page': () => truncateSync(faulty, statSync(whole).size - 4096),
-      'its first page': () => truncateSync(faulty, 4096),
-      nothing: () => truncateSync(faulty),
-      'a page of another': () => {
-        const bytes = readFileSync(whole)
-        writeFileSync(faulty, bytes.fill(7, 4096 * 3, 4096 * 4))
-      },
-      'no database': () => writeFileSync(faulty, 'plants'.repeat(2000)),
-      'a text where its schema has an integer': () => {
-        const db = new DatabaseSync(faulty)
-        db.enableDefensive(false)
-        db.exec(`PRAGMA writable_schema = ON;
-        UPDATE sqlite_schema SET sql = replace(sql, 'item TEXT', 'item INTEGER') WHERE name = 'plants'`)
-        db.close()
-      },
-      'another database': () => {
-        truncateSync(faulty)
-        const db = new DatabaseSync(faulty)
-        db.exec('CREATE TABLE plants (id); CREATE TABLE tokens (id)')
-        db.close()
-      },
-    }
-    for (const [name, damage] of Object.entries(faults)) {
-      copyFileSync(whole, faulty)
-      damage()
-      const { code, stdout, stderr } = await backup('restore', faulty, '--replace')
-      t.strictSame({ code, stdout }, { code: 1, stdout: '' }, name)
-      t.match(stderr, /^[^\n]+\n$/, name)
-      t.notOk(readdirSync(folder).some((each) => each.endsWith('.part')))
-    }
-    t.equal((await namesOf(file)).length, 1000)
-  },
-)
-
 t.test('a checksum is saved beside the copy, and a copy with one changed bit is refused', async (t) => {
-  const { folder, file, backup } = await prepare(t)
-  const copy = `${folder}/copy.db`
-  t.equal((await backup('save', copy)).code, 0)
+  const { file, copy, backup } = await prepareCopy(t)
   const bytes = readFileSync(copy)
   const sum = createHash('sha256').update(bytes).digest('hex')
   t.equal(readFileSync(`${copy}.sha256`, 'utf8'), `${sum}  copy.db\n`, 'in the format of sha256sum')
-  for (const share of [0.1, 0.3, 0.5, 0.7, 0.9]) {
+  for (const share of [0.1, 0.5, 0.9]) {
     const at = Math.floor(bytes.length * share)
-    const flipped = Buffer.from(bytes)
-    flipped[at] = (flipped[at] ?? 0) ^ 1
-    writeFileSync(copy, flipped)
+    writeFileSync(copy, bytes.with(at, (bytes[at] ?? 0) ^ 1))
     const message = `${copy} has changed since it was saved: its SHA-256 is not the one in ${copy}.sha256\n`
     t.strictSame(await backup('restore', copy, '--replace'), { code: 1, signal: null, stdout: '', stderr: message })
   }
@@ -186,16 +163,14 @@ t.test('a checksum is saved beside the copy, and a copy with one changed bit is 
 })
 
 t.test('a backup is restored to a new folder, through a symbolic link, and over a damaged store', async (t) => {
-  const { folder, file, backup } = await prepare(t, 10)
-  const copy = `${folder}/copy.db`
-  t.equal((await backup('save', copy)).code, 0)
-  symlinkSync(file, `${folder}/link.db`)
+  const { folder, file, copy, backup } = await prepareCopy(t, 10)
+  fs.symlinkSync(file, `${folder}/link.db`)
   for (const name of ['data/plants.db', 'link.db']) {
     const command = program('backup', 'restore', copy, '--replace')
     t.match(await run(command, { DATABASE_URL: `sqlite:${folder}/${name}` }), { code: 0, stderr: '' })
     t.equal((await namesOf(`${folder}/${name}`)).length, 10)
   }
-  t.ok(lstatSync(`${folder}/link.db`).isSymbolicLink())
+  t.ok(fs.lstatSync(`${folder}/link.db`).isSymbolicLink())
   for (const damaged of [Buffer.alloc(20_000, 7), readFileSync(file).fill(7, 4096)]) {
     writeFileSync(file, damaged)
     t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
@@ -214,10 +189,8 @@ t.test('a copy of a private store is private, also while it is made', async (t) 
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts']
   // Killed when the copy is complete, and not yet renamed.
   const environment = { DATABASE_URL, CALLS: trace, KILL_AT: 'renameSync' }
-  t.equal(
-    (await run([...node, 'test/support/product/backup.ts', 'save', `${folder}/killed.db`], environment)).signal,
-    'SIGKILL',
-  )
+  const words = ['test/support/product/backup.ts', 'save', `${folder}/killed.db`]
+  t.match(await run([...node, ...words], environment), { signal: 'SIGKILL' })
   const parts = () => readdirSync(folder).filter((name) => name.includes('.part'))
   t.ok(statSync(`${folder}/plants.db.part`).size > 4096)
   t.equal(modeOf(`${folder}/plants.db.part`), '600')
@@ -228,13 +201,11 @@ t.test('a copy of a private store is private, also while it is made', async (t) 
 })
 
 t.test('a restored store can be opened by the service of the store before, and by nobody else', async (t) => {
-  const { folder, file, DATABASE_URL, backup } = await prepare(t, 10)
-  const copy = `${folder}/copy.db`
-  t.equal((await backup('save', copy)).code, 0)
+  const { file, copy, DATABASE_URL, backup } = await prepareCopy(t, 10)
   chmodSync(copy, 0o444)
   chmodSync(file, 0o660)
   const isRoot = process.getuid?.() === 0
-  if (isRoot) for (const end of ['', '.lock']) chownSync(file + end, 65534, 65533)
+  if (isRoot) for (const end of ['', '.lock']) fs.chownSync(file + end, 65534, 65533)
   t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' })
   t.equal(modeOf(file), '660')
   if (isRoot) for (const end of ['', '.lock']) t.match(statSync(file + end), { uid: 65534, gid: 65533 })
@@ -253,7 +224,7 @@ t.test('a restored store can be opened by the service of the store before, and b
 
 t.test('a check tells a sound store from a damaged one, also while a service uses it', async (t) => {
   const { file, DATABASE_URL, token, backup } = await prepare(t)
-  const { port, child, ended } = await startService(t, { DATABASE_URL, ...PRODUCTION })
+  const { port, child, ended } = await startService(t, { DATABASE_URL })
   const body = { id: 1000, name: 'x' }
   t.equal((await call(port, { method: 'POST', path: '/plants', token, body })).status, 200)
   t.strictSame(await backup('check'), {
@@ -272,12 +243,11 @@ t.test('a check tells a sound store from a damaged one, also while a service use
 })
 
 t.test('a store with another name is neither saved nor replaced', async (t) => {
-  const { folder, file, backup } = await prepare(t, 10)
-  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
-  linkSync(file, `${folder}/link.db`)
+  const { folder, file, copy, backup } = await prepareCopy(t, 10)
+  fs.linkSync(file, `${folder}/link.db`)
   const refused = { code: 1, stdout: '', stderr: /mount the folder, not the file\n$/ }
   t.match(await backup('save', `${folder}/copy2.db`), refused)
-  t.match(await backup('restore', `${folder}/copy.db`, '--replace'), refused)
+  t.match(await backup('restore', copy, '--replace'), refused)
 })
 
 t.test('a copy never overwrites a file, and an error names the wrong word', async (t) => {

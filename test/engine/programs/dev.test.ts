@@ -39,55 +39,52 @@ t.test('a changed contract is served, with a 501 where the method is missing', a
   await eventually(async () => (await get('/later/7', authorized))[0] === 200)
 })
 
-t.test(
-  'a broken contract is reported with file, line and reason, and the last valid one is still served',
-  async (t) => {
-    const { folder, get, printed, until } = await dev(t)
-    const file = `${folder}/openapi.yaml`
-    const good = readFileSync(file, 'utf8')
-    const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
-    const faults: [from: string, to: string, report: RegExp][] = [
-      ['title: Plant Store', 'title: Plant: Store', new RegExp(`openapi\\.yaml:${lineOf('title:')}: Nested mappings`)],
-      ['openapi: 3.1.0', 'openapi: 3.0.3', new RegExp(`openapi\\.yaml:${lineOf('openapi:')}: .*3\\.0\\.3`)],
-    ]
-    for (const [from, to, report] of faults) {
-      writeFileSync(file, good.replace(from, to))
-      await eventually(
-        () => report.test(printed.stderr),
-        () => printed.stderr,
-      )
-      t.equal((await get('/openapi.yaml'))[1], good, to)
-    }
+t.test('a broken contract is reported with file, line and reason, and the last valid one is served', async (t) => {
+  const { folder, get, printed, until } = await dev(t)
+  const file = `${folder}/openapi.yaml`
+  const good = readFileSync(file, 'utf8')
+  const lineOf = (text: string) => good.slice(0, good.indexOf(text)).split('\n').length
+  const faults: [from: string, to: string, report: RegExp][] = [
+    ['title: Plant Store', 'title: Plant: Store', new RegExp(`openapi\\.yaml:${lineOf('title:')}: Nested mappings`)],
+    ['openapi: 3.1.0', 'openapi: 3.0.3', new RegExp(`openapi\\.yaml:${lineOf('openapi:')}: .*3\\.0\\.3`)],
+  ]
+  for (const [from, to, report] of faults) {
+    writeFileSync(file, good.replace(from, to))
+    await eventually(
+      () => report.test(printed.stderr),
+      () => printed.stderr,
+    )
+    t.equal((await get('/openapi.yaml'))[1], good, to)
+  }
 
-    // A fault of one operation: the others are served.
-    const fault = new RegExp(`openapi\\.yaml:${lineOf('in: query')}: a parameter in a cookie`)
-    writeFileSync(file, good.replace('in: query', 'in: cookie'))
-    await until('/plants', fault)
-    t.match(await get('/plants'), [501, fault])
-    t.match(await get('/plants/x', {}, 'DELETE'), [401, /token/])
-    const said = () => printed.stderr.split(fault).length - 1
-    await eventually(() => said() > 0)
-    appendFileSync(`${folder}/service/engine/config.ts`, '// changed')
-    await delay(3000) // it starts and checks again
+  // A fault of one operation: the others are served.
+  const fault = new RegExp(`openapi\\.yaml:${lineOf('in: query')}: a parameter in a cookie`)
+  writeFileSync(file, good.replace('in: query', 'in: cookie'))
+  await until('/plants', fault)
+  t.match(await get('/plants'), [501, fault])
+  t.match(await get('/plants/x', {}, 'DELETE'), [401, /token/])
+  const said = () => printed.stderr.split(fault).length - 1
+  await eventually(() => said() > 0)
+  appendFileSync(`${folder}/service/engine/config.ts`, '// changed')
+  await delay(3000) // it starts and checks again
 
-    // Another file of the contract.
-    mkdirSync(`${folder}/parts`)
-    const more = (summary: string) =>
-      `get: { operationId: more, summary: ${summary}, responses: { '204': { description: Done } } }\n`
-    writeFileSync(`${folder}/parts/more.yaml`, more('First'))
-    const components = "  /more: { $ref: 'parts/more.yaml' }\n\ncomponents:\n"
-    writeFileSync(file, good.replace('title: Plant Store', 'title: Mended').replace('\ncomponents:\n', components))
-    await until('/openapi.yaml', /Mended[^]*First/)
-    writeFileSync(`${folder}/parts/more.yaml`, more('Second'))
-    await until('/openapi.yaml', /Mended[^]*Second/)
-    await eventually(() => /^contract: nothing is left to fix$/m.test(printed.stderr))
-    t.equal(said(), 1, 'it is said once')
+  // Another file of the contract.
+  mkdirSync(`${folder}/parts`)
+  const more = (summary: string) =>
+    `get: { operationId: more, summary: ${summary}, responses: { '204': { description: Done } } }\n`
+  writeFileSync(`${folder}/parts/more.yaml`, more('First'))
+  const components = "  /more: { $ref: 'parts/more.yaml' }\n\ncomponents:\n"
+  writeFileSync(file, good.replace('title: Plant Store', 'title: Mended').replace('\ncomponents:\n', components))
+  await until('/openapi.yaml', /Mended[^]*First/)
+  writeFileSync(`${folder}/parts/more.yaml`, more('Second'))
+  await until('/openapi.yaml', /Mended[^]*Second/)
+  await eventually(() => /^contract: nothing is left to fix$/m.test(printed.stderr))
+  t.equal(said(), 1, 'it is said once')
 
-    // Another contract, of which nothing can be served.
-    writeFileSync(file, good.replace('openapi: 3.1.0', 'openapi: 3.0.3').replace('title: Plant Store', 'title: Other'))
-    await eventually(async () => (await get('/openapi.yaml'))[0] === 0)
-  },
-)
+  // Another contract, of which nothing can be served.
+  writeFileSync(file, good.replace('openapi: 3.1.0', 'openapi: 3.0.3').replace('title: Plant Store', 'title: Other'))
+  await eventually(async () => (await get('/openapi.yaml'))[0] === 0)
+})
 
 t.test('a violated example, a missing 400 and a type that does not fit are said, each once', async (t) => {
   const { folder, get, printed, until } = await dev(t)
@@ -116,14 +113,10 @@ t.test('a violated example, a missing 400 and a type that does not fit are said,
   t.strictSame([...repaired()].sort(), ['openapi.yaml: nothing is left to fix', 'types: nothing is left to fix'])
 })
 
-t.test('without DATABASE_URL, development has a database file of its own', async (t) => {
-  const { folder } = await dev(t, {})
-  t.ok(existsSync(`${folder}/data/dev.db`))
-  t.notOk(existsSync(`${folder}/data/plants.db`))
-})
-
 t.test('broken code is reported, and the service runs again when it is fixed, or changed in any folder', async (t) => {
-  const { folder, printed, until } = await dev(t)
+  const { folder, printed, until } = await dev(t, {})
+  const databases = ['dev.db', 'plants.db'].map((name) => existsSync(`${folder}/data/${name}`))
+  t.strictSame(databases, [true, false], 'without DATABASE_URL, development has a database file of its own')
   const change = (name: string, from: string | RegExp, to: string) => {
     const file = `${folder}/service/${name}`
     const text = readFileSync(file, 'utf8')
