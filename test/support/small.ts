@@ -34,6 +34,12 @@ export interface Served {
   readonly asks?: readonly Exchange[]
 }
 
+/** A request with a body. @param payload text or bytes, or a value to write as JSON */
+export function post(payload: unknown, type = 'application/json', url = '/x'): InjectOptions {
+  const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload)
+  return { method: 'POST', url, headers: { 'content-type': type }, payload: bytes }
+}
+
 /** Constructs by their names in the README. What is refused is a contract whose line with the fault ends with `# here`. */
 export type Constructs = Readonly<Record<string, Served | string>>
 

@@ -1,15 +1,9 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import type { Constructs, Input } from '../../../support/small.ts'
+import { type Constructs, type Input, post } from '../../../support/small.ts'
 
 const body = (content: string, rest = '') =>
   `      requestBody:\n${rest}        content:\n${content.replaceAll(/^/gm, '          ')}`
-const post = (payload: string | Buffer, type = 'application/json'): InjectOptions => ({
-  method: 'POST',
-  url: '/x',
-  headers: { 'content-type': type },
-  payload,
-})
 /** Sends a body without its length, by which it could be refused before it is read. */
 const chunked = ({ headers, payload, ...rest }: InjectOptions): InjectOptions => ({
   ...rest,

@@ -3,7 +3,8 @@ import type { InjectOptions } from 'fastify'
 import type { Extensions } from '../../../../service/engine/contract/extensions.ts'
 import { HttpError } from '../../../../service/engine/errors.ts'
 import { JsonText } from '../../../../service/engine/http/json.ts'
-import type { Constructs } from '../../../support/small.ts'
+import { fields } from '../../../support/fields.ts'
+import { type Constructs, post } from '../../../support/small.ts'
 
 const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`
 const ok = (content: string) => responses(`'200': { description: Done, content: ${content} }`)
@@ -11,7 +12,6 @@ const USER = `{ type: object, required: [id, name, password], properties: { id: 
 const BOTH = `paths:
   /x: { post: { operationId: run, requestBody: { content: { application/json: { x-body-limit: 99, schema: { $ref: '#/components/schemas/User' } } } }, responses: { '200': { description: Done, content: { application/json: { schema: { $ref: '#/components/schemas/User' } } } } } } }
 components: { schemas: { User: ${USER}, Secret: { type: string, writeOnly: true } } }\n`
-const post = (payload: object): InjectOptions => ({ method: 'POST', url: '/x', payload })
 const asked = (query: unknown) => Object.keys(query ?? {})[0] ?? ''
 const as = (authorization: string): InjectOptions => ({ url: '/x', headers: { authorization } })
 const bearer =
@@ -65,7 +65,7 @@ export const RESPONSES: Constructs = {
   },
   'errors of the service itself as RFC 9457 has them, with `code` or `status`, `message` or `detail`, or without `content`':
     {
-      yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }, { name: b, in: query, schema: { type: integer } }, { name: c, in: query, schema: { type: integer } }, { name: d, in: query, schema: { type: integer } }, { name: e, in: query, schema: { type: integer } }]
+      yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]
       responses:
         '200': { description: Done }
         '400': { description: Bad, content: { application/problem+json: { schema: { type: object, required: [type, title, status], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } } } } }
@@ -75,23 +75,21 @@ export const RESPONSES: Constructs = {
         '417': { description: Often, content: { application/json: { schema: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } } } } }
         default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer }, message: { type: string } } } } } }`,
       run: async ({ query }) => {
-        if (asked(query) === 'e') throw new HttpError(417, 'Slowly')
-        if (asked(query) === 'd') throw new HttpError(403, 'No')
-        if (asked(query) === 'c') throw new HttpError(501, 'Never')
-        if (asked(query) === 'b') throw new HttpError(503, 'Away')
+        const { error } = fields(query)
+        if (typeof error === 'number') throw new HttpError(error, 'The reason')
         return { status: 418 }
       },
       asks: [
         [
-          '/x?a=x',
+          '/x?error=x',
           400,
-          /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/a must be an integer/,
+          /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/error must be an integer/,
         ],
-        ['/x?b=1', 503, '{"code":503,"message":"Away"}'],
+        ['/x?error=503', 503, '{"code":503,"message":"The reason"}'],
         ['/x', 500, ''],
-        ['/x?c=1', 501, 'Never'],
-        ['/x?d=1', 403, '{"reason":"No"}'],
-        ['/x?e=1', 417, '{"error":417,"message":"Slowly"}'],
+        ['/x?error=501', 501, 'The reason'],
+        ['/x?error=403', 403, '{"reason":"The reason"}'],
+        ['/x?error=417', 417, '{"error":417,"message":"The reason"}'],
       ],
     },
   'errors of the service itself in another form, which `errorBody` of the product writes': {
