@@ -19,6 +19,9 @@ export type Run = (request: Input) => Promise<Answer>
 /** A request and the expected answer: its status, its text or a pattern of it, and its media type. */
 export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp, type?: string]
 
+/** For a list of exchanges. */
+export const ask = (...exchange: Exchange): Exchange => exchange
+
 /** A contract, and the requests to test it with. */
 export interface Served {
   /** The body of the operation `run` of `/x`; or a whole contract that begins with `paths`. */
