@@ -19,6 +19,9 @@ export type Run = (request: Input) => Promise<Answer>
 /** A request and the expected answer: its status, its text or a pattern of it, and its media type. */
 export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp, type?: string]
 
+/** For a list of exchanges. */
+export const ask = (...exchange: Exchange): Exchange => exchange
+
 /** A contract, and the requests to test it with. */
 export interface Served {
   /** The body of the operation `run` of `/x`; or a whole contract that begins with `paths`. */
@@ -32,6 +35,12 @@ export interface Served {
   /** The names of the methods, or those of several services. By default there is one for each operation. */
   readonly methods?: readonly string[] | readonly (readonly string[])[]
   readonly asks?: readonly Exchange[]
+}
+
+/** A request with a body. @param payload text or bytes, or a value to write as JSON */
+export function post(payload: unknown, type = 'application/json', url = '/x'): InjectOptions {
+  const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload)
+  return { method: 'POST', url, headers: { 'content-type': type }, payload: bytes }
 }
 
 /** Constructs by their names in the README. What is refused is a contract whose line with the fault ends with `# here`. */

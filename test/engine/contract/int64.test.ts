@@ -15,9 +15,9 @@ const CAT_OR_DOG = `[{ properties: { id: ${INT64}, kind: { const: cat } } }, { p
 /** By name: the schema `A`, and values as a method gets them, with `n` behind each bigint. They are sent without it. */
 const TABLE: Readonly<Record<string, readonly [schema: string, ...values: string[]]>> = {
   'the limits': [`{ items: ${INT64} }`, '[-9223372036854775808n,9223372036854775807n,0n,-1n]'],
-  'not fractions and texts': [
-    `{ properties: { a: ${INT64}, b: { type: number }, c: { type: string } } }`,
-    '{"a":9007199254740993n,"b":2.5,"c":"9007199254740993"}',
+  'not fractions, great numbers and texts': [
+    `{ properties: { a: ${INT64}, b: { items: { type: number } }, c: { type: string } } }`,
+    '{"a":9007199254740993n,"b":[2.5,9007199254740992],"c":"9007199254740993"}',
   ],
   'members by pattern and additional ones, not the others': [
     `{ properties: { a: { type: integer }, o: { type: object } }, patternProperties: { '^b': ${INT64} }, additionalProperties: ${INT64} }`,

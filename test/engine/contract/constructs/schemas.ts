@@ -1,14 +1,7 @@
-import type { InjectOptions } from 'fastify'
-import type { Constructs } from '../../../support/small.ts'
+import { type Constructs, post } from '../../../support/small.ts'
 
 const body = (schema: string, components = '') =>
   `x-body-limit: 999\npaths:\n  /x:\n    post:\n      operationId: run\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n      requestBody:\n        content:\n          application/json:\n            schema:\n${schema.replaceAll(/^/gm, '              ')}\n${components}`
-const post = (payload: unknown): InjectOptions => ({
-  method: 'POST',
-  url: '/x',
-  headers: { 'content-type': 'application/json' },
-  payload: typeof payload === 'string' ? payload : JSON.stringify(payload),
-})
 const valid = (payload: unknown, text?: string) =>
   [post(payload), 200, text ?? `{"body":${typeof payload === 'string' ? payload : JSON.stringify(payload)}}`] as const
 const invalid = (payload: unknown, text = /body/) => [post(payload), 400, text] as const
