@@ -43,9 +43,10 @@ export async function buildGuards(
     keys: [],
     specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
     verifyErrorLogLevel: 'debug',
-    auth: async (token, request) => {
-      request.verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token) // Only a JWT has a dot.
-      return 'caller' in (await request.verdict)
+    auth: (token, request) => {
+      const verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token) // Only a JWT has a dot.
+      request.verdict = verdict
+      return verdict instanceof Promise ? verdict.then(isAccepted) : isAccepted(verdict)
     },
   })
   const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
@@ -66,13 +67,15 @@ export async function buildGuards(
       challenge: `${challenge} realm="${realm}"${challenge === 'Basic' ? ', charset="UTF-8"' : ''}`, // RFC 7617
       isToken: type !== 'other',
       check: (request, reply) => {
-        const [text, ...others] = credentialsOf(request, scheme)
+        const { length, 0: text } = credentialsOf(request, scheme)
         if (text === undefined) return { refused: 'missing' }
-        return others.length === 0 ? check(text, request, reply) : { refused: 'repeated' }
+        return length === 1 ? check(text, request, reply) : { refused: 'repeated' }
       },
     }
   }
 }
+
+const isAccepted = (verdict: Verdict) => 'caller' in verdict
 
 type Check = (text: string, request: FastifyRequest, reply: FastifyReply) => ReturnType<CheckToken>
 

@@ -1,7 +1,7 @@
 // Request bodies: checks their media type and length, parses them and validates them.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler, onResponseHookHandler } from 'fastify'
 import type { Body, Media } from './compiled.ts'
 import { formReader, parsePairs, parseParts } from './forms.ts'
 import { parseText, TOO_LONG } from './parsing.ts'
@@ -41,8 +41,9 @@ export function findType(content: object, type: string): string | undefined {
 /** Lets the handlers of operations read bodies, of which Fastify then reads nothing. */
 export function addBodyParser(app: FastifyInstance): void {
   app.addContentTypeParser(/^/, (_request, payload, done) => done(null, payload))
-  app.addHook('onResponse', readOn)
 }
+
+const NO_BODY = new HttpError(400, 'The request needs a body')
 
 /**
  * Refuses a body if the operation does not accept its media type or its length. Else sends 100 Continue, if the client
@@ -60,7 +61,7 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
     const length = Number(digits)
     const isEmpty = length === 0 && headers['transfer-encoding'] === undefined
     if (isEmpty && type === '') {
-      if (required) throw new HttpError(400, 'The request needs a body')
+      if (required) throw NO_BODY
       done()
       return
     }
@@ -81,29 +82,35 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
  */
 export function bodyReader({ required, content }: Body, validators: Validators) {
   const all = Object.entries(content)
-  const readers = new Map(all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, validators)]))
-  return async ({ body, mediaType = '', raw }: FastifyRequest): Promise<unknown> => {
+  const readers = new Map(all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, required, validators)]))
+  return ({ body, mediaType = '', raw }: FastifyRequest): unknown => {
     const read = body === undefined ? undefined : readers.get(findType(content, mediaType) ?? '')
-    const value = await read?.(raw)
-    if (value === undefined && required) throw new HttpError(400, 'The request needs a body')
-    return value
+    if (read === undefined && required) throw NO_BODY
+    return read?.(raw)
   }
 }
 
-function mediaReader(kind: unknown, media: Media, validators: Validators): (payload: IncomingMessage) => unknown {
+function mediaReader(
+  kind: unknown,
+  media: Media,
+  required: boolean,
+  validators: Validators,
+): (payload: IncomingMessage) => unknown {
   if (kind === 'bytes') return (payload) => limitBytes(payload, media.limit)
   const validate = validators.compile('body', media.schema === null || { $ref: media.schema })
   const readForm = formReader(media, validators)
-  const parse = async (bytes: Buffer, type: string | undefined): Promise<unknown> => {
+  const parse = (bytes: Buffer, type: string | undefined): unknown => {
     if (kind === 'json') return parseSent(bytes)
-    if (kind === 'form') return readForm(await parseParts(bytes, type))
+    if (kind === 'form') return parseParts(bytes, type).then(readForm)
     return kind === 'pairs' ? readForm(parsePairs(bytes)) : parseText(bytes)
   }
   return async (payload) => {
     const bytes = await readBytes(payload, media.limit)
+    if (kind === 'json' && bytes.length === 0 && required) throw NO_BODY
     if (kind === 'json' && bytes.length === 0) return undefined
     try {
-      const { fault, value } = validate(await parse(bytes, payload.headers['content-type']))
+      const parsed = parse(bytes, payload.headers['content-type'])
+      const { fault, value } = validate(parsed instanceof Promise ? await parsed : parsed)
       if (fault === undefined) return value
       throw new HttpError(400, fault)
     } catch (error) {
@@ -123,7 +130,7 @@ async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffe
 }
 
 /** Node does so by itself only if nothing of a body was read. Else the next request of the connection would wait. */
-function readOn({ raw }: FastifyRequest, _reply: unknown, done: () => void): void {
+export const readOn: onResponseHookHandler = ({ raw }, _reply, done) => {
   if (!raw.complete) raw.unpipe().removeAllListeners('readable').resume()
   done()
 }

@@ -38,14 +38,15 @@ export function parametersReader(
     const values: Record<string, unknown> = {}
     for (const { name, key, list, read } of readers) {
       if (!Object.hasOwn(part, key)) continue
-      const sent = [Reflect.get(part, key) as string | string[]].flat()
+      const value = Reflect.get(part, key) as string | string[]
+      const sent = typeof value === 'string' ? [value] : value
       const isCommas = list === 'commas'
       // Node joins repeated headers into one text, as lists are joined, or drops some of them.
       const times = where === 'header' && !isCommas ? countHeader(request.raw, key) : sent.length
       if (times > 1 && (list === null || (isCommas && where === 'query')))
         throw new HttpError(400, `${where}/${name} must not be repeated`)
-      const split = () => (where === 'query' ? splitList(request.url, name) : splitHeader(String(sent)))
-      values[name] = read(isCommas ? split() : sent)
+      if (!isCommas) values[name] = read(sent)
+      else values[name] = read(where === 'query' ? splitList(request.url, name) : splitHeader(String(sent)))
     }
     const { fault } = validate(values)
     if (fault !== undefined) throw new HttpError(400, fault)

@@ -1,7 +1,7 @@
 import type { FastifyInstance, preParsingHookHandler, RouteOptions, RouteShorthandOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answerSender } from './answer.ts'
-import { addBodyParser, bodyReader } from './bodies.ts'
+import { addBodyParser, bodyReader, readOn } from './bodies.ts'
 import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './error-forms.ts'
@@ -52,7 +52,7 @@ export async function addRoutes(
     const readPath = parametersReader(parameters, 'path', requests)
     const readQuery = parametersReader(parameters, 'query', requests)
     const readHeaders = parametersReader(parameters, 'header', requests)
-    const readBody = body === null ? () => undefined : bodyReader(body, requests)
+    const readBody = body && bodyReader(body, requests)
     const isRanged = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
     const send = answerSender(operation, responses)
     return {
@@ -64,12 +64,13 @@ export async function addRoutes(
         writeError: errorWriter(operation.errors, product),
       },
       ...hooks(operation),
-      ...(body === null && method !== 'GET' && { preParsing: ignoreType }),
+      ...(body ? { onResponse: readOn } : method !== 'GET' && { preParsing: ignoreType }),
       handler: async (request, reply) => {
         const { caller } = request
         const parameters = { path: readPath?.(request), query: readQuery?.(request), header: readHeaders?.(request) }
         const type = isRanged ? request.mediaType : undefined
-        return send(request, reply, await run({ caller, ...parameters, body: await readBody(request), type }))
+        const body = readBody ? await readBody(request) : undefined
+        return send(request, reply, await run({ caller, ...parameters, body, type }))
       },
     }
   }

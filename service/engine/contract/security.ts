@@ -75,15 +75,15 @@ export function requireCaller(
     const refusals: Refused[] = []
     let at = 0
     for (const all of guarded) {
-      const callers: string[] = []
+      let caller = ''
       const refused: Refused[] = []
       for (const { guard, scopes } of all) {
         const verdict = verdicts[at++] ?? { refused: 'missing' }
         if ('refused' in verdict) refused.push({ reason: verdict.refused, guard, scopes })
-        else if (scopes.every((scope) => verdict.scopes.includes(scope))) callers.push(verdict.caller)
+        else if (scopes.every((scope) => verdict.scopes.includes(scope))) caller ||= verdict.caller
         else refused.push({ reason: 'scope', guard, scopes })
       }
-      if (all.length > 0 && refused.length === 0) return callers.find((each) => each !== '') ?? ''
+      if (all.length > 0 && refused.length === 0) return caller
       // 403 would say that all credentials are valid.
       const others = refused.filter(({ reason }) => reason !== 'scope')
       refusals.push(...(others.length > 0 ? others : refused))

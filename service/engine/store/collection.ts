@@ -38,9 +38,7 @@ export function makeCollection<Item, K extends Key = bigint>(
       }
       return toItem(await table.update(owner, key, changed))
     },
-    async delete(owner, key) {
-      return isStorable(key) && table.delete(owner, key)
-    },
+    delete: (owner, key) => (isStorable(key) ? table.delete(owner, key) : Promise.resolve(false)),
     async list(owner, { limit = Infinity, cursor } = {}) {
       const after = cursor === undefined ? undefined : fromCursor(table.key, cursor)
       const { items, last } = await readList(store, table, owner, after, limit)

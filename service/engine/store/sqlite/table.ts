@@ -109,9 +109,9 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
       }),
     delete: (of, key) => change(of, () => sql.delete.changes(of, key)),
     async read(step) {
+      await turn()
       const page = pages.get(step.owner)
       if (page && isSame(page.step, step)) return run(() => page.rows)
-      await turn()
       const rows = run(() => readStep(step))
       pages.set(step.owner, { step, rows })
       return rows
