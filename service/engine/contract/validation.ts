@@ -84,13 +84,16 @@ export class Validators {
     return root.value
   }
 
-  /** Fills in the defaults of absent members, and adds what is found in them, where further ones may be absent. */
+  /** Fills in the defaults of absent members, and those in these defaults, and adds what is found in them. */
   #fillIn({ found }: Outcome<Change>): void {
     for (const { change, value: holder, place } of found) {
       for (const [key, value, schema] of change.defaults) {
         if (!isObject(holder) || Object.hasOwn(holder, key)) continue
+        const inner: Outcome<Change> = { found: new Set(), isLenient: true }
         holder[key] = structuredClone(value)
-        this.#compile(schema)(holder[key], { holder, key, outer: place }, { found, isLenient: true })
+        this.#compile(schema)(holder[key], { holder, key, outer: place }, inner)
+        this.#fillIn(inner)
+        inner.found.forEach((each) => found.add(each))
       }
     }
   }

@@ -6,7 +6,7 @@ import type { Findings } from './findings.ts'
 import { LEADS_NOWHERE, resolveReference } from './references.ts'
 import { keywordFinding, metaFaults } from './refusals.ts'
 import { allParts, bytesRule, declaredTypes, isFile, type Part } from './shapes.ts'
-import { isObject } from '../assertions.ts'
+import { isHolder, isObject } from '../assertions.ts'
 import { isInt64 } from '../numbers.ts'
 import { type Check, Validators } from '../validation.ts'
 import { reasonOf } from '../../errors.ts'
@@ -76,13 +76,27 @@ export class Schemas {
     }
   }
 
-  /** Removes each default that does not fit its schema. The schemas must be complete. */
+  /** Removes each default that does not fit its schema, or holds itself. The schemas must be complete. */
   checkDefaults(): void {
     for (const [written, compiled] of this.#defaults) {
-      if (this.check('default', compiled)(compiled['default']).fault === undefined) continue
-      this.#findings.note(written, 'this default does not fit its schema: it is not filled in', 'default')
+      const isFitting = this.check('default', compiled)(compiled['default']).fault === undefined
+      if (isFitting && !this.#isEndless(compiled)) continue
+      const fault = isFitting ? 'would never end' : 'does not fit its schema'
+      this.#findings.note(written, `this default ${fault}: it is not filled in`, 'default')
       this.idle.push([written, 'default'])
       delete compiled['default']
+    }
+  }
+
+  /** Whether a default, where it is filled in, would be filled in within itself again. */
+  #isEndless(compiled: Readonly<Record<string, unknown>>): boolean {
+    if (!isHolder(compiled['default'])) return false
+    try {
+      const schema = { properties: { member: compiled } }
+      new Validators(this.all, 'request', this.#formats).compile('default', schema)({})
+      return false
+    } catch (error) {
+      return error instanceof RangeError
     }
   }
 

@@ -187,6 +187,13 @@ export const SCHEMAS: Constructs = {
     yaml: body('type: object\nproperties: { a: { type: string, default: null }, b: { type: integer, default: 7 } }'),
     asks: [valid({}, '{"body":{"b":7}}')],
   },
+  'a `default` that would be filled in within itself': {
+    yaml: body(
+      "type: object\nproperties: { a: { $ref: '#/components/schemas/A' } }",
+      "components: { schemas: { A: { type: object, default: {}, properties: { a: { $ref: '#/components/schemas/A' } } } } }",
+    ),
+    asks: [valid({}, '{"body":{}}'), valid({ a: {} }, '{"body":{"a":{}}}')],
+  },
   'a `default` in an alternative for a member': {
     yaml: body("type: object\nproperties: { a: { anyOf: [{ type: string, default: x }, { type: 'null' }] } }"),
     asks: [valid({}), valid({ a: null })],
