@@ -23,7 +23,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 390,
   'engine/programs/': 640,
   'engine/contract/': 3480,
-  'engine/http/': 830,
+  'engine/http/': 825,
   'engine/auth/': 300,
   'engine/ops/': 300,
   'engine/store/': 2235,
