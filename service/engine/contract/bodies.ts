@@ -90,12 +90,9 @@ export function bodyReader({ required, content }: Body, validators: Validators) 
   }
 }
 
-function mediaReader(
-  kind: unknown,
-  media: Media,
-  required: boolean,
-  validators: Validators,
-): (payload: IncomingMessage) => unknown {
+type Read = (payload: IncomingMessage) => unknown
+
+function mediaReader(kind: unknown, media: Media, required: boolean, validators: Validators): Read {
   if (kind === 'bytes') return (payload) => limitBytes(payload, media.limit)
   const validate = validators.compile('body', media.schema === null || { $ref: media.schema })
   const readForm = formReader(media, validators)
@@ -106,8 +103,7 @@ function mediaReader(
   }
   return async (payload) => {
     const bytes = await readBytes(payload, media.limit)
-    if (kind === 'json' && bytes.length === 0 && required) throw NO_BODY
-    if (kind === 'json' && bytes.length === 0) return undefined
+    if (kind === 'json' && bytes.length === 0) return required ? Promise.reject(NO_BODY) : undefined
     try {
       const parsed = parse(bytes, payload.headers['content-type'])
       const { fault, value } = validate(parsed instanceof Promise ? await parsed : parsed)

@@ -65,13 +65,12 @@ function isNumber(data: unknown): data is Numeric {
 /** Whether a value is of a type of JSON Schema, or of int64 or int32, or a file of a form. */
 function isOfType(data: unknown, type: string): boolean {
   const range = RANGES[type]
-  if (typeof data === 'object') return type === (data === null ? 'null' : nounOf(data))
-  if (!isNumber(data)) return type === typeof data
+  if (data instanceof Blob) return type === 'file'
+  if (!isNumber(data)) return type === (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
   if (range === undefined) return type === 'number' && (typeof data !== 'number' || Number.isFinite(data))
   return isInteger(data) && data >= range[0] && data <= range[1]
 }
 
-const nounOf = (data: object) => (Array.isArray(data) ? 'array' : data instanceof Blob ? 'file' : 'object')
 const isInteger = (data: unknown): data is number | bigint => typeof data === 'bigint' || Number.isInteger(data)
 
 /** @returns undefined for a value that is no int64 */

@@ -69,8 +69,7 @@ export async function addRoutes(
         const { caller } = request
         const parameters = { path: readPath?.(request), query: readQuery?.(request), header: readHeaders?.(request) }
         const type = isRanged ? request.mediaType : undefined
-        const body = readBody ? await readBody(request) : undefined
-        return send(request, reply, await run({ caller, ...parameters, body, type }))
+        return send(request, reply, await run({ caller, ...parameters, body: await readBody?.(request), type }))
       },
     }
   }

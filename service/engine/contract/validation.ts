@@ -117,7 +117,6 @@ function changeOf(use: keyof typeof MARKS, schema: Keywords, partsOf: PartsOf): 
 function makeExact({ found }: Outcome<Change>): void {
   for (const { change, value, place } of found) {
     const exact = change.isInt64 ? toInt64(value) : undefined
-    // V8 does not compile `Reflect.set`, which takes longer.
     if (exact !== undefined) (place.holder as Record<Place['key'], unknown>)[place.key] = exact
   }
 }
