@@ -17,6 +17,11 @@ const HIDDEN: Readonly<Record<string, readonly [schema: string, value: unknown, 
   patternProperties: [`{ patternProperties: { '^a': ${SECRET} } }`, { ab: 's', b: 1 }, '{"b":1}'],
   items: [`{ type: array, items: ${SECRET} }`, ['s', 's'], '[]'],
   'items, twice': [`{ type: array, items: ${SECRET}, allOf: [{ items: ${SECRET} }] }`, ['s', 's'], '[]'],
+  'members of members': [
+    `{ properties: { a: ${SECRET}, o: { properties: { a: ${SECRET} } } } }`,
+    { a: 's', o: { a: 's', b: 1 } },
+    '{"o":{"b":1}}',
+  ],
   'items that are objects': [`{ items: { properties: { a: ${SECRET} } } }`, [{ a: 's', b: 1 }], '[{"b":1}]'],
   'the branch that has matched': [
     `{ oneOf: [{ required: [a], properties: { a: ${SECRET}, kind: { const: x } } }, { properties: { a: { type: string }, kind: { const: y } } }] }`,
