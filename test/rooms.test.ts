@@ -22,7 +22,7 @@ const LAYERS = [
 const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 390,
   'engine/programs/': 640,
-  'engine/contract/': 3480,
+  'engine/contract/': 3445,
   'engine/http/': 830,
   'engine/auth/': 300,
   'engine/ops/': 300,

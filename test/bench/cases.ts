@@ -1,19 +1,16 @@
-import { readFileSync } from 'node:fs'
-import { ID, type Load, run } from './load.ts'
-import type { Running } from './running.ts'
-import type { Caller } from './servers.ts'
+import { FIRST_ID, ID, type Load, run } from './load.ts'
+import type { Caller, Running } from './servers.ts'
 
 /** A kind of request that is measured, and its answer. */
 export interface Case {
   readonly name: string
+  readonly does: 'creates' | 'lists' | 'deletes'
   readonly caller: Caller
   readonly method: Load['method']
   readonly path: string
   readonly body?: string
   readonly status: number
   readonly answer: string
-  /** How many plants one request adds. */
-  readonly adds: -1 | 0 | 1
 }
 
 /** What one server did with one case for some time. */
@@ -42,7 +39,7 @@ export function listOf(count: number): string {
 
 /** All cases. @param small how many plants the caller `small` has @param many how many callers have 20 plants each */
 export function casesOf(small: number, many: number) {
-  const list = { method: 'GET', status: 200, adds: 0 } as const
+  const list = { does: 'lists', method: 'GET', status: 200 } as const
   const twenty = { ...list, path: '/plants?limit=20', answer: listOf(20) }
   const thousands = (count: number) => count.toLocaleString('en')
   const body = JSON.stringify({ id: ID, ...PLANT }).replace(`"${ID}"`, ID)
@@ -50,57 +47,45 @@ export function casesOf(small: number, many: number) {
     list: { ...twenty, name: `list of 20 among ${thousands(small)}`, caller: 'small' },
     inTurn: { ...twenty, name: `list of 20, ${thousands(many)} callers in turn`, caller: 'many' },
     create: {
-      ...{ name: 'create', caller: 'creator', method: 'POST', path: '/plants', body },
-      ...{ status: 200, answer: JSON.stringify(PLANT), adds: 1 },
+      ...{ name: 'create', does: 'creates', caller: 'creator', method: 'POST', path: '/plants', body },
+      ...{ status: 200, answer: JSON.stringify(PLANT) },
     },
     delete: {
-      ...{ name: 'delete', caller: 'creator', method: 'DELETE', path: `/plants/${ID}` },
-      ...{ status: 204, answer: '', adds: -1 },
+      ...{ name: 'delete', does: 'deletes', caller: 'creator', method: 'DELETE', path: `/plants/${ID}` },
+      ...{ status: 204, answer: '' },
     },
     whole: { ...list, name: `list of ${thousands(small)}`, caller: 'small', path: '/plants', answer: listOf(small) },
   } as const satisfies Record<string, Case>
 }
 
-/** The ids that were not created yet, and not deleted yet, and the next of many callers, by the server's tokens. */
-const nextIds = new WeakMap<object, Record<string, number>>()
-/** All ids have ten digits. */
-const FIRST_ID = 1_000_000_000
-
 /**
- * Puts a load on a server, and checks what it answers and keeps. It ends after some seconds or requests, and deletes end
- * when nothing is left.
+ * Puts a load on a server for a second, and checks what it answers and keeps. Deletes end when nothing is left.
  * @throws {Invalid}
  */
-export async function measure(
-  server: Running,
-  { name, caller, method, path, body, status, answer, adds }: Case,
-  connections: number,
-  { seconds = 1, most = Infinity } = {},
-): Promise<Sample> {
-  const { port, count, tokens } = server
+export async function measure(server: Running, each: Case, connections: number): Promise<Sample> {
+  const { port, count, sent } = server
+  const { name, does, method, path, body, status, answer } = each
+  const tokens = server.tokens[each.caller]
   const fail = (what: string) => {
     throw new Invalid(`${server.name}, ${name}, ${connections} connections: ${what}`)
   }
-  const token = caller === 'many' ? { token: ID, tokens: tokens.many } : { token: tokens[caller] }
-  if (adds === 0) {
-    const valid = caller === 'many' ? readFileSync(tokens.many, 'utf8').split('\n')[0] : tokens[caller]
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { authorization: `Bearer ${valid}` } })
+  if (does === 'lists') {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      headers: { authorization: `Bearer ${tokens[0]}` },
+    })
     if (response.status !== status || (await response.text()) !== answer) fail('the list is wrong')
   }
-  const ids = nextIds.get(tokens) ?? {}
-  nextIds.set(tokens, ids)
-  const key = `${method} ${caller}`
-  const id = ids[key] ?? FIRST_ID
-  const left = adds === -1 ? (ids[`POST ${caller}`] ?? id) - id : most
-  const [keptBefore, cpuBefore] = [await count?.(caller), server.cpu()]
-  const load = { port, connections, seconds, most: left, method, path, ...(body !== undefined && { body }), ...token }
-  const { right, wrong, ...times } = await run({ ...load, id, status, length: Buffer.byteLength(answer) })
+  const [keptBefore, cpuBefore] = [await count?.(), server.cpu()]
+  const most = does === 'deletes' ? sent.creates - sent.deletes : Infinity
+  const request = { method, path, ...(body !== undefined && { body }), tokens, first: FIRST_ID + sent[does] }
+  const load = { port, connections, seconds: 1, most, ...request, status, length: Buffer.byteLength(answer) }
+  const { right, wrong, seconds, p50, p99 } = await run(load)
   const cpu = server.cpu() - cpuBefore
-  ids[key] = id + right + wrong
+  sent[does] += right + wrong
   if (wrong > 0) fail(`${wrong} of ${right + wrong} answers were wrong`)
-  if (adds !== 0 && count !== undefined) {
-    const changed = adds * ((await count(caller)) - Number(keptBefore))
+  if (does !== 'lists' && count !== undefined) {
+    const changed = Math.abs((await count()) - Number(keptBefore))
     if (changed !== right) fail(`of ${right} writes ${changed} were kept`)
   }
-  return { rate: right / times.seconds, p50: times.p50, p99: times.p99, cpu: (cpu * 1000) / right }
+  return { rate: right / seconds, p50, p99, cpu: (cpu * 1000) / right }
 }

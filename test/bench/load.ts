@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import net from 'node:net'
 
 /** Stands in a request for an id, or for a token of many: another one in each request. All ids have as many digits. */
 export const ID = '##########'
+export const FIRST_ID = 1_000_000_000
 
 /** One request, to be made again and again for some time; each connection waits for its answer. */
 export interface Load {
@@ -13,12 +13,11 @@ export interface Load {
   readonly most: number
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
-  readonly token: string
-  /** The file with the tokens of many callers, who take turns; `token` is then `ID`. */
-  readonly tokens?: string
   readonly body?: string
-  /** The first id, or the number of the first token. */
-  readonly id: number
+  /** The token of a caller, or those of many, who take turns. */
+  readonly tokens: readonly string[]
+  /** The first id. It also says which token is the first one. */
+  readonly first: number
   /** The status and the bytes of the body that each answer is to have. */
   readonly status: number
   readonly length: number
@@ -65,17 +64,17 @@ export async function run(load: Load): Promise<Loaded> {
 }
 
 /** Makes the text of each request. */
-function requestsOf({ method, path, token, tokens, body, id }: Load): () => string {
+function requestsOf({ method, path, tokens, body, first }: Load): () => string {
+  const token = tokens.length === 1 ? tokens[0] : ID
   const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`]
   if (body !== undefined) lines.push('Content-Type: application/json', `Content-Length: ${body.length}`)
   const [before = '', after] = `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`.split(ID)
   if (after === undefined) return () => before
-  const items = tokens === undefined ? undefined : readFileSync(tokens, 'utf8').trimEnd().split('\n')
-  let next = id
+  let next = first
   return () => {
-    const item = items?.[next % items.length] ?? String(next)
+    const item = token === ID ? tokens[next % tokens.length] : next
     next += 1
-    return before + item + after
+    return `${before}${item}${after}`
   }
 }
 

@@ -2,8 +2,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import type { Sample } from './cases.ts'
-import { median, type Round } from './rounds.ts'
 import { BARE } from './servers.ts'
+
+/** What one server did in one round. */
+export interface Round {
+  /** By case. */
+  readonly samples: Readonly<Record<string, Sample>>
+  /** Milliseconds from its start to the first authorized answer. */
+  readonly coldStart: number
+  /** Bytes of memory, before the first case and after the last one. */
+  readonly memoryAfterStart: number
+  readonly memoryAfterRun: number
+}
 
 /** A sample, and each of its figures as a share of that of bare Fastify. */
 type Figures = Sample & { readonly ratio: Sample }
@@ -52,9 +62,9 @@ export function mediansOf(rounds: readonly By<Round>[]): Pick<Results, 'cases' |
   const samples = (server: string, name: string): Figures => {
     const each = (figure: (sample: Sample | undefined, bare: Sample | undefined) => number): number =>
       medianOf((round) => figure(round[server]?.samples[name], round[BARE]?.samples[name]))
-    const all = (share: (key: keyof Sample) => number): Sample => ({
-      ...{ rate: share('rate'), p50: share('p50'), p99: share('p99'), cpu: share('cpu') },
-    })
+    const all = (of: (key: keyof Sample) => number): Sample => {
+      return { rate: of('rate'), p50: of('p50'), p99: of('p99'), cpu: of('cpu') }
+    }
     return {
       ...all((key) => each((sample) => sample?.[key] ?? NaN)),
       ratio: all((key) => each((sample, bare) => Number(sample?.[key]) / Number(bare?.[key]))),
@@ -125,6 +135,11 @@ export function tables({ cases, processes, ...about }: Results): string {
       ['memory after the run', (server) => memory(processes[server]?.memoryAfterRun)],
     ]),
   ].join('\n\n')
+}
+
+/** The figure in the middle. */
+function median(figures: readonly number[]): number {
+  return figures.toSorted((one, two) => one - two)[Math.floor(figures.length / 2)] ?? NaN
 }
 
 function count(figure: number): string {

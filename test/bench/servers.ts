@@ -1,116 +1,129 @@
-import { execFileSync } from 'node:child_process'
+// The servers that are measured: their databases, and their processes.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import pg from 'pg'
+import { setTimeout as delay } from 'node:timers/promises'
 import { readConfig } from '../../service/engine/config.ts'
+import type { Server as Postgres } from '../support/postgres.ts'
+import { freePort } from '../support/project.ts'
 import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
-import { PLANT } from './cases.ts'
+import { type Case, PLANT } from './cases.ts'
 
 /** `small` only lists; `creator` creates and deletes; `many` are callers with 20 plants each. */
 export type Caller = 'small' | 'creator' | 'many'
 
+/** How many plants the caller `small` has, and how many callers `many` are. */
+export interface Sizes {
+  readonly small: number
+  readonly many: number
+}
+
 /** A server that can be started: its program, and its database. */
 export interface Server {
   readonly name: string
-  /** The file that Node runs, and the folder that it runs in; the present one if absent. */
+  /** The file that Node runs. */
   readonly program: string
-  readonly folder?: string
   readonly environment: Readonly<Record<string, string>>
-  /** The access token of each caller; of many, the file that has a token in each line. */
-  readonly tokens: Readonly<Record<Caller, string>>
-  /** How many plants of a caller its database has; absent if it has no database. */
-  readonly count?: (caller: string) => Promise<number>
+  /** The access tokens of each caller: of `many` each has one. */
+  readonly tokens: Readonly<Record<Caller, readonly string[]>>
+  /** How many plants of `creator` its database has; absent if it has no database. */
+  readonly count?: () => Promise<number>
+  /** How many requests of each kind it was sent. */
+  readonly sent: Record<Case['does'], number>
 }
 
-/** The table of the straightforward version. */
-const SCHEMA = `CREATE TABLE plants (
-  owner TEXT NOT NULL,
-  id INTEGER NOT NULL,
-  name TEXT NOT NULL,
-  tag TEXT,
-  PRIMARY KEY (owner, id)
-) WITHOUT ROWID`
+/** A process of a server. */
+export interface Running extends Server {
+  readonly port: number
+  /** Milliseconds from its start to its first answer, which needs a token. */
+  readonly started: number
+  /** Milliseconds of processor time that it has used. */
+  readonly cpu: () => number
+  /** Bytes of memory that it has (resident set). */
+  readonly memory: () => number
+  readonly stop: () => Promise<void>
+}
 
+const NONE = { creates: 0, lists: 0, deletes: 0 } as const
+const COUNT = "SELECT count(*) AS count FROM plants WHERE owner = 'creator'"
 export const BARE = 'bare Fastify'
 
-/** @param small how many plants a list has without a limit @param many how many callers take turns */
-export function bareFastify(folder: string, small: number, many: number): Server {
+export function bareFastify({ small, many }: Sizes): Server {
   return {
     name: BARE,
     program: 'test/bench/bare.ts',
-    environment: { NODE_ENV: 'production', SMALL: String(small) },
-    tokens: {
-      small: 'small',
-      creator: 'creator',
-      many: writeTokens(
-        `${folder}/bare.tokens`,
-        callersOf(many).map(() => randomUUID()),
-      ),
-    },
+    environment: { SMALL: String(small) },
+    tokens: { small: ['small'], creator: ['creator'], many: callersOf(many).map(() => randomUUID()) },
+    sent: { ...NONE },
   }
 }
 
-/** This service, as in production. @param root of the version to run: its own commands make its database */
-export async function serviceOn(
-  name: string,
-  url: string,
-  folder: string,
-  many: number,
-  root = process.cwd(),
-): Promise<Server> {
-  const environment = { NODE_ENV: 'production', ADMIN_PORT: '0', DRAIN_DELAY: '0', DATABASE_URL: url }
-  // Older versions have no product for tests.
-  const programs = ['test/support/product', 'service'].find((each) => existsSync(`${root}/${each}/main.ts`)) ?? ''
-  const issue = (caller: string) => {
-    const words = [`${programs}/token.ts`, 'issue', caller]
-    const env = { ...process.env, DATABASE_URL: url }
-    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore']
-    return execFileSync(process.execPath, words, { cwd: root, env, encoding: 'utf8', stdio }).trim()
+/** This service on SQLite, as in production. */
+export async function serviceOnSqlite(file: string, sizes: Sizes): Promise<Server> {
+  return serviceOn('this service, SQLite', `sqlite:${file}`, sizes, async () => countIn(file))
+}
+
+/** This service on PostgreSQL, as in production. */
+export async function serviceOnPostgres(postgres: Postgres, sizes: Sizes): Promise<Server> {
+  const url = await postgres.createDatabase()
+  const count = async () => Number((await postgres.sql(COUNT, url))[0]?.['count'])
+  const server = await serviceOn('this service, PostgreSQL', url, sizes, count)
+  await postgres.sql('VACUUM ANALYZE', url)
+  return server
+}
+
+async function serviceOn(name: string, url: string, { small, many }: Sizes, count: () => Promise<number>) {
+  const store = await openTestStore(readConfig('plants', { DATABASE_URL: url }).DATABASE_URL)
+  const issue = (caller: string) => issueToken(store, caller)
+  const create = (caller: string, id: number) => store.create(caller, BigInt(id), PLANT)
+  const tokens = { small: [await issue('small')], creator: [await issue('creator')], many: [] as string[] }
+  // In parts: a store refuses a write that has waited too long.
+  for (let id = 1; id <= small; id += 1000) {
+    await Promise.all(Array.from({ length: Math.min(1000, small - id + 1) }, (_, at) => create('small', id + at)))
   }
-  const [small, creator] = [issue('small'), issue('creator')]
-  const issued: string[] = []
   const callers = callersOf(many)
-  if (many > 0) {
-    const store = await openTestStore(readConfig('plants', { DATABASE_URL: url }).DATABASE_URL)
-    // In parts: a store refuses a write that has waited too long.
-    while (callers.length > 0) {
-      const some = callers.splice(0, 1000)
-      issued.push(...(await Promise.all(some.map((caller) => issueToken(store, caller)))))
-      for (let id = 1n; id <= 20n; id++) await Promise.all(some.map((caller) => store.create(caller, id, PLANT)))
-    }
-    await store.close()
-    if (url.startsWith('postgres:')) await query(url, 'VACUUM ANALYZE')
+  while (callers.length > 0) {
+    const some = callers.splice(0, 1000)
+    tokens.many.push(...(await Promise.all(some.map(issue))))
+    for (let id = 1; id <= 20; id++) await Promise.all(some.map((caller) => create(caller, id)))
   }
-  return {
-    name,
-    program: `${programs}/main.ts`,
-    folder: root,
-    environment,
-    tokens: { small, creator, many: writeTokens(`${folder}/${name}.tokens`, issued) },
-    count: (caller) => countIn(url, caller),
-  }
+  await store.close()
+  const environment = { ADMIN_PORT: '0', DRAIN_DELAY: '0', DATABASE_URL: url }
+  return { name, program: 'test/support/product/main.ts', environment, tokens, count, sent: { ...NONE } }
 }
 
 /** The straightforward version of the service, on SQLite. */
-export function straightforward(file: string, many: number): Server {
+export function straightforward(file: string, { small, many }: Sizes): Server {
   const callers = callersOf(many)
-  const tokens = new Map([...callers, 'small', 'creator'].map((caller) => [randomUUID() as string, caller]))
-  writeFileSync(`${file}.json`, JSON.stringify(Object.fromEntries(tokens)))
-  const [small = '', creator = ''] = [...tokens.keys()].slice(callers.length)
+  const tokens = new Map(['small', 'creator', ...callers].map((caller) => [caller, randomUUID()]))
+  writeFileSync(
+    `${file}.json`,
+    JSON.stringify(Object.fromEntries([...tokens].map(([caller, token]) => [token, caller]))),
+  )
   const db = new DatabaseSync(file)
-  db.exec(`PRAGMA journal_mode = WAL; ${SCHEMA}; BEGIN`)
+  db.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE plants (owner TEXT NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, tag TEXT, PRIMARY KEY (owner, id))
+      WITHOUT ROWID;
+    BEGIN`)
   const insert = db.prepare('INSERT INTO plants VALUES (?, ?, ?, ?)')
-  for (const caller of callers) for (let id = 1; id <= 20; id++) insert.run(caller, id, PLANT.name, PLANT.tag)
+  const fill = (caller: string, count: number) => {
+    for (let id = 1; id <= count; id++) insert.run(caller, id, PLANT.name, PLANT.tag)
+  }
+  fill('small', small)
+  for (const caller of callers) fill(caller, 20)
   db.exec('COMMIT')
   db.close()
+  const [one = '', two = '', ...rest] = tokens.values()
   return {
     name: 'straightforward, SQLite',
     program: 'test/bench/straightforward.ts',
-    environment: { NODE_ENV: 'production', FILE: file, TOKENS: `${file}.json` },
-    tokens: { small, creator, many: writeTokens(`${file}.tokens`, [...tokens.keys()].slice(0, callers.length)) },
-    count: (caller) => countIn(`sqlite:${file}`, caller),
+    environment: { FILE: file, TOKENS: `${file}.json` },
+    tokens: { small: [one], creator: [two], many: rest },
+    count: async () => countIn(file),
+    sent: { ...NONE },
   }
 }
 
@@ -118,28 +131,63 @@ function callersOf(many: number): string[] {
   return Array.from({ length: many }, (_, index) => `caller ${index + 1}`)
 }
 
-/** Writes a token into each line of a file. @returns its path */
-function writeTokens(file: string, tokens: readonly string[]): string {
-  writeFileSync(file, tokens.map((token) => `${token}\n`).join(''))
-  return file
-}
-
-/** How many plants of a caller a database has, whichever server keeps them there. */
-async function countIn(url: string, caller: string): Promise<number> {
-  if (!url.startsWith('sqlite:')) {
-    const [row] = await query(url, 'SELECT count(*) FROM plants WHERE owner = $1', [caller])
-    return Number(row?.['count'])
-  }
-  const db = new DatabaseSync(url.replace('sqlite:', ''), { readOnly: true })
-  const row = db.prepare('SELECT count(*) AS count FROM plants WHERE owner = ?').get(caller)
+function countIn(file: string): number {
+  const db = new DatabaseSync(file, { readOnly: true })
+  const row = db.prepare(COUNT).get()
   db.close()
   return Number(row?.['count'])
 }
 
-async function query(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  const { rows } = await client.query<Record<string, unknown>>(text, values)
-  await client.end()
-  return rows
+/** Whether programs can be held to one core each: the servers to the first, the load to the second. */
+export const isPinned = ['0', '1'].every((core) => spawnSync('taskset', ['-c', core, 'true']).status === 0)
+
+const children = new Set<ChildProcess>()
+process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')))
+
+/** Starts a server, compiled before as with `npm start`. What it prints goes to a file. */
+export async function start(server: Server, folder: string): Promise<Running> {
+  const port = await freePort()
+  const printed = `${folder}/${server.name.replaceAll(/\W+/g, '-')}.log`
+  const output = openSync(printed, 'a')
+  const command = [process.execPath, server.program] as const
+  const [file, ...words] = isPinned ? (['taskset', '-c', '0', ...command] as const) : command
+  const env = {
+    ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE: 'node_modules/.cache', NODE_ENV: 'production' },
+    ...{ PORT: String(port), ...server.environment },
+  }
+  const begun = performance.now()
+  const child = spawn(file, words, { env, stdio: ['ignore', output, output] })
+  closeSync(output)
+  children.add(child.once('exit', () => children.delete(child)))
+  const headers = { authorization: `Bearer ${server.tokens.small[0]}`, connection: 'close' }
+  const isUp = () =>
+    fetch(`http://127.0.0.1:${port}/plants?limit=20`, { headers }).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  while (!(await isUp())) {
+    if (child.exitCode !== null || performance.now() > begun + 30_000) {
+      child.kill('SIGKILL')
+      throw new Error(`${server.name} does not start: ${readFileSync(printed, 'utf8').slice(-2000)}`)
+    }
+    await delay(1)
+  }
+  const started = performance.now() - begun
+  return {
+    ...server,
+    port,
+    started,
+    cpu: () => {
+      // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: utime and stime, in hundredths of a second.
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      return (Number(fields[11]) + Number(fields[12])) * 10
+    },
+    memory: () => {
+      const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
+      return Number(kilobytes) * 1024
+    },
+    stop: async () => {
+      if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit')
+    },
+  }
 }

@@ -10,15 +10,13 @@ const { PRODUCT = 'service/product.ts', DATABASE_URL } = process.env
 // The product of the project; second.test.ts names another one, and a database.
 const { product }: { product: Product } = await import(resolve(PRODUCT))
 
-export const { operations, paths } = contractOf(product)
+const contract = contractOf(product)
+export const { operations, paths } = contract
+/** The methods of a path, as `Allow` names them. */
+export const allowOf = allowedBy.bind(undefined, contract)
 
 /** How many valid inputs of an operation are tried. */
 export const INPUTS = DATABASE_URL === undefined ? 200 : 30
-
-/** The methods of a path, as `Allow` names them. */
-export function allowOf(path: string): string {
-  return allowedBy(contractOf(product), path)
-}
 
 /** Starts the product. */
 export function start(t: Test): Promise<Service> {

@@ -1,8 +1,9 @@
 // Inputs of the JSON reader, compared with the oracle.
 import { strict as assert } from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
 import { parseJson } from '../../service/engine/http/json.ts'
-import { Choices, mutate, piecesOf } from './choices.ts'
+import { mutated, piecesOf } from './mutated.ts'
 import { EITHER, expectedOf, REFUSED } from './oracle.ts'
 
 const WORDS = piecesOf(
@@ -10,64 +11,56 @@ const WORDS = piecesOf(
   ...[' ', '\n', '\ufeff', '\u2028', '\0', '\v'],
   ...['ff', 'c080', 'eda080', 'f4908080', 'e28281', 'f09f8c', '80'].map((each) => Buffer.from(each, 'hex')),
 )
-const BORDERS = [0n, 1n, 10n, 2n ** 31n, 2n ** 53n, 10n ** 15n, 10n ** 16n, 2n ** 63n, 2n ** 64n, 10n ** 30n] as const
-const NAMES = [
-  '',
-  ...String.raw`id name tag \u0069d __proto__ \u005f_proto__ constructor 1 toString a:b \": 🌱 \udf31`.split(' '),
-] as const
-const TEXTS = [
-  '',
-  '\u2028',
-  ...String.raw`Rose : \" \\ \":\" \ud83c\udf31 \ud800 \udf31\ud83c \\ud800 é 🌱 {"a":1} 9007199254740993 1e5 \u0000`.split(
-    ' ',
-  ),
-] as const
+const BORDERS = [0n, 1n, 10n, 2n ** 31n, 2n ** 53n, 10n ** 15n, 10n ** 16n, 2n ** 63n, 2n ** 64n, 10n ** 30n]
+const NAMES = String.raw`id name tag \u0069d __proto__ \u005f_proto__ constructor 1 toString a:b \": 🌱 \udf31`
+const TEXTS = String.raw`Rose : \" \\ \":\" \ud83c\udf31 \ud800 \udf31\ud83c \\ud800 é 🌱 {"a":1} 9007199254740993 1e5 \u0000`
 
-/** A text that is JSON more often than not. */
-export function jsonOf(choices: Choices): Buffer {
-  const text = Buffer.from(valueOf(choices, 0))
-  return choices.below(3) === 2 ? mutate(choices, text, WORDS) : text
-}
-
-function valueOf(choices: Choices, level: number): string {
-  const space = choices.of(['', '', '', ' ', '\n\t'])
-  const make = choices.of([
-    () => numeralOf(choices),
-    () => `"${choices.of(TEXTS)}"`,
-    () => choices.of(['true', 'false', 'null']),
-    () => `{${choices.some(3, () => `"${choices.of(NAMES)}"${space}:${valueOf(choices, level + 1)}`).join(',')}}`,
-    () => `[${choices.some(3, () => valueOf(choices, level + 1)).join(`,${space}`)}]`,
-  ])
-  return space + (level > 5 ? numeralOf(choices) : make()) + space
-}
-
+/** Texts that follow each other. */
+const joined = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((all) => all.join(''))
+const zeros = (most: number) => fc.nat(most).map((count) => '0'.repeat(count))
+const border = fc.tuple(fc.constantFrom(...BORDERS), fc.bigInt(-3n, 3n)).map(([near, more]) => near + more)
+const digits = fc.oneof(
+  border.map((each) => String(each).replace('-', '')),
+  fc.stringMatching(/^1\d{0,24}$/, { size: 'max' }),
+  joined(fc.constant('1'), zeros(400)),
+)
+const fraction = fc.oneof(
+  fc.constantFrom('', '', '.0', '.5'),
+  joined(fc.constant('.'), zeros(40), fc.constantFrom('0', '1')),
+)
+const power = fc.constantFrom('0', '1', '19', '308', '400', '9'.repeat(20))
+const exponent = joined(fc.constantFrom('e', 'E', 'e+', 'E-', 'e-', 'e-0'), power)
+const shift = fc.oneof(fc.constant(''), zeros(30), zeros(700))
 /** A number at a border, or of any digits, with its point anywhere. */
-function numeralOf(choices: Choices): string {
-  const sign = choices.of(['', '', '-'])
-  const near = choices.of(BORDERS) + BigInt(choices.below(7)) - 3n
-  const digits = choices.of([
-    () => String(near < 0n ? -near : near),
-    () => '1' + choices.some(24, () => choices.below(10)).join(''),
-    () => '1' + '0'.repeat(choices.below(400)),
-  ])()
-  const shift = choices.of([0, 0, choices.below(30), choices.below(700)])
-  const fraction = choices.of([
-    '',
-    '',
-    '.0',
-    '.5',
-    `.${'0'.repeat(choices.below(40))}`,
-    `.${'0'.repeat(choices.below(40))}1`,
-  ])
-  const e = choices.of(['e', 'E', 'e+', 'E-', 'e-', 'e-0'])
-  return choices.of([
-    () => sign + digits + fraction,
-    () => `${sign}${digits}${'0'.repeat(shift)}e-${shift}`,
-    () => `${sign}0.${'0'.repeat(shift)}${digits}e${shift + digits.length}`,
-    () => `${sign}${digits.slice(0, 1)}.${digits.slice(1) || '0'}E+${digits.length - 1}`,
-    () => sign + digits + fraction + e + choices.of(['0', '1', '19', '308', '400', '99999999999999999999']),
-  ])()
-}
+const numeral = joined(
+  fc.constantFrom('', '', '-'),
+  fc.oneof(
+    joined(digits, fraction),
+    fc.tuple(digits, shift).map(([digits, zeros]) => `${digits}${zeros}e-${zeros.length}`),
+    fc.tuple(digits, shift).map(([digits, zeros]) => `0.${zeros}${digits}e${zeros.length + digits.length}`),
+    digits.map((digits) => `${digits.slice(0, 1)}.${digits.slice(1) || '0'}E+${digits.length - 1}`),
+    joined(digits, fraction, exponent),
+  ),
+)
+
+const space = fc.constantFrom('', '', '', ' ', '\n\t')
+const name = fc.constantFrom('', ...NAMES.split(' ')).map((name) => `"${name}"`)
+const { value } = fc.letrec<{ value: string }>((tie) => {
+  const list = (item: fc.Arbitrary<string>) => fc.array(item, { maxLength: 3 }).map((items) => items.join(','))
+  const any = fc.oneof(
+    { maxDepth: 6 },
+    numeral,
+    fc.constantFrom('', '\u2028', ...TEXTS.split(' ')).map((text) => `"${text}"`),
+    fc.constantFrom('true', 'false', 'null'),
+    list(joined(name, space, fc.constant(':'), tie('value'))).map((members) => `{${members}}`),
+    list(tie('value')).map((items) => `[${items}]`),
+  )
+  return { value: joined(space, any, space) }
+})
+const valid = value.map((text) => Buffer.from(text))
+
+/** Texts that are JSON more often than not. */
+export const json = fc.oneof({ weight: 2, arbitrary: valid }, mutated(valid, WORDS))
 
 /** Fails if the reader makes of bytes what the oracle does not. */
 export function checkJson(bytes: Uint8Array): void {

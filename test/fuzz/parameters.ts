@@ -1,19 +1,17 @@
 // Paths and queries of any printable characters, sent to a service; what is valid is said here a second time.
 import { strict as assert } from 'node:assert'
+import fc from 'fast-check'
 import { faultOf } from '../support/own.ts'
-import { Choices, mutate, piecesOf } from './choices.ts'
+import { mutated, piecesOf } from './mutated.ts'
 import type { Target } from './target.ts'
 
 const WORDS = piecesOf(
   '0 1 9 - + %2B % %3 %30 %00 %ff %C3%A9 %ED%A0%80 %C0%80 %2F %2f %25 . limit cursor id = & ? ; %26 %3D [] AAAAAAAAAAc ' +
     '__proto__ e 0x _ ~ "',
 )
-const BORDERS = [0n, 1n, 10n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 63n, 2n ** 64n, 10n ** 30n] as const
-const NAMES = ['limit', 'limit', 'cursor', '%6Cimit', 'l%69mit', 'Limit', 'x', '', '__proto__', 'limit[]'] as const
-const CURSORS = [
-  '',
-  ...'AAAAAAAAAAc f_________8 gAAAAAAAAAA AAAAAAAAAAd AAAAAAAAAA -_-_-_-_-_8 %41AAAAAAAAAA'.split(' '),
-] as const
+const BORDERS = [0n, 1n, 10n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 63n, 2n ** 64n, 10n ** 30n]
+const NAMES = ['limit', 'limit', 'cursor', '%6Cimit', 'l%69mit', 'Limit', 'x', '', '__proto__', 'limit[]']
+const CURSORS = 'AAAAAAAAAAc f_________8 gAAAAAAAAAA AAAAAAAAAAd AAAAAAAAAA -_-_-_-_-_8 %41AAAAAAAAAA'
 
 /** A request line's method and target. */
 export interface Asked {
@@ -21,30 +19,35 @@ export interface Asked {
   readonly url: string
 }
 
-/** A list with a query, or a delete with an id. */
-export function askedOf(choices: Choices): Asked {
-  if (choices.below(2) === 0)
-    return { method: 'DELETE', url: `/plants/${changed(choices, integerOf(choices)).replaceAll(/[/?]/g, '.')}` }
-  const pairs = choices.some(3, () => {
-    const name = choices.of(NAMES)
-    return `${name}${choices.of(['=', '=', '=', ''])}${choices.of([() => integerOf(choices), () => choices.of(CURSORS)])()}`
-  })
-  return { method: 'GET', url: `/plants?${changed(choices, pairs.join('&'))}` }
-}
-
-function integerOf(choices: Choices): string {
-  const near = choices.of(BORDERS) + BigInt(choices.below(5)) - 2n
-  return (
-    choices.of(['', '', '-', '+', '0', '%2D', '%20']) +
-    String(near) +
-    choices.of(['', '', '', '.0', 'e0', '%30', '%00'])
+const border = fc.tuple(fc.constantFrom(...BORDERS), fc.bigInt(-2n, 2n)).map(([near, more]) => near + more)
+const integer = fc
+  .tuple(
+    fc.constantFrom('', '', '-', '+', '0', '%2D', '%20'),
+    border,
+    fc.constantFrom('', '', '', '.0', 'e0', '%30', '%00'),
   )
+  .map((parts) => parts.join(''))
+const pair = fc
+  .tuple(
+    fc.constantFrom(...NAMES),
+    fc.constantFrom('=', '=', '=', ''),
+    fc.oneof(integer, fc.constantFrom('', ...CURSORS.split(' '))),
+  )
+  .map((parts) => parts.join(''))
+const query = fc.array(pair, { maxLength: 3 }).map((pairs) => pairs.join('&'))
+
+/** A part of a target, as it is or changed. A # would begin a fragment, which no client sends. */
+function orMutated(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  const bytes = text.map((each) => Buffer.from(each))
+  const any = fc.oneof(bytes, mutated(bytes, WORDS))
+  return any.map((each) => each.toString('latin1').replaceAll(/[^!-"$-~]/g, '~'))
 }
 
-function changed(choices: Choices, text: string): string {
-  const some = choices.below(2) === 0 ? text : mutate(choices, Buffer.from(text), WORDS).toString('latin1')
-  return some.replaceAll(/[^!-"$-~]/g, '~') // a # would begin a fragment, which no client sends
-}
+/** A list with a query, or a delete with an id. */
+export const asked: fc.Arbitrary<Asked> = fc.oneof(
+  orMutated(integer).map((id) => ({ method: 'DELETE' as const, url: `/plants/${id.replaceAll(/[/?]/g, '.')}` })),
+  orMutated(query).map((query) => ({ method: 'GET' as const, url: `/plants?${query}` })),
+)
 
 /** The status of a request of a caller who has no plants. */
 function expectedStatus({ method, url }: Asked): number {

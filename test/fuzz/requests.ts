@@ -1,21 +1,24 @@
 // Whole requests, several on a connection, with bytes changed anywhere.
 import { strict as assert } from 'node:assert'
+import fc from 'fast-check'
 import { faultOf } from '../support/own.ts'
 import { shapes } from '../support/framing.ts'
-import { type Choices, mutate, piecesOf } from './choices.ts'
+import { mutated, piecesOf } from './mutated.ts'
 import type { Target } from './target.ts'
 
 const WORDS = piecesOf(
   ': , ; " % %00 / ? = # * 0 -1 GET POST DELETE OPTIONS TRACE CONNECT QUERY HTTP/1.0 HTTP/1.1 HTTP/2.0 http://h Bearer chunked é 🌱',
   ...['\r\n', '\r', '\n', '\r\n\r\n', ' ', '\t', '\0', '\x7f', '\v', '1\r\n'],
-  ...['Content-Length: 5', 'Transfer-Encoding: chunked', 'Connection: close', 'Connection: Upgrade'].map(toLine),
-  ...['Upgrade: h2c', 'Expect: 100-continue', 'Host: x', 'Content-Type: application/json'].map(toLine),
-  ...['Content-Encoding: gzip', 'X-Request-Id: a'].map(toLine),
+  ...[
+    ...['Content-Length: 5', 'Transfer-Encoding: chunked', 'Connection: close', 'Connection: Upgrade', 'Upgrade: h2c'],
+    ...['Expect: 100-continue', 'Host: x', 'Content-Type: application/json', 'Content-Encoding: gzip'],
+    'X-Request-Id: a',
+  ].map((header) => `${header}\r\n`),
   ...['x'.repeat(300), 'X: y\r\n'.repeat(40), '9'.repeat(40)],
   ...['ff', 'c0af', 'eda080', '1603010005'].map((each) => Buffer.from(each, 'hex')),
 )
 /** Requests as they are, to be changed. HEAD is none of them: where its answer ends, only its request says. */
-function corpusOf({ headers }: Target): readonly [Buffer, ...Buffer[]] {
+function corpusOf({ headers }: Target): Buffer[] {
   const [, token = ''] = /Bearer (\S+)/.exec(headers) ?? []
   const json = '{"id": 7, "name": "Rose", "tag": "indoor"}'
   const post = `POST /plants HTTP/1.1\r\n${headers}Content-Type: application/json; charset=utf-8\r\n`
@@ -29,18 +32,14 @@ function corpusOf({ headers }: Target): readonly [Buffer, ...Buffer[]] {
     `GET /plants HTTP/1.1\r\nHost: h\r\n\r\n`,
     ...Object.values(shapes(token)).map(([bytes]) => bytes),
   ]
-  const [first, ...others] = texts.map((each) => Buffer.from(each, 'latin1'))
-  return first === undefined ? [Buffer.alloc(0)] : [first, ...others]
+  return texts.map((each) => Buffer.from(each, 'latin1'))
 }
 
-const corpora = new WeakMap<Target, readonly [Buffer, ...Buffer[]]>()
-
 /** One to three requests, of which most are changed. */
-export function requestsOf(choices: Choices, target: Target): Buffer {
-  const corpus = corpora.get(target) ?? corpusOf(target)
-  corpora.set(target, corpus)
-  const make = () => (choices.below(4) === 0 ? choices.of(corpus) : mutate(choices, choices.of(corpus), WORDS))
-  return Buffer.concat([make(), ...choices.some(2, make)])
+export function requestsTo(target: Target): fc.Arbitrary<Buffer> {
+  const request = fc.constantFrom(...corpusOf(target))
+  const changed = { weight: 3, arbitrary: mutated(request, WORDS) }
+  return fc.array(fc.oneof(request, changed), { minLength: 1, maxLength: 3 }).map((all) => Buffer.concat(all))
 }
 
 /** The statuses that there are: where the contract says "default" it would take any other. */
@@ -66,8 +65,4 @@ export async function checkRequests(target: Target, bytes: Buffer): Promise<void
     assert.ok(isDocumented, `an answer ${answer.status} that is not in the contract: ${JSON.stringify(answer)}`)
     assert.ok(STATUSES.has(answer.status), `${answer.status}: ${answer.text}`)
   }
-}
-
-function toLine(header: string): string {
-  return `${header}\r\n`
 }

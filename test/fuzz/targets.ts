@@ -1,8 +1,7 @@
 import fc from 'fast-check'
-import { Choices } from './choices.ts'
-import { checkJson, jsonOf } from './json.ts'
-import { askedOf, checkParameters } from './parameters.ts'
-import { checkRequests, requestsOf } from './requests.ts'
+import { checkJson, json } from './json.ts'
+import { asked, checkParameters } from './parameters.ts'
+import { checkRequests, requestsTo } from './requests.ts'
 import { targetOf } from './target.ts'
 import { issueTokenIn } from '../support/tokens.ts'
 
@@ -10,8 +9,7 @@ import { issueTokenIn } from '../support/tokens.ts'
 const AT_ONCE = 50
 const CONNECTIONS = 4
 
-const bytes = fc.uint8Array({ maxLength: 80, size: 'max' })
-const many = fc.array(bytes, { minLength: AT_ONCE, maxLength: AT_ONCE })
+const many = fc.array(asked, { minLength: AT_ONCE, maxLength: AT_ONCE })
 
 /** Fails on the first input that something is wrong with, and names it. @returns how many there were */
 type Fuzz = (inputs: number, seed: number) => Promise<number>
@@ -26,23 +24,15 @@ export function fuzzOf(port: number, { reader, writer }: { readonly reader: stri
   const [empty, any] = [targetOf(port, reader), targetOf(port, writer)]
   return {
     json: async (inputs, seed) => {
-      fc.assert(
-        fc.property(bytes, (each) => checkJson(jsonOf(new Choices(each)))),
-        { numRuns: inputs, seed },
-      )
+      fc.assert(fc.property(json, checkJson), { numRuns: inputs, seed })
       return inputs
     },
     parameters: async (inputs, seed) => {
-      const property = fc.asyncProperty(many, (all) =>
-        checkParameters(
-          empty,
-          all.map((each) => askedOf(new Choices(each))),
-        ),
-      )
+      const property = fc.asyncProperty(many, (all) => checkParameters(empty, all))
       return AT_ONCE * (await concurrently(CONNECTIONS, property, inputs / AT_ONCE, seed))
     },
     requests: (inputs, seed) => {
-      const property = fc.asyncProperty(bytes, (each) => checkRequests(any, requestsOf(new Choices(each), any)))
+      const property = fc.asyncProperty(requestsTo(any), (bytes) => checkRequests(any, bytes))
       return concurrently(8 * CONNECTIONS, property, inputs, seed)
     },
   } satisfies Record<string, Fuzz>

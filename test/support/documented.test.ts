@@ -22,7 +22,7 @@ for (const [method, url, answer] of [
   })
 }
 
-const faults: Record<string, readonly [method: string, url: string, answer: typeof plant]> = {
+const faults: Record<string, Parameters<typeof faultOf>> = {
   'a status without a response': ['POST', '/plants', { ...plant, status: 201 }],
   'a status of another operation': ['GET', '/plants', { ...error, status: 409, text: '{"error":409,"message":"x"}' }],
   'an answer without an operation': ['GET', '/other', plant],
@@ -35,6 +35,7 @@ const faults: Record<string, readonly [method: string, url: string, answer: type
   'another number in the Error': ['DELETE', '/plants/7', { ...error, text: '{"error":400,"message":"No such plant"}' }],
   'an unknown header': ['POST', '/plants', { ...plant, headers: Object.assign({ server: 'x' }, headers) }],
   'a header with a wrong value': ['POST', '/plants', { ...plant, headers: { ...headers, 'cache-control': 'public' } }],
+  'a header that is missing': ['POST', '/plants', { ...plant, headers: { ...headers, 'x-request-id': undefined } }],
   'another media type': ['POST', '/plants', { ...plant, headers: { ...headers, 'content-type': 'text/plain' } }],
   '401 without WWW-Authenticate': [
     'GET',
@@ -43,14 +44,9 @@ const faults: Record<string, readonly [method: string, url: string, answer: type
   ],
   'OPTIONS without Allow': ['OPTIONS', '/plants', { ...plant, status: 204, text: '' }],
 }
-for (const [what, [method, url, answer]] of Object.entries(faults)) {
+for (const [what, answered] of Object.entries(faults)) {
   t.test(`not documented: ${what}`, async (t) => {
-    t.throws(() => assertDocumented(method, url, answer))
-    t.ok(faultOf(method, url, answer))
+    t.throws(() => assertDocumented(...answered))
+    t.ok(faultOf(...answered))
   })
 }
-
-t.test('not documented: a header that is missing', async (t) => {
-  const { 'x-request-id': _, ...others } = headers
-  t.throws(() => assertDocumented('POST', '/plants', { ...plant, headers: others }))
-})

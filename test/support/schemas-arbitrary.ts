@@ -92,16 +92,10 @@ const TYPES: Readonly<Record<string, (all: All, parts: readonly Schema[]) => Val
 function integers(all: All): Values[] {
   const bits = all('format').includes('int64') ? 64n : all('format').includes('int32') ? 32n : 54n
   const limit = 2n ** (bits - 1n)
-  const [min, max] = [
-    [...all('minimum').map(ceiling), ...all('exclusiveMinimum').map((each) => floor(each) + 1n)].reduce(
-      (a, b) => (a > b ? a : b),
-      -limit,
-    ),
-    [...all('maximum').map(floor), ...all('exclusiveMaximum').map((each) => ceiling(each) - 1n)].reduce(
-      (a, b) => (a < b ? a : b),
-      limit - 1n,
-    ),
-  ]
+  const least = [...all('minimum').map(ceiling), ...all('exclusiveMinimum').map((each) => floor(each) + 1n)]
+  const most = [...all('maximum').map(floor), ...all('exclusiveMaximum').map((each) => ceiling(each) - 1n)]
+  const min = least.reduce((a, b) => (a > b ? a : b), -limit)
+  const max = most.reduce((a, b) => (a < b ? a : b), limit - 1n)
   if (min > max) return []
   const [unit = 1n] = all('multipleOf').map(ceiling)
   const steps = fc.bigInt({ min: min / unit, max: max / unit })
@@ -126,12 +120,14 @@ function strings(all: All): Values[] {
   const most = Math.min(10_000, ...all('maxLength').map(Number))
   const maxLength = all('maxLength').length > 0 ? most : minLength + 20
   if (minLength > maxLength) return []
-  const lengths = [[minLength, maxLength] as const, [minLength, minLength] as const, [maxLength, maxLength] as const]
+  const lengths = [
+    { minLength, maxLength },
+    { minLength, maxLength: minLength },
+    { minLength: maxLength, maxLength },
+  ]
+  const units = ['binary', 'grapheme-ascii'] as const
   return [
-    ...lengths.flatMap(([minLength, maxLength]) => [
-      fc.string({ unit: 'binary', minLength, maxLength }),
-      fc.string({ unit: 'grapheme-ascii', minLength, maxLength }),
-    ]),
+    ...units.flatMap((unit) => lengths.map((each) => fc.string({ unit, ...each }))),
     ...all('pattern').flatMap(matching),
     ...all('format').flatMap((name) => FORMATS[String(name)]?.() ?? []),
   ]

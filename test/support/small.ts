@@ -16,10 +16,13 @@ import { HttpError } from '../../service/engine/errors.ts'
 export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body' | 'type', unknown>>
 export type Run = (request: Input) => Promise<Answer>
 
-/** A request and the expected answer: its status, and its text or a pattern of it. */
-export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp]
+/** A request and the expected answer: its status, its text or a pattern of it, and its media type. */
+export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp, type?: string]
 
-/** A valid contract, and the requests to test it with. */
+/** For a list of exchanges. */
+export const ask = (...exchange: Exchange): Exchange => exchange
+
+/** A contract, and the requests to test it with. */
 export interface Served {
   /** The body of the operation `run` of `/x`; or a whole contract that begins with `paths`. */
   readonly yaml: string
@@ -31,15 +34,17 @@ export interface Served {
   readonly run?: Run
   /** The names of the methods, or those of several services. By default there is one for each operation. */
   readonly methods?: readonly string[] | readonly (readonly string[])[]
-  /** What its author is told of it. */
-  readonly note?: string
-  readonly asks: readonly Exchange[]
+  readonly asks?: readonly Exchange[]
 }
 
-/** A contract that is refused. The line with the fault ends with `# here`. */
-export interface Refused extends Pick<Served, 'yaml' | 'files' | 'product'> {
-  readonly says: string
+/** A request with a body. @param payload text or bytes, or a value to write as JSON */
+export function post(payload: unknown, type = 'application/json', url = '/x'): InjectOptions {
+  const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload)
+  return { method: 'POST', url, headers: { 'content-type': type }, payload: bytes }
 }
+
+/** Constructs by their names in the README. What is refused is a contract whose line with the fault ends with `# here`. */
+export type Constructs = Readonly<Record<string, Served | string>>
 
 /** The text of a contract. */
 export function contract(yaml: string): string {

@@ -1,4 +1,5 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
+import type { Test } from 'tap'
 import { makeCollection } from '../../service/engine/store/collection.ts'
 import { openStore } from '../../service/engine/store/open.ts'
 import type { Collection, Store } from '../../service/engine/store/store.ts'
@@ -29,6 +30,14 @@ export async function openTestStore(
 ): Promise<TestStore> {
   const collections = { ...COLLECTIONS, ...product.collections }
   return collectionsOf(await openStore(database, { ...product, collections }, exclusive, limits, monitor))
+}
+
+/** Opens a new store in a file. It closes with the test. */
+export async function openNewFile(t: Test): Promise<{ store: TestStore; file: string }> {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openTestStore({ file })
+  t.teardown(() => store.close())
+  return { store, file }
 }
 
 /** Adds the methods of its collections to an open store. */

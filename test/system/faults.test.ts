@@ -1,15 +1,15 @@
 // The disk fails under the real process: each call of a kind in turn, moved on by one until a run meets no fault.
 // LONG=1 tries each of the many writes, too; without it they are tried in growing steps, and with SHORT=1 in large
 // ones, and only writes, reads and syncs fail.
-import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { call } from '../support/helper.ts'
 import { inspect, Ledger, listItems, work } from '../support/ledger.ts'
-import { program, start, startService } from '../support/process.ts'
-import { eventually } from '../support/project.ts'
+import { MAIN, start, startService } from '../support/process.ts'
 import { demoToken, need } from './programs.ts'
+import { injected, wholeTrace } from './strace.ts'
 import { openTestStore } from '../support/stores.ts'
 import { issueTokenIn } from '../support/tokens.ts'
 
@@ -19,7 +19,6 @@ const isLong = process.env['LONG'] !== undefined
 const isShort = process.env['SHORT'] !== undefined
 t.setTimeout(isLong ? 3_600_000 : 290_000)
 
-const MAIN = program('main')
 /** So many writes may share a commit. */
 const CLIENTS = 64
 /** Enough for the log to be emptied into the file once. */
@@ -27,31 +26,12 @@ const WRITES = 600
 
 /** A command under which the calls that concern a database fail as strace is told. */
 function failing(folder: string, inject: string, ends = ['', '-wal', '-journal']): string[] {
-  const files = ends.flatMap((end) => ['-P', `${folder}/plants.db${end}`])
-  const calls = /^[^:]*/.exec(inject)?.[0] ?? ''
-  const quiet = ['-D', '--quiet=attach,personality', '-o', `${folder}.trace`]
-  return ['strace', ...quiet, '-P', folder, ...files, '-e', `trace=${calls}`, '-e', `inject=${inject}`, ...MAIN]
-}
-
-/** A command that starts the service with mounts of its own, which go with it. */
-function mounting(mount: string): string[] {
-  const isRoot = process.getuid?.() === 0
-  const unshare = ['unshare', '--mount', ...(isRoot ? [] : ['--user', '--map-root-user'])]
-  return [...unshare, 'sh', '-c', `${mount} && exec "$0" "$@"`, ...MAIN]
-}
-
-interface Run {
-  readonly hasFault: boolean
-  readonly isServing: boolean
-  readonly code: number | null
-  readonly statuses: Map<number, number>
-  readonly fatal: string[]
-  readonly violations: string[]
-  readonly acknowledged: number
+  const files = ends.map((end) => `${folder}/plants.db${end}`)
+  return [...injected(`${folder}.trace`, [folder, ...files], inject), ...MAIN]
 }
 
 /** Runs the service from its first start to its end by SIGTERM, unless it ends before, and looks at what is left. */
-async function runWith(t: Test, inject: string): Promise<Run> {
+async function runWith(t: Test, inject: string) {
   const folder = `${t.testdir()}/data`
   const environment = { PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db`, LOG_LEVEL: 'info' }
   const service = await start(t, failing(folder, inject), environment)
@@ -72,14 +52,8 @@ async function runWith(t: Test, inject: string): Promise<Run> {
     service.child.kill('SIGTERM')
   }
   const { code, stdout } = await service.ended
-  const trace = () => readFileSync(`${folder}.trace`, 'latin1')
-  await eventually(() => /\+\+\+ [^\n]+\n$/.test(trace()))
-  const hasFault = trace().includes('(INJECTED)')
-  const lines: { level: number; msg: string }[] = stdout
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line))
-  const fatal = lines.filter(({ level }) => level === 60).map(({ msg }) => msg)
+  const hasFault = (await wholeTrace(`${folder}.trace`)).includes('(INJECTED)')
+  const fatal = [...stdout.matchAll(/^\{"level":60,.*"msg":"(.*)"/gm)].map(([, msg = '']) => msg)
   await (await openTestStore({ file: `${folder}/plants.db` })).close()
   const { items: plants, faults } = inspect(`${folder}/plants.db`, 'demo')
   const violations = [...faults.map(String), ...ledger.violations(plants)]
@@ -181,35 +155,16 @@ t.test('a full disk at the growth of the index of the log is answered 503', asyn
   t.strictSame(ledger.violations(inspect(file, 'joe').items), [])
 })
 
-t.test('a file that is mounted without its folder is refused, and its folder is not', async (t) => {
-  const folder = t.testdir()
-  mkdirSync(`${folder}/data`)
-  mkdirSync(`${folder}/a container`)
-  const file = `${folder}/data/plants.db`
-  await (await openTestStore({ file })).close()
-  const mounted = `${folder}/a container/plants.db`
-  const environment = { DATABASE_URL: `sqlite:${mounted}`, PORT: '0' }
-  const bind = `touch '${mounted}' && mount --bind '${file}' '${mounted}'`
-  const { ended } = await start(t, mounting(bind), environment)
-  const { code, stdout } = await ended
-  t.equal(code, 1)
-  t.match(JSON.parse(stdout), { level: 60, msg: /mount the folder, not the file$/ })
-  rmSync(mounted)
-  const service = await startService(t, environment, mounting(`mount --bind '${folder}/data' '${folder}/a container'`))
-  service.child.kill('SIGTERM')
-  t.equal((await service.ended).code, 0)
-})
-
 t.test('on a disk that is full writes are refused, reads go on, and with room again all does', async (t) => {
   const folder = t.testdir()
   const disk = `${folder}/disk`
   mkdirSync(disk)
   const mount = `mount -t tmpfs -o size=2m none '${disk}' && head -c 1000000 /dev/zero > '${disk}/ballast'`
-  const service = await startService(
-    t,
-    { DATABASE_URL: `sqlite:${disk}/plants.db`, LOG_LEVEL: 'info', NODE_ENV: 'development' },
-    mounting(mount),
-  )
+  // The mount is its own, and goes with it.
+  const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'])]
+  const command = [...unshare, 'sh', '-c', `${mount} && exec "$0" "$@"`, ...MAIN]
+  const environment = { DATABASE_URL: `sqlite:${disk}/plants.db`, LOG_LEVEL: 'info', NODE_ENV: 'development' }
+  const service = await startService(t, environment, command)
   const { child, ended, port, adminPort } = service
   const token = await demoToken(service)
   const inside = `/proc/${child.pid}/root${disk}`

@@ -3,85 +3,15 @@ import { once } from 'node:events'
 import http from 'node:http'
 import net from 'node:net'
 import { text } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { browser, execute, open } from '../support/browser.ts'
 import { build } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { issueTokenIn } from '../support/tokens.ts'
-import { startHaproxy, startNginx } from './gateways.ts'
+import { gateways, startHaproxy, startNginx } from './gateways.ts'
 
-const HOST = 'plants.example'
 const PREFIX = '/any/prefix'
-const chromium = await browser(t, HOST)
-
-/** The service, and the port of nginx before it. */
-async function behindNginx(t: Test, environment: Record<string, string> = {}) {
-  const service = await build(t, environment)
-  const { port } = await startNginx(t, [service], PREFIX)
-  return { ...service, gateway: port }
-}
-
-t.test('a person tries all three operations in a browser', async (t) => {
-  const { gateway, token } = await behindNginx(t)
-  const { page, faults } = await open(t, chromium, `http://${HOST}:${gateway}${PREFIX}/docs`)
-  t.equal(await page.title(), 'Plant Store')
-
-  await page.click('.btn.authorize')
-  await page.fill('.auth-container input', await token('visitor'))
-  await page.click('.auth-btn-wrapper .authorize')
-  await page.click('.btn-done')
-
-  t.equal(await execute(page, 'createPayout'), '200')
-  t.equal(await execute(page, 'getPayout'), '200')
-  t.equal(await execute(page, 'deletePayout'), '204')
-  t.equal(await execute(page, 'deletePayout'), '404')
-  t.strictSame(faults, [])
-})
-
-t.test('the links of a list lead through all of it', async (t) => {
-  const { gateway, store, token } = await behindNginx(t)
-  const headers = { Authorization: `Bearer ${await token('lister')}` }
-  const names = Array.from({ length: 10 }, (_, id) => `plant ${id}`)
-  for (const [id, name] of names.entries()) await store.create('lister', BigInt(id), { name })
-  const listed: unknown[] = []
-  let url: URL | undefined = new URL(`http://127.0.0.1:${gateway}${PREFIX}/plants?limit=4`)
-  while (url !== undefined) {
-    const response: Response = await fetch(url, { headers })
-    listed.push(...((await response.json()) as unknown[]))
-    const [, next]: readonly (string | undefined)[] =
-      /<(.*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? []
-    url = next === undefined ? undefined : new URL(next, url)
-  }
-  t.strictSame(
-    listed,
-    names.map((name) => ({ name })),
-  )
-})
-
-t.test('the log has the client that nginx names, if nginx is trusted', async (t) => {
-  for (const [trusted, client] of [
-    ['127.0.0.1', '127.0.0.7'],
-    ['none', '127.0.0.1'],
-  ] as const) {
-    const { gateway, log } = await behindNginx(t, { TRUST_PROXY: trusted })
-    const request = http.get({
-      host: '127.0.0.1',
-      localAddress: '127.0.0.7',
-      port: gateway,
-      path: `${PREFIX}/nowhere`,
-      headers: { 'X-Forwarded-For': '192.0.2.1' },
-    })
-    const [response] = (await once(request, 'response')) as [http.IncomingMessage]
-    await text(response)
-    await delay(50)
-    t.equal(log.find(({ msg }) => msg === 'request')?.['client'], client)
-  }
-})
-
-const gateways = { nginx: startNginx, HAProxy: startHaproxy }
 
 /** Asserts that an answer has the headers of every response, and an Error of the contract. */
 async function assertError(t: Test, what: string, answer: Response, status: number, isEmpty = false): Promise<void> {
@@ -142,9 +72,16 @@ t.test('while PostgreSQL is away HAProxy passes requests on, for the replicas to
   await eventually(async () => (await get('/plants', headers)).status === 200)
 })
 
-t.test('errors of the service pass nginx, and what nginx refuses is an Error of the contract', async (t) => {
-  const { gateway } = await behindNginx(t)
-  const url = `http://127.0.0.1:${gateway}`
+t.test('nginx takes the prefix off, names the client, and answers with an Error of the contract', async (t) => {
+  const service = await build(t, { TRUST_PROXY: '127.0.0.1' })
+  const { port } = await startNginx(t, [service], PREFIX)
+  const url = `http://127.0.0.1:${port}`
+  const headers = { 'X-Forwarded-For': '192.0.2.1' }
+  http.get(`${url}${PREFIX}/plants`, { localAddress: '127.0.0.7', agent: false, headers }, (answer) => answer.resume())
+  const seen = () => service.log.find(({ msg }) => msg === 'request')
+  await eventually(() => seen() !== undefined)
+  t.match(seen(), { client: '127.0.0.7', route: '/plants', status: 401 })
+
   await assertError(t, 'no token', await fetch(`${url}${PREFIX}/plants?limit=%zz`), 401)
   await assertError(t, 'no such path', await fetch(`${url}${PREFIX}/nowhere`), 404)
   await assertError(t, 'outside of the prefix', await fetch(`${url}/plants`), 404)
@@ -158,7 +95,7 @@ t.test('errors of the service pass nginx, and what nginx refuses is an Error of 
     [`POST ${PREFIX}/plants HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip`, 501],
     [`GET ${PREFIX}/plants HTTP/3.0\r\nHost: h`, 505],
   ] as const) {
-    const socket = net.connect(gateway, '127.0.0.1')
+    const socket = net.connect(port, '127.0.0.1')
     socket.end(`${lines}\r\n\r\n`)
     const answer = await text(socket)
     t.match(answer, new RegExp(`^HTTP/1.1 ${status} [^]*{"error":${status},"message":"`))

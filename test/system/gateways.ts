@@ -49,6 +49,12 @@ export async function startHaproxy(t: Test, upstreams: readonly Upstream[], log 
   return run(t, upstreams, 'haproxy.cfg', ['haproxy', '-db', '-f'], edit)
 }
 
+/** Both, by name. */
+export const gateways = {
+  nginx: (t: Test, upstreams: readonly Upstream[]) => startNginx(t, upstreams),
+  HAProxy: (t: Test, upstreams: readonly Upstream[]) => startHaproxy(t, upstreams),
+}
+
 async function run(
   t: Test,
   upstreams: readonly Upstream[],

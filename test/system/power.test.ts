@@ -1,15 +1,14 @@
 // The power fails: what a process wrote and synced is recorded, and the disk rebuilt as it would be found afterwards.
 // LONG=1 records more, and keeps more choices of what was not synced; SEED=<number> begins with another one.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import fc from 'fast-check'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
 import { inspect, Ledger, work } from '../support/ledger.ts'
 import { startService } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
+import { chances, Disk, type Keeps } from './disk.ts'
 import { demoToken, need } from './programs.ts'
-import { Disk, type Event, type Keeps, readTrace, watched } from './strace.ts'
+import { type Event, readTrace, watched } from './strace.ts'
 import { openTestStore } from '../support/stores.ts'
 import { PREFIX } from '../support/tokens.ts'
 import { accessTokenChecker } from '../../service/engine/auth/guard.ts'
@@ -30,6 +29,13 @@ const copy = copyProject(t)
 /** In memory: it is rebuilt hundreds of times. */
 const memory = mkdtempSync('/dev/shm/plants-')
 t.teardown(() => rmSync(memory, { recursive: true, force: true }))
+
+/** Where a ledger has the items of the requests that were answered, by the beginning of their request ids. */
+const ACKNOWLEDGED = new Map([
+  ['create', 'stored'],
+  ['change', 'changed'],
+  ['delete', 'deleted'],
+] as const)
 
 /** What lives of a service on one disk have done. */
 interface Recording {
@@ -75,9 +81,8 @@ async function record(t: Test, lives: readonly Life[]): Promise<Recording> {
     answers += seen.filter(({ what }) => what === 'answer').length
     events.push(...seen)
     // strace does not tell of the last call of a process that was killed.
-    for (const id of ledger.stored) events.push({ what: 'answer', status: 200, requestId: `create-${id}` })
-    for (const id of ledger.changed) events.push({ what: 'answer', status: 200, requestId: `change-${id}` })
-    for (const id of ledger.deleted) events.push({ what: 'answer', status: 204, requestId: `delete-${id}` })
+    for (const [what, set] of ACKNOWLEDGED)
+      for (const id of ledger[set]) events.push({ what: 'answer', status: 200, requestId: `${what}-${id}` })
   }
   if (answers < ledger.acknowledged - lives.length * CLIENTS) throw new Error(`only ${answers} answers were seen`)
   return { folder, events, ledger, token }
@@ -98,20 +103,16 @@ interface Outcome {
  */
 async function cutEverywhere({ folder, events, ledger, token }: Recording, choices: number): Promise<Outcome> {
   const disk = new Disk(folder)
-  const known = new Ledger()
-  for (const [id, tag] of ledger.sent) known.sent.set(id, tag)
-  for (const id of ledger.changeSent) known.changeSent.add(id)
-  for (const id of ledger.deleteSent) known.deleteSent.add(id)
+  const { sent, changeSent, deleteSent } = ledger
+  const known = Object.assign(new Ledger(), { sent, changeSent, deleteSent })
   const outcome: Outcome = { disks: 0, syncs: 0, violations: [] }
   let isTokenShown = false
-  const random = fc.sample(fc.noBias(fc.nat(999)), { seed: SEED, numRuns: 100_000 })
-  let drawn = 0
-  const draw = () => (random[drawn++ % random.length] ?? 0) / 1000
+  const draw = chances(SEED)
 
   const cut = async (keeps: Keeps, kind: string) => {
     outcome.disks += 1
-    const files = disk.cut(keeps)
-    const violations = await violationsOn(files, known, isTokenShown ? token : undefined)
+    disk.cut(keeps, `${memory}/data`)
+    const violations = await violationsIn(`${memory}/data/plants.db`, known, isTokenShown ? token : undefined)
     outcome.violations.push(...violations.map((wrong) => `${kind}, sync ${outcome.syncs}: ${wrong}`))
   }
   const cutAll = async () => {
@@ -127,9 +128,8 @@ async function cutEverywhere({ folder, events, ledger, token }: Recording, choic
       outcome.syncs += 1
     } else if (event.what === 'answer') {
       const [, what, id] = /^(create|change|delete)-(\d+)$/.exec(event.requestId) ?? []
-      if (what === 'create' && event.status === 200) known.stored.add(Number(id))
-      if (what === 'change' && event.status === 200) known.changed.add(Number(id))
-      if (what === 'delete' && event.status === 204) known.deleted.add(Number(id))
+      const set = ACKNOWLEDGED.get(what as 'create' | 'change' | 'delete') // as the expression says, if it fits
+      if (set !== undefined && event.status < 300) known[set].add(Number(id))
     } else if (event.what === 'print') isTokenShown ||= event.text.includes(token)
     disk.apply(event)
   }
@@ -137,14 +137,8 @@ async function cutEverywhere({ folder, events, ledger, token }: Recording, choic
   return outcome
 }
 
-/** Starts the store on what a disk has, as the service would do, and asks for what was acknowledged. */
-async function violationsOn(files: ReadonlyMap<string, Buffer>, known: Ledger, token?: string): Promise<string[]> {
-  const folder = `${memory}/data`
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder)
-  for (const [path, bytes] of files)
-    if (!path.endsWith('-shm')) writeFileSync(folder + path.slice(dirname(path).length), bytes)
-  const file = `${folder}/plants.db`
+/** Starts the store on a file, as the service would do, and asks for what was acknowledged. */
+async function violationsIn(file: string, known: Ledger, token?: string): Promise<string[]> {
   try {
     const store = await openTestStore({ file })
     const isKnown =

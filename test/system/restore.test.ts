@@ -1,13 +1,11 @@
 // A restore over a store is interrupted or fails at each call of the system, and the power fails before each sync.
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
-import fc from 'fast-check'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import t from 'tap'
 import { program, run } from '../support/process.ts'
-import { eventually } from '../support/project.ts'
 import { prepareReplacement, type Replacement, storeIn } from '../support/replacement.ts'
+import { chances, Disk, type Keeps } from './disk.ts'
 import { need } from './programs.ts'
-import { Disk, type Keeps, readTrace, watched } from './strace.ts'
+import { injected, readTrace, watched, wholeTrace } from './strace.ts'
 
 need('strace')
 t.setTimeout(600_000)
@@ -37,13 +35,10 @@ for (const [fault, inject] of [
     const interrupt = async (call: string, when: number): Promise<boolean> => {
       const trace = `${replacement.folder}/trace`
       const { data, code, stderr } = await restore(replacement, 'data', (data) => {
-        const names = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal']
-        const files = [data, ...names.map((end) => `${data}/plants.db${end}`)].flatMap((path) => ['-P', path])
-        const quiet = ['-D', '-f', '--quiet=attach,personality', '-o', trace]
-        return ['strace', ...quiet, ...files, '-e', `trace=${call}`, '-e', `inject=${call}:${inject}:when=${when}`]
+        const files = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((end) => `${data}/plants.db${end}`)
+        return [...injected(trace, [data, ...files], `${call}:${inject}:when=${when}`), '-f']
       })
-      await eventually(() => /\+\+\+ [^\n]+\n$/.test(readFileSync(trace, 'latin1')))
-      const calls = readFileSync(trace, 'latin1')
+      const calls = await wholeTrace(trace)
       const isHit = fault === 'kill' ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
       const where = `${call} ${when}, ${calls.split('\n').at(-3)}, ${stderr}`
       const found = await storeIn(`${data}/plants.db`).catch((error: unknown) => t.fail(`${where}: ${String(error)}`))
@@ -77,17 +72,13 @@ t.test('a restore survives a power cut at each sync, and once it has ended the n
     (end) => [`${data}/plants.db${end}`, readFileSync(`${replacement.left}/plants.db${end}`)] as const,
   )
   const disk = new Disk(data, new Map(begin))
-  const random = fc.sample(fc.noBias(fc.nat(999)), { seed, numRuns: 100_000 })
-  let drawn = 0
+  const draw = chances(seed)
   const seen = { old: 0, new: 0 }
   const cut = async (keeps: Keeps, where: string) => {
-    const folder = mkdtempSync(`${memory}/`)
-    for (const [path, bytes] of disk.cut(keeps)) {
-      if (!path.endsWith('-shm')) writeFileSync(`${folder}/${basename(path)}`, bytes)
-    }
-    const found = await storeIn(`${folder}/plants.db`).catch((error: unknown) => t.fail(`${where}: ${String(error)}`))
+    disk.cut(keeps, `${memory}/data`)
+    const what = storeIn(`${memory}/data/plants.db`)
+    const found = await what.catch((error: unknown) => t.fail(`${where}: ${String(error)}`))
     if (found === 'old' || found === 'new') seen[found] += 1
-    rmSync(folder, { recursive: true })
     return found
   }
   let syncs = 0
@@ -96,8 +87,7 @@ t.test('a restore survives a power cut at each sync, and once it has ended the n
       await cut(() => false, `nothing kept, ${syncs}`)
       await cut(() => true, `all kept, ${syncs}`)
       for (let choice = 0; choice < 100; choice += isShort ? 5 : 1) {
-        const share = choice * 10
-        await cut(() => (random[drawn++ % random.length] ?? 0) < share, `${share / 10} % kept, ${syncs}`)
+        await cut(() => draw() < choice / 100, `${choice} % kept, ${syncs}`)
       }
       syncs += 1
     }

@@ -1,12 +1,13 @@
 // Rolling restarts under load, behind each gateway of deploy/, on a machine that is busy, with stalls of two seconds.
+import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { type Call, request } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { run, start, startService } from '../support/process.ts'
+import { start, startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
-import { startHaproxy, startNginx, type Upstream } from './gateways.ts'
 import { issueTokenIn } from '../support/tokens.ts'
-import type { Answers } from './load.ts'
+import { gateways } from './gateways.ts'
 
 t.setTimeout(400_000)
 const REQUESTS = 20_000
@@ -16,11 +17,6 @@ const CLIENTS = 24
 const DRAIN_DELAY = 5
 /** Milliseconds. Each begins a second before a replica closes its port, and ends a second later. */
 const STALL = 2000
-
-const gateways = {
-  HAProxy: startHaproxy,
-  nginx: (t: Test, upstreams: readonly Upstream[]) => startNginx(t, upstreams),
-}
 
 for (const [name, startGateway] of Object.entries(gateways)) {
   t.test(`of ${REQUESTS} requests none fails while both replicas behind ${name} are restarted`, async (t) => {
@@ -38,11 +34,10 @@ for (const [name, startGateway] of Object.entries(gateways)) {
     const { port } = await startGateway(t, replicas)
     // 401: the gateway has found a replica that is ready.
     await eventually(async () => (await fetch(`http://127.0.0.1:${port}/plants`)).status === 401)
-    await keepBusy(t, 2)
+    for (const _ of [1, 2]) await start(t, [process.execPath, '-e', 'for (;;);'], {}) // two processors are busy
 
     const over = new AbortController()
-    const words = ['test/system/load.ts', port, REQUESTS, RATE].map(String)
-    const load = run([process.execPath, ...words], { TOKENS: tokens.join() }).finally(() => over.abort())
+    const loaded = load(port, tokens).finally(() => over.abort())
     let restarts = 0
     while (!over.signal.aborted || restarts < 2) {
       const [replica, other] = replicas
@@ -67,13 +62,47 @@ for (const [name, startGateway] of Object.entries(gateways)) {
       // For HAProxy to see that it is ready: it asks once a second.
       await delay(2000)
     }
-    const { stdout, stderr } = await load
-    t.equal(stderr, '')
-    const { right, wrong, longest }: Answers = JSON.parse(stdout)
+    const { right, wrong, longest } = await loaded
     t.comment({ right, restarts, longest })
     t.strictSame(wrong, [])
     t.ok(right >= REQUESTS, `${right} right answers`)
   })
+}
+
+/**
+ * Clients who know what each answer must be. Each has a token, a connection that is kept, and a caller's plants to itself.
+ * No request is repeated.
+ * @returns how many answers were right, those that were not or did not come, and the longest time in milliseconds
+ */
+async function load(port: number, tokens: readonly string[]) {
+  const answers = { right: 0, wrong: [] as string[], longest: 0 }
+  const begin = performance.now()
+  let begun = 0
+  const ask = async (call: Call, status: number, expected: string) => {
+    const due = begin + (begun++ / RATE) * 1000
+    await delay(Math.max(0, due - performance.now()))
+    const sent = performance.now()
+    const answer = await request(port, call).then(({ status, text }) => `${status} ${text}`, String)
+    answers.longest = Math.max(answers.longest, performance.now() - sent)
+    if (answer === `${status} ${expected}`) answers.right += 1
+    else answers.wrong.push(`${Math.round(sent - begin)} ms: ${call.method} ${call.path}: ${answer}`)
+  }
+  const live = async (token: string) => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const to = (method: string, path: string, body?: unknown): Call => ({ method, path, body, token, agent })
+    for (let id = 1; begun < REQUESTS; id++) {
+      const plant = { name: `plant ${id}` }
+      const text = JSON.stringify(plant)
+      await ask(to('POST', '/plants', { id, ...plant }), 200, text)
+      await ask(to('GET', '/plants?limit=5'), 200, `[${text}]`)
+      await ask(to('POST', '/plants', { id, ...plant }), 200, text)
+      await ask(to('DELETE', `/plants/${id}`), 204, '')
+      await ask(to('GET', '/plants'), 200, '[]')
+    }
+    agent.destroy()
+  }
+  await Promise.all(tokens.map(live))
+  return answers
 }
 
 /** When a line was logged last, in milliseconds since 1970. */
@@ -81,9 +110,4 @@ function lastOf(log: string, msg: string): number | undefined {
   const lines = log.matchAll(/^.*"time":(\d+),.*"msg":"(\w+)"/gm)
   const found = [...lines].findLast(([, , each]) => each === msg)
   return found && Number(found[1])
-}
-
-/** Keeps so many processors busy until the test ends. */
-async function keepBusy(t: Test, processors: number): Promise<void> {
-  for (let count = 0; count < processors; count++) await start(t, [process.execPath, '-e', 'for (;;);'], {})
 }

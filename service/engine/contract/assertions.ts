@@ -136,3 +136,25 @@ export function toRegExp(pattern: string): RegExp {
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Whether a value is an object or a list. */
+export const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** Evaluates by `true` or `false`. Where nothing may be, the fault is that of the object or the list. */
+export function always(isValid: boolean): Evaluate {
+  return (_value, place, outcome) => {
+    if (isValid) return true
+    const noun = typeof place.key === 'number' ? 'item' : 'property'
+    const text = `must not have the ${noun} ${String(place.key).slice(0, 100)}`
+    return fail(outcome, { place: place.outer ?? place, text })
+  }
+}
+
+/** Chooses the fault to report of alternatives: the deepest one. `enum` and `const` only tell alternatives apart. */
+export function deepest(faults: readonly Fault[]): Fault | undefined {
+  const rank = ({ place, isTag }: Fault) => (isTag === true ? 0 : 1 + levelOf(place))
+  const [first, second] = faults.toSorted((a, b) => rank(b) - rank(a))
+  return first !== undefined && (second === undefined || rank(first) > rank(second)) ? first : undefined
+}
+
+export const levelOf = ({ outer }: Place): number => (outer === undefined ? 0 : 1 + levelOf(outer))

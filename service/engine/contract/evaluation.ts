@@ -1,13 +1,16 @@
 // Evaluates a value by a schema: whether it is valid, and which schemas apply to which of its parts. These are the
 // applicators, annotations and unevaluated parts of JSON Schema 2020-12 (sections 10, 7.7 and 11).
 import {
+  always,
   assertionsOf,
   type Attempt,
+  deepest,
   type Evaluate,
   fail,
   type Fault,
   type Formats,
   has,
+  isHolder,
   isObject,
   type Outcome,
   type Place,
@@ -79,7 +82,10 @@ export function compiler(
     let target: Evaluate | undefined
     return (value, place, outcome, evaluated) => {
       target ??= compile(schemas[id] ?? true, around)
-      return target(value, place, outcome, evaluated)
+      // A part may be reached in several ways, each of its parts, too: it is evaluated once.
+      if (place.outer === undefined || !isHolder(value)) return target(value, place, outcome, evaluated)
+      const fault = attempt(target, value, place, outcome, evaluated, outcome.isLenient)
+      return fault === undefined || fail(outcome, fault)
     }
   }
 }
@@ -157,7 +163,7 @@ const NONE: readonly Evaluate[] = []
 /** Evaluates each member of an object, or each item of a list. A member that is undefined is none: JSON leaves it out. */
 function eachPart(isList: boolean, rulesOf: RulesOf): Evaluate {
   return (value, place, outcome, evaluated) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) !== isList) return true
+    if (!isHolder(value) || Array.isArray(value) !== isList) return true
     for (const name of Object.keys(value)) {
       const part: unknown = Reflect.get(value, name)
       const rules = part === undefined && !isList ? NONE : rulesOf(name, evaluated)
@@ -182,39 +188,31 @@ function containing(evaluate: Evaluate, { minContains: least = 1, maxContains: m
   }
 }
 
-/** Evaluates a value that need not be valid. @returns its fault. If there is none, what is found counts */
-function attempt(evaluate: Evaluate, value: unknown, place: Place, outcome: Outcome, evaluated?: Set<string>) {
+/**
+ * Evaluates a value that need not be valid, if that is not known yet.
+ * @param isLenient whether what is found counts even if it is not valid
+ * @returns its fault. If there is none, what is found counts
+ */
+function attempt(
+  evaluate: Evaluate,
+  value: unknown,
+  place: Place,
+  outcome: Outcome,
+  evaluated?: Set<string>,
+  isLenient = false,
+): Fault | undefined {
   const all = (outcome.known ??= new Map<unknown, Map<Evaluate, Attempt>>())
   const known = all.get(value) ?? new Map<Evaluate, Attempt>()
   let made = known.get(evaluate)
   // A method may answer with one object at several places.
   const isHere = made?.place.holder === place.holder && made.place.key === place.key
   if (made === undefined || (!made.fault && (!isHere || (evaluated && !made.keys)))) {
-    made = { found: new Set(), known: all, place, keys: evaluated && new Set() }
+    made = { found: new Set(), known: all, place, keys: evaluated && new Set(), isLenient }
     evaluate(value, place, made, made.keys)
-    if (typeof value === 'object' && value !== null) all.set(value, known.set(evaluate, made))
+    if (isHolder(value)) all.set(value, known.set(evaluate, made))
   }
-  if (made.fault) return made.fault
+  if (made.fault && !isLenient) return made.fault
   made.found.forEach((each) => outcome.found.add(each))
   if (evaluated) made.keys?.forEach((key) => evaluated.add(key))
   return undefined
 }
-
-/** Evaluates by `true` or `false`. Where nothing may be, the fault is that of the object or the list. */
-function always(isValid: boolean): Evaluate {
-  return (_value, place, outcome) => {
-    if (isValid) return true
-    const noun = typeof place.key === 'number' ? 'item' : 'property'
-    const text = `must not have the ${noun} ${String(place.key).slice(0, 100)}`
-    return fail(outcome, { place: place.outer ?? place, text })
-  }
-}
-
-/** Chooses the fault to report of alternatives: the deepest one. `enum` and `const` only tell alternatives apart. */
-function deepest(faults: readonly Fault[]): Fault | undefined {
-  const rank = ({ place, isTag }: Fault) => (isTag === true ? 0 : 1 + levelOf(place))
-  const [first, second] = faults.toSorted((a, b) => rank(b) - rank(a))
-  return first !== undefined && (second === undefined || rank(first) > rank(second)) ? first : undefined
-}
-
-export const levelOf = ({ outer }: Place): number => (outer === undefined ? 0 : 1 + levelOf(outer))

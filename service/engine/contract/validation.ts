@@ -1,7 +1,7 @@
 // Validates values by the schemas of a contract, and changes them as the schemas say that have matched.
-import { type Fault, type Formats, isObject, type Match, type Outcome, type Place } from './assertions.ts'
+import { type Fault, type Formats, isObject, levelOf, type Match, type Outcome, type Place } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
-import { type Compile, compiler, levelOf, type PartsOf } from './evaluation.ts'
+import { type Compile, compiler, type PartsOf } from './evaluation.ts'
 import { isInt64, roundNumbers, toInt64 } from './numbers.ts'
 
 /**

@@ -1,6 +1,6 @@
 // Serves one schema as the body of a request and as the body of an answer.
 import type { Test } from 'tap'
-import { boot } from '../../support/small.ts'
+import { boot, post } from '../../support/small.ts'
 
 /** What a request or an answer with a body came to: the value that the method got, or the text that was sent. */
 export interface Outcome {
@@ -39,9 +39,7 @@ ${schemas.replaceAll(/^/gm, '    ')}
   return {
     request: async (text) => {
       got = undefined
-      const payload = typeof text === 'string' ? text : JSON.stringify(text)
-      const headers = { 'content-type': 'application/json' }
-      const answer = await app.inject({ method: 'POST', url: '/in', headers, payload })
+      const answer = await app.inject(post(text, undefined, '/in'))
       return { status: answer.statusCode, got, text: answer.body }
     },
     answer: async (value) => {
@@ -64,4 +62,10 @@ export async function allows(t: Test, schemas: string, valid: readonly unknown[]
       t.strictSame(statuses, right, JSON.stringify(value))
     }
   }
+}
+
+/** JSON with `n` behind each bigint. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each))
+  return text.replaceAll(/"(-?\d+n)"/g, '$1')
 }

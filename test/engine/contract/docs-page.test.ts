@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../../service/engine/config.ts'
 import { serveDocs } from '../../../service/engine/contract/docs.ts'
@@ -29,8 +32,8 @@ components:
 `
 
 t.test('a person tries all three operations in a browser, behind a gateway', async (t) => {
-  const { port, token } = await build(t)
-  const { page, faults } = await open(t, chromium, `http://${HOST}:${await gateway(t, port, '/garden')}/garden/docs`)
+  const { app, token } = await build(t)
+  const { page, faults } = await open(t, chromium, `http://${HOST}:${await gateway(t, app, '/garden')}/garden/docs`)
   t.equal(await page.title(), 'Plant Store')
 
   await page.click('.btn.authorize')
@@ -100,22 +103,14 @@ t.test('an int64 is exact where a person sends and receives it', async (t) => {
   t.strictSame(faults, [])
 })
 
-/** A gateway that takes a prefix off the path. @returns its port */
-async function gateway(t: Test, port: number, prefix: string): Promise<number> {
+/** Serves a product below a prefix, as a gateway does. @returns the port */
+async function gateway(t: Test, app: FastifyInstance, prefix: string): Promise<number> {
   const server = http.createServer((request, response) => {
-    const { method, url = '', headers } = request
-    const onward = http.request(
-      { host: '127.0.0.1', port, method, headers, path: url.slice(prefix.length) },
-      (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers)
-        answer.pipe(response)
-      },
-    )
-    request.pipe(onward)
+    request.url = request.url?.slice(prefix.length)
+    app.server.emit('request', request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => server.closeAllConnections())
   t.teardown(() => server.close())
-  const address = server.address()
-  return address instanceof Object ? address.port : 0
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return (server.address() as AddressInfo).port
 }

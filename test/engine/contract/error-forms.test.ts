@@ -1,6 +1,6 @@
 // The service's own errors, in the form that a contract describes for them.
 import t from 'tap'
-import { boot } from '../../support/small.ts'
+import { boot, post } from '../../support/small.ts'
 
 const html = 'text/html: { schema: { type: string } }'
 const problem =
@@ -16,7 +16,7 @@ t.test('a name from the request is escaped in an error that is markup, and only 
   const send = async (type: string) => {
     const yaml = operation(`'400': { description: Bad, content: { ${type}: { schema: { type: string } } } }`)
     const app = await boot(t, { yaml })
-    const { statusCode, headers, body } = await app.inject({ method: 'POST', url: '/x', payload: { [name]: 1 } })
+    const { statusCode, headers, body } = await app.inject(post({ [name]: 1 }))
     t.strictSame([statusCode, headers['content-type']], [400, `${type}; charset=utf-8`])
     return body
   }
@@ -39,10 +39,14 @@ t.test('an error that a contract does not describe has the form of another', asy
       'text/html; charset=utf-8',
       /^The operation run needs/,
     ],
-    [`'400': { description: Bad }`, 'application/json', /^{"error":501,"message":"The operation run needs/],
+    [
+      `'400': { description: Bad }`,
+      'application/json',
+      /^{"error":501,"message":"The operation run needs a method run in the class Small/,
+    ],
   ] as const) {
     const app = await boot(t, { yaml: operation(responses), methods: [], isDraft: true })
-    const answer = await app.inject({ method: 'POST', url: '/x', payload: {} })
+    const answer = await app.inject(post({}))
     t.strictSame([answer.statusCode, answer.headers['content-type']], [501, type])
     t.match(answer.body, body)
   }

@@ -1,76 +1,125 @@
-// Keywords that validators disagree about. Each line is what JSON Schema 2020-12 says.
+// Keywords that validators disagree about. Each row is what JSON Schema 2020-12 says.
 import t from 'tap'
 import { allows, serve } from './described.ts'
 
-const PARTS = `\nX: { type: object, properties: { x: true } }\nY: { properties: { y: true }, required: [y] }`
+/** What the schemas refer to. */
+const PARTS = `
+X: { type: object, properties: { x: true } }
+Y: { properties: { y: true }, required: [y] }
+Yes: true
+No: false
+Text: { $ref: '#/components/schemas/Flag', properties: { x: { type: string } } }
+Full: { $ref: '#/components/schemas/Flag', minProperties: 1 }
+Flag: { properties: { x: { type: boolean }, y: { type: boolean } } }`
 
-/** The values of a text in which spaces separate them. */
-const json = (text: string): unknown[] => text.split(' ').map((each) => JSON.parse(each) as unknown)
-
-const TABLE: Readonly<
-  Record<string, readonly [schema: string, valid: readonly unknown[], invalid: readonly unknown[]]>
-> = {
+/** By name: the schema, and JSON texts that it allows and does not allow, with a space between two of them. */
+const TABLE: Readonly<Record<string, readonly [schema: string, valid: string, invalid: string]>> = {
   'unevaluatedProperties beside $ref and oneOf': [
     `{ $ref: '#/components/schemas/X', oneOf: [{ required: [y], properties: { y: true } }, { required: [z], properties: { z: true } }], unevaluatedProperties: false }`,
-    [{ x: 1, y: 1 }, { x: 1, z: 1 }, { z: 1 }],
-    [{ x: 1 }, { x: 1, y: 1, a: 1 }],
+    '{"x":1,"y":1} {"x":1,"z":1} {"z":1}',
+    '{"x":1} {"x":1,"y":1,"a":1}',
   ],
   'unevaluatedProperties below anyOf': [
     `{ anyOf: [{ $ref: '#/components/schemas/X', unevaluatedProperties: false }, { required: [y] }] }`,
-    [{ x: 1 }, { y: 1, a: 1 }],
-    [{ a: 1 }, { x: 1, a: 1 }],
+    '{"x":1} {"y":1,"a":1}',
+    '{"a":1} {"x":1,"a":1}',
   ],
   'unevaluatedProperties beside anyOf: all branches that match count': [
     `{ anyOf: [{ $ref: '#/components/schemas/X' }, { $ref: '#/components/schemas/Y' }], unevaluatedProperties: false }`,
-    [{ x: 1, y: 1 }, {}],
-    [{ x: 1, a: 1 }],
+    '{"x":1,"y":1} {}',
+    '{"x":1,"a":1}',
   ],
   'unevaluatedProperties beside if without then or else': [
     `{ if: { required: [b], properties: { b: { const: 1 } } }, unevaluatedProperties: false }`,
-    [{ b: 1 }, {}],
-    [{ b: 2 }, { b: 1, c: 1 }],
+    '{"b":1} {}',
+    '{"b":2} {"b":1,"c":1}',
   ],
   'unevaluatedProperties with a schema': [
     `{ properties: { a: true }, unevaluatedProperties: { type: string } }`,
-    [{ a: 1, b: 'x' }],
-    [{ a: 1, b: 1 }],
+    '{"a":1,"b":"x"}',
+    '{"a":1,"b":1}',
   ],
   'unevaluatedItems beside contains': [
     `{ prefixItems: [true], contains: { type: string }, minContains: 0, unevaluatedItems: false }`,
-    json('[1] [1,"a","b"] []'),
-    json('[1,2] [1,"a",2]'),
+    '[1] [1,"a","b"] []',
+    '[1,2] [1,"a",2]',
   ],
   'unevaluatedItems below and beside others': [
     `{ allOf: [{ prefixItems: [{ type: integer }] }, { anyOf: [{ prefixItems: [true, { type: string }] }, true] }], unevaluatedItems: { type: boolean } }`,
-    json('[1] [1,"a"] [1,"a",true] [1,true]'),
-    json('[1,2] [1,"a","b"]'),
+    '[1] [1,"a"] [1,"a",true] [1,true]',
+    '[1,2] [1,"a","b"]',
   ],
   'contains beside prefixItems that are more': [
     `{ type: array, prefixItems: [true, true, true], contains: { type: string } }`,
-    json('["a"] [1,"a"] [1,2,3,"a"]'),
-    json('[] [1] [1,2] [1,2,3,4]'),
+    '["a"] [1,"a"] [1,2,3,"a"]',
+    '[] [1] [1,2] [1,2,3,4]',
   ],
-  'an empty name that is required': [`{ required: [''] }`, [{ '': 1 }, 7], [{}, { a: 1 }]],
+  'an empty name that is required': [`{ required: [''] }`, '{"":1} 7', '{} {"a":1}'],
   'patternProperties beside anyOf with additionalProperties': [
     `{ patternProperties: { '^x': true }, anyOf: [{ additionalProperties: { type: string } }, { anyOf: [{ required: [y], additionalProperties: true }] }], unevaluatedProperties: false }`,
-    [{ x: 'a' }, { y: 1 }, {}],
-    [{ x: 1 }],
+    '{"x":"a"} {"y":1} {}',
+    '{"x":1}',
   ],
   'items that are equal in other spellings': [
     `{ uniqueItems: true }`,
-    json('[1,"1",true,[1],{"a":1,"b":2},{"a":2,"b":1}] [[],{}] [0,false,null,""]'),
-    json('[1,1] [{"a":1,"b":2},{"b":2,"a":1}] [[1,[2]],[1,[2]]] ["a","b","a"]'),
+    '[1,"1",true,[1],{"a":1,"b":2},{"a":2,"b":1}] [[],{}] [0,false,null,""]',
+    '[1,1] [{"a":1,"b":2},{"b":2,"a":1}] [[1,[2]],[1,[2]]] ["a","b","a"]',
   ],
-  'uniqueItems: false': [`{ uniqueItems: false }`, [[1, 1]], []],
+  'uniqueItems: false': [`{ uniqueItems: false }`, '[1,1]', ''],
   'enum of values of each type': [
     `{ enum: [1, 'a', null, true, [1, { b: 1, a: 2 }], {}] }`,
-    [1, 'a', null, true, [1, { a: 2, b: 1 }], {}],
-    [2, '1', false, [1], { a: 1 }, []],
+    '1 "a" null true [1,{"a":2,"b":1}] {}',
+    '2 "1" false [1] {"a":1} []',
+  ],
+  true: ['true', '1 {}', ''],
+  false: ['false', '', '1 {}'],
+  'true in allOf': ['{ allOf: [true, { type: string }] }', '"a"', '1'],
+  'false in anyOf': ['{ anyOf: [false, { type: string }] }', '"a"', '1'],
+  'true and false in oneOf': ['{ oneOf: [true, false] }', '1', ''],
+  'not false': ['{ not: false }', '1', ''],
+  'true and false of if': ['{ if: true, then: { type: string }, else: false }', '"a"', '1'],
+  'true and false for items': ['{ prefixItems: [true, false], contains: true }', '[1]', '[1,2] []'],
+  'false for names': ['{ propertyNames: false }', '{}', '{"a":1}'],
+  'true and false in dependentSchemas': ['{ dependentSchemas: { a: false, b: true } }', '{"b":1}', '{"a":1}'],
+  'true and false by pattern': ['{ patternProperties: { "^a": false }, $defs: { x: true } }', '{"b":1}', '{"a":1}'],
+  'references to true and false': [
+    `{ properties: { a: { $ref: '#/components/schemas/Yes', $defs: {} }, b: { $ref: '#/components/schemas/No' } } }`,
+    '{"a":1}',
+    '{"b":1}',
+  ],
+  // RFC 6901 for the pointer, JSON Schema 2020-12, section 8.2.3, for where it leads
+  'a $ref to the place that it spells, also behind a schema with a $ref of its own': [
+    `{ $ref: '#/components/schemas/Text/properties/x' }`,
+    '"x"',
+    'true',
+  ],
+  'a $ref into the target of a $ref where the schema lacks the member': [
+    `{ $ref: '#/components/schemas/Full/properties/y' }`,
+    'true',
+    '"x"',
+  ],
+  'a $ref to true in the schema itself': [
+    `{ $ref: '#/components/schemas/A/$defs/any', maxLength: 1, $defs: { any: true } }`,
+    '"x" 1',
+    '"xy"',
+  ],
+  'a $ref into the schema itself, as generators write it': [
+    `{ $ref: '#/components/schemas/A/$defs/Plant', $defs: { Plant: { required: [name], properties: { next: { $ref: '#/components/schemas/A' } } } } }`,
+    '{"name":"x","next":{"name":"y"}}',
+    '{} {"name":"x","next":{}}',
+  ],
+  'an offset of a date-time has its minutes': [
+    '{ format: date-time }',
+    '"2026-01-01T00:00:00Z" "2026-01-01T00:00:00.5+01:00" "2026-01-01t00:00:00z"',
+    '"2026-01-01T00:00:00+01" "2026-01-01T00:00:00+0100" "2026-01-01T00:00:00" "2026-02-30T00:00:00Z"',
   ],
 }
 
+/** The values of JSON texts with a space between two of them. */
+const valuesOf = (texts: string): unknown[] => texts.match(/\S+/g)?.map((each): unknown => JSON.parse(each)) ?? []
+
 for (const [name, [schema, valid, invalid]] of Object.entries(TABLE))
-  t.test(name, (t) => allows(t, `A: ${schema}${PARTS}`, valid, invalid))
+  t.test(name, (t) => allows(t, `A: ${schema}${PARTS}`, valuesOf(valid), valuesOf(invalid)))
 
 t.test('many items are compared in a time that grows as they do', (t) =>
   allows(

@@ -3,23 +3,17 @@ import t from 'tap'
 import { boot } from '../../support/small.ts'
 import { serve } from './described.ts'
 
-/** What a method gets of each number, if the schema asks for no integer. */
-const ROUNDED: readonly (readonly [text: string, value: number])[] = [
-  ['9007199254740993', 2 ** 53],
-  ['-3.855087475011986e+16', -38550874750119860],
-  ['1.000000000000000005', 1],
-  ['9007199254740992.5', 2 ** 53],
-  ['9223372036854776000', 2 ** 63],
-  ['36893488147419103233', 2 ** 65],
-  ['1e-400', 0],
-  ['0.1', 0.1],
-  ['1e300', 1e300],
+/** Numbers of which a method gets the nearest double, if the schema asks for no integer. */
+const NUMBERS = [
+  ...['0.1', '1e-400', '1.000000000000000005', '9007199254740992.5', '-3.855087475011986e+16'],
+  ...['9007199254740993', '9223372036854776000', '36893488147419103233', '1e300'],
 ]
 
 t.test('a number of a body is rounded where the schema asks for no integer', async (t) => {
   for (const schema of ['{ type: number }', '{}', "{ type: [number, 'null'] }", '{ minimum: -1e+300 }']) {
     const { request } = await serve(t, `A: { type: array, items: ${schema} }`)
-    for (const [text, value] of ROUNDED) {
+    for (const text of NUMBERS) {
+      const value = Number(text)
       const { status, got } = await request(`[${text}, {"a": ${text}}]`.replace(schema === '{}' ? '' : /, {.*}/, ''))
       t.equal(status, 204, `${schema}: ${text}`)
       t.strictSame(got, schema === '{}' ? [value, { a: value }] : [value], `${schema}: ${text}`)
@@ -34,8 +28,8 @@ t.test('a number of a query is rounded, too', async (t) => {
     yaml: '      parameters: [{ name: a, in: query, schema: { type: number } }]',
     run: async ({ query }) => ({ status: 200, body: query }),
   })
-  for (const [text, value] of ROUNDED)
-    t.strictSame((await app.inject(`/x?a=${encodeURIComponent(text)}`)).json(), { a: value }, text)
+  for (const text of NUMBERS)
+    t.strictSame((await app.inject(`/x?a=${encodeURIComponent(text)}`)).json(), { a: Number(text) }, text)
   t.equal((await app.inject('/x?a=1e400')).statusCode, 400)
 })
 
@@ -59,13 +53,4 @@ t.test('what an answer writes for a double is a number that a request may have',
     t.strictSame((await request(text)).got, [value], text)
   }
   for (const value of [NaN, Infinity]) t.equal((await answer([value])).status, 500, String(value))
-})
-
-t.test('an integer is exact beside numbers that are rounded', async (t) => {
-  const { request } = await serve(
-    t,
-    'A: { type: object, properties: { id: { type: integer, format: int64 }, n: { type: number } } }',
-  )
-  const { got } = await request('{"id": 9007199254740993, "n": 9007199254740993, "more": [9007199254740993]}')
-  t.strictSame(got, { id: 9007199254740993n, n: 2 ** 53, more: [2 ** 53] })
 })

@@ -1,8 +1,8 @@
-// Holds the table of service/engine/contract/README.md: what of OpenAPI 3.1 is served, and what is refused.
+// Holds the table of service/engine/contract/README.md: what of OpenAPI 3.1 is served, and what its author is told.
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { compile } from '../../../service/engine/contract/compile/compile.ts'
-import { boot, contract, type Refused, type Served } from '../../support/small.ts'
+import { boot, contract, type Served } from '../../support/small.ts'
 import { BODIES } from './constructs/bodies.ts'
 import { DOCUMENTS } from './constructs/documents.ts'
 import { PARAMETERS } from './constructs/parameters.ts'
@@ -10,60 +10,49 @@ import { RESPONSES } from './constructs/responses.ts'
 import { SCHEMAS } from './constructs/schemas.ts'
 
 const CONSTRUCTS = { ...DOCUMENTS, ...PARAMETERS, ...BODIES, ...RESPONSES, ...SCHEMAS }
-const rows = [
-  ...readFileSync('service/engine/contract/README.md', 'utf8').matchAll(
-    /^\| (.+?) \| (served|served with a note|refused) \|(?: (.+))? \|$/gm,
-  ),
-]
-const table = rows.map(([, name, how, details]) => [name, [how, details]])
+const README = readFileSync('service/engine/contract/README.md', 'utf8')
+const table = [...README.matchAll(/^\| (.+?) +\| (served|served with a note|refused) +\|(.*)\|$/gm)].map(
+  ([, name = '', how = '', told = '']) => [name, how, told.trim()] as const,
+)
 
 t.test('the table has a line for each construct that is tested, and no other', async (t) => {
-  const tested = Object.entries(CONSTRUCTS).map(([name, each]) => [name, howOf(each)])
-  t.strictSame(Object.fromEntries(table), Object.fromEntries(tested))
+  t.strictSame(table.map(([name]) => name).sort(), Object.keys(CONSTRUCTS).sort())
 })
 
-/** How a construct is served, and what its author is told. */
-function howOf(construct: Served | Refused): readonly [how: string, details: string | undefined] {
-  if ('says' in construct) return ['refused', construct.says]
-  return [construct.note === undefined ? 'served' : 'served with a note', construct.note]
+for (const [name, how, told] of table) {
+  t.test(`${how}: ${name}`, async (t) => {
+    const construct = CONSTRUCTS[name] ?? ''
+    const { asks = [], ...served } = typeof construct === 'string' ? { yaml: construct } : construct
+    t.equal(asks.length === 0, how === 'refused', 'only what is served is asked')
+    t.equal(told === '', how === 'served', 'its author is told more only of what is not served as it stands')
+    if (told !== '') await isTold(t, served, how === 'refused', told)
+    if (how !== 'refused') await isServed(t, { ...served, asks })
+  })
 }
 
-for (const [name, construct] of Object.entries(CONSTRUCTS)) {
-  t.test(`${'says' in construct ? 'refused' : 'served'}: ${name}`, (t) =>
-    'says' in construct ? isRefused(t, construct) : isServed(t, construct),
-  )
+/** Checks what the author of a contract is told: a fault, at its line, or a note. */
+async function isTold(t: Test, { yaml, files = {}, product }: Served, isRefused: boolean, told: string): Promise<void> {
+  const sources = { 'openapi.yaml': contract(yaml), ...files }
+  const folder = t.testdir(sources)
+  const notes: string[] = []
+  const fault = await compile(`${folder}/openapi.yaml`, product, (line) => notes.push(line)).then(() => '', String)
+  const found = (isRefused ? fault.split('\n') : notes).find((each) => each.includes(told))
+  t.ok(found, told, { fault, notes })
+  if (!isRefused) return
+  for (const [file, text] of Object.entries(sources)) {
+    const line = text.split('\n').findIndex((each) => each.endsWith('# here')) + 1
+    if (line > 0) t.match(found, `${file}:${line}: `)
+  }
 }
 
 async function isServed(t: Test, construct: Served): Promise<void> {
-  const { yaml, files = {}, note } = construct
-  const notes: string[] = []
-  if (note !== undefined) {
-    const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
-    await compile(`${folder}/openapi.yaml`, construct.product, (line) => notes.push(line))
-    t.ok(
-      notes.some((each) => each.includes(note)),
-      note,
-      { notes },
-    )
-  }
   const app = await boot(t, construct)
-  for (const [request, status, text] of construct.asks) {
+  for (const [request, status, text, type] of construct.asks ?? []) {
     const answer = await app.inject(request)
     const what = JSON.stringify(request)
     t.equal(answer.statusCode, status, `${what}: ${answer.body}`)
     if (typeof text === 'string') t.equal(answer.body, text, what)
     if (text instanceof RegExp) t.match(answer.body, text, what)
+    if (type !== undefined) t.equal(answer.headers['content-type'], type, what)
   }
-}
-
-async function isRefused(t: Test, { yaml, says, files = {}, product }: Refused): Promise<void> {
-  const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
-  const [[file, line]] = Object.entries({ 'openapi.yaml': contract(yaml), ...files }).flatMap(([file, text]) => {
-    const index = text.split('\n').findIndex((each) => each.endsWith('# here'))
-    return index === -1 ? [] : [[file, index + 1] as const]
-  }) as [[string, number]]
-  const error: unknown = await compile(`${folder}/openapi.yaml`, product).catch((error: unknown) => error)
-  const faults = error instanceof Error ? error.message.split('\n') : ['it is served']
-  const found = faults.find((each) => each.includes(says))
-  t.match(found, new RegExp(`${file.replace('.', '\\.')}:${line}: `), { faults, says })
 }

@@ -5,7 +5,6 @@ import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { call } from '../../support/helper.ts'
-import { killAgainAndAgain } from '../../support/kills.ts'
 import { linesOf, MAIN, nodeAfter, run, start, startService } from '../../support/process.ts'
 import { copyProject, eventually, NPM, putTestProduct } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
@@ -19,11 +18,6 @@ async function prepare(t: Test) {
   const file = `${t.testdir()}/plants.db`
   return { token: await issueTokenIn({ file }), file, DATABASE_URL: `sqlite:${file}` }
 }
-
-t.test('kill -9 under load loses no acknowledged write, and the next start works', async (t) => {
-  const ledger = await killAgainAndAgain(t, 2)
-  t.ok(ledger.acknowledged > 10)
-})
 
 t.test('after an I/O error nothing is served, the log says it in one line, and the next start works', async (t) => {
   const { token, file, DATABASE_URL } = await prepare(t)

@@ -27,35 +27,16 @@ async function suite(t: Test, engine: Engine): Promise<void> {
 
   t.test('text keys differ if a byte differs, and ascend by their bytes in UTF-8', async (t) => {
     const keys = [
-      ' ',
-      'A',
-      'a',
-      'a ',
-      'aa',
-      'a\u0301',
-      'b',
-      'e\u0301',
-      '\u007f',
-      '\u0080',
-      'é',
-      'ß',
-      '\u{212B}',
-      '植',
-      '\uD7FF',
-      '\uE000',
-      '\uFFFF',
-      '\u{10000}', // before U+E000 in UTF-16
-      '🌵',
-      '\u{10FFFF}',
-      '\u0001',
-      '%_\'"\\;--',
+      ...' |A|a|a |aa|a\u0301|b|e\u0301|\u007f|\u0080|é|ß|\u{212B}|植|\uD7FF|\u0001|%_\'"\\;--'.split('|'),
+      ...'\uE000|\uFFFF|\u{10000}|🌵|\u{10FFFF}'.split('|'), // U+10000 is before U+E000 in UTF-16
       randomBytes(768).toString('base64'), // 1024 bytes that no index compresses
       `x${'y'.repeat(1023)}`,
     ]
     const sorted = keys.toSorted((one, two) => Buffer.compare(Buffer.from(one), Buffer.from(two)))
     for (const key of keys) t.match(await notes.create('text', key, { text: key, count: 0n }), { text: key })
+    const { items } = await read(notes.list('text'))
     t.strictSame(
-      (await read(notes.list('text'))).items.map(({ text }) => text),
+      items.map(({ text }) => text),
       sorted,
     )
     for (const key of keys) t.equal((await notes.find('text', key))?.text, key)
@@ -81,37 +62,35 @@ async function suite(t: Test, engine: Engine): Promise<void> {
   t.test('a cursor that no page has given is 400', async (t) => {
     const int64 = Buffer.alloc(8, 1).toString('base64url')
     const text = Buffer.from('é').toString('base64url')
-    const bad = [
-      '',
+    const refused = { name: 'HttpError', statusCode: 400, message: /cursor/ }
+    const others = [
       'x',
       '=',
       '%',
       ' ',
+      text,
       `${int64}A`,
       int64.slice(1),
       `${int64}=`,
       `${int64.slice(0, -1)}F`,
       `${int64}é`,
     ]
-    const refused = { name: 'HttpError', statusCode: 400, message: /cursor/ }
-    for (const cursor of [...bad, text]) await t.rejects(store.list('joe', { cursor }), refused, cursor)
-    const badTexts = [
+    for (const cursor of ['', ...others]) await t.rejects(store.list('joe', { cursor }), refused, cursor)
+    const bytes = [
       Buffer.from('é').subarray(1),
       Buffer.from('\uD800', 'utf16le'),
       Buffer.from('a\0'),
       Buffer.alloc(1025, 'x'),
     ]
-    for (const cursor of [
-      '',
+    const otherTexts = [
       'x',
       '=',
       ' ',
       `${text}=`,
       `${text.slice(0, -1)}l`,
-      ...badTexts.map((each) => each.toString('base64url')),
-    ]) {
-      await t.rejects(notes.list('joe', { cursor }), refused, cursor)
-    }
+      ...bytes.map((each) => each.toString('base64url')),
+    ]
+    for (const cursor of ['', ...otherTexts]) await t.rejects(notes.list('joe', { cursor }), refused, cursor)
     t.strictSame(await read(store.list('joe', { cursor: int64 })), { items: [] })
     t.strictSame(await read(notes.list('joe', { cursor: text })), { items: [] })
   })
@@ -123,13 +102,8 @@ async function suite(t: Test, engine: Engine): Promise<void> {
       t.strictSame(await notes.create('exact', `${at}`, { text: 'b', count: 7n }), note, 'as it was stored')
       t.strictSame(await notes.find('exact', `${at}`), note)
       let seen: unknown
-      const change = await notes.update('exact', `${at}`, (stored) => {
-        seen = stored
-        return { ...stored, count: BigInt.asIntN(64, stored.count + 1n) }
-      })
+      t.strictSame(await notes.update('exact', `${at}`, (stored) => (seen = stored)), note)
       t.strictSame(seen, note)
-      t.strictSame(change, { text: 'a', count: BigInt.asIntN(64, count + 1n) })
-      t.strictSame(await notes.update('exact', `${at}`, () => note), note)
     }
     const { items } = await read(notes.list('exact'))
     t.strictSame(

@@ -1,19 +1,30 @@
 // Redocly's linter: what it knows of OpenAPI 3.1, and by which rules it checks a document.
+import { fileURLToPath } from 'node:url'
 import { createConfig } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
-import { RULES } from './refusals.ts'
 import { isObject } from '../assertions.ts'
 
 type Types = ReturnType<NonNullable<NonNullable<Plugin['typeExtension']>['oas3']>>
 
-/** The configuration to read a document: the linter knows JSON Schema 2020-12. */
-export const readingConfig = () => configure(withKeywords, {})
-/** The configuration to check a document, but for its schemas: schemas.ts checks them. */
-export const checkingConfig = () => configure((types) => withoutSchemas(withKeywords(types)), RULES)
+/** The rules of the linter itself: the structure, references and names of OpenAPI 3.1. */
+const RULES = {
+  struct: 'error',
+  'no-unresolved-refs': 'error',
+  'path-parameters-defined': 'error',
+  'operation-parameters-unique': 'error',
+  'no-undefined-server-variable': 'error',
+} as const
+const REFUSALS = fileURLToPath(import.meta.resolve('./refusals.yaml'))
 
-function configure(oas3: (types: Types) => Types, rules: typeof RULES) {
+/** The configuration to read a document: the linter knows JSON Schema 2020-12. */
+export const readingConfig = () => createConfig({ ...configOf(withKeywords), rules: {} })
+/** The configuration to check a document, but for its schemas: schemas.ts checks them. */
+export const checkingConfig = () =>
+  createConfig({ ...configOf((types) => withoutSchemas(withKeywords(types))), extends: [REFUSALS], rules: RULES })
+
+function configOf(oas3: (types: Types) => Types) {
   const plugin: Plugin = { id: 'contract', typeExtension: { oas3 } }
-  return createConfig({ plugins: [plugin], resolve: { doNotResolveExamples: true }, rules })
+  return { plugins: [plugin], resolve: { doNotResolveExamples: true } }
 }
 
 const MAPS = ['NamedSchemas', 'SchemaProperties', 'PatternProperties', 'DependentRequired']

@@ -7,11 +7,14 @@ import { readBody, readResponse } from './messages.ts'
 import { readSecurity } from './security.ts'
 import type { Context } from './schemas.ts'
 import { partWith, readingOf, UNREADABLE } from './shapes.ts'
-import { readPrefix } from './servers.ts'
+import { PATH, readPrefix } from './servers.ts'
 import { isObject } from '../assertions.ts'
 import { reasonOf } from '../../errors.ts'
 
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
+
+const SEGMENT =
+  'this path is not served: write each segment as plain text and {parameters}, with text between two of them'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'] as const
 
@@ -58,6 +61,7 @@ export function readOperations(
     const other = shapes.get(shapeOf(path))
     if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
     shapes.set(shapeOf(path), path)
+    if (!PATH.test(path)) refuse(written, SEGMENT)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
   }
   schemas.idle.push([root, 'webhooks'])

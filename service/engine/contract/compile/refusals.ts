@@ -1,6 +1,4 @@
-// What of OpenAPI 3.1 is refused, and what is served with a note: lines of the table in ../README.md. Those that need more than
-// one object, or the product, are in the files that compile them.
-import type { RuleConfig } from '@redocly/openapi-core/lib/config/types.js'
+// What of JSON Schema is refused, or is served with a note: rows of the table in ../README.md. refusals.yaml has those of OpenAPI.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { nameOf } from './references.ts'
@@ -8,82 +6,7 @@ import { declaredTypes, type Part, partWith } from './shapes.ts'
 import { isObject, toRegExp } from '../assertions.ts'
 import { isNumeric } from '../numbers.ts'
 
-/** A rule of Redocly's linter: what holds for an object, or for its member `property`, where it is served; and a text for others. */
-type Row = readonly [type: string, property: string | null, assertions: object, text: string, where?: object]
-
-/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
-export const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
-const SEGMENT =
-  'this path is not served: write each segment as plain text and {parameters}, with text between two of them'
 const DIALECT = /^https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$/
-const OTHER_DIALECT = 'only JSON Schema 2020-12 is served: leave this out'
-const STYLE = 'this style is not served: leave it out'
-const STATUS = 'this status is not served: write 200 to 599, 2XX to 5XX, or default'
-const REQUIRED = 'a parameter in a path needs "required: true"'
-const NO_MEDIA = 'a body without media types is not served: write "content"'
-const FIRST_SERVER = 'of these servers only the path counts, and only that of the first'
-const NO_RESPONSES = 'without responses, the method answers any status without a body'
-const OTHER_MEANS = 'OpenAPI ignores this header as a parameter: write "security", or media types'
-const SCHEME = 'this security scheme is not served: write names of HTTP'
-/** The names of headers, cookies and authentication schemes: RFC 9110, section 5.6.2. */
-const TOKEN = "/^[\\w!#$%&'*+.^`|~-]+$/"
-const absent = { undefined: true }
-const inPlace = (...places: string[]) => isIn('Parameter', ...places)
-const isIn = (type: string, ...places: string[]) => ({
-  subject: { type, property: 'in' },
-  assertions: { enum: places },
-})
-const below = (type: string, keys = '/./') => ({ subject: { type, matchParentKeys: keys }, assertions: {} })
-
-const REFUSED: readonly Row[] = [
-  ['Root', 'jsonSchemaDialect', { pattern: String(DIALECT) }, OTHER_DIALECT],
-  ['Paths', null, { pattern: `/${PATH.source}|^x-/` }, SEGMENT],
-  ['Paths', null, { notPattern: '/({[^}]+}).*\\1/' }, 'this path has a parameter twice: give each its own name'],
-  ['PathItem', 'head', absent, '"head" is not served: leave it out, HEAD works where GET does'],
-  ['PathItem', 'options', absent, '"options" is not served: leave it out, OPTIONS answers with Allow'],
-  ['PathItem', 'trace', absent, '"trace" is not served: leave it out, it would answer with secrets'],
-  ['Operation', 'operationId', { notPattern: '/^(constructor|then|)$/' }, "this can't be the name of a method"],
-  ['Operation', 'requestBody', absent, 'a body of get is not served: write post', below('Operation', '/^get$/')],
-  ['Parameter', 'in', { notPattern: '/^cookie$/' }, 'a parameter in a cookie is not served: write "in: header"'],
-  ['Parameter', 'name', { notPattern: '/^__proto__$/' }, 'the name __proto__ is not served: use another'],
-  ['Parameter', 'style', { const: 'form' }, STYLE, inPlace('query')],
-  ['Parameter', 'style', { const: 'simple' }, STYLE, inPlace('path', 'header')],
-  ['Parameter', 'required', { defined: true, const: true }, REQUIRED, inPlace('path')],
-  ['Parameter', 'allowReserved', { const: false }, '"allowReserved" is not served: leave it out'],
-  ['Parameter', 'allowEmptyValue', { const: false }, '"allowEmptyValue" is not served: leave it out'],
-  ['Parameter', 'content', absent, '"content" of a parameter is not served: write "schema"'],
-  ['MediaTypesMap', null, { minLength: 1 }, NO_MEDIA, below('RequestBody')],
-  ['SecurityScheme', 'scheme', { pattern: TOKEN }, SCHEME],
-  ['SecurityScheme', 'name', { pattern: TOKEN }, SCHEME, isIn('SecurityScheme', 'header', 'cookie')],
-  ['Responses', null, { pattern: '/^([2-5]\\d\\d|[2-5]XX|default|x-.*)$/' }, STATUS],
-]
-
-const NOTED: readonly Row[] = [
-  ['PathItem', 'servers', absent, FIRST_SERVER],
-  ['Operation', 'servers', absent, FIRST_SERVER],
-  ['Operation', 'responses', { defined: true }, NO_RESPONSES],
-  ['Responses', null, { minLength: 1 }, NO_RESPONSES],
-  ['Parameter', 'name', { notPattern: '/^(accept|authorization|content-type)$/i' }, OTHER_MEANS, inPlace('header')],
-]
-
-/** The rules of Redocly's linter: its own ones for the structure, references and names of OpenAPI 3.1, and the rows. */
-export const RULES: Readonly<Record<string, RuleConfig>> = {
-  struct: 'error',
-  'no-unresolved-refs': 'error',
-  'path-parameters-defined': 'error',
-  'operation-parameters-unique': 'error',
-  'no-undefined-server-variable': 'error',
-  ...rulesOf(REFUSED, 'error'),
-  ...rulesOf(NOTED, 'warn'),
-}
-
-function rulesOf(rows: readonly Row[], severity: 'error' | 'warn') {
-  const rules = rows.map(([type, property, assertions, message, where]) => {
-    const subject = property === null ? { type } : { type, property }
-    return { subject, assertions, message, severity, ...(where && { where: [where] }) }
-  })
-  return Object.fromEntries(rules.map((rule, index) => [`rule/${severity}-${index}`, rule]))
-}
 
 /** What is done with a keyword of a schema, when that is meant, and a text with `{key}` and `{value}`. */
 type KeywordRow = readonly [how: 'refuse' | 'note', keyword: RegExp, isMeant: Condition, text: string]
@@ -102,6 +25,7 @@ const isIdle: Condition = (format, schema, place) => {
   return (types.length > 0 && !isForType) || !(isOfNumbers || String(format) in fullFormats)
 }
 
+const NO_DIALECT = 'only JSON Schema 2020-12 is served: leave this out'
 const NO_ANCHOR = "{key} is not served: refer with $ref: '#/components/schemas/...'"
 const NO_PATTERN = 'the pattern is not a regular expression of ECMAScript'
 const NO_FLAG = 'this pattern works only without the flag u: it is served so'
@@ -111,7 +35,7 @@ const NULLABLE = 'nullable is served as OpenAPI 3.0 has it, beside a type: write
 const EXCLUSIVE = '{key} is served as OpenAPI 3.0 has it: write the bound itself'
 const KEYWORDS: readonly KeywordRow[] = [
   ['refuse', /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR],
-  ['refuse', /^\$schema$/, isOtherDialect, OTHER_DIALECT],
+  ['refuse', /^\$schema$/, isOtherDialect, NO_DIALECT],
   ['refuse', /^pattern(Properties)?$/, (value) => allFlags(value).includes(undefined), NO_PATTERN],
   ['refuse', /^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
   ['note', /^pattern(Properties)?$/, (value) => allFlags(value).includes(''), NO_FLAG],

@@ -1,7 +1,9 @@
 // Compiles the servers of a contract: the service answers for all of them, below the path of the first.
 import type * as openapi from './document.ts'
-import { PATH } from './refusals.ts'
 import type { Context } from './schemas.ts'
+
+/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
+export const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
 
 /** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
 export function readPrefix(

@@ -76,7 +76,7 @@ export async function restoreBackup(
   if (old && process.getuid?.() === 0) chownSync(lockPath(path), old.uid, old.gid)
   if (old && (old.mode & OWNER_ONLY) !== OWNER_ONLY) chmodSync(path, old.mode | OWNER_ONLY)
   // SQLite copies over a sound database in one transaction. In the place of any other, the copy appears when it is complete.
-  const target = old && isReadable(path) ? path : `${path}.part`
+  const target = old && takesPages(path, backup) ? path : `${path}.part`
   if (target !== path) {
     removeCopy(target)
     writeFileSync(target, '', { mode: OWNER_ONLY })
@@ -109,12 +109,14 @@ function removeCopy(part: string): void {
   for (const end of ['', '-journal']) rmSync(part + end, { force: true })
 }
 
-/** Whether SQLite can read a database, and its log. */
-function isReadable(path: string): boolean {
+/** Whether SQLite can read a database, and its pages have the length of those of a backup. Its log is then in the file. */
+function takesPages(path: string, backup: string): boolean {
   using db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
+  using source = new DatabaseSync(backup, { readOnly: true })
+  const lengthOf = (each: DatabaseSync) => each.prepare('PRAGMA page_size').get()?.['page_size']
   try {
-    db.exec('SELECT 1 FROM sqlite_schema LIMIT 1')
-    return true
+    db.exec('SELECT 1 FROM sqlite_schema LIMIT 1; PRAGMA wal_checkpoint(TRUNCATE)')
+    return lengthOf(db) === lengthOf(source)
   } catch (error) {
     if (!isCorrupt(error)) throw error
     return false

@@ -1,22 +1,16 @@
-import type { Refused, Served } from '../../../support/small.ts'
+import { ask, type Constructs } from '../../../support/small.ts'
 
 const OPERATION = "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
 const PATHS = `paths:\n  /x: { get: { ${OPERATION} } }\n`
 
 /** Constructs of documents, paths and operations, by their names in the README. */
-export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
+export const DOCUMENTS: Constructs = {
   '`openapi: 3.1.0` and later patches': {
     yaml: `openapi: 3.1.1\ninfo: { title: Small, version: '1' }\n${PATHS}`,
-    asks: [['/x', 200, '{}']],
+    asks: [ask('/x', 200, '{}')],
   },
-  '`openapi: 3.0.3`, `3.2.0`, `swagger: "2.0"`': {
-    yaml: `openapi: 3.0.3 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
-    says: 'convert it with `npx @scalar/cli document upgrade FILE --output openapi.yaml`',
-  },
-  '`jsonSchemaDialect` and `$schema` of another dialect than 2020-12': {
-    yaml: `${PATHS}jsonSchemaDialect: http://json-schema.org/draft-07/schema # here\n`,
-    says: 'only JSON Schema 2020-12 is served',
-  },
+  '`openapi: 3.0.3`, `3.2.0`, `swagger: "2.0"`': `openapi: 3.0.3 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
+  '`jsonSchemaDialect` and `$schema` of another dialect than 2020-12': `${PATHS}jsonSchemaDialect: http://json-schema.org/draft-07/schema # here\n`,
   '`$ref` to another file': {
     yaml: `paths:\n  /x: { $ref: 'paths.yaml#/x' }\n  /y: { get: { operationId: y, parameters: [{ $ref: 'paths.yaml#/limit' }, { $ref: 'paths.yaml#/page' }], responses: { $ref: 'paths.yaml#/y' } } }\n`,
     files: {
@@ -25,98 +19,63 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
         "Limit: { type: integer, format: int64, maximum: 9223372036854775806 }\nPage: { $ref: '#/Limit', maximum: 7 }\n",
     },
     asks: [
-      ['/x', 200, '{}'],
-      ['/y?limit=9223372036854775806', 200, '{"query":{"limit":9223372036854775806}}'],
-      ['/y?limit=9223372036854775807', 400],
-      ['/y?page=7', 200, '{"query":{"page":7}}'],
-      ['/y?page=8', 400],
+      ask('/x', 200, '{}'),
+      ask('/y?limit=9223372036854775806', 200, '{"query":{"limit":9223372036854775806}}'),
+      ask('/y?limit=9223372036854775807', 400),
+      ask('/y?page=7', 200, '{"query":{"page":7}}'),
+      ask('/y?page=8', 400),
     ],
   },
   'a path that refers to another, with methods and parameters beside `$ref`': {
     yaml: `paths:\n  /x: { get: { ${OPERATION} }, put: { ${OPERATION.replace('run', 'put')} } }\n  /y:\n    $ref: '#/components/pathItems/y'\n    put: { ${OPERATION.replace('run', 'yPut')} }\ncomponents: { pathItems: { y: { get: { ${OPERATION.replace('run', 'y')} }, put: { ${OPERATION.replace('run', 'never')} } } } }\n`,
     run: async () => ({ status: 200, body: 1 }),
-    asks: [
-      ['/y', 200],
-      [{ method: 'PUT', url: '/y' }, 200],
-    ],
+    asks: [ask('/y', 200), ask({ method: 'PUT', url: '/y' }, 200)],
   },
-  '`$ref` to a URL': {
-    yaml: `paths:\n  /x:\n    $ref: https://example.com/x.yaml # here\n`,
-    says: 'only files are read: copy it beside the contract',
-  },
-  'a `$ref` that leads nowhere': {
-    yaml: `paths:\n  /x:\n    $ref: '#/components/pathItems/x' # here\n`,
-    says: "Can't resolve $ref",
-  },
+  '`$ref` to a URL': `paths:\n  /x:\n    $ref: https://example.com/x.yaml # here\n`,
+  'a `$ref` that leads nowhere': `paths:\n  /x:\n    $ref: '#/components/pathItems/x' # here\n`,
   'YAML anchors, aliases and merge keys': {
     yaml: `paths:\n  /x: { get: &run { ${OPERATION} } }\n  /y: { get: { <<: *run, operationId: y } }\n`,
-    asks: [
-      ['/x', 200],
-      ['/y', 200],
-    ],
+    asks: [ask('/x', 200), ask('/y', 200)],
   },
-  'a key that stands twice': { yaml: `${PATHS}paths: {} # here\n`, says: 'Map keys must be unique' },
-  'a field that OpenAPI does not have': {
-    yaml: `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
-    says: 'Property `operationID` is not expected here. Did you mean operationId?',
-  },
+  'a key that stands twice': `${PATHS}paths: {} # here\n`,
+  'a field that OpenAPI does not have': `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
   'a field that OpenAPI does not have, in `info`, `tags`, `webhooks`, `callbacks` and others that only people and clients read':
     {
       yaml: `openapi: 3.1.0\ninfo: { title: Small, version: '1', deprecated: true }\ndeprecated: true\n${PATHS}`,
-      note: 'Property `deprecated` is not expected here.',
-      asks: [['/x', 200]],
+      asks: [ask('/x', 200)],
     },
   'extensions: `x-...`, with a `$ref`, too': {
     yaml: `x-a: { $ref: '#/nowhere' }\n${PATHS}  x-b: { $ref: nowhere.yaml }\n`,
-    asks: [['/x', 200]],
+    asks: [ask('/x', 200)],
   },
   '`servers` with a path: `{base_url}/v1`, `https://example.com/v1`': {
     yaml: `servers: [{ url: 'https://example.com/v1' }, { url: '{base_url}/v1/', variables: { base_url: { default: . } } }]\n${PATHS}`,
-    asks: [
-      ['/v1/x', 200],
-      ['/x', 404],
-    ],
+    asks: [ask('/v1/x', 200), ask('/x', 404)],
   },
   '`servers` with different paths: only that of the first': {
     yaml: `servers: [{ url: https://example.com/v1 }, { url: https://example.com/v2 }]\n${PATHS}`,
-    note: 'only the path of the first server is served: /v1/',
-    asks: [
-      ['/v1/x', 200],
-      ['/v2/x', 404],
-    ],
+    asks: [ask('/v1/x', 200), ask('/v2/x', 404)],
   },
   '`servers` with variables in the path': {
     yaml: `servers: [{ url: 'https://{host}/api/{version}', variables: { host: { default: a }, version: { default: v7 } } }]\n${PATHS}`,
-    note: 'variables in the path have their defaults: /api/v7',
-    asks: [['/api/v7/x', 200]],
+    asks: [ask('/api/v7/x', 200)],
   },
   '`servers` of a path or an operation': {
     yaml: `servers: [{ url: /v1 }]\npaths:\n  /x:\n    servers: [{ url: 'https://other.example.com/v2' }]\n    get: { ${OPERATION} }\n  /y: { get: { servers: [{ url: / }], ${OPERATION.replace('run', 'y')} } }\n`,
-    note: 'of these servers only the path counts, and only that of the first',
-    asks: [
-      ['/v2/x', 200],
-      ['/v1/x', 404],
-      ['/y', 200],
-    ],
+    asks: [ask('/v2/x', 200), ask('/v1/x', 404), ask('/y', 200)],
   },
   '`webhooks`, `callbacks`, `links`, `tags`, `externalDocs`, `examples`, `deprecated`': {
     yaml: `paths:\n  /x: { get: { deprecated: true, callbacks: { on: { '{$url}': { post: { responses: { '204': { description: Done } } } } } }, ${OPERATION} } }\nwebhooks: { on: { post: { operationId: on, responses: { '204': { description: Done } } } } }\n`,
-    asks: [['/x', 200]],
+    asks: [ask('/x', 200)],
   },
   '`get`, `put`, `post`, `delete`, `patch`': {
     yaml: `paths:\n  /x:\n${['get', 'put', 'post', 'delete', 'patch'].map((method) => `    ${method}: { ${OPERATION.replace('run', method)} }\n`).join('')}`,
     asks: (['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const).map((method) => [{ method, url: '/x' }, 200]),
   },
-  '`head`, `options`, `trace`': {
-    yaml: `paths:\n  /x:\n    head: { ${OPERATION} } # here\n`,
-    says: 'HEAD works where GET does',
-  },
+  '`head`, `options`, `trace`': `paths:\n  /x:\n    head: { ${OPERATION} } # here\n`,
   'a path of plain segments and `{parameters}`, whatever their names': {
     yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n`,
-    asks: [
-      ['/a:b/c%2Fd/$x', 200, '{"path":{"plant-id":"c/d"}}'],
-      ['/', 200],
-    ],
+    asks: [ask('/a:b/c%2Fd/$x', 200, '{"path":{"plant-id":"c/d"}}'), ask('/', 200)],
   },
   'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`': {
     yaml: `paths:\n${[
@@ -137,70 +96,47 @@ export const DOCUMENTS: Readonly<Record<string, Served | Refused>> = {
       .join('')}`,
     run: async ({ path }) => ({ status: 200, body: path ?? {} }),
     asks: [
-      ['/a.json', 200, '{"id":"a"}'],
-      ['/a.b%2Ejson.json', 200, '{"id":"a.b.json"}'],
-      ['/a%2Fb%0A.json', 200, '{"id":"a/b\\n"}'],
-      ['/.json', 200, '{"id":".json"}'],
-      ['/a.jsonl', 200, '{"id":"a.jsonl"}'],
-      ['/me.json', 200, '{}'],
-      ['/a.tar.gz', 200, '{"id":"a"}'],
-      ['/a:archive', 200, '{"id":"a"}'],
-      ['/a%3Aarchive', 404],
-      [{ method: 'PUT', url: '/a%3Aarchive' }, 404],
-      ['/near/-1.5--2', 200, '{"lat":-1.5,"l-n.g":-2}'],
-      ['/near/1-2-3', 400, /path\/l-n.g must be a number/],
-      ['/near/-', 404],
-      [{ method: 'PUT', url: '/me.json' }, 405],
-      [{ method: 'OPTIONS', url: '/a.json' }, 204],
-      [{ method: 'PUT', url: '/near/1' }, 404],
-      ["/Things('a''b')/v2", 200, '{"id":"a\'\'b","v":"2"}'],
-      ["/Things('')/v2", 404],
-      ["/Things('a')/v", 404],
+      ask('/a.json', 200, '{"id":"a"}'),
+      ask('/a.b%2Ejson.json', 200, '{"id":"a.b.json"}'),
+      ask('/a%2Fb%0A.json', 200, '{"id":"a/b\\n"}'),
+      ask('/.json', 200, '{"id":".json"}'),
+      ask('/a.jsonl', 200, '{"id":"a.jsonl"}'),
+      ask('/me.json', 200, '{}'),
+      ask('/a.tar.gz', 200, '{"id":"a"}'),
+      ask('/a:archive', 200, '{"id":"a"}'),
+      ask('/a%3Aarchive', 404),
+      ask({ method: 'PUT', url: '/a%3Aarchive' }, 404),
+      ask('/near/-1.5--2', 200, '{"lat":-1.5,"l-n.g":-2}'),
+      ask('/near/1-2-3', 400, /path\/l-n.g must be a number/),
+      ask('/near/-', 404),
+      ask({ method: 'PUT', url: '/me.json' }, 405),
+      ask({ method: 'OPTIONS', url: '/a.json' }, 204),
+      ask({ method: 'PUT', url: '/near/1' }, 404),
+      ask("/Things('a''b')/v2", 200, '{"id":"a\'\'b","v":"2"}'),
+      ask("/Things('')/v2", 404),
+      ask("/Things('a')/v", 404),
     ],
   },
-  'a path with `*`, two parameters without text between them, or one parameter twice': {
-    yaml: `paths:\n  /{a}{b}: # here\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION} }\n`,
-    says: 'with text between two of them',
-  },
-  'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': {
-    yaml: `paths:\n${['-', ':'].map((each, index) => `  /{a}${each}{b}: ${index === 1 ? '# here' : ''}\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }\n`).join('')}`,
-    says: "the router can't tell",
-  },
-  'a path that differs from another in the names of its parameters': {
-    yaml: `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}: # here\n    put: { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
-    says: "the router can't tell the path /{b} from /{a}",
-  },
-  'the paths `/openapi.yaml` and `/docs`': {
-    yaml: `paths:\n  /docs: # here\n    get: { ${OPERATION} }\n`,
-    says: 'is taken by the document and its page',
-  },
+  'a path with `*`, two parameters without text between them, or one parameter twice': `paths:\n  /{a}{b}: # here\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION} }\n`,
+  'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': `paths:\n${['-', ':'].map((each, index) => `  /{a}${each}{b}: ${index === 1 ? '# here' : ''}\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }\n`).join('')}`,
+  'a path that differs from another in the names of its parameters': `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}: # here\n    put: { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
+  'the paths `/openapi.yaml` and `/docs`': `paths:\n  /docs: # here\n    get: { ${OPERATION} }\n`,
   'an operation without `operationId`': {
     yaml: `paths:\n  /x/y-z/{id}:\n    get: { parameters: [{ name: id, in: path, required: true, schema: true }], responses: { '204': { description: Done } } }\n`,
     methods: ['getXYZId'],
     run: async () => ({ status: 204 }),
-    note: 'without operationId, the method is called getXYZId',
-    asks: [['/x/y-z/7', 204]],
+    asks: [ask('/x/y-z/7', 204)],
   },
   'an operation without `responses`': {
     yaml: `paths:\n  /x: { get: { operationId: run } }\n`,
     run: async () => ({ status: 204 }),
-    note: 'without responses, the method answers any status without a body',
-    asks: [['/x', 204]],
+    asks: [ask('/x', 204)],
   },
   '`summary` and `description` beside a `$ref`': {
     yaml: `paths:\n  /x: { get: { operationId: run, responses: { '200': { $ref: '#/components/responses/x', summary: a, description: b } } } }\ncomponents: { responses: { x: { description: Done, content: { application/json: {} } } } }\n`,
-    asks: [['/x', 200]],
+    asks: [ask('/x', 200)],
   },
-  'two operations with one `operationId`': {
-    yaml: `paths:\n  /x: { get: { ${OPERATION} } }\n  /y:\n    get:\n      operationId: run # here\n      responses: { '204': { description: Done } }\n`,
-    says: 'two operations have the operationId run',
-  },
-  'a `{parameter}` of a path that is not described, or one that the path does not have': {
-    yaml: `paths:\n  /x/{a}:\n    get: { ${OPERATION} } # here\n`,
-    says: 'does not define the path parameter `{a}`',
-  },
-  'two parameters of one name and place': {
-    yaml: `      parameters:\n        - { name: a, in: query, schema: { type: string } }\n        - { name: a, in: query, schema: { type: string } } # here`,
-    says: 'name:a',
-  },
+  'two operations with one `operationId`': `paths:\n  /x: { get: { ${OPERATION} } }\n  /y:\n    get:\n      operationId: run # here\n      responses: { '204': { description: Done } }\n`,
+  'a `{parameter}` of a path that is not described, or one that the path does not have': `paths:\n  /x/{a}:\n    get: { ${OPERATION} } # here\n`,
+  'two parameters of one name and place': `      parameters:\n        - { name: a, in: query, schema: { type: string } }\n        - { name: a, in: query, schema: { type: string } } # here`,
 }

@@ -1,39 +1,31 @@
-import type { Refused, Served } from '../../../support/small.ts'
+import { ask, type Constructs } from '../../../support/small.ts'
 
-const query = (rest: string) => `      parameters: [{ name: a, in: query, ${rest} }]`
 const refused = (lines: string) => `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
 
 /** Constructs of parameters, by their names in the README. */
-export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
+export const PARAMETERS: Constructs = {
   'a parameter in `path`, `query` or `header`': {
     yaml: `paths:\n  /{a}: { get: { operationId: run, parameters: [{ name: a, in: path, required: true, schema: { type: integer } }, { name: b, in: query, schema: { type: number } }, { name: X-C, in: header, schema: { type: boolean } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
     asks: [
-      [
+      ask(
         { url: '/7?b=1.5&c=1', headers: { 'x-c': 'true' } },
         200,
         '{"path":{"a":7},"query":{"b":1.5},"header":{"X-C":true}}',
-      ],
-      ['/07', 400, /path\/a must be an integer/],
-      ['/7?b=1&b=2', 400, /query\/b must not be repeated/],
-      [{ url: '/7', headers: { 'x-c': '1' } }, 400, /header\/X-C must be boolean/],
-      [{ url: '/7', headers: { 'X-C': ['true', 'true'] } }, 400, /header\/X-C must not be repeated/],
+      ),
+      ask('/07', 400, /path\/a must be an integer/),
+      ask('/7?b=1&b=2', 400, /query\/b must not be repeated/),
+      ask({ url: '/7', headers: { 'x-c': '1' } }, 400, /header\/X-C must be boolean/),
+      ask({ url: '/7', headers: { 'X-C': ['true', 'true'] } }, 400, /header\/X-C must not be repeated/),
     ],
   },
   'a parameter of a path, which an operation may replace': {
     yaml: `paths:\n  /x: { parameters: [{ name: a, in: query, required: true, schema: { type: string } }], get: { operationId: run, parameters: [{ name: a, in: query, schema: { type: integer } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
-    asks: [
-      ['/x', 200, '{}'],
-      ['/x?a=x', 400],
-    ],
+    asks: [ask('/x', 200, '{}'), ask('/x?a=x', 400)],
   },
-  'a parameter in `cookie`': { yaml: refused('in: cookie # here\nschema: { type: string }'), says: 'in: header' },
+  'a parameter in `cookie`': refused('in: cookie # here\nschema: { type: string }'),
   'the headers `Accept`, `Authorization`, `Content-Type` as parameters': {
     yaml: '      parameters: [{ name: Authorization, in: header, required: true, schema: { type: integer } }]',
-    note: 'OpenAPI ignores this header as a parameter: write "security", or media types',
-    asks: [
-      ['/x', 200, '{}'],
-      [{ url: '/x', headers: { authorization: 'a' } }, 200, '{}'],
-    ],
+    asks: [ask('/x', 200, '{}'), ask({ url: '/x', headers: { authorization: 'a' } }, 200, '{}')],
   },
   'a parameter whose type is one of `integer`, `number`, `boolean`, `string`, or is known by `enum` or `const`': {
     yaml: `      parameters:
@@ -47,32 +39,23 @@ export const PARAMETERS: Readonly<Record<string, Served | Refused>> = {
       responses: { '200': { description: Done, content: { application/json: {} } } }
 components: { schemas: { Tag: { type: string } } }`,
     asks: [
-      ['/x?i=7&x=1', 200, '{"query":{"i":7}}'],
-      ['/x?i=9007199254740991', 200, '{"query":{"i":9007199254740991}}'],
-      ['/x?i=9007199254740993', 400],
-      ['/x?i=7.0', 400],
-      ['/x?l=9007199254740993', 200, '{"query":{"l":9007199254740993}}'],
-      ['/x?l=9007199254740994', 400],
-      ['/x?l=4', 400],
-      ['/x?n=-1.5e3', 200, '{"query":{"n":-1500}}'],
-      ['/x?n=1e999', 400],
-      ['/x?n=.5', 400],
-      ['/x?b=false', 200, '{"query":{"b":false}}'],
-      ['/x?b=1', 400],
-      ['/x?t=77', 200, '{"query":{"t":"77"}}'],
-      ['/x?t=777', 400],
-      ['/x?e=asc', 200, '{"query":{"e":"asc"}}'],
-      ['/x?e=up', 400, /query\/e/],
-      [{ url: '/x', headers: { 'x-text': '12', 'x-other': 'y' } }, 200, '{"header":{"X-Text":"12"}}'],
-      [{ url: '/x', headers: { 'x-text': 'a' } }, 400, /header\/X-Text/],
+      ask('/x?i=7&x=1&b=false', 200, '{"query":{"i":7,"b":false}}'),
+      ask(
+        '/x?i=9007199254740991&n=-1.5e3&t=77&e=asc',
+        200,
+        '{"query":{"i":9007199254740991,"n":-1500,"t":"77","e":"asc"}}',
+      ),
+      ask('/x?l=9007199254740993', 200, '{"query":{"l":9007199254740993}}'),
+      ...['i=9007199254740993', 'i=7.0', 'l=9007199254740994', 'l=4', 'n=1e999', 'n=.5', 'b=1', 't=777', 'e=up'].map(
+        (pair) => ask(`/x?${pair}`, 400, new RegExp(`query/${pair[0]}`)),
+      ),
+      ask({ url: '/x', headers: { 'x-text': '12', 'x-other': 'y' } }, 200, '{"header":{"X-Text":"12"}}'),
+      ask({ url: '/x', headers: { 'x-text': 'a' } }, 400, /header\/X-Text/),
     ],
   },
   'a parameter that may be null, or is `anyOf` one type and null': {
-    yaml: query("schema: { anyOf: [{ type: integer }, { type: 'null' }] }"),
-    asks: [
-      ['/x?a=7', 200, '{"query":{"a":7}}'],
-      ['/x?a=null', 400],
-    ],
+    yaml: "      parameters: [{ name: a, in: query, schema: { anyOf: [{ type: integer }, { type: 'null' }] } }]",
+    asks: [ask('/x?a=7', 200, '{"query":{"a":7}}'), ask('/x?a=null', 400)],
   },
   'a parameter of several types, a list among them: a text is the first of int64, integer, number, boolean, text that its schema takes':
     {
@@ -83,91 +66,66 @@ components: { schemas: { Tag: { type: string } } }`,
         - { name: d, in: query, schema: { enum: [1, asc] } }
         - { name: e, in: query, schema: { anyOf: [{ type: number }, { type: integer, format: int64 }] } }`,
       asks: [
-        ['/x?a=5', 200, '{"query":{"a":5}}'],
-        ['/x?a=6', 200, '{"query":{"a":"6"}}'],
-        ['/x?a=true', 200, '{"query":{"a":true}}'],
-        ['/x?a=05', 200, '{"query":{"a":"05"}}'],
-        ['/x?a=5&a=5', 400, /query\/a must not be repeated/],
-        ['/x?b=all', 200, '{"query":{"b":"all"}}'],
-        ['/x?b=9007199254740993', 200, '{"query":{"b":[9007199254740993]}}'],
-        ['/x?b=1&b=2', 200, '{"query":{"b":[1,2]}}'],
-        ['/x?b=1&b=all', 400, /query\/b/],
-        ['/x?b=some', 400, /query\/b/],
-        ['/x?c=1e2&d=1.0', 200, '{"query":{"c":100,"d":1}}'],
-        ['/x?e=9007199254740993', 200, '{"query":{"e":9007199254740993}}'],
-        ['/x?c=null&d=asc', 200, '{"query":{"c":"null","d":"asc"}}'],
+        ask('/x?a=5', 200, '{"query":{"a":5}}'),
+        ask('/x?a=6', 200, '{"query":{"a":"6"}}'),
+        ask('/x?a=true', 200, '{"query":{"a":true}}'),
+        ask('/x?a=05', 200, '{"query":{"a":"05"}}'),
+        ask('/x?a=5&a=5', 400, /query\/a must not be repeated/),
+        ask('/x?b=all', 200, '{"query":{"b":"all"}}'),
+        ask('/x?b=9007199254740993', 200, '{"query":{"b":[9007199254740993]}}'),
+        ask('/x?b=1&b=2', 200, '{"query":{"b":[1,2]}}'),
+        ask('/x?b=1&b=all', 400, /query\/b/),
+        ask('/x?b=some', 400, /query\/b/),
+        ask('/x?c=1e2&d=1.0', 200, '{"query":{"c":100,"d":1}}'),
+        ask('/x?e=9007199254740993', 200, '{"query":{"e":9007199254740993}}'),
+        ask('/x?c=null&d=asc', 200, '{"query":{"c":"null","d":"asc"}}'),
       ],
     },
   'a parameter without a type: a text': {
-    yaml: query('schema: { maxLength: 2 }'),
-    asks: [
-      ['/x?a=7', 200, '{"query":{"a":"7"}}'],
-      ['/x?a=777', 400],
-    ],
+    yaml: '      parameters: [{ name: a, in: query, schema: { maxLength: 2 } }, { name: b, in: query, schema: true }, { name: c, in: query, schema: false }]',
+    asks: [ask('/x?a=7&b=8', 200, '{"query":{"a":"7","b":"8"}}'), ask('/x?a=777', 400), ask('/x?c=1', 400)],
   },
-  'a parameter that is an object, or a list of lists, or with `explode: false` a list or a text': {
-    yaml: refused('in: query\nschema: { type: [object, string] } # here'),
-    says: 'needs a "type" that a text can have',
-  },
+  'a parameter that is an object, or a list of lists, or with `explode: false` a list or a text': refused(
+    'in: query\nschema: { type: [object, string] } # here',
+  ),
   'a list in a query: `a=1&a=2`, or with `explode: false` `a=1,2`': {
     yaml: `      parameters: [{ name: a, in: query, schema: { type: array, maxItems: 2, items: { type: integer, format: int64 } } }, { name: b, in: query, explode: false, schema: { type: array, items: { type: string } } }]`,
     asks: [
-      ['/x?a=9007199254740993', 200, '{"query":{"a":[9007199254740993]}}'],
-      ['/x?a=1&a=2&b=c,d%2Ce,+', 200, '{"query":{"a":[1,2],"b":["c","d,e"," "]}}'],
-      ['/x?a=1,2', 400, /query\/a\/0 must be an integer/],
-      ['/x?a=1&a=2&a=3', 400, /must NOT have more than 2 items/],
-      ['/x?b=c&b=d', 400, /must not be repeated/],
+      ask('/x?a=9007199254740993', 200, '{"query":{"a":[9007199254740993]}}'),
+      ask('/x?a=1&a=2&b=c,d%2Ce,+', 200, '{"query":{"a":[1,2],"b":["c","d,e"," "]}}'),
+      ask('/x?a=1,2', 400, /query\/a\/0 must be an integer/),
+      ask('/x?a=1&a=2&a=3', 400, /must NOT have more than 2 items/),
+      ask('/x?b=c&b=d', 400, /must not be repeated/),
     ],
   },
   'a list in a header: `1, 2`': {
     yaml: '      parameters: [{ name: X-A, in: header, schema: { type: array, items: { type: integer } } }]',
     asks: [
-      [{ url: '/x', headers: { 'x-a': '1 ,2,' } }, 200, '{"header":{"X-A":[1,2]}}'],
-      [{ url: '/x', headers: { 'x-a': '' } }, 200, '{"header":{"X-A":[]}}'],
-      [{ url: '/x', headers: { 'x-a': 'b' } }, 400, /header\/X-A\/0 must be an integer/],
+      ask({ url: '/x', headers: { 'x-a': '1 ,2,' } }, 200, '{"header":{"X-A":[1,2]}}'),
+      ask({ url: '/x', headers: { 'x-a': '' } }, 200, '{"header":{"X-A":[]}}'),
+      ask({ url: '/x', headers: { 'x-a': 'b' } }, 400, /header\/X-A\/0 must be an integer/),
     ],
   },
-  'a list in a path': {
-    yaml: `paths:\n  /{a}:\n    get:\n      operationId: run\n      parameters:\n        - name: a\n          in: path\n          required: true\n          schema: { type: array } # here\n      responses: { '204': { description: Done } }\n`,
-    says: 'write "in: query"',
-  },
-  '`style` other than the default, `deepObject` for one': {
-    yaml: refused('in: query\nschema: { type: object }\nstyle: deepObject # here'),
-    says: 'this style is not served: leave it out',
-  },
-  '`allowReserved`, `allowEmptyValue`': {
-    yaml: refused('in: query\nschema: { type: string }\nallowReserved: true # here'),
-    says: 'leave it out',
-  },
-  '`content` in the place of `schema`': {
-    yaml: refused('in: query\ncontent: { application/json: { schema: { type: object } } } # here'),
-    says: 'write "schema"',
-  },
+  'a list in a path': `paths:\n  /{a}:\n    get:\n      operationId: run\n      parameters:\n        - name: a\n          in: path\n          required: true\n          schema: { type: array } # here\n      responses: { '204': { description: Done } }\n`,
+  '`style` other than the default, `deepObject` for one': refused(
+    'in: query\nschema: { type: object }\nstyle: deepObject # here',
+  ),
+  '`allowReserved`, `allowEmptyValue`': refused('in: query\nschema: { type: string }\nallowReserved: true # here'),
+  '`content` in the place of `schema`': refused(
+    'in: query\ncontent: { application/json: { schema: { type: object } } } # here',
+  ),
   '`default` of a parameter': {
     yaml: `      parameters: [{ name: a, in: query, schema: { $ref: '#/components/schemas/Limit' } }, { name: b, in: query, schema: { type: array, items: { type: string }, default: [x] } }]\n      responses: { '200': { description: Done, content: { application/json: {} } } }\ncomponents: { schemas: { Limit: { type: integer, format: int64, default: 20 } } }`,
-    asks: [
-      ['/x', 200, '{"query":{"a":20,"b":["x"]}}'],
-      ['/x?a=1&b=y', 200, '{"query":{"a":1,"b":["y"]}}'],
-    ],
+    asks: [ask('/x', 200, '{"query":{"a":20,"b":["x"]}}'), ask('/x?a=1&b=y', 200, '{"query":{"a":1,"b":["y"]}}')],
   },
   'a `default` of a parameter that its schema refuses': {
     yaml: '      parameters: [{ name: a, in: query, schema: { type: integer, default: x } }]',
-    note: 'this default does not fit its schema: it is not filled in',
-    asks: [
-      ['/x', 200, '{}'],
-      ['/x?a=7', 200, '{"query":{"a":7}}'],
-      ['/x?a=x', 400],
-    ],
+    asks: [ask('/x', 200, '{}'), ask('/x?a=7', 200, '{"query":{"a":7}}'), ask('/x?a=x', 400)],
   },
   'parameters and members named `constructor`, `toString`, `hasOwnProperty`': {
     yaml: `      parameters: [{ name: constructor, in: query, schema: { type: string } }, { name: toString, in: query, required: true, schema: { type: string } }]`,
-    asks: [
-      ['/x?toString=a', 200, '{"query":{"toString":"a"}}'],
-      ['/x', 400, /required property 'toString'/],
-    ],
+    asks: [ask('/x?toString=a', 200, '{"query":{"toString":"a"}}'), ask('/x', 400, /required property 'toString'/)],
   },
-  'a parameter named `__proto__`': {
-    yaml: '      parameters:\n        - in: query\n          name: __proto__ # here\n          schema: { type: string }',
-    says: 'the name __proto__ is not served',
-  },
+  'a parameter named `__proto__`':
+    '      parameters:\n        - in: query\n          name: __proto__ # here\n          schema: { type: string }',
 }

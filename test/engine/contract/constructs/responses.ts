@@ -3,7 +3,8 @@ import type { InjectOptions } from 'fastify'
 import type { Extensions } from '../../../../service/engine/contract/extensions.ts'
 import { HttpError } from '../../../../service/engine/errors.ts'
 import { JsonText } from '../../../../service/engine/http/json.ts'
-import type { Refused, Served } from '../../../support/small.ts'
+import { fields } from '../../../support/fields.ts'
+import { ask, type Constructs, post } from '../../../support/small.ts'
 
 const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`
 const ok = (content: string) => responses(`'200': { description: Done, content: ${content} }`)
@@ -11,7 +12,6 @@ const USER = `{ type: object, required: [id, name, password], properties: { id: 
 const BOTH = `paths:
   /x: { post: { operationId: run, requestBody: { content: { application/json: { x-body-limit: 99, schema: { $ref: '#/components/schemas/User' } } } }, responses: { '200': { description: Done, content: { application/json: { schema: { $ref: '#/components/schemas/User' } } } } } } }
 components: { schemas: { User: ${USER}, Secret: { type: string, writeOnly: true } } }\n`
-const post = (payload: object): InjectOptions => ({ method: 'POST', url: '/x', payload })
 const asked = (query: unknown) => Object.keys(query ?? {})[0] ?? ''
 const as = (authorization: string): InjectOptions => ({ url: '/x', headers: { authorization } })
 const bearer =
@@ -39,7 +39,7 @@ const OWN_FORM = `'200': { description: Done }
       schema: { type: object, required: [errors], properties: { errors: { type: array, minItems: 1, items: { type: object, required: [code], properties: { code: { pattern: ^E400$ } } } } } } # here`
 
 /** Constructs of responses and of security, by their names in the README. */
-export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
+export const RESPONSES: Constructs = {
   'a response of `application/json`, an int64 in it exactly; one that its schema refuses becomes 500': {
     yaml: ok(
       '{ application/json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
@@ -48,28 +48,24 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
       status: 200,
       body: asked(query) === '' ? { id: 2n ** 63n - 1n } : { id: 1n, secret: 1 },
     }),
-    asks: [['/x', 200, '{"id":9223372036854775807}']],
+    asks: [ask('/x', 200, '{"id":9223372036854775807}', 'application/json')],
   },
   'a status, a range (`4XX`), or `default` where no other is a success': {
     yaml: responses(
       `'200': { description: Done }\n4XX: { description: Not, content: { application/json: { schema: { type: object } } } }`,
     ),
     run: async () => ({ status: 418, body: { not: 1 } }),
-    asks: [['/x', 418, '{"not":1}']],
+    asks: [ask('/x', 418, '{"not":1}')],
   },
-  'a status of 1XX, or none of HTTP': {
-    yaml: responses(`'200': { description: Done }\n'101': { description: Other } # here`),
-    says: 'this status is not served: write 200 to 599',
-  },
+  'a status of 1XX, or none of HTTP': responses(`'200': { description: Done }\n'101': { description: Other } # here`),
   '`content` of 204, 205 and 304': {
     yaml: responses(`'204':\n  description: Done\n  content: { application/json: {} }`),
     run: async () => ({ status: 204 }),
-    note: 'in HTTP, 204 has no body: leave it out',
-    asks: [['/x', 204, '']],
+    asks: [ask('/x', 204, '')],
   },
   'errors of the service itself as RFC 9457 has them, with `code` or `status`, `message` or `detail`, or without `content`':
     {
-      yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }, { name: b, in: query, schema: { type: integer } }, { name: c, in: query, schema: { type: integer } }, { name: d, in: query, schema: { type: integer } }, { name: e, in: query, schema: { type: integer } }]
+      yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]
       responses:
         '200': { description: Done }
         '400': { description: Bad, content: { application/problem+json: { schema: { type: object, required: [type, title, status], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } } } } }
@@ -79,53 +75,47 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
         '417': { description: Often, content: { application/json: { schema: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } } } } }
         default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer }, message: { type: string } } } } } }`,
       run: async ({ query }) => {
-        if (asked(query) === 'e') throw new HttpError(417, 'Slowly')
-        if (asked(query) === 'd') throw new HttpError(403, 'No')
-        if (asked(query) === 'c') throw new HttpError(501, 'Never')
-        if (asked(query) === 'b') throw new HttpError(503, 'Away')
+        const { error } = fields(query)
+        if (typeof error === 'number') throw new HttpError(error, 'The reason')
         return { status: 418 }
       },
       asks: [
-        [
-          '/x?a=x',
+        ask(
+          '/x?error=x',
           400,
-          /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/a must be an integer/,
-        ],
-        ['/x?b=1', 503, '{"code":503,"message":"Away"}'],
-        ['/x', 500, ''],
-        ['/x?c=1', 501, 'Never'],
-        ['/x?d=1', 403, '{"reason":"No"}'],
-        ['/x?e=1', 417, '{"error":417,"message":"Slowly"}'],
+          /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/error must be an integer/,
+        ),
+        ask('/x?error=503', 503, '{"code":503,"message":"The reason"}'),
+        ask('/x', 500, ''),
+        ask('/x?error=501', 501, 'The reason'),
+        ask('/x?error=403', 403, '{"reason":"The reason"}'),
+        ask('/x?error=417', 417, '{"error":417,"message":"The reason"}'),
       ],
     },
   'errors of the service itself in another form, which `errorBody` of the product writes': {
     yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }]\n${responses(OWN_FORM)}`,
     product,
-    asks: [['/x?a=b', 400, /^{"errors":\[{"code":"E400","message":"query\/a must be an integer/]],
+    asks: [ask('/x?a=b', 400, /^{"errors":\[{"code":"E400","message":"query\/a must be an integer/)],
   },
-  'errors of the service itself in another form, without `errorBody`': {
-    yaml: responses(OWN_FORM),
-    says: 'by itself, in a form that it does not know: write errorBody: (status, message) => ... in the product',
-  },
+  'errors of the service itself in another form, without `errorBody`': responses(OWN_FORM),
   'errors of the service itself that `errorBody` does not fit': {
     yaml: responses(OWN_FORM.replace('^E400$', '^F400$')),
     product,
-    says: "errorBody(400, 'The reason') does not fit: body/errors/0/code must match pattern",
   },
   'several media types of a response: the method says which': {
     yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),
     run: async ({ query }) => ({ status: 200, type: 'text/csv', body: `a;${asked(query)}` }),
-    asks: [['/x', 200, 'a;']],
+    asks: [ask('/x', 200, 'a;', 'text/csv; charset=utf-8')],
   },
   'a response of `text/plain` or another text': {
     yaml: ok('{ text/plain: { schema: { type: string } } }'),
     run: async () => ({ status: 200, body: 'é' }),
-    asks: [['/x', 200, 'é']],
+    asks: [ask('/x', 200, 'é', 'text/plain; charset=utf-8')],
   },
   'a response of `application/octet-stream` or another type of bytes, whole or in pieces': {
     yaml: ok('{ image/png: { schema: { type: string, format: binary } } }'),
     run: async () => ({ status: 200, body: Readable.from([Buffer.from('a'), Buffer.from('b')]) }),
-    asks: [['/x', 200, 'ab']],
+    asks: [ask('/x', 200, 'ab', 'image/png')],
   },
   'a JSON array in batches': {
     yaml: ok('{ application/json: { schema: { type: array } } }'),
@@ -133,7 +123,7 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
       status: 200,
       body: Readable.from([new JsonText('[1]'), new JsonText('[]'), new JsonText('[2,3]')]),
     }),
-    asks: [['/x', 200, '[1,2,3]']],
+    asks: [ask('/x', 200, '[1,2,3]')],
   },
   'a range of media types of a response: the method says which; `*/*` with a schema that is not bytes is JSON': {
     yaml: `      parameters: [{ name: a, in: query, schema: { type: string } }]
@@ -144,111 +134,93 @@ export const RESPONSES: Readonly<Record<string, Served | Refused>> = {
       if (asked(query) === '') return { status: 201, body: { n: 1n } }
       return { status: 200, type: 'image/png', body: Buffer.from('PNG') }
     },
-    asks: [
-      ['/x?a=1', 200, 'PNG'],
-      ['/x', 201, '{"n":1}'],
-    ],
+    asks: [ask('/x?a=1', 200, 'PNG', 'image/png'), ask('/x', 201, '{"n":1}')],
   },
-  '`text/event-stream`, XML and forms as responses': {
-    yaml: responses(
-      `'200':\n  description: Done\n  content:\n    text/event-stream: { schema: { type: string } } # here`,
-    ),
-    says: 'the media type text/event-stream is not served',
-  },
+  '`text/event-stream`, XML and forms as responses': responses(
+    `'200':\n  description: Done\n  content:\n    text/event-stream: { schema: { type: string } } # here`,
+  ),
   'headers of a response: a text, a number or a boolean': {
     yaml: responses(`'204': { description: Done, headers: { X-Count: { schema: { type: integer } } } }`),
     run: async () => ({ status: 204, headers: { 'X-Count': 7 } }),
-    asks: [['/x', 204, '']],
+    asks: [ask('/x', 204, '')],
   },
-  'headers of a response that are lists or objects, or have `content`': {
-    yaml: responses(`'204':\n  description: Done\n  headers:\n    X-All: { schema: { type: array } } # here`),
-    says: 'write a "schema" of one text, number or boolean',
-  },
+  'headers of a response that are lists or objects, or have `content`': responses(
+    `'204':\n  description: Done\n  headers:\n    X-All: { schema: { type: array } } # here`,
+  ),
   '`readOnly`: sent in a request it is 400; it is required only of responses': {
     yaml: BOTH,
     run: async ({ body }) => ({ status: 200, body: { ...(body as object), id: 7n } }),
     asks: [
-      [post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'],
-      [post({ id: 7, name: 'a', password: 'b' }), 400, /body\/id is read-only/],
+      ask(post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'),
+      ask(post({ id: 7, name: 'a', password: 'b' }), 400, /body\/id is read-only/),
     ],
   },
   '`writeOnly`: taken out of responses; it is required only of requests': {
     yaml: BOTH,
     run: async ({ body }) => ({ status: 200, body: { ...(body as object), id: 7n } }),
     asks: [
-      [post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'],
-      [post({ name: 'a' }), 400, /required property 'password'/],
+      ask(post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'),
+      ask(post({ name: 'a' }), 400, /required property 'password'/),
     ],
   },
   '`security` with `http` `bearer`, `oauth2`, `openIdConnect`: a bearer token': {
     yaml: secured('[{ o: [] }]'),
     asks: [
-      [as('Bearer alice:'), 200, '{"caller":"alice"}'],
-      ['/x', 401, /token is needed/],
-      [as('Bearer nobody'), 401, /not valid/],
+      ask(as('Bearer alice:'), 200, '{"caller":"alice"}'),
+      ask('/x', 401, /token is needed/),
+      ask(as('Bearer nobody'), 401, /not valid/),
     ],
   },
   '`security` with an `apiKey` in a header, a query or a cookie': {
     yaml: secured('[{ k: [] }, { q: [] }, { c: [] }]'),
     asks: [
-      ['/x?key=alice:', 200, '{"caller":"alice"}'],
-      ['/x?key=alice:&key=alice:', 401],
-      [{ url: '/x', headers: { cookie: 'a=b; sid="alice:"' } }, 200, '{"caller":"alice"}'],
-      [{ url: '/x', headers: { cookie: 'sid=alice:; sid=bob:' } }, 401],
-      [{ url: '/x', headers: { cookie: 'side=alice:' } }, 401, /token is needed/],
-      [{ url: '/x', headers: { 'x-key': 'alice:' } }, 200, '{"caller":"alice"}'],
-      [as('Bearer alice:'), 401],
+      ask('/x?key=alice:', 200, '{"caller":"alice"}'),
+      ask('/x?key=alice:&key=alice:', 401),
+      ask({ url: '/x', headers: { cookie: 'a=b; sid="alice:"' } }, 200, '{"caller":"alice"}'),
+      ask({ url: '/x', headers: { cookie: 'sid=alice:; sid=bob:' } }, 401),
+      ask({ url: '/x', headers: { cookie: 'side=alice:' } }, 401, /token is needed/),
+      ask({ url: '/x', headers: { 'x-key': 'alice:' } }, 200, '{"caller":"alice"}'),
+      ask(as('Bearer alice:'), 401),
     ],
   },
   'alternatives in `security`, several schemes at once, `{}` for nobody, `security: []`': {
     yaml: secured('[{ b: [], k: [] }, { k: [admin] }, {}]'),
     asks: [
-      ['/x', 200, '{}'],
-      [{ url: '/x', headers: { authorization: 'Bearer alice:', 'x-key': 'alice:' } }, 200, '{"caller":"alice"}'],
-      [{ url: '/x', headers: { 'x-key': 'bob:admin' } }, 200, '{"caller":"bob"}'],
-      [{ url: '/x', headers: { 'x-key': 'bob:' } }, 403, /needs the scope admin/],
-      [as('Bearer x'), 401],
+      ask('/x', 200, '{}'),
+      ask({ url: '/x', headers: { authorization: 'Bearer alice:', 'x-key': 'alice:' } }, 200, '{"caller":"alice"}'),
+      ask({ url: '/x', headers: { 'x-key': 'bob:admin' } }, 200, '{"caller":"bob"}'),
+      ask({ url: '/x', headers: { 'x-key': 'bob:' } }, 403, /needs the scope admin/),
+      ask(as('Bearer x'), 401),
     ],
   },
   'scopes in `security`: 403 with `insufficient_scope` for who lacks one': {
     yaml: secured('[{ o: [read, write] }]'),
     asks: [
-      [as('Bearer alice:read,write,more'), 200],
-      [as('Bearer alice:read'), 403, /needs the scope read write/],
+      ask(as('Bearer alice:read,write,more'), 200),
+      ask(as('Bearer alice:read'), 403, /needs the scope read write/),
     ],
   },
   '`http` `basic` and other schemes, `mutualTLS`, and every other scheme with a guard of the product': {
     yaml: secured('[{ basic: [] }, { m: [read] }]'),
     product,
     asks: [
-      [basic('alice:open'), 200, '{"caller":"alice"}'],
-      [basic('alice:wrong'), 401, /The credentials are not valid/],
-      [basic('alice:broken'), 500, '{"errors":[{"code":"E500","message":"Internal Server Error"}]}'],
-      [basic(':open'), 401],
-      [as('Bearer alice:'), 401],
-      ['/x', 401],
-      [{ url: '/x', headers: { 'client-cert': ':AA==:' } }, 200, '{"caller":"alice"}'],
+      ask(basic('alice:open'), 200, '{"caller":"alice"}'),
+      ask(basic('alice:wrong'), 401, /The credentials are not valid/),
+      ask(basic('alice:broken'), 500, '{"errors":[{"code":"E500","message":"Internal Server Error"}]}'),
+      ask(basic(':open'), 401),
+      ask(as('Bearer alice:'), 401),
+      ask('/x', 401),
+      ask({ url: '/x', headers: { 'client-cert': ':AA==:' } }, 200, '{"caller":"alice"}'),
     ],
   },
   'alternatives with a scheme that needs a guard, and has none: they are left out': {
     yaml: secured('[{ basic: [] }, { b: [] }]'),
-    note: "the security scheme basic is left out: the product has no guards: { 'basic': (request) => ... }",
-    asks: [
-      [as('Bearer alice:'), 200],
-      [basic('alice:open'), 401],
-      ['/x', 401],
-    ],
+    asks: [ask(as('Bearer alice:'), 200), ask(basic('alice:open'), 401), ask('/x', 401)],
   },
-  'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': {
-    yaml: `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
+  'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
       type: apiKey
       in: header
       name: X Key # here`,
-    says: 'write names of HTTP',
-  },
-  'a scheme that needs a guard, and has none': {
-    yaml: `${secured('[{ basic: [] }]').replace(bearer, 'components:\n  securitySchemes:')}
+  'a scheme that needs a guard, and has none': `${secured('[{ basic: [] }]').replace(bearer, 'components:\n  securitySchemes:')}
     basic: { type: http, scheme: basic } # here`,
-    says: "the security scheme basic needs a guard: write guards: { 'basic': (request) => ... } in the product",
-  },
 }

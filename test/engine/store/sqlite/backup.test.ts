@@ -1,5 +1,6 @@
 // What a restore and a copy leave on the disk. test/system/restore.test.ts interrupts a restore at each system call.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { restoreBackup } from '../../../../service/engine/store/sqlite/backup.ts'
 import { prepareReplacement, storeIn } from '../../../support/replacement.ts'
@@ -16,6 +17,17 @@ t.test('the log of a missing or damaged database is not applied to the new store
     await restoreBackup(backup, file, database !== undefined)
     t.equal(await storeIn(file), 'new')
   }
+})
+
+t.test('a store whose pages have another length is replaced', async (t) => {
+  const { left, backup } = await prepareReplacement(t)
+  const file = `${left}/plants.db`
+  const db = new DatabaseSync(file)
+  db.exec('PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL')
+  db.close()
+  t.equal(await storeIn(file), 'old')
+  await restoreBackup(backup, file, true)
+  t.equal(await storeIn(file), 'new')
 })
 
 t.test('a restore that fails leaves no store where none was, and a damaged one as it was', async (t) => {

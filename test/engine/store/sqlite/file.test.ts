@@ -1,34 +1,18 @@
 // The file of the embedded store: who may open it, how it is created, and which files are refused.
 import { spawnSync } from 'node:child_process'
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readFileSync } from 'node:fs'
+import { renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { readConfig } from '../../../../service/engine/config.ts'
-import { COLLECTIONS, openTestStore, type TestStore } from '../../../support/stores.ts'
+import { COLLECTIONS, openNewFile, openTestStore, type TestStore } from '../../../support/stores.ts'
 import { openSqlite } from '../../../../service/engine/store/sqlite/file.ts'
 import { VERSION } from '../../../../service/engine/store/sqlite/schema.ts'
-import type { Monitor } from '../../../../service/engine/store/store.ts'
-import { run } from '../../../support/process.ts'
+import { program, run } from '../../../support/process.ts'
 
 const OPEN = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
 
-async function open(t: Test): Promise<{ store: TestStore; file: string }> {
-  const file = `${t.testdir()}/plants.db`
-  const store = await openTestStore({ file })
-  t.teardown(() => store.close())
-  return { store, file }
-}
-
 const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
-
-/** Makes a monitor that records its calls. */
-function monitor() {
-  const told: unknown[] = []
-  const log = (level: string) => (fields: unknown, message?: string) => void told.push([level, fields, message])
-  const onFailure: Monitor['onFailure'] = (message) => void told.push(message)
-  return { told, log: { info: log('info'), warn: log('warn'), error: log('error') }, onFailure }
-}
 
 t.test('each commit is synced, in WAL mode, for the service and for commands', async (t) => {
   for (const exclusive of [true, false]) {
@@ -43,7 +27,7 @@ t.test('each commit is synced, in WAL mode, for the service and for commands', a
 })
 
 t.test('one process can lock a file, by any path to it, and commands can open it at the same time', async (t) => {
-  const { store, file } = await open(t)
+  const { store, file } = await openNewFile(t)
   const links = [`${t.testdirName}/link.db`, `${t.testdirName}/folder/plants.db`]
   symlinkSync('plants.db', links[0] ?? '')
   symlinkSync('.', `${t.testdirName}/folder`)
@@ -58,7 +42,7 @@ t.test('one process can lock a file, by any path to it, and commands can open it
 })
 
 t.test('a file with another name is refused by each of its names', async (t) => {
-  const { store, file } = await open(t)
+  const { store, file } = await openNewFile(t)
   await create(store, 1)
   const link = `${t.testdirName}/link.db`
   linkSync(file, link)
@@ -78,7 +62,7 @@ t.test('a file with another name is refused by each of its names', async (t) => 
 })
 
 t.test('a file that another process opened before it was moved is refused', async (t) => {
-  const { store, file } = await open(t)
+  const { store, file } = await openNewFile(t)
   await create(store, 1)
   const moved = `${t.testdirName}/moved.db`
   renameSync(file, moved)
@@ -89,36 +73,39 @@ t.test('a file that another process opened before it was moved is refused', asyn
 const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
 const canMount = spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0
 
-t.test(
-  'a mount of the file itself is refused: mount the folder',
-  { skip: canMount ? false : 'nothing can be mounted here' },
-  async (t) => {
-    const { store, file } = await open(t)
-    await create(store, 1)
-    const mounted = `${t.testdirName}/a mounted file.db` // mountinfo escapes the space
-    writeFileSync(mounted, '')
-    const script = 'mount --bind "$1" "$2" && exec "$3" test/support/product/token.ts list'
-    const command = [...unshare, 'sh', '-c', script, 'sh', file, mounted, process.execPath]
-    t.match(await run(command, { DATABASE_URL: `sqlite:${mounted}` }), {
-      code: 1,
-      stderr: /^DATABASE_URL sqlite:.*: the file has another name, .*: mount the folder, not the file\n$/,
-    })
-  },
-)
+const skip = canMount ? false : 'nothing can be mounted here'
+t.test('a mount of the file itself is refused, and one of its folder is not', { skip }, async (t) => {
+  const { store, file } = await openNewFile(t)
+  await create(store, 1)
+  const other = `${t.testdirName}/another folder` // mountinfo escapes the space
+  mkdirSync(other)
+  writeFileSync(`${other}/plants.db`, '')
+  const list = (from: string, to: string) => {
+    const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
+    const command = [...unshare, 'sh', '-c', script, 'sh', from, to, ...program('token', 'list')]
+    return run(command, { DATABASE_URL: `sqlite:${other}/plants.db` })
+  }
+  const message = /^DATABASE_URL sqlite:.*: the file has another name, .*: mount the folder, not the file\n$/
+  t.match(await list(file, `${other}/plants.db`), { code: 1, stderr: message })
+  t.match(await list(t.testdirName, other), { code: 0, stderr: '' })
+})
 
 t.test('in production, a start that creates a file logs its path', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  for (const [NODE_ENV, level] of [
-    ['production', 'warn'],
-    ['development', 'info'],
-  ] as const) {
-    for (const expected of [[[level, { file }, 'new database']], []]) {
-      const { told, ...watching } = monitor()
-      await (await openTestStore({ file }, true, readConfig('plants', { NODE_ENV }), watching)).close()
-      t.strictSame(told, expected)
-    }
-    rmSync(file)
+  const told: unknown[] = []
+  const log = (level: string) => (fields: unknown, message?: string) => void told.push([level, fields, message])
+  const monitor = {
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
+    onFailure: (message: string) => void told.push(message),
   }
+  for (const NODE_ENV of ['production', 'production', 'development']) {
+    if (NODE_ENV === 'development') rmSync(file)
+    await (await openTestStore({ file }, true, readConfig('plants', { NODE_ENV }), monitor)).close()
+  }
+  t.strictSame(told, [
+    ['warn', { file }, 'new database'],
+    ['info', { file }, 'new database'],
+  ])
 })
 
 t.test('the folder of the file is created, but not its parents', async (t) => {
@@ -157,11 +144,9 @@ t.test('a new folder is synced before its file, and the log that a crash left is
   )
 })
 
-t.test(
-  'a start that is killed while it makes the tables leaves an empty file, and the next start makes them',
-  async (t) => {
-    const file = `${t.testdir()}/plants.db`
-    const script = `
+t.test('a start that is killed while it makes the tables changes nothing, and the next one makes them', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const script = `
     import { DatabaseSync } from 'node:sqlite'
     const { exec } = DatabaseSync.prototype
     DatabaseSync.prototype.exec = function (sql) {
@@ -170,16 +155,15 @@ t.test(
     }
     const { openTestStore } = await import(${OPEN})
     await openTestStore({ file: process.env.FILE })`
-    const { signal } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
-    t.equal(signal, 'SIGKILL')
-    const db = new DatabaseSync(file)
-    t.strictSame(db.prepare('SELECT name FROM sqlite_schema').all(), [])
-    db.close()
-    const store = await openTestStore({ file })
-    await create(store, 1)
-    await store.close()
-  },
-)
+  const { signal } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
+  t.equal(signal, 'SIGKILL')
+  const db = new DatabaseSync(file)
+  t.strictSame(db.prepare('SELECT name FROM sqlite_schema').all(), [])
+  db.close()
+  const store = await openTestStore({ file })
+  await create(store, 1)
+  await store.close()
+})
 
 t.test('a path that begins with "file:" is not read as a URI', async (t) => {
   const here = process.cwd()

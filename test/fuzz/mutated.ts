@@ -1,0 +1,32 @@
+import fc from 'fast-check'
+
+/** Pieces to put into bytes: words between spaces, and others as they are. */
+export function piecesOf(words: string, ...others: readonly (string | Buffer)[]): Buffer[] {
+  return [...words.split(' '), ...others].map((each) => Buffer.from(each))
+}
+
+/** Changes bytes at one to three places: some are others, gone, there twice, or words are put in. */
+export function mutated(bytes: fc.Arbitrary<Buffer>, words: readonly Buffer[]): fc.Arbitrary<Buffer> {
+  const word = fc.constantFrom(...words)
+  const put = fc.oneof(
+    word.map((word) => (some: Buffer) => [word, some]),
+    word.map((word) => () => [word]),
+    fc.nat(255).map((byte) => (some: Buffer) => [Buffer.of(byte), some.subarray(1)]),
+    fc.constantFrom(
+      () => [],
+      (some: Buffer) => [some, some],
+    ),
+  )
+  const change = fc.record({ place: fc.double({ min: 0, max: 1, noNaN: true }), length: fc.nat(8), put })
+  return fc.tuple(bytes, fc.array(change, { minLength: 1, maxLength: 3 })).map(([bytes, changes]) =>
+    changes.reduce((bytes, { place, length, put }) => {
+      const at = Math.round(place * bytes.length)
+      const [before, some, after] = [
+        bytes.subarray(0, at),
+        bytes.subarray(at, at + length),
+        bytes.subarray(at + length),
+      ]
+      return Buffer.concat([before, ...put(some), after])
+    }, bytes),
+  )
+}
