@@ -10,15 +10,10 @@ import { startPostgres } from '../../support/postgres.ts'
 
 const postgres = await startPostgres(t)
 
-/** Starts a service on an empty store of each kind. */
-const KINDS: Record<string, (t: Test) => Promise<Service>> = {
-  sqlite: (t) => build(t),
-  postgres: async (t) => build(t, { DATABASE_URL: await postgres.createDatabase() }),
-}
-
-for (const [kind, open] of Object.entries(KINDS)) {
+const stores = { sqlite: {}, postgres: { DATABASE_URL: await postgres.createDatabase() } }
+for (const [kind, environment] of Object.entries(stores)) {
   t.test(`a service on a store of the kind ${kind}`, async (t) => {
-    const service = await open(t)
+    const service = await build(t, environment)
     t.test("the answer to another's id is the same as to an unknown id, byte for byte", (t) => foreignIds(t, service))
     t.test('nothing that one caller does changes an answer to another', () => otherCallers(service))
   })

@@ -10,13 +10,11 @@ import { build, statusesOf } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { eventually } from '../../support/project.ts'
 
-const stores: Record<string, (t: Test) => Promise<Record<string, string>>> = {
-  'the embedded store': async () => ({}),
-  PostgreSQL: async (t) => ({ DATABASE_URL: await (await startPostgres(t)).createDatabase() }),
-}
+const postgres = await startPostgres(t)
+const stores = { 'the embedded store': {}, PostgreSQL: { DATABASE_URL: await postgres.createDatabase() } }
 for (const [name, environment] of Object.entries(stores)) {
   t.test(`writes that one client pipelines take effect in their order, on ${name}`, async (t) => {
-    const { call, raw, token } = await build(t, await environment(t))
+    const { call, raw, token } = await build(t, environment)
     const secret = await token('pipe')
     const head = `Host: h\r\nAuthorization: Bearer ${secret}\r\n`
     const post = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: 21\r\n\r\n{"id":5,"name":"xyz"}`

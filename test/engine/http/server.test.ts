@@ -49,8 +49,6 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   'POST of the root, which leads to the docs': [`POST / HTTP/1.1\r\n${bearer}\r\n`, 405, 'kept'],
   'a method that HTTP does not have': [`FOO /plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
   'a method in small letters': [`get /plants HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
-  'two Authorizations': [`${get}Authorization: Bearer x\r\n\r\n`, 401, 'kept'],
-  'two X-Request-Ids': [`${get}X-Request-Id: a\r\nX-Request-Id: b\r\n\r\n`, 200, 'kept'],
   '%2F in an id': [`DELETE /plants/7%2F HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   '%2E%2E before plants': [`GET /%2E%2E/plants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'dots before plants': [`GET /../plants HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
@@ -74,9 +72,7 @@ const requests: Record<string, [bytes: string | Buffer, status: number, connecti
   'a fragment of an absolute form': [`GET http://h/plants#x HTTP/1.1\r\n${bearer}\r\n`, 400, 'kept'],
   'a fragment of an absolute form without a path': [`GET http://h#x HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
   'a fragment without a path': [`GET #x HTTP/1.1\r\n${bearer}\r\n`, 400, 'closed'],
-  'invalid UTF-8 in a query of an unknown path': [`GET /nowhere?x=%FF HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
   'invalid UTF-8 in a query, without a token': [`GET /plants?x=%FF HTTP/1.1\r\nHost: h\r\n\r\n`, 401, 'kept'],
-  '%23 in the place of a number sign': [`GET /plants%23x HTTP/1.1\r\n${bearer}\r\n`, 404, 'kept'],
 }
 
 for (const [name, [bytes, status, connection]] of Object.entries(requests)) {
@@ -154,9 +150,7 @@ t.test('an answer has the X-Request-Id of its request, whoever makes it', async 
     [`${get}Expect: x\r\n`, 417],
     ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n', 501],
   ] as const)
-    t.match(await raw(1, `${head}X-Request-Id: my.id_1-2\r\n\r\n`), [
-      { status, headers: { 'x-request-id': 'my.id_1-2' } },
-    ])
+    t.match(await raw(1, `${head}X-Request-Id: my.id\r\n\r\n`), [{ status, headers: { 'x-request-id': 'my.id' } }])
 })
 
 t.test('an X-Request-Id of another pattern, or that holds a token, is replaced by a new id', async (t) => {

@@ -145,8 +145,6 @@ t.test('the metrics tell of the process, the event loop and the store', async (t
   }
   const buckets = [...after.matchAll(/_duration_seconds_bucket{le="(.*?)",.*"POST".*} (\d+)/g)]
   t.match(buckets.at(-1)?.slice(1), ['+Inf', '20'])
-  const counts = buckets.map(([, , count]) => Number(count))
-  t.ok(counts.every((count, index) => count >= (counts[index - 1] ?? 0)))
   t.ok(valueOf(after, after.match(/^http\S+_sum{.*"POST".*}/m)?.[0] ?? '') > 0)
 })
 

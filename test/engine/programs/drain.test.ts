@@ -60,9 +60,9 @@ async function connectAndBegin(t: Test, port: number, token: string) {
 /** Waits some seconds for the end of a process: without a bound it would be minutes. */
 const soon = (ended: Promise<Ended>) => Promise.race([ended, delay(15_000, 'it goes on', { ref: false })])
 
-t.test('SIGTERM: not ready at once, and requests are served for DRAIN_DELAY', async (t) => {
+t.test('SIGTERM: not ready at once, and requests are served for DRAIN_DELAY, which a second signal ends', async (t) => {
   const { DATABASE_URL } = await prepare(t)
-  const { child, insist, port, adminPort, until } = await startService(t, { DATABASE_URL, DRAIN_DELAY: '600' })
+  const { child, ended, insist, port, adminPort, until } = await startService(t, { DATABASE_URL, DRAIN_DELAY: '600' })
   const ready = () => statusOf(adminPort, '/readyz')
   t.equal(await ready(), 200)
   const idle = await connectAndKeep(t, port)
@@ -78,6 +78,7 @@ t.test('SIGTERM: not ready at once, and requests are served for DRAIN_DELAY', as
   t.equal(await statusOf(port, '/plants'), 401)
   t.notOk(idle.state.isEnded)
   await insist('SIGTERM')
+  t.match(await ended, { code: 1, stderr: '' })
 })
 
 t.test('after DRAIN_DELAY, and not before, each connection is closed, exit 0', async (t) => {
@@ -177,15 +178,6 @@ t.test('a request that arrives just before the drain ends is answered', async (t
     t.match(state, { text: /^HTTP\/1\.1 401 [^]*\r\nConnection: close\r\n/i, error: '', isEnded: true })
   }
   t.match(await ended, { code: 0, stderr: '' })
-})
-
-t.test('a second signal ends the drain at once', async (t) => {
-  const { DATABASE_URL } = await prepare(t)
-  const { child, ended, insist, until } = await startService(t, { DATABASE_URL, DRAIN_DELAY: '600' })
-  child.kill('SIGTERM')
-  await until(/"stopping"/)
-  await insist('SIGTERM')
-  t.match(await ended, { code: 1, stderr: '' })
 })
 
 t.test('Ctrl-C on `npm start`, which sends the signal twice, lets the requests in flight finish', async (t) => {
