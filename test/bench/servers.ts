@@ -10,6 +10,7 @@ import type { Server as Postgres } from '../support/postgres.ts'
 import { freePort } from '../support/project.ts'
 import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
+import { cpuOf, memoryOf } from '../support/usage.ts'
 import { type Case, PLANT } from './cases.ts'
 
 /** `small` only lists; `creator` creates and deletes; `many` are callers with 20 plants each. */
@@ -177,15 +178,8 @@ export async function start(server: Server, folder: string): Promise<Running> {
     ...server,
     port,
     started,
-    cpu: () => {
-      // https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html: utime and stime, in hundredths of a second.
-      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-      return (Number(fields[11]) + Number(fields[12])) * 10
-    },
-    memory: () => {
-      const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
-      return Number(kilobytes) * 1024
-    },
+    cpu: () => cpuOf(child.pid) * 1000,
+    memory: () => memoryOf(child.pid),
     stop: async () => {
       if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit')
     },

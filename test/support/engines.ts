@@ -34,7 +34,6 @@ export async function startEngines(t: Test): Promise<Engine[]> {
 
 /** A collection, with the keys and items that a test puts into it. */
 export interface Kind<Item, K extends Key> {
-  readonly name: 'plants' | 'notes'
   readonly of: (store: TestStore) => Collection<Item, K>
   /** The key at a place. Keys ascend as their places do. */
   readonly key: (place: number) => K
@@ -44,7 +43,6 @@ export interface Kind<Item, K extends Key> {
 }
 
 export const PLANTS: Kind<Plant, bigint> = {
-  name: 'plants',
   of: (store) => store,
   key: BigInt,
   item: (name) => ({ name }),
@@ -52,7 +50,6 @@ export const PLANTS: Kind<Plant, bigint> = {
 }
 
 export const NOTES: Kind<Note, string> = {
-  name: 'notes',
   of: ({ notes }) => notes,
   key: (place) => `é${String(place).padStart(7, '0')}`,
   item: (text) => ({ text, count: 2n ** 53n + 1n }),

@@ -5,17 +5,8 @@ import net from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** What became of the requests. */
-export interface Outcome {
-  /** Answered 200 within a second. */
-  good: number
-  /** Answered 200 after a second. */
-  late: number
-  /** Answered 503 with Retry-After. */
-  refused: number
-  /** Answered otherwise, or not at all. */
-  other: number
-}
+/** What became of the requests: answered 200 within a second, or after it; 503 with Retry-After; otherwise, or not at all. */
+export type Outcome = Record<'good' | 'late' | 'refused' | 'other', number>
 
 if (import.meta.main) {
   const [port = 0, plants = 0, connections = 0, rate = 0, seconds = 0] = process.argv.slice(2).map(Number)
@@ -44,30 +35,33 @@ if (import.meta.main) {
       if (due > now) await delay(due - now)
       else due = now
       const sent = performance.now()
-      const answer = await answerOn(socket).catch(() => '')
+      const what = kindOf(await answerOn(socket), performance.now() - sent)
       if (performance.now() > end) return
-      if (/^HTTP\/1.1 200 /.test(answer)) outcome[performance.now() - sent < 1000 ? 'good' : 'late'] += 1
-      else if (/^HTTP\/1.1 503 [^]*^retry-after: 1\r$/im.test(answer)) outcome.refused += 1
-      else outcome.other += 1
-      if (answer === '') return
+      outcome[what] += 1
+      if (socket.destroyed) return
     }
   }
 
-  /** Sends a request, and waits for the whole answer, or the end. */
+  function kindOf(answer: string, milliseconds: number): keyof Outcome {
+    if (answer.startsWith('HTTP/1.1 200 ')) return milliseconds < 1000 ? 'good' : 'late'
+    return /^HTTP\/1.1 503 [^]*^retry-after: 1\r$/im.test(answer) ? 'refused' : 'other'
+  }
+
+  /** Sends a request. @returns the whole answer, or what came of it when the connection was closed */
   function answerOn(socket: net.Socket): Promise<string> {
+    if (socket.destroyed) return Promise.resolve('')
+    const { promise, resolve } = Promise.withResolvers<string>()
     let text = ''
-    return new Promise<string>((resolve, reject) => {
-      socket.removeAllListeners()
-      socket.on('data', (chunk) => {
-        text += chunk.toString('latin1')
-        const end = text.indexOf('\r\n\r\n')
-        const [, length] = /^content-length: (\d+)/im.exec(text) ?? []
-        if (end !== -1 && text.length === end + 4 + Number(length)) resolve(text)
-      })
-      socket.on('error', reject)
-      socket.on('close', reject)
-      id.writeUInt32BE(Math.random() * plants, 4)
-      socket.write(`GET /plants?limit=200&cursor=${id.toString('base64url')} ${head}`)
-    })
+    const close = () => resolve('')
+    const read = (chunk: Buffer) => {
+      text += chunk.toString('latin1')
+      const head = text.indexOf('\r\n\r\n')
+      const [, length] = /^content-length: (\d+)/im.exec(text) ?? []
+      if (head !== -1 && text.length === head + 4 + Number(length)) resolve(text)
+    }
+    socket.removeAllListeners().on('data', read).on('error', close).on('close', close)
+    id.writeUInt32BE(Math.random() * plants, 4)
+    socket.write(`GET /plants?limit=200&cursor=${id.toString('base64url')} ${head}`)
+    return promise
   }
 }

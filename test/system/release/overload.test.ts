@@ -1,11 +1,11 @@
 // Ten times as many requests as the service can answer. The machine must have nothing else to do.
-import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { run, startService } from '../../support/process.ts'
 import type { Outcome } from './flood.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
+import { cpuOf, memoryOf } from '../../support/usage.ts'
 
 t.setTimeout(180_000)
 const PLANTS = 20_000
@@ -21,25 +21,13 @@ const { child, port, adminPort, printed } = await startService(t, { DATABASE_URL
 /** Sends requests. @returns what became of them, and the answers in time by second of CPU time of the service */
 async function flood(connections: number, rate: number, seconds: number) {
   const words = [port, PLANTS, connections, rate, seconds].map(String)
-  const before = cpu()
+  const before = cpuOf(child.pid)
   const { stdout, stderr } = await run([process.execPath, 'test/system/release/flood.ts', ...words], { TOKEN: token })
   if (stdout === '') throw new Error(stderr)
   const outcome = JSON.parse(stdout) as Outcome
-  t.comment({ ...outcome, cpu: cpu() - before })
-  return { ...outcome, rate: outcome.good / seconds, perCpu: outcome.good / (cpu() - before) }
-}
-
-/** Seconds of CPU time that the service has had: proc(5), in hundredths. */
-function cpu(): number {
-  const [, user, system] =
-    /^\S+ \(.*\) (?:\S+ ){11}(\d+) (\d+)/.exec(readFileSync(`/proc/${child.pid}/stat`, 'utf8')) ?? []
-  return (Number(user) + Number(system)) / 100
-}
-
-/** Megabytes of memory. */
-function memory(): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? []
-  return Number(kilobytes) / 1000
+  const cpu = cpuOf(child.pid) - before
+  t.comment({ ...outcome, cpu })
+  return { ...outcome, rate: outcome.good / seconds, perCpu: outcome.good / cpu }
 }
 
 await flood(32, 1e6, 4) // to get warm
@@ -51,7 +39,8 @@ for (const round of ['a flood', 'a second flood']) {
     const times: number[] = []
     const watch = (async () => {
       while (!over.signal.aborted) {
-        if (memory() >= 650) t.fail(`${memory()} MB`)
+        const memory = memoryOf(child.pid) / 1e6
+        if (memory >= 665) t.fail(`${memory} MB`)
         for (const path of ['/livez', '/readyz']) {
           const start = performance.now()
           const { status } = await fetch(`http://127.0.0.1:${adminPort}${path}`, { headers: { Connection: 'close' } })
