@@ -20,7 +20,7 @@ export type Query = (text: string, values?: unknown[], name?: string, timeout?: 
 
 /** Multiples of `timeout` after which an answer may be lost. */
 const LIMIT = 2
-/** Milliseconds after which the server is asked again what it still has. */
+/** Milliseconds after which the server is asked what it still has: longer than it takes to notice a closed connection. */
 const ASK_INTERVAL = 100
 
 /**
@@ -45,7 +45,6 @@ export class Pool {
   #waiting = new Map<() => void, Kind>()
   readonly #used = { ask: 0, read: 0, write: 0 }
   readonly #watch: NodeJS.Timeout
-  #isAsking = false
   #fault: unknown = 'no connection is free in time' // why none is free
   #ended: Promise<void> | undefined
 
@@ -168,19 +167,19 @@ export class Pool {
       throw new NoConnection('the connection was opened too late')
     }
     session.ask(kind)
+    let isBroken = false
     try {
       const { text, values } = statement
       const result = await session.query<Row>(session.backend === undefined ? { text, values } : statement)
       if (session.isUnsafe) throw new Error('the wait for a synchronous standby was cancelled')
-      session.waitsFor = undefined
-      session.release()
       return result
     } catch (error) {
-      const isBroken = classify(error) === 'unknown' || isUnprepared(error)
+      isBroken = classify(error) === 'unknown' || isUnprepared(error)
+      throw error
+    } finally {
       if (isBroken) this.#lose(session)
       else session.waitsFor = undefined
       session.release(isBroken)
-      throw error
     }
   }
 
@@ -192,29 +191,27 @@ export class Pool {
     })
   }
 
-  /** The server may not notice that its client has gone, for example while it waits for a lock or a standby. */
+  /** The server may not notice that its client has gone, for example while it waits for a standby. */
   #lose({ backend, waitsFor }: Session): void {
     if (backend === undefined) return
+    const isFirst = this.#lost.size === 0
     this.#lost.set(backend, waitsFor)
-    if (!this.#isAsking) void this.#askForLost()
+    if (isFirst) void this.#askForLost()
   }
 
-  /** Asks the server which of the lost processes it still has, until it has none. */
+  /** Asks the server which of the lost processes it still has, until it has none. TCP may take a quarter of an hour. */
   async #askForLost(): Promise<void> {
-    this.#isAsking = true
     while (this.#lost.size > 0 && !this.#ended) {
+      await delay(ASK_INTERVAL, undefined, { ref: false })
       const lost = [...this.#lost.keys()]
-      const values = [lost, lost.filter((backend) => this.#lost.get(backend) === 'write')]
-      const asked = this.#runOnce('ask', { text: END_LOST, values }, performance.now() + this.timeout)
+      const asked = this.#runOnce('ask', { text: END_LOST, values: [lost] }, performance.now() + this.timeout)
       const found = await asked.catch((error: unknown) => {
         this.#fault = error
       })
       const there = found?.rows.map(({ backend }) => backend) ?? lost
       for (const backend of lost) if (!there.includes(backend)) this.#lost.delete(backend)
       this.#beginNext()
-      await delay(ASK_INTERVAL, undefined, { ref: false })
     }
-    this.#isAsking = false
     this.#fault = 'no connection is free in time'
   }
 }

@@ -8,10 +8,11 @@ export const KEEP_ALIVE_DELAY = 10
 export const START_TIMEOUT = 120_000
 /** Names a server process of `pg_stat_activity`, also after another one got its id. */
 const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
-/** Ends those of some server processes ($1) that are idle, or were not asked to write ($2). Returns those that are still there. */
-export const END_LOST = `SELECT ${BACKEND} AS backend,
-    CASE WHEN state = 'idle' OR NOT ${BACKEND} = ANY ($2) THEN pg_terminate_backend(pid) END AS ended
+/** Ends those of some server processes ($1) that are idle. Returns those that are still there. */
+export const END_LOST = `SELECT ${BACKEND} AS backend, CASE WHEN state = 'idle' THEN pg_terminate_backend(pid) END AS ended
   FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
+/** Each 50 ms of a statement the server looks whether its client is there, and ends if not. On Windows it can't. */
+const CHECK = 'SET client_connection_check_interval = 50'
 
 /**
  * Statements with a name are planned once, perhaps while the table is empty. With these settings that plan uses the primary
@@ -81,6 +82,7 @@ export class Session extends pg.Client {
     try {
       const backend = (await this.query<Row>(text, [pid])).rows[0]?.['backend']
       if (typeof backend === 'string') this.backend = backend
+      if (this.backend !== undefined) await this.query(CHECK)
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) throw error // otherwise the engine does not have these settings
     }

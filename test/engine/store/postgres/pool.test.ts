@@ -244,7 +244,11 @@ t.test('a connection whose process hangs keeps its place until the server lets g
   process.kill(Number(mine?.['pid']), 'SIGSTOP')
   t.notOk(await reads())
   await eventually(() => pool.figures.used === 0) // the service has closed it
-  for (const _ of range(5)) t.ok((await Promise.all([reads(), reads()])).includes(true), 'the other one works')
+  await eventually(reads) // another one is open
+  for (const _ of range(5)) {
+    t.ok((await Promise.all([reads(), reads()])).includes(true), 'the other one works')
+    await delay(100)
+  }
   t.match(pool.figures, { givenUp: 1 })
   process.kill(Number(mine?.['pid']), 'SIGCONT')
   await eventually(() => pool.figures.givenUp === 0)
@@ -258,7 +262,7 @@ t.test('reads that are slow without a lock do not add up at the server', async (
   t.teardown(() => pool.end())
   for (const _ of range(6)) t.notOk(await succeeds(pool.read('SELECT pg_sleep(60)')))
   await eventually(() => succeeds(pool.read('SELECT 1')))
-  t.ok(most() <= 3, `${most()} connections, with that of the store, and the one that asks for the lost one`)
+  t.ok(most() <= 2, `${most()} connections, with that of the store`)
 })
 
 t.test('a process that did not run for a while does not take the network for lost', async (t) => {
