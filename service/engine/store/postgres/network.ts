@@ -7,7 +7,7 @@ import type { Session } from './session.ts'
 const PROBE_INTERVAL = 250
 /** Milliseconds after which the network is away, if no probe was answered; and until answers under way have arrived. */
 const AWAY = 1000
-const GRACE = 250
+const GRACE = 150
 /** Asks whether the server has TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 

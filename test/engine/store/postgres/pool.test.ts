@@ -140,7 +140,7 @@ for (const size of SIZES) {
   }
 
   t.test(`a network that stalls: ${size} connections`, async (t) => {
-    const { store, relay, most } = await open(t, limits(size))
+    const { store, relay, most } = await open(t, limits(size, 1.5))
     for (const stalls of range(2)) {
       if (stalls > 0) t.ok(await works(t, store)) // the first time connections start in the stall
       relay.stall(true)
