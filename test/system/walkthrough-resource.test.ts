@@ -23,7 +23,7 @@ t.test('a second resource is added', { skip }, async (t) => {
   edit('openapi.yaml', /^ {2}responses:\n/m, (found) => found + response)
   edit('service/product.ts', /^ {2}collections: .*\n {2}services: .*\n/m, () => product)
   edit('service/product.ts', /^import { PlantService } .*\n/m, () => imported)
-  edit('service/plant-service.ts', /^}/m, (found) => `${found}\n${service}`)
+  edit('service/plant-service.ts', /^}/m, (found) => `${found}\n${service.trimEnd()}`)
   t.equal((await npm('run', 'generate')).code, 0)
   await passes(t)
 })

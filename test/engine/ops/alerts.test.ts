@@ -1,9 +1,10 @@
 // deploy/alerts.yaml asks for what the service shows. That each rule fires is in system/metrics.test.ts, by promtool.
 import t, { type Test } from 'tap'
-import { alertRules, FAULTS, HEALTHY } from '../../support/alerts.ts'
+import { alertRules, FAULTS, HEALTHY, NAME } from '../../support/alerts.ts'
 import { call } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { startService } from '../../support/process.ts'
+import { product } from '../../support/product/product.ts'
 import { issueTokenIn } from '../../support/tokens.ts'
 
 /** The metrics of a service that has had some requests, and has refused one for lack of a token. */
@@ -16,8 +17,10 @@ async function metricsOf(t: Test, database: { file: string } | { url: string }):
   return (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
 }
 
-/** The names of metrics, and of labels, in a text. */
-const namesIn = (text: string) => [...text.matchAll(/\b([a-z]\w+)(?=\{)/g)].map(([name]) => name)
+/** The names of metrics in a rule for the service of deploy/, as the product of the tests has them. */
+const namesIn = (text: string) =>
+  [...text.matchAll(/\b([a-z]\w+)(?=\{)/g)].map(([name]) => name.replace(`${NAME}_`, `${product.name}_`))
+/** The names of labels in a text. */
 const labelsIn = (text: string) => [...text.matchAll(/[{,](\w+)(?=(?:=~|!=|=)")/g)].map(([, label = '']) => label)
 
 t.test('the rules ask for metrics and labels that there are', async (t) => {
