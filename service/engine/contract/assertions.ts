@@ -3,59 +3,9 @@ import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Keywords } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
 import { canonicalJson, typeRule } from './numbers.ts'
+import { type Evaluate, fail } from './outcome.ts'
 
 export type Formats = NonNullable<Extensions['formats']>
-
-/** Where a part is: the object or the list that it is in, with the name of the member or the index of the item. */
-export interface Place {
-  readonly holder: object
-  readonly key: string | number
-  /** The place of the holder. The place of a whole value has none. */
-  readonly outer?: Place
-}
-
-export interface Fault {
-  readonly place: Place
-  readonly text: string
-  /** Whether it only tells one alternative from another. */
-  readonly isTag?: boolean
-}
-
-/** What the evaluation of a value comes to. */
-export interface Outcome<Change = unknown> {
-  /** The parts that schemas change, if they are valid. */
-  readonly found: Set<Match<Change>>
-  fault?: Fault
-  /** Whether faults are passed over, so that everything that applies is found. */
-  readonly isLenient?: boolean
-  /** What is known of values: without it, alternatives within alternatives would take exponential time. */
-  known?: Map<unknown, Map<Evaluate, Attempt>>
-}
-
-export interface Match<Change> {
-  readonly change: Change
-  readonly value: unknown
-  readonly place: Place
-}
-
-/** What a value comes to at a place. */
-export interface Attempt extends Outcome {
-  readonly place: Place
-  readonly keys: Set<string> | undefined
-}
-
-/**
- * Evaluates a value, or a part of one.
- * @param evaluated gets the keys of the parts that have been evaluated, if `unevaluatedProperties` or `unevaluatedItems` asks
- * @returns whether it is valid. If not, the outcome has a fault
- */
-export type Evaluate = (value: unknown, place: Place, outcome: Outcome, evaluated?: Set<string>) => boolean
-
-/** Notes a fault. @returns whether to pass over it */
-export function fail(outcome: Outcome, fault: Fault): boolean {
-  outcome.fault = fault
-  return outcome.isLenient === true
-}
 
 /** The assertions of a schema. @param required the members that must be there */
 export function assertionsOf(schema: Keywords, required: readonly string[], formats: Formats): Evaluate[] {
@@ -66,8 +16,7 @@ export function assertionsOf(schema: Keywords, required: readonly string[], form
   const rule = typeRule(schema)
   if (rule) add(...rule)
   for (const values of [schema.enum, 'const' in schema ? [schema.const] : undefined]) {
-    const allowed = new Set(values?.map(canonicalJson))
-    if (values) add((value) => allowed.has(canonicalJson(value)), 'must be one of the allowed values', true)
+    if (values) add(oneOf(values), 'must be one of the allowed values', true)
   }
   for (const [noun, words, sizeOf] of SIZES) {
     const { [`min${noun}` as const]: least = 0, [`max${noun}` as const]: most = Infinity } = schema
@@ -91,6 +40,20 @@ export function assertionsOf(schema: Keywords, required: readonly string[], form
   for (const name of required)
     add((value) => !isObject(value) || has(value, name), `must have required property '${name}'`)
   return all
+}
+
+/** Makes the check whether a value is one of these. It looks at no more of the value than they have. */
+function oneOf(values: readonly unknown[]): (value: unknown) => boolean {
+  const holders = values.filter(isHolder)
+  const others = new Set(values.filter((each) => !isHolder(each)).map(canonicalJson))
+  return (value) => (isHolder(value) ? holders.some((each) => isEqual(value, each)) : others.has(canonicalJson(value)))
+}
+
+function isEqual(value: unknown, other: unknown): boolean {
+  if (!isHolder(value) || !isHolder(other)) return !isHolder(value) && canonicalJson(value) === canonicalJson(other)
+  const [names, others] = [Object.keys(value).filter((name) => has(value, name)), Object.keys(other)]
+  if (Array.isArray(value) !== Array.isArray(other) || names.length !== others.length) return false
+  return others.every((name) => has(value, name) && isEqual(Reflect.get(value, name), Reflect.get(other, name)))
 }
 
 /** Whether an object has a member. One that is undefined is none: JSON leaves it out. */
@@ -139,22 +102,3 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Whether a value is an object or a list. */
 export const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-/** Evaluates by `true` or `false`. Where nothing may be, the fault is that of the object or the list. */
-export function always(isValid: boolean): Evaluate {
-  return (_value, place, outcome) => {
-    if (isValid) return true
-    const noun = typeof place.key === 'number' ? 'item' : 'property'
-    const text = `must not have the ${noun} ${String(place.key).slice(0, 100)}`
-    return fail(outcome, { place: place.outer ?? place, text })
-  }
-}
-
-/** Chooses the fault to report of alternatives: the deepest one. `enum` and `const` only tell alternatives apart. */
-export function deepest(faults: readonly Fault[]): Fault | undefined {
-  const rank = ({ place, isTag }: Fault) => (isTag === true ? 0 : 1 + levelOf(place))
-  const [first, second] = faults.toSorted((a, b) => rank(b) - rank(a))
-  return first !== undefined && (second === undefined || rank(first) > rank(second)) ? first : undefined
-}
-
-export const levelOf = ({ outer }: Place): number => (outer === undefined ? 0 : 1 + levelOf(outer))

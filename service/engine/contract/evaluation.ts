@@ -1,22 +1,8 @@
 // Evaluates a value by a schema: whether it is valid, and which schemas apply to which of its parts. These are the
 // applicators, annotations and unevaluated parts of JSON Schema 2020-12 (sections 10, 7.7 and 11).
-import {
-  always,
-  assertionsOf,
-  type Attempt,
-  deepest,
-  type Evaluate,
-  fail,
-  type Fault,
-  type Formats,
-  has,
-  isHolder,
-  isObject,
-  type Outcome,
-  type Place,
-  toRegExp,
-} from './assertions.ts'
+import { assertionsOf, type Formats, has, isHolder, isObject, toRegExp } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
+import { always, attempt, deepest, type Evaluate, fail, once } from './outcome.ts'
 import { allParts } from './parts.ts'
 
 /**
@@ -41,9 +27,11 @@ export function compiler(
   formats: Formats,
 ): Compile {
   const [all, conditions] = [new Map<Keywords, Evaluate>(), new Map<Keywords, Evaluate>()]
+  const recursive = new Map<string, boolean>()
   const partsOf: PartsOf = (schema) => allParts(schema, ({ $ref = '' }: Keywords) => schemas[$ref])
   const compile: Compile = (schema, around = []) => {
     if (typeof schema === 'boolean') return always(schema)
+    if (around !== null && around.length > 0) return whole(schema, around)
     const known = around === null ? conditions : all
     const evaluate = known.get(schema) ?? whole(schema, around)
     known.set(schema, evaluate)
@@ -55,7 +43,8 @@ export function compiler(
     const { $ref, unevaluatedProperties, unevaluatedItems, required = [] } = schema
     const around = outer && [...outer, ...partsOf(schema)]
     const isHidden = (member: unknown) => mark !== undefined && partsOf(member).some((part) => part[mark] === true)
-    const isRequired = (name: string) => around?.some(({ properties }) => isHidden(properties?.[name])) !== true
+    const isRequired = (name: string) => around?.some((each) => rulesFor(each, name).some(isHidden)) !== true
+    const hides = around?.some((each) => rulesFor(each).some(isHidden)) === true
     const steps = [
       ...assertionsOf(schema, required.filter(isRequired), formats),
       ...sameValue(
@@ -65,11 +54,11 @@ export function compiler(
       ),
       ...parts(schema, (each) => compile(each, outer && [])),
     ]
-    if ($ref !== undefined) steps.unshift(reference($ref, outer && []))
+    if ($ref !== undefined) steps.unshift(reference($ref, hides ? around : outer && []))
     const change = changeOf(schema, partsOf)
     const isAsking = unevaluatedProperties !== undefined || unevaluatedItems !== undefined
     return (value, place, outcome, evaluated) => {
-      if (change !== undefined) outcome.found.add({ change, value, place })
+      if (change !== undefined) outcome.found.push({ change, value, place })
       const own = isAsking ? new Set<string>() : evaluated
       for (const step of steps) if (!step(value, place, outcome, own)) return false
       if (isAsking) own?.forEach((key) => evaluated?.add(key))
@@ -80,14 +69,42 @@ export function compiler(
   /** The target is compiled when it is needed: it may lead back here. */
   function reference(id: string, around: readonly Keywords[] | null): Evaluate {
     let target: Evaluate | undefined
+    let isRecursive = false
     return (value, place, outcome, evaluated) => {
-      target ??= compile(schemas[id] ?? true, around)
-      // A part may be reached in several ways, each of its parts, too: it is evaluated once.
-      if (place.outer === undefined || !isHolder(value)) return target(value, place, outcome, evaluated)
-      const fault = attempt(target, value, place, outcome, evaluated, outcome.isLenient)
-      return fault === undefined || fail(outcome, fault)
+      if (target === undefined) {
+        target = compile(schemas[id] ?? true, around)
+        isRecursive = leadsBack(id)
+      }
+      if (isRecursive && isHolder(value)) return once(target, value, place, outcome, evaluated)
+      return target(value, place, outcome, evaluated)
     }
   }
+
+  /** Whether a schema leads back to itself. */
+  function leadsBack(id: string): boolean {
+    const known = recursive.get(id)
+    if (known !== undefined) return known
+    const nodes = new Set<unknown>([schemas[id]])
+    for (const node of nodes) {
+      if (!isHolder(node)) continue
+      for (const each of Object.values<unknown>({ ...node })) nodes.add(each)
+      if ('$ref' in node) nodes.add(schemas[String(node.$ref)])
+    }
+    const isRecursive = [...nodes].some((node) => isHolder(node) && '$ref' in node && node.$ref === id)
+    recursive.set(id, isRecursive)
+    return isRecursive
+  }
+}
+
+/** The schemas of an object for a member of this name; for any member, if there is no name. */
+function rulesFor(
+  { properties = {}, patternProperties = {}, additionalProperties }: Keywords,
+  name?: string,
+): unknown[] {
+  const named = Object.entries(properties).filter(([each]) => name === undefined || each === name)
+  const matching = Object.entries(patternProperties).filter(([each]) => name === undefined || toRegExp(each).test(name))
+  const all = [...named, ...matching].map(([, each]) => each)
+  return name === undefined || all.length === 0 ? [...all, additionalProperties] : all
 }
 
 type Part = (schema: Schema) => Evaluate
@@ -119,6 +136,7 @@ function choice(alternatives: readonly Evaluate[], least: number, most: number, 
     const faults = alternatives.flatMap((each) => attempt(each, value, place, outcome, evaluated) ?? [])
     const count = alternatives.length - faults.length
     if (count >= least && count <= most) return true
+    if (outcome.isLenient && count < least) for (const each of alternatives) each(value, place, outcome, evaluated)
     return fail(outcome, (count < least && deepest(faults)) || { place, text })
   }
 }
@@ -186,33 +204,4 @@ function containing(evaluate: Evaluate, { minContains: least = 1, maxContains: m
     for (const key of valid) evaluated?.add(key)
     return (valid.length >= least && valid.length <= most) || fail(outcome, { place, text })
   }
-}
-
-/**
- * Evaluates a value that need not be valid, if that is not known yet.
- * @param isLenient whether what is found counts even if it is not valid
- * @returns its fault. If there is none, what is found counts
- */
-function attempt(
-  evaluate: Evaluate,
-  value: unknown,
-  place: Place,
-  outcome: Outcome,
-  evaluated?: Set<string>,
-  isLenient = false,
-): Fault | undefined {
-  const all = (outcome.known ??= new Map<unknown, Map<Evaluate, Attempt>>())
-  const known = all.get(value) ?? new Map<Evaluate, Attempt>()
-  let made = known.get(evaluate)
-  // A method may answer with one object at several places.
-  const isHere = made?.place.holder === place.holder && made.place.key === place.key
-  if (made === undefined || (!made.fault && (!isHere || (evaluated && !made.keys)))) {
-    made = { found: new Set(), known: all, place, keys: evaluated && new Set(), isLenient }
-    evaluate(value, place, made, made.keys)
-    if (isHolder(value)) all.set(value, known.set(evaluate, made))
-  }
-  if (made.fault && !isLenient) return made.fault
-  made.found.forEach((each) => outcome.found.add(each))
-  if (evaluated) made.keys?.forEach((key) => evaluated.add(key))
-  return undefined
 }

@@ -1,8 +1,9 @@
 // Validates values by the schemas of a contract, and changes them as the schemas say that have matched.
-import { type Fault, type Formats, isObject, levelOf, type Outcome, type Place } from './assertions.ts'
+import { type Formats, isObject } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
 import { type Compile, compiler, type PartsOf } from './evaluation.ts'
 import { isInt64, roundNumbers, toInt64 } from './numbers.ts'
+import { type Fault, levelOf, type Match, matchesIn, type Outcome, type Place } from './outcome.ts'
 
 /**
  * Validates a value, and changes it.
@@ -51,14 +52,15 @@ export class Validators {
       const root: Record<string, unknown> = {}
       root[name] = value
       const place = { holder: root, key: name }
-      const outcome: Outcome<Change> = { found: new Set() }
+      const outcome: Outcome<Change> = { found: [], isLenient: false }
       if (!evaluate(value, place, outcome)) return describe(outcome.fault)
-      const hidden = [...outcome.found].filter(({ change, place }) => change.isHidden && levelOf(place) >= marked)
+      const found = matchesIn(outcome.found)
+      const hidden = found.filter(({ change, place }) => change.isHidden && levelOf(place) >= marked)
       if (this.#use === 'request') {
         if (hidden[0]) return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
-        this.#fillIn(outcome)
+        this.#fillIn(found)
         roundNumbers(root)
-        makeExact(outcome)
+        makeExact(found)
         return { value: root[name] }
       }
       if (hidden.length === 0) return { value }
@@ -72,28 +74,29 @@ export class Validators {
 
   /** Whether a value is valid. */
   isValid(schema: Schema, value: unknown): boolean {
-    return this.#compile(schema)(value, { holder: {}, key: '' }, { found: new Set() })
+    return this.#compile(schema)(value, { holder: {}, key: '' }, { found: [], isLenient: false })
   }
 
   /** Makes a `bigint` of each int64 of a value, whether it is valid or not. */
   toExact(schema: Schema, value: unknown): unknown {
     const root = { value }
-    const outcome: Outcome<Change> = { found: new Set(), isLenient: true }
+    const outcome: Outcome<Change> = { found: [], isLenient: true }
     this.#compile(schema)(value, { holder: root, key: 'value' }, outcome)
-    makeExact(outcome)
+    makeExact(matchesIn(outcome.found))
     return root.value
   }
 
   /** Fills in the defaults of absent members, and those in these defaults, and adds what is found in them. */
-  #fillIn({ found }: Outcome<Change>): void {
+  #fillIn(found: Match<Change>[]): void {
     for (const { change, value: holder, place } of found) {
       for (const [key, value, schema] of change.defaults) {
         if (!isObject(holder) || Object.hasOwn(holder, key)) continue
-        const inner: Outcome<Change> = { found: new Set(), isLenient: true }
+        const outcome: Outcome<Change> = { found: [], isLenient: true }
         holder[key] = structuredClone(value)
-        this.#compile(schema)(holder[key], { holder, key, outer: place }, inner)
+        this.#compile(schema)(holder[key], { holder, key, outer: place }, outcome)
+        const inner = matchesIn(outcome.found)
         this.#fillIn(inner)
-        inner.found.forEach((each) => found.add(each))
+        found.push(...inner)
       }
     }
   }
@@ -114,7 +117,7 @@ function changeOf(use: keyof typeof MARKS, schema: Keywords, partsOf: PartsOf): 
 }
 
 /** Makes a `bigint` of each int64. */
-function makeExact({ found }: Outcome<Change>): void {
+function makeExact(found: readonly Match<Change>[]): void {
   for (const { change, value, place } of found) {
     const exact = change.isInt64 ? toInt64(value) : undefined
     if (exact !== undefined) (place.holder as Record<Place['key'], unknown>)[place.key] = exact

@@ -107,6 +107,13 @@ t.test('an item that is older than its schema has its int64, too', async (t) => 
   t.strictSame(read('{"a":"long","c":1,"n":1,"all":[1,2]}'), { a: 'long', c: 1, n: 1n, all: [1n, 2n] })
 })
 
+t.test('an item that is older than an alternative has its int64, too', async (t) => {
+  const alternative = (kind: string) =>
+    `{ required: [kind, more], properties: { kind: { const: ${kind} }, id: ${INT64} } }`
+  const read = await itemsOf(t, `A: { oneOf: [${alternative('cat')}, ${alternative('dog')}] }`)
+  t.strictSame(read('{"kind":"cat","id":5}'), { kind: 'cat', id: 5n })
+})
+
 t.test('enum and const of lists and objects with an int64', async (t) => {
   const list = `{ type: array, items: ${INT64} }`
   for (const each of [
@@ -147,6 +154,18 @@ t.test('a schema that leads back to itself twice takes no exponential time: in r
     t.equal((await request(nested('{"n":"1"}', 60))).status, 400)
     t.equal((await answer(got)).status, 200)
     t.equal(shown((await itemsOf(t, schema))(nested('{"n":1}', 60))), nested('{"n":1n}', 60))
+  }
+})
+
+t.test('a part that is deep in a body takes no more time and memory than one that is not', async (t) => {
+  const numbers = `[${Array(480_000).fill(1).join()}]`
+  for (const schema of [
+    `A: { properties: { all: { type: array, items: ${INT64} }, next: ${A} } }`,
+    `A: { anyOf: [{ properties: { all: { type: array, items: ${INT64} }, next: ${A} } }, { type: 'null' }] }`,
+    `A: { not: { const: [1] }, properties: { next: { anyOf: [{ enum: [none] }, { const: { a: [] } }, ${A}] } } }`,
+  ]) {
+    const { request } = await serve(t, schema)
+    t.equal((await request(nested(`{"all":${numbers}}`, 600))).status, 204)
   }
 })
 

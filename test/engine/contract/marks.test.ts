@@ -89,3 +89,26 @@ t.test('what one object has at several places of an answer is removed at each of
   const one = {}
   t.equal((await answer({ a: one, b: one, c: 1 })).text, '{"c":1}')
 })
+
+const B = "$ref: '#/components/schemas/B'"
+/** Schemas of an object in which a member is hidden, and required in another place. */
+const REQUIRED = {
+  'in allOf, by $ref': `A: { allOf: [{ ${B} }], properties: { a: ${SECRET} } }`,
+  'by $ref': `A: { ${B}, properties: { a: ${SECRET} } }`,
+  'in an alternative, by $ref': `A: { oneOf: [{ ${B} }], properties: { a: ${SECRET} } }`,
+  'by $ref, beside another one': `A: { allOf: [{ ${B} }, { $ref: '#/components/schemas/C' }] }\nC: { properties: { a: ${SECRET} } }`,
+  'beside patternProperties': `A: { required: [a], patternProperties: { '^a': ${SECRET} } }`,
+  'beside additionalProperties': `A: { required: [a], properties: { b: true }, additionalProperties: ${SECRET} }`,
+}
+
+for (const [name, schemas] of Object.entries(REQUIRED)) {
+  t.test(`a member is required only of the other side, also ${name}`, async (t) => {
+    const all = `${schemas}\nB: { required: [a], properties: { a: { type: string } } }`
+    const { answer, request } = await serve(t, all)
+    t.equal((await answer({ b: 1 })).status, 200)
+    t.equal((await request({ b: 1 })).status, 400)
+    const { answer: give, request: send } = await serve(t, all.replaceAll('writeOnly', 'readOnly'))
+    t.equal((await give({ b: 1 })).status, 500)
+    t.equal((await send({ b: 1 })).status, 204)
+  })
+}
