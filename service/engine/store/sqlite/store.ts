@@ -34,8 +34,7 @@ export class SqliteStore implements Store {
   #failure: unknown
   #commits = 0
   #writes = 0
-  /** `#writes` at the last checkpoint. */
-  #copied = 0
+  #writesAtCheckpoint = 0
 
   /**
    * @param exclusive whether to lock the file for this process
@@ -156,8 +155,8 @@ export class SqliteStore implements Store {
     for (const resolve of written) resolve()
     this.#commits += 1
     this.#writes += batch.length
-    if (this.#writes - this.#copied < CHECKPOINT_INTERVAL) return
-    this.#copied = this.#writes
+    if (this.#writes - this.#writesAtCheckpoint < CHECKPOINT_INTERVAL) return
+    this.#writesAtCheckpoint = this.#writes
     this.#checkpoint()
   }
 
