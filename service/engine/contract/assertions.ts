@@ -1,4 +1,4 @@
-// The keywords of JSON Schema that a value satisfies or not, whatever applies to its parts (2020-12 validation, section 6).
+// The assertions of JSON Schema: keywords that a value by itself satisfies or not (2020-12 validation, section 6).
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Keywords } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
@@ -17,7 +17,7 @@ export interface Place {
 export interface Fault {
   readonly place: Place
   readonly text: string
-  /** Whether it only tells one alternative from another. */
+  /** Whether it is of `enum` or `const`, which often only tell alternatives apart. */
   readonly isTag?: boolean
 }
 
@@ -26,19 +26,19 @@ export interface Outcome<Change = unknown> {
   /** The parts that schemas change, if they are valid. */
   readonly found: Set<Match<Change>>
   fault?: Fault
-  /** Whether faults are passed over, so that everything that applies is found. */
+  /** Whether evaluation goes on after a fault, so that everything that applies is found. */
   readonly isLenient?: boolean
-  /** What is known of values: without it, alternatives within alternatives would take exponential time. */
+  /** The attempts by value: without them, alternatives within alternatives would take exponential time. */
   known?: Map<unknown, Map<Evaluate, Attempt>>
 }
 
-export interface Match<Change> {
+interface Match<Change> {
   readonly change: Change
   readonly value: unknown
   readonly place: Place
 }
 
-/** What a value comes to at a place. */
+/** What the evaluation of a value by a schema came to, at a place. */
 export interface Attempt extends Outcome {
   readonly place: Place
   readonly keys: Set<string> | undefined
@@ -51,7 +51,7 @@ export interface Attempt extends Outcome {
  */
 export type Evaluate = (value: unknown, place: Place, outcome: Outcome, evaluated?: Set<string>) => boolean
 
-/** Notes a fault. @returns whether to pass over it */
+/** Notes a fault. @returns whether to go on after it */
 export function fail(outcome: Outcome, fault: Fault): boolean {
   outcome.fault = fault
   return outcome.isLenient === true
@@ -109,7 +109,7 @@ function lengthOf(value: unknown): number | undefined {
   return /[\ud800-\udbff]/.test(value) ? Array.from(value).length : value.length
 }
 
-/** What the formats of ajv-formats would take for more: RFC 3339 (section 5.6) has no space, and an offset has its minutes. */
+/** Times have no space, and an offset has its minutes (RFC 3339, section 5.6). The formats of ajv-formats allow more. */
 const ZONE = /^[\dt:.-]+(z|[+-]\d\d:\d\d)$/i
 
 /** @returns undefined for a format that says nothing of texts */
@@ -117,13 +117,13 @@ function formatCheck(name: string, formats: Formats): ((text: string) => boolean
   if (Object.hasOwn(formats, name)) return formats[name]
   const known: unknown = Object.hasOwn(fullFormats, name) && Reflect.get(fullFormats, name)
   if (known instanceof RegExp) return (text) => known.test(text)
-  // What has a `type` is a format of numbers.
+  // A format with a `type` is one of numbers.
   const check: unknown = known instanceof Object && 'validate' in known && !('type' in known) ? known.validate : known
   if (!(check instanceof Function)) return undefined
   return (text) => (!/^(date-)?time$/.test(name) || ZONE.test(text)) && Reflect.apply(check, undefined, [text]) === true
 }
 
-/** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4); without it if it works only so. @throws {SyntaxError} */
+/** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4), or without it if the pattern is valid only then. @throws {SyntaxError} */
 export function toRegExp(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u')
@@ -140,7 +140,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 /** Whether a value is an object or a list. */
 export const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-/** Evaluates by `true` or `false`. Where nothing may be, the fault is that of the object or the list. */
+/** Evaluates by the schema `true` or `false`. A fault is reported of the object or the list around the value. */
 export function always(isValid: boolean): Evaluate {
   return (_value, place, outcome) => {
     if (isValid) return true

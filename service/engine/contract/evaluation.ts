@@ -17,7 +17,7 @@ import {
   toRegExp,
 } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
-import { allParts } from './parts.ts'
+import { jointSchemas } from './joint-schemas.ts'
 
 /**
  * Compiles a schema.
@@ -26,7 +26,7 @@ import { allParts } from './parts.ts'
 export type Compile = (schema: Schema, around?: readonly Keywords[] | null) => Evaluate
 
 /** All schemas that a value of a schema must fit. */
-export type PartsOf = (schema: unknown) => readonly Keywords[]
+export type JointSchemasOf = (schema: unknown) => readonly Keywords[]
 
 /**
  * Makes the function that compiles schemas.
@@ -36,12 +36,12 @@ export type PartsOf = (schema: unknown) => readonly Keywords[]
  */
 export function compiler(
   schemas: Readonly<Record<string, Schema>>,
-  changeOf: (schema: Keywords, partsOf: PartsOf) => unknown,
+  changeOf: (schema: Keywords, jointSchemasOf: JointSchemasOf) => unknown,
   mark: 'readOnly' | 'writeOnly' | undefined,
   formats: Formats,
 ): Compile {
   const [all, conditions] = [new Map<Keywords, Evaluate>(), new Map<Keywords, Evaluate>()]
-  const partsOf: PartsOf = (schema) => allParts(schema, ({ $ref = '' }: Keywords) => schemas[$ref])
+  const jointSchemasOf: JointSchemasOf = (schema) => jointSchemas(schema, ({ $ref = '' }: Keywords) => schemas[$ref])
   const compile: Compile = (schema, around = []) => {
     if (typeof schema === 'boolean') return always(schema)
     const known = around === null ? conditions : all
@@ -53,8 +53,9 @@ export function compiler(
 
   function whole(schema: Keywords, outer: readonly Keywords[] | null): Evaluate {
     const { $ref, unevaluatedProperties, unevaluatedItems, required = [] } = schema
-    const around = outer && [...outer, ...partsOf(schema)]
-    const isHidden = (member: unknown) => mark !== undefined && partsOf(member).some((part) => part[mark] === true)
+    const around = outer && [...outer, ...jointSchemasOf(schema)]
+    const isHidden = (member: unknown) =>
+      mark !== undefined && jointSchemasOf(member).some((each) => each[mark] === true)
     const isRequired = (name: string) => around?.some(({ properties }) => isHidden(properties?.[name])) !== true
     const steps = [
       ...assertionsOf(schema, required.filter(isRequired), formats),
@@ -63,10 +64,10 @@ export function compiler(
         (each) => compile(each, around),
         (each) => compile(each, null),
       ),
-      ...parts(schema, (each) => compile(each, outer && [])),
+      ...partsOf(schema, (each) => compile(each, outer && [])),
     ]
     if ($ref !== undefined) steps.unshift(reference($ref, outer && []))
-    const change = changeOf(schema, partsOf)
+    const change = changeOf(schema, jointSchemasOf)
     const isAsking = unevaluatedProperties !== undefined || unevaluatedItems !== undefined
     return (value, place, outcome, evaluated) => {
       if (change !== undefined) outcome.found.add({ change, value, place })
@@ -77,12 +78,12 @@ export function compiler(
     }
   }
 
-  /** The target is compiled when it is needed: it may lead back here. */
+  /** The target is compiled when it is needed, because it may lead back here. */
   function reference(id: string, around: readonly Keywords[] | null): Evaluate {
     let target: Evaluate | undefined
     return (value, place, outcome, evaluated) => {
       target ??= compile(schemas[id] ?? true, around)
-      // A part may be reached in several ways, each of its parts, too: it is evaluated once.
+      // References may lead to a part in several ways, and so to each of its parts: each is evaluated once.
       if (place.outer === undefined || !isHolder(value)) return target(value, place, outcome, evaluated)
       const fault = attempt(target, value, place, outcome, evaluated, outcome.isLenient)
       return fault === undefined || fail(outcome, fault)
@@ -90,10 +91,10 @@ export function compiler(
   }
 }
 
-type Part = (schema: Schema) => Evaluate
+type CompileEach = (schema: Schema) => Evaluate
 
 /** The keywords with schemas for the same value. @param condition compiles a schema that a valid value need not fit */
-function sameValue(schema: Keywords, compile: Part, condition: Part): Evaluate[] {
+function sameValue(schema: Keywords, compile: CompileEach, condition: CompileEach): Evaluate[] {
   const { allOf = [], anyOf, oneOf, not, dependentSchemas = {}, dependentRequired = {}, description } = schema
   const steps = allOf.map(compile)
   const names = Object.entries(dependentRequired).map(([name, required]) => [name, { required }] as const)
@@ -113,7 +114,7 @@ function sameValue(schema: Keywords, compile: Part, condition: Part): Evaluate[]
   return steps
 }
 
-/** A number of alternatives must be valid. What is found in the others does not count. */
+/** From `least` to `most` alternatives must be valid. What is found in the others does not count. */
 function choice(alternatives: readonly Evaluate[], least: number, most: number, text: string): Evaluate {
   return (value, place, outcome, evaluated) => {
     const faults = alternatives.flatMap((each) => attempt(each, value, place, outcome, evaluated) ?? [])
@@ -124,7 +125,7 @@ function choice(alternatives: readonly Evaluate[], least: number, most: number, 
 }
 
 /** The keywords with schemas for members and items. */
-function parts(schema: Keywords, compile: Part): Evaluate[] {
+function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
   const { properties = {}, patternProperties = {}, prefixItems = [], contains, propertyNames } = schema
   const steps: Evaluate[] = []
   const rules = (each: Schema | undefined) => (each === undefined ? NONE : [compile(each)])

@@ -3,7 +3,7 @@ import { findLine, type Place, placeOf } from './references.ts'
 
 /** A fault, or a note: something that is served, and that its author should know. */
 export interface Finding {
-  /** The place of the first one of its kind: a path relative to the working folder, and a line from 1. */
+  /** The first place that has it: a path relative to the working folder, and a line from 1. */
   readonly file: string
   readonly line: number
   readonly text: string
@@ -14,7 +14,7 @@ export interface Finding {
 }
 
 /** Reports something about an object in the document, or about what is at a path in it. The text says what to write instead. */
-export type Report = (node: object, text: string, ...path: string[]) => void
+type Report = (node: object, text: string, ...path: string[]) => void
 
 /** The parts of the main file that concern all operations. */
 const WHOLE = /^#\/(openapi|swagger|info|jsonSchemaDialect|servers|security|x-body-limit)$/
@@ -55,7 +55,7 @@ export class Findings {
     push(this.#references, target, keyOf(place))
   }
 
-  /** Each fault, by its place, and the notes, those of one text together. A fault of what no operation uses is a note. */
+  /** All faults by file and line, and the notes: those with the same text are one. A fault of what no operation uses is a note. */
   list(): { faults: readonly Finding[]; notes: readonly Finding[] } {
     const faults: Finding[] = []
     const notes = new Map<string, Finding>()
@@ -106,6 +106,6 @@ function push(all: Map<string, string[]>, node: object, value: string): void {
 }
 
 /** A finding as one line. */
-export function describe({ file, line, text, count }: Finding): string {
+export function toLine({ file, line, text, count }: Finding): string {
   return `${file}:${line}: ${text}${count > 1 ? ` (${count} times)` : ''}`
 }
