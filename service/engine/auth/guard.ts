@@ -62,7 +62,7 @@ export async function buildGuards(
   return (scheme) => {
     const { name, type, challenge } = scheme
     const guard = Object.hasOwn(guards, name) ? guards[name] : undefined
-    const check = guard ? productCheck(scheme, guard, timeout) : checks[type]
+    const check = guard ? guardCheck(scheme, guard, timeout) : checks[type]
     return {
       challenge: `${challenge} realm="${realm}"${challenge === 'Basic' ? ', charset="UTF-8"' : ''}`, // RFC 7617
       isToken: type !== 'other',
@@ -100,11 +100,7 @@ export function isCaller(value: unknown): value is string {
 const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in time', { 'retry-after': '1' })
 
 /** Makes the check of a product's guard, which names the caller. @param timeout in seconds */
-function productCheck(
-  { name, type, in: place, challenge }: SecurityScheme,
-  guard: ProductGuard,
-  timeout: number,
-): Check {
+function guardCheck({ name, type, in: place, challenge }: SecurityScheme, guard: ProductGuard, timeout: number): Check {
   const scheme = type !== 'apiKey' && place === 'header' ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i') : /^/
   return async (text, request) => {
     if (!scheme.test(text)) return { refused: 'malformed' }

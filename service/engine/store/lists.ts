@@ -69,8 +69,8 @@ export async function readList(
       yield new JsonText(`[${rows.text}]`)
       if (!rows.hasMore || rows.last === end || rows.last === undefined) return
       const step: Step = { owner, after: rows.last, end, ...bounds(left + 1, rows) }
-      const due = performance.now() + timeout
-      rows = await steps(owner, due, () => table.read(step, due))
+      const stepDeadline = performance.now() + timeout
+      rows = await steps(owner, stepDeadline, () => table.read(step, stepDeadline))
     }
   }
 }

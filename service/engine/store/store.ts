@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { JsonText } from '../http/json.ts'
 
 /** The settings that a store reads, besides `DATABASE_URL`. */
-export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> & Partial<Pick<Config, 'NODE_ENV'>>
+export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> & Partial<Pick<Config, 'NODE_ENV'>>
 
 /** How a store reports to the service. Commands open a store without it. */
 export interface Monitor {
@@ -21,8 +21,8 @@ export const INT64_MAX = 2n ** 63n - 1n
 /** The collections of a product by name, which is also the name of their table. */
 export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
 
-/** What a store must know of a product. */
-export interface Stored {
+/** What decides the tables of a product. */
+export interface ProductTables {
   readonly collections: Collections
   /** On PostgreSQL, the table with the version of the schema is called `<tokenPrefix>_store`. */
   readonly tokenPrefix: string

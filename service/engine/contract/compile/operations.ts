@@ -48,7 +48,7 @@ export function listOperations({ root, findings }: Context): Listed[] {
   })
 }
 
-/** Compiles operations. One that can't be compiled gets a fault. @returns them by keys such as `GET /users`, and the path of the servers */
+/** Compiles operations. One that can't be gets a fault. @returns them by keys such as `GET /users`, and the servers' path */
 export function readOperations(
   context: Context,
   listed: readonly Listed[],

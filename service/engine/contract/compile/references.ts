@@ -28,7 +28,7 @@ const ORIGINS = new WeakMap<object, Origin>()
 
 type Refer = (place: Place, target: object) => void
 
-/** Stores the origin of each object of a file. An alias of YAML has the origin of its anchor: `refer` gets both. @returns the references */
+/** Stores the origin of each object of a file. `refer` gets each alias of YAML with its target. @returns the references */
 export function storeOrigins(file: File, files: ReadonlyMap<string, File>, refer: Refer): OasRef[] {
   const references: OasRef[] = []
   const store = (node: unknown, pointer: string) => {

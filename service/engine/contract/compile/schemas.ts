@@ -34,7 +34,7 @@ export interface Context {
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
   readonly all: Record<string, Schema> = {}
-  /** Changes of the document before its types are generated, where it is not served as it is written: a member gets a value, or is removed. */
+  /** Members to set in the document, or to remove, before its types are generated: it is not served as written there. */
   readonly typeEdits: [node: object, key: string, value?: unknown][] = []
   readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
   /** Schemas with a default, as they were written and compiled. */
@@ -64,7 +64,7 @@ export class Schemas {
     return id
   }
 
-  /** The check of a value. The schemas must be complete. A fault of the schema itself is the fault of each value: it has been reported. */
+  /** The check of a value. The schemas must be complete. If one has a fault, which has been reported, each value has it. */
   check(name: string, schema: Schema): Check {
     const validators = (this.#validators ??= new Validators(this.all, 'response', this.#formats))
     return (value) => {

@@ -91,7 +91,7 @@ function alternatives(schema: unknown): unknown[] {
 /**
  * How to read the texts of a parameter or of a field.
  * @param explode whether each item of a list has a name of its own
- * @param sentAs `parts`: fields of a multipart form, which may be files or JSON. `pairs`: of a form written as a query, which may be JSON
+ * @param sentAs a field in `parts` of a multipart form may be a file or JSON; one in `pairs` of another form, JSON
  * @returns also whether the texts tell the values apart
  */
 export function readingOf(

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreUnavailable } from '../../errors.ts'
-import type { Figures, Limits } from '../store.ts'
+import type { Figures, Settings } from '../store.ts'
 import type { Row } from '../tokens.ts'
 import { classify, isUnprepared, type Kind, NoConnection, repeat } from './errors.ts'
 import { watchNetwork } from './network.ts'
@@ -45,15 +45,14 @@ export class Pool {
   #waiting = new Map<() => void, Kind>()
   readonly #used = { ask: 0, read: 0, write: 0 }
   readonly #watch: NodeJS.Timeout
-  /** Why no connection is free. */
-  #fault: unknown = 'no connection is free in time'
+  #fault: unknown = 'no connection is free in time' // why none is free
   #ended: Promise<void> | undefined
 
   /**
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {Error} if the URL can't be used
    */
-  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits) {
+  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings) {
     const address = new URL(url)
     // `sslmode` must mean the same as in libpq.
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './pool.ts'
-import type { Collections, KeyType, Stored } from '../store.ts'
+import type { Collections, KeyType, ProductTables } from '../store.ts'
 import { errorCode } from './errors.ts'
 
 /** A table of a collection: its columns in the order owner, key and item. */
-export interface Columns {
+export interface TableInfo {
   readonly name: string
   readonly type: KeyType
   readonly columns: readonly [owner: string, key: string, item: string]
@@ -31,7 +31,7 @@ const TIMEOUT = 10_000
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
  */
-export async function prepareSchema(query: Query, { collections, tokenPrefix }: Stored): Promise<Columns[]> {
+export async function prepareSchema(query: Query, { collections, tokenPrefix }: ProductTables): Promise<TableInfo[]> {
   for (const begun = performance.now(); ;) {
     try {
       return await upgrade(query, `${tokenPrefix}_store`, collections)
@@ -45,7 +45,7 @@ export async function prepareSchema(query: Query, { collections, tokenPrefix }: 
 }
 
 /** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
-async function upgrade(query: Query, versions: string, collections: Collections): Promise<Columns[]> {
+async function upgrade(query: Query, versions: string, collections: Collections): Promise<TableInfo[]> {
   const asked = await query(`SELECT current_setting('server_encoding') AS encoding, version() AS engine`)
   const { encoding, engine } = asked.rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)

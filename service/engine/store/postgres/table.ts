@@ -3,21 +3,15 @@ import { type Batched, Batcher } from '../batch.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Key, type KeyType, type Rows, type Step, type Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Pool } from './pool.ts'
-import type { Columns } from './schema.ts'
+import type { TableInfo } from './schema.ts'
 import { statements } from './sql.ts'
 
-/** The most writes of a commit. */
-const MAX_WRITES = 500
-/** An item counts as one more write for each of so many characters. */
-const CHARACTERS_OF_WRITE = 2048
-/** About how many bytes one statement may return. */
-const MAX_LENGTH = 16 * STEP_LENGTH
-/** How many of them for one owner. */
-const MAX_OWNER_LENGTH = 4 * STEP_LENGTH
-/** About how many bytes a row of a list has. */
-const ROW_LENGTH = 1024
-/** The bytes that are planned for an item that is looked up by its key: it may be as long as a request. */
-const FOUND_LENGTH = 16_384
+const MAX_WRITES = 500 // of a commit
+const CHARACTERS_OF_WRITE = 2048 // a write counts once more for each of so many characters
+const MAX_LENGTH = 16 * STEP_LENGTH // bytes that one statement may return
+const MAX_OWNER_LENGTH = 4 * STEP_LENGTH // bytes of them for one owner
+const ROW_LENGTH = 1024 // bytes of a row of a list, about
+const FOUND_LENGTH = 16_384 // bytes of an item that is found by its key: it may be as long as a request
 
 /** A write that waits for its commit. */
 interface Write {
@@ -57,11 +51,11 @@ export class PostgresTable implements Table {
   /** The updates of a batch of `#writes`, when their new items are known. */
   readonly #updates: Batcher<Write, string | undefined>
 
-  constructor(pool: Pool, columns: Columns) {
-    this.key = columns.type
+  constructor(pool: Pool, info: TableInfo) {
+    this.key = info.type
     this.#pool = pool
-    this.#name = columns.name
-    this.#sql = statements(columns)
+    this.#name = info.name
+    this.#sql = statements(info)
     const { parallelReads: parallel, timeout } = pool
     this.#writes = new Batcher<Write, string | undefined>((batch) => this.#commit(batch), {
       max: MAX_WRITES,

@@ -6,7 +6,7 @@ import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
 import { LOOK_INTERVAL } from './watch.ts'
-import type { Collections, Figures, Limits, Monitor, Store, StoredToken, Table } from '../store.ts'
+import type { Collections, Figures, Settings, Monitor, Store, StoredToken, Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
@@ -40,7 +40,7 @@ export class SqliteStore implements Store {
    * @param exclusive whether to lock the file for this process
    * @throws {StartupError}
    */
-  constructor(file: string, collections: Collections, exclusive: boolean, { NODE_ENV }: Limits, monitor?: Monitor) {
+  constructor(file: string, collections: Collections, exclusive: boolean, { NODE_ENV }: Settings, monitor?: Monitor) {
     this.#file = openSqlite(file, collections, exclusive)
     const { db } = this.#file
     const path = String(db.location())

@@ -17,16 +17,11 @@ interface Access {
 const FIRST_ROWS = 20
 /** How many times as many rows as the query before it the next query of a step may read. */
 const GROWTH = 8
-/** Rows that `entries` returns. */
-const ENTRIES = 500
-/** The most owners whose last page is cached. */
-const MAX_PAGES = 10_000
-/** The most characters of all cached pages. */
-const MAX_PAGES_LENGTH = 16 << 20
-/** The most characters of a cached page. */
-const MAX_PAGE_LENGTH = 8192
-/** What a cached page takes beside its text, in characters. */
-const OVERHEAD = 500
+const ENTRIES = 500 // rows of all owners, at most
+const MAX_PAGES = 10_000 // owners whose last page is cached
+const MAX_PAGES_LENGTH = 16 << 20 // characters of all these pages
+const MAX_PAGE_LENGTH = 8192 // characters of one page
+const OVERHEAD = 500 // what a cached page takes beside its text, in characters
 /** Milliseconds that a page is cached: another program may write to the file. */
 const PAGE_TTL = 1000
 
