@@ -123,7 +123,7 @@ function formatCheck(name: string, formats: Formats): ((text: string) => boolean
   return (text) => (!/^(date-)?time$/.test(name) || ZONE.test(text)) && Reflect.apply(check, undefined, [text]) === true
 }
 
-/** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4), or without it if the pattern is valid only then. @throws {SyntaxError} */
+/** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4); without it if only that works. @throws {SyntaxError} */
 export function toRegExp(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u')

@@ -17,7 +17,7 @@ export interface BatchOptions<Item> {
   readonly max: number
   /** The weight of an item, from 1; 1 if absent. */
   readonly weigh?: (item: Item) => number
-  /** Which items share a batch as one, for example those of one caller. Shares take turns; each keeps its own order. */
+  /** The share that an item belongs to, for example that of its caller. Shares take turns; each keeps its own order. */
   readonly shareOf?: (item: Item) => string
   /** The most weight of one share in a batch; `max` if absent. A share has at least one item. */
   readonly maxShare?: number
@@ -29,7 +29,7 @@ export interface BatchOptions<Item> {
   readonly timeout?: number
 }
 
-/** The part of its time that an item needs when its batch begins. */
+/** The part of its time that an item must have left when its batch begins. */
 const LEAST_TIME = 1 / 8
 const TOO_MANY = 'too many requests wait'
 

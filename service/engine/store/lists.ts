@@ -75,7 +75,7 @@ export async function readList(
   }
 }
 
-/** The bounds of a step of at most `limit` rows. @param before the rows of the previous step: the next ones are about as long */
+/** The bounds of a step of at most `limit` rows. @param before the rows read last: the next ones are about as long */
 function bounds(limit: number, before?: Rows): Pick<Step, 'most' | 'length'> {
   const fitting = before ? Math.ceil((2 * STEP_LENGTH * before.count) / before.text.length) : MAX_ROWS
   return { most: Math.min(limit, MAX_ROWS, fitting), length: STEP_LENGTH }

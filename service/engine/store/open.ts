@@ -6,7 +6,7 @@ import type { Settings, ProductTables, Monitor, Store } from './store.ts'
 const NAME = /^(?!(tokens|.*_store|sqlite_.*)$)[a-z][A-Za-z0-9_]{0,62}$/
 
 /**
- * Opens the store. Creates it, and the tables of its collections, if there are none, and upgrades its schema.
+ * Opens the store. Creates it if there is none, and the tables that it lacks.
  * @param exclusive whether this process locks an embedded store; false for a command beside a running service
  * @throws {StartupError}
  */

@@ -103,7 +103,7 @@ export interface Rows {
   readonly hasMore: boolean
 }
 
-/** The table of a collection, as SQLite and PostgreSQL implement it: the methods of `Collection` with items as JSON texts, and steps. */
+/** The table of a collection in a database: the methods of `Collection` with items as JSON texts, and steps of lists. */
 export interface Table {
   readonly key: KeyType
   create(owner: string, key: Key, text: string): Promise<string>

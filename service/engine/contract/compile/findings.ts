@@ -21,11 +21,12 @@ const WHOLE = /^#\/(openapi|swagger|info|jsonSchemaDialect|servers|security|x-bo
 /** The parts that only people and clients read. */
 const WITHOUT_EFFECT = /^#\/(info\/|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs)(\/|$))/
 
-/** A place that was reported. What is reported of the document itself concerns all operations. */
+/** A place that was reported. */
 interface Reported {
   readonly text: string
   readonly isFault: boolean
   readonly place: Place
+  /** Whether it concerns all operations, as what is reported of the document itself. */
   readonly isWhole: boolean
 }
 
@@ -45,7 +46,7 @@ export class Findings {
     this.#reported.set(`${text} ${key}`, { text, isFault, place, isWhole })
   }
 
-  /** Says that objects describe an operation. What is found in them, or behind a reference from them, concerns it. */
+  /** Says that objects describe an operation. What is found in them, or behind their references, concerns it. */
   describe(operation: string, nodes: readonly object[]): void {
     for (const node of nodes) push(this.#described, node, operation)
   }

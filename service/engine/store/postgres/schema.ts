@@ -46,11 +46,11 @@ export async function prepareSchema(query: Query, { collections, tokenPrefix }: 
 
 /** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
 async function upgrade(query: Query, versions: string, collections: Collections): Promise<TableInfo[]> {
-  const asked = await query(`SELECT current_setting('server_encoding') AS encoding, version() AS engine`)
-  const { encoding, engine } = asked.rows[0] ?? {}
+  const asked = await query(`SELECT current_setting('server_encoding') AS encoding, version() AS product`)
+  const { encoding, product } = asked.rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   // Compared by bytes. CockroachDB compares all texts so, and refuses this collation.
-  const text = String(engine).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
+  const text = String(product).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
   const wanted = new Map<string, string>()
   // Times are in milliseconds since 1970.
   wanted.set(
@@ -72,7 +72,7 @@ async function upgrade(query: Query, versions: string, collections: Collections)
   const known = existing.has(versions) ? (await query(`SELECT version, oldest FROM ${versions}`)).rows : []
   const { version = 0, oldest = 0 } = known[0] ?? {}
   if (Number(oldest) > VERSION)
-    throw new Error(`its schema is version ${Number(version)}, and this program knows ${VERSION}: it is too old`)
+    throw new Error(`its schema is version ${Number(version)}, and this program knows ${VERSION}: use a newer one`)
   for (const [name, columns] of wanted)
     if (!existing.has(name)) await query(`CREATE TABLE IF NOT EXISTS "${name}" (${columns})`)
   if (Number(version) < VERSION) {

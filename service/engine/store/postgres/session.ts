@@ -84,7 +84,7 @@ export class Session extends pg.Client {
       if (typeof backend === 'string') this.backend = backend
       if (this.backend !== undefined) await this.query(CHECK)
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError)) throw error // otherwise the engine does not have these settings
+      if (!(error instanceof pg.DatabaseError)) throw error // a database that does not have these settings
     }
     clearTimeout(timer)
     this.waitsFor = undefined
