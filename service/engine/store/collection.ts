@@ -64,7 +64,6 @@ function fromCursor(type: KeyType, cursor: string): Key {
   const bytes = Buffer.from(cursor, 'base64url')
   const key = type === 'text' ? bytes.toString() : bytes.length === 8 ? bytes.readBigInt64BE() : ''
   // `toCursor` has not written what it would write differently.
-  if (!isStorable(key) || toCursor(key) !== cursor)
-    throw new HttpError(400, 'The cursor is not one that a page has given')
+  if (!isStorable(key) || toCursor(key) !== cursor) throw new HttpError(400, 'No page has given this cursor')
   return key
 }
