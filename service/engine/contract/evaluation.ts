@@ -204,16 +204,16 @@ function attempt(
 ): Fault | undefined {
   const all = (outcome.known ??= new Map<unknown, Map<Evaluate, Attempt>>())
   const known = all.get(value) ?? new Map<Evaluate, Attempt>()
-  let made = known.get(evaluate)
+  let result = known.get(evaluate)
   // A method may answer with one object at several places.
-  const isHere = made?.place.holder === place.holder && made.place.key === place.key
-  if (made === undefined || (!made.fault && (!isHere || (evaluated && !made.keys)))) {
-    made = { found: new Set(), known: all, place, keys: evaluated && new Set(), isLenient }
-    evaluate(value, place, made, made.keys)
-    if (isHolder(value)) all.set(value, known.set(evaluate, made))
+  const isHere = result?.place.holder === place.holder && result.place.key === place.key
+  if (result === undefined || (!result.fault && (!isHere || (evaluated && !result.keys)))) {
+    result = { found: new Set(), known: all, place, keys: evaluated && new Set(), isLenient }
+    evaluate(value, place, result, result.keys)
+    if (isHolder(value)) all.set(value, known.set(evaluate, result))
   }
-  if (made.fault && !isLenient) return made.fault
-  made.found.forEach((each) => outcome.found.add(each))
-  if (evaluated) made.keys?.forEach((key) => evaluated.add(key))
+  if (result.fault && !isLenient) return result.fault
+  result.found.forEach((each) => outcome.found.add(each))
+  if (evaluated) result.keys?.forEach((key) => evaluated.add(key))
   return undefined
 }
