@@ -1,5 +1,5 @@
-// The architecture of service/: the product imports the engine by its door only, and in the engine each folder ("room")
-// imports lower ones only.
+// The architecture of service/: the product imports only the door of the engine, which is index.ts. In the engine each
+// folder ("room") imports lower ones only.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import t from 'tap'
@@ -18,12 +18,12 @@ const LAYERS = [
   ['errors.ts'],
 ]
 
-/** The most lines by hand in a room of the engine. Who needs more says in the changelog which promise pays for it. */
+/** The most lines in a room of the engine. To raise one, say in the changelog which promise needs it. */
 const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 390,
   'engine/programs/': 640,
-  'engine/contract/': 3465,
-  'engine/http/': 830,
+  'engine/contract/': 3530,
+  'engine/http/': 825,
   'engine/auth/': 300,
   'engine/ops/': 300,
   'engine/store/': 2235,

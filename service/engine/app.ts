@@ -8,7 +8,7 @@ import { type Contract, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { commonErrorWriter } from './contract/error-forms.ts'
 import { itemReader } from './contract/items.ts'
-import { addRefusals, addRoutes, type OperationHooks } from './contract/routes.ts'
+import { addFaultyOperations, addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
 import type { Product } from './define-product.ts'
 import { reasonOf, StartupError } from './errors.ts'
@@ -27,14 +27,14 @@ const REFUSED = new Counter({
 })
 
 /** The parts that an app is built from. */
-export interface Parts {
+interface Parts {
   readonly product: Product
   readonly config: Config
   readonly store: Store
   readonly log: FastifyBaseLogger
   /** A plugin that sees each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback | undefined
-  /** A contract that is still being written, in the place of the product's. Its operations may lack a method: 501. */
+  /** A contract that is still being written, instead of the product's. An operation without a method is answered 501. */
   readonly draft?: Contract | undefined
 }
 
@@ -84,7 +84,7 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
     })
     await addRoutes(app, contract, product.services(Object.fromEntries(collections)), hooks, draft !== undefined)
     serveDocs(app, contract, config)
-    addRefusals(app, contract)
+    addFaultyOperations(app, contract)
     addOtherMethods()
     await app.ready()
   } catch (error) {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { StartupError } from './errors.ts'
 
-/** Set either all of these variables, or none. */
+/** Either all of these variables must be set, or none. */
 const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWKS_URL'] as const
 
 /** The values that a variable may have. */
@@ -48,7 +48,7 @@ export const variables = {
   REQUEST_TIMEOUT: ['5', seconds(0.1), 'Until the whole request must be complete'],
   KEEP_ALIVE_TIMEOUT: ['72', seconds(0.1), 'Until an idle connection is closed'],
   STALL_TIMEOUT: ['30', seconds(0.1), 'Until a client that takes nothing of its answer is disconnected'],
-  ANSWER_TIMEOUT: ['300', seconds(0.1), 'Until a client that has not taken all of a long list is disconnected'],
+  ANSWER_TIMEOUT: ['300', seconds(0.1), 'Until a client that has not taken its whole answer is disconnected'],
   DRAIN_DELAY: ['5', seconds(0), 'After SIGTERM: requests are served, `/readyz` is 503, and gateways notice'],
   SHUTDOWN_TIMEOUT: ['4', seconds(0), 'Then, until open requests are cut (Docker kills 10 s after SIGTERM)'],
   OTEL_EXPORTER_OTLP_ENDPOINT: ['none', COLLECTOR, 'Where traces are sent, over OTLP with JSON'],

@@ -8,9 +8,9 @@ import type { Collection, KeyType } from './store/store.ts'
 export interface Product extends Extensions {
   /** Names the service in metrics, traces, challenges and the default file of the database: `a-z`, `0-9`, `_`, at most 32. */
   readonly name: string
-  /** The beginning of its access tokens, spelled as a name is. */
+  /** The beginning of its access tokens: characters as in `name`. */
   readonly tokenPrefix: string
-  /** Of `contract.gen.ts`. */
+  /** The one of `contract.gen.ts`. */
   readonly contract: CompiledContract
   /** What it stores: a table for each. */
   readonly collections: Definitions<string>

@@ -27,7 +27,7 @@ const MAX_TOKENS = 10_000
 /**
  * Makes the guards of the contract's security schemes: the product's, or those for tokens.
  * @param realm the protection space that the challenges name (RFC 9110, section 11.5)
- * @param guards the product's, which may take so many seconds
+ * @param timeout seconds that a guard of the product may take
  * @param checkJwt for the tokens of an identity provider, if there is one
  */
 export async function buildGuards(
@@ -57,12 +57,12 @@ export async function buildGuards(
       return request.verdict ?? { refused: 'malformed' }
     },
     apiKey: checkAccessToken,
-    other: () => ({ refused: 'unknown' }), // no contract needs it: it can't be satisfied
+    other: () => ({ refused: 'unknown' }), // without a guard, nothing satisfies such a scheme
   }
   return (scheme) => {
     const { name, type, challenge } = scheme
     const guard = Object.hasOwn(guards, name) ? guards[name] : undefined
-    const check = guard ? asker(scheme, guard, timeout) : checks[type]
+    const check = guard ? guardCheck(scheme, guard, timeout) : checks[type]
     return {
       challenge: `${challenge} realm="${realm}"${challenge === 'Basic' ? ', charset="UTF-8"' : ''}`, // RFC 7617
       isToken: type !== 'other',
@@ -79,7 +79,7 @@ const isAccepted = (verdict: Verdict) => 'caller' in verdict
 
 type Check = (text: string, request: FastifyRequest, reply: FastifyReply) => ReturnType<CheckToken>
 
-/** The texts at the place of a scheme's credentials: there should be one. Of a repeated header Node shows only the first. */
+/** The credentials of a scheme in a request: there should be one text. Of a repeated header Node shows only the first. */
 function credentialsOf({ raw, query }: FastifyRequest, { in: place, key }: SecurityScheme): readonly string[] {
   if (place === 'connection') return ['']
   if (place === 'header') return new Array<string>(countHeader(raw, key)).fill(String(raw.headers[key]))
@@ -99,8 +99,8 @@ export function isCaller(value: unknown): value is string {
 
 const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in time', { 'retry-after': '1' })
 
-/** Makes the check of a product's guard. Its caller is the one that the guard names. @param timeout in seconds */
-function asker({ name, type, in: place, challenge }: SecurityScheme, guard: ProductGuard, timeout: number): Check {
+/** Makes the check of a product's guard, which names the caller. @param timeout in seconds */
+function guardCheck({ name, type, in: place, challenge }: SecurityScheme, guard: ProductGuard, timeout: number): Check {
   const scheme = type !== 'apiKey' && place === 'header' ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i') : /^/
   return async (text, request) => {
     if (!scheme.test(text)) return { refused: 'malformed' }
@@ -112,7 +112,7 @@ function asker({ name, type, in: place, challenge }: SecurityScheme, guard: Prod
       return isCaller(found?.caller) ? { caller: found.caller, scopes: found.scopes } : { refused: 'unknown' }
     } catch (error) {
       if (error === TOO_SLOW) throw error
-      // A library may quote what it was asked for.
+      // The message of a library may quote the credentials.
       const hide = (words: string) => (credentials === '' ? words : words.replaceAll(credentials, '***'))
       const { stack = '' } = error instanceof Error ? error : {}
       throw Object.assign(new Error(`the guard ${name} failed: ${hide(reasonOf(error))}`), { stack: hide(stack) })
@@ -124,7 +124,7 @@ function asker({ name, type, in: place, challenge }: SecurityScheme, guard: Prod
 
 /** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
 export function accessTokenChecker(prefix: string, store: Pick<Store, 'findToken'>): CheckToken {
-  // `ttlResolution: 0` saves a timer in each millisecond.
+  // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
   const known = new LRUCache<string, StoredToken>({ max: MAX_TOKENS, ttl: TOKEN_TTL, ttlResolution: 0 })
   return (token) => {
     const found = known.get(token)

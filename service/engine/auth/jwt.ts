@@ -9,7 +9,7 @@ import { type CheckToken, isCaller } from './guard.ts'
 
 /** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
-const MAX_CHARACTERS = 8192
+const MAX_CHARACTERS = 8192 // of a token
 /** Seconds that the clock of the identity provider may differ. */
 const CLOCK_TOLERANCE = 5
 /** Milliseconds that a valid token is cached: verifying it costs as much as the rest of a request. */
@@ -20,8 +20,8 @@ const MAX_TOKENS = 10_000
 export const RELOAD_INTERVAL = 100_000
 /** Milliseconds that keys are trusted while the identity provider is down. */
 const KEYS_TTL = 24 * 3_600_000
-export const FETCH_TIMEOUT = 3_000
-/** The least milliseconds between two fetches, with keys and without. */
+export const FETCH_TIMEOUT = 3_000 // milliseconds
+/** The least milliseconds between two fetches: with keys, and as long as there are none. */
 const COOL_DOWN = 30_000
 const RETRY_INTERVAL = 5_000
 const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')

@@ -77,12 +77,12 @@ type Pieces = AsyncIterable<unknown>
 /** Streams a body. Waits for the first piece: an error before it can still be answered. */
 async function startStream(request: FastifyRequest, body: Pieces, write: (pieces: Pieces) => Pieces) {
   const source = body instanceof Readable ? body : Readable.from(body)
-  source.on('error', () => undefined) // told below; without a listener, the process would end
+  source.on('error', () => undefined) // reported below; without a listener, the process would end
   if (request.method === 'HEAD') source.destroy()
   else if (source.errored) throw source.errored
   else await Promise.race([once(source, 'readable'), finished(source, { writable: false })]) // it may have ended before
   const stream = Readable.from(request.method === 'HEAD' ? [] : write(source))
-  // Also if nothing was read from it.
+  // The source must end, too, even if nothing was read from it.
   stream.once('close', () => source.destroy())
   // Fastify then closes the connection, so that no client takes a partial body for a whole one.
   stream.once('error', (err) => reportFault(err, request, 'response broken off'))

@@ -1,4 +1,4 @@
-// The keywords of JSON Schema that a value satisfies or not, whatever applies to its parts (2020-12 validation, section 6).
+// The assertions of JSON Schema: keywords that a value by itself satisfies or not (2020-12 validation, section 6).
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import type { Keywords } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
@@ -72,7 +72,7 @@ function lengthOf(value: unknown): number | undefined {
   return /[\ud800-\udbff]/.test(value) ? Array.from(value).length : value.length
 }
 
-/** What the formats of ajv-formats would take for more: RFC 3339 (section 5.6) has no space, and an offset has its minutes. */
+/** Times have no space, and an offset has its minutes (RFC 3339, section 5.6). The formats of ajv-formats allow more. */
 const ZONE = /^[\dt:.-]+(z|[+-]\d\d:\d\d)$/i
 
 /** @returns undefined for a format that says nothing of texts */
@@ -80,13 +80,13 @@ function formatCheck(name: string, formats: Formats): ((text: string) => boolean
   if (Object.hasOwn(formats, name)) return formats[name]
   const known: unknown = Object.hasOwn(fullFormats, name) && Reflect.get(fullFormats, name)
   if (known instanceof RegExp) return (text) => known.test(text)
-  // What has a `type` is a format of numbers.
+  // A format with a `type` is one of numbers.
   const check: unknown = known instanceof Object && 'validate' in known && !('type' in known) ? known.validate : known
   if (!(check instanceof Function)) return undefined
   return (text) => (!/^(date-)?time$/.test(name) || ZONE.test(text)) && Reflect.apply(check, undefined, [text]) === true
 }
 
-/** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4); without it if it works only so. @throws {SyntaxError} */
+/** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4); without it if only that works. @throws {SyntaxError} */
 export function toRegExp(pattern: string): RegExp {
   try {
     return new RegExp(pattern, 'u')

@@ -11,7 +11,7 @@ import { parseSent } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
 /** How a body is read and written: as JSON, as text in UTF-8, as a form in parts or as a query, or as bytes. */
-export type BodyKind = 'json' | 'text' | 'form' | 'pairs' | 'bytes'
+type BodyKind = 'json' | 'text' | 'form' | 'pairs' | 'bytes'
 
 const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
   [/;|[^/*]\*|\*[^/]|^\*\/[^*]/, 'write each media type by its name, or all of a kind as image/*, without parameters'],
@@ -38,7 +38,7 @@ export function findType(content: object, type: string): string | undefined {
   return [type.replace(/\/.*/, '/*'), '*/*'].find((each) => Object.hasOwn(content, each))
 }
 
-/** Lets the handlers of operations read bodies, of which Fastify then reads nothing. */
+/** Leaves the bodies to the handlers of operations: Fastify reads nothing of them. */
 export function addBodyParser(app: FastifyInstance): void {
   app.addContentTypeParser(/^/, (_request, payload, done) => done(null, payload))
 }
@@ -117,7 +117,7 @@ function mediaReader(kind: unknown, media: Media, required: boolean, validators:
 
 /** Reads the bytes of a body. @throws {HttpError} 413 beyond the limit, 400 if the client gives up */
 async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffer> {
-  // Most bodies are here in the next tick, because they arrive with their header. The events of a stream would cost more.
+  // Most bodies arrive with their header, and are here in the next tick. The events of a stream would cost more.
   await new Promise<void>((resolve) => process.nextTick(resolve))
   const length = payload.readableLength
   const isHere = length <= limit && length === Number(payload.headers['content-length'])
@@ -125,8 +125,11 @@ async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffe
   return (payload.read() as Buffer | null) ?? Buffer.alloc(0)
 }
 
-/** Node does so by itself only if nothing of a body was read. Else the next request of the connection would wait. */
-export const readOn: onResponseHookHandler = ({ raw }, _reply, done) => {
+/**
+ * Reads what is left of a body. Otherwise the next request of the connection would wait: Node does this itself only if
+ * nothing of the body was read.
+ */
+export const readRest: onResponseHookHandler = ({ raw }, _reply, done) => {
   if (!raw.complete) raw.unpipe().removeAllListeners('readable').resume()
   done()
 }

@@ -35,7 +35,8 @@ export interface RefusedOperation {
 }
 
 /**
- * Reads an OpenAPI 3.1 document. It is compiled if it, or what the product adds, has changed since the last `npm run generate`.
+ * Reads an OpenAPI 3.1 document. It is compiled anew if it has changed since the last `npm run generate`, or needs something
+ * that the product lacks: then the faults have their lines.
  * @param file the path of a YAML file
  * @param baseUrl the default of the server variable `base_url` in the served bytes
  * @param generated the contract as it was compiled by the last `npm run generate`
@@ -54,7 +55,7 @@ export async function readContract(
   return toContract(compiled, file, baseUrl, product)
 }
 
-/** Adds to a compiled contract the document to serve, and leaves out the alternatives that the product has no guard for. */
+/** Adds the document to serve to a compiled contract, and leaves out the alternatives of `security` without a guard. */
 export function toContract(
   compiled: Compiled,
   file: string,

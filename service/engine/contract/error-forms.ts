@@ -26,7 +26,7 @@ export function writeForm(form: ErrorForm, status: number, message: string): Rec
   return Object.fromEntries(Object.entries(form).map(([name, given]) => [name, values[given]]))
 }
 
-/** What is wrong with the first body that does not fit, of those that a function writes for sample errors. */
+/** The fault of the first body that does not fit, of those that `write` makes for these statuses. */
 export function bodyFault(
   check: Check,
   statuses: readonly number[],
@@ -93,7 +93,7 @@ export function commonErrorWriter({ operations }: Compiled, product: Extensions)
   return errorWriter(format === undefined ? {} : { default: format }, product)
 }
 
-/** A message may have names from the request. */
+/** Escapes a message for markup: it may have names from the request. */
 export function escapeMarkup(message: string): string {
   return message.replaceAll(/[&<>"']/g, (each) => `&#${each.charCodeAt(0)};`)
 }

@@ -3,7 +3,7 @@
 import { assertionsOf, type Formats, has, isHolder, isObject, toRegExp } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
 import { always, attempt, deepest, type Evaluate, fail, once } from './outcome.ts'
-import { allParts } from './parts.ts'
+import { jointSchemas } from './joint-schemas.ts'
 
 /**
  * Compiles a schema.
@@ -12,7 +12,7 @@ import { allParts } from './parts.ts'
 export type Compile = (schema: Schema, around?: readonly Keywords[] | null) => Evaluate
 
 /** All schemas that a value of a schema must fit. */
-export type PartsOf = (schema: unknown) => readonly Keywords[]
+export type JointSchemasOf = (schema: unknown) => readonly Keywords[]
 
 /**
  * Makes the function that compiles schemas.
@@ -22,13 +22,13 @@ export type PartsOf = (schema: unknown) => readonly Keywords[]
  */
 export function compiler(
   schemas: Readonly<Record<string, Schema>>,
-  changeOf: (schema: Keywords, partsOf: PartsOf) => unknown,
+  changeOf: (schema: Keywords, jointSchemasOf: JointSchemasOf) => unknown,
   mark: 'readOnly' | 'writeOnly' | undefined,
   formats: Formats,
 ): Compile {
   const [all, conditions] = [new Map<Keywords, Evaluate>(), new Map<Keywords, Evaluate>()]
   const recursive = new Map<string, boolean>()
-  const partsOf: PartsOf = (schema) => allParts(schema, ({ $ref = '' }: Keywords) => schemas[$ref])
+  const jointSchemasOf: JointSchemasOf = (schema) => jointSchemas(schema, ({ $ref = '' }: Keywords) => schemas[$ref])
   const compile: Compile = (schema, around = []) => {
     if (typeof schema === 'boolean') return always(schema)
     if (around !== null && around.length > 0) return whole(schema, around)
@@ -41,8 +41,9 @@ export function compiler(
 
   function whole(schema: Keywords, outer: readonly Keywords[] | null): Evaluate {
     const { $ref, unevaluatedProperties, unevaluatedItems, required = [] } = schema
-    const around = outer && [...outer, ...partsOf(schema)]
-    const isHidden = (member: unknown) => mark !== undefined && partsOf(member).some((part) => part[mark] === true)
+    const around = outer && [...outer, ...jointSchemasOf(schema)]
+    const isHidden = (member: unknown) =>
+      mark !== undefined && jointSchemasOf(member).some((each) => each[mark] === true)
     const isRequired = (name: string) => around?.some((each) => rulesFor(each, name).some(isHidden)) !== true
     const hides = around?.some((each) => rulesFor(each).some(isHidden)) === true
     const steps = [
@@ -52,10 +53,10 @@ export function compiler(
         (each) => compile(each, around),
         (each) => compile(each, null),
       ),
-      ...parts(schema, (each) => compile(each, outer && [])),
+      ...partsOf(schema, (each) => compile(each, outer && [])),
     ]
     if ($ref !== undefined) steps.unshift(reference($ref, hides ? around : outer && []))
-    const change = changeOf(schema, partsOf)
+    const change = changeOf(schema, jointSchemasOf)
     const isAsking = unevaluatedProperties !== undefined || unevaluatedItems !== undefined
     return (value, place, outcome, evaluated) => {
       if (change !== undefined) outcome.found.push({ change, value, place })
@@ -66,7 +67,7 @@ export function compiler(
     }
   }
 
-  /** The target is compiled when it is needed: it may lead back here. */
+  /** The target is compiled when it is needed, because it may lead back here. */
   function reference(id: string, around: readonly Keywords[] | null): Evaluate {
     let target: Evaluate | undefined
     let isRecursive = false
@@ -107,10 +108,10 @@ function rulesFor(
   return name === undefined || all.length === 0 ? [...all, additionalProperties] : all
 }
 
-type Part = (schema: Schema) => Evaluate
+type CompileEach = (schema: Schema) => Evaluate
 
 /** The keywords with schemas for the same value. @param condition compiles a schema that a valid value need not fit */
-function sameValue(schema: Keywords, compile: Part, condition: Part): Evaluate[] {
+function sameValue(schema: Keywords, compile: CompileEach, condition: CompileEach): Evaluate[] {
   const { allOf = [], anyOf, oneOf, not, dependentSchemas = {}, dependentRequired = {}, description } = schema
   const steps = allOf.map(compile)
   const names = Object.entries(dependentRequired).map(([name, required]) => [name, { required }] as const)
@@ -130,7 +131,7 @@ function sameValue(schema: Keywords, compile: Part, condition: Part): Evaluate[]
   return steps
 }
 
-/** A number of alternatives must be valid. What is found in the others does not count. */
+/** From `least` to `most` alternatives must be valid. What is found in the others does not count. */
 function choice(alternatives: readonly Evaluate[], least: number, most: number, text: string): Evaluate {
   return (value, place, outcome, evaluated) => {
     const faults = alternatives.flatMap((each) => attempt(each, value, place, outcome, evaluated) ?? [])
@@ -142,7 +143,7 @@ function choice(alternatives: readonly Evaluate[], least: number, most: number, 
 }
 
 /** The keywords with schemas for members and items. */
-function parts(schema: Keywords, compile: Part): Evaluate[] {
+function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
   const { properties = {}, patternProperties = {}, prefixItems = [], contains, propertyNames } = schema
   const steps: Evaluate[] = []
   const rules = (each: Schema | undefined) => (each === undefined ? NONE : [compile(each)])

@@ -52,9 +52,9 @@ export async function parseParts(bytes: Buffer, type = ''): Promise<Form> {
   const form = await response.formData().catch(() => {
     throw new HttpError(400, 'The form is malformed')
   })
-  // The parser replaces what is not UTF-8: such a text is not in the form to the letter.
+  // The parser puts U+FFFD in the place of bytes that are not UTF-8: such a text is not among the bytes.
   let at = 0
-  // A quote in a name is escaped: only a name with a replacement is looked for.
+  // A quote in a name is escaped, so only names with U+FFFD are looked for.
   for (const text of [...form].flatMap(([name, value]) => [name.includes('\ufffd') ? name : '', value])) {
     if (typeof text !== 'string') continue
     at = bytes.indexOf(text, at)

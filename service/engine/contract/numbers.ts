@@ -22,8 +22,8 @@ const BOUNDS = {
   multipleOf: ['a multiple of', (data, divisor) => isMultiple(String(data), String(divisor))],
 } as const satisfies Record<string, Bound>
 
-/** The types of a schema. An integer that has the format int64 or int32 is a type of its own, and a number with one is, too. */
-export function typesOf({ type, format = '' }: Pick<Keywords, 'type' | 'format'>): string[] {
+/** The types of a schema. An integer or a number with the format int64 or int32 has this format as its type. */
+function typesOf({ type, format = '' }: Pick<Keywords, 'type' | 'format'>): string[] {
   const types = [type ?? []].flat()
   const integer = types.includes('integer') ? 'integer' : 'number'
   return types.map((each) => (each === integer && /^int(32|64)$/.test(format) ? format : each))

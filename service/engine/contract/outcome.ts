@@ -11,7 +11,7 @@ export interface Place {
 export interface Fault {
   readonly place: Place
   readonly text: string
-  /** Whether it only tells one alternative from another. */
+  /** Whether it is of `enum` or `const`, which often only tell alternatives apart. */
   readonly isTag?: boolean
 }
 
@@ -19,7 +19,7 @@ export interface Fault {
 export interface Outcome<Change = unknown> {
   readonly found: Found<Change>
   fault?: Fault
-  /** Whether faults are passed over, so that everything that applies is found. */
+  /** Whether evaluation goes on after a fault, so that everything that applies is found. */
   readonly isLenient: boolean
   /** What is known of parts: see {@link once}. */
   known?: Map<Evaluate, Map<object, Attempt>>
@@ -47,10 +47,10 @@ interface Attempt extends Outcome {
  */
 export type Evaluate = (value: unknown, place: Place, outcome: Outcome, evaluated?: Set<string>) => boolean
 
-/** Notes a fault. @returns whether to pass over it */
+/** Notes a fault. @returns whether to go on after it */
 export function fail(outcome: Outcome, fault: Fault): boolean {
   outcome.fault = fault
-  return outcome.isLenient === true
+  return outcome.isLenient
 }
 
 /** All that was found, in its order, and nothing twice. */
@@ -112,7 +112,7 @@ function add(outcome: Outcome, { found }: Outcome, evaluated?: Set<string>, keys
   keys?.forEach((key) => evaluated?.add(key))
 }
 
-/** Evaluates by `true` or `false`. Where nothing may be, the fault is that of the object or the list. */
+/** Evaluates by the schema `true` or `false`. A fault is reported of the object or the list around the value. */
 export function always(isValid: boolean): Evaluate {
   return (_value, place, outcome) => {
     if (isValid) return true

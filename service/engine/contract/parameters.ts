@@ -9,7 +9,7 @@ import { HttpError } from '../errors.ts'
 const PARTS = { path: 'params', query: 'query', header: 'headers' } as const
 
 /** Reads the parameters of one place, by their names in the contract. */
-export type ReadParameters = (request: FastifyRequest) => object
+type ReadParameters = (request: FastifyRequest) => object
 
 /**
  * Makes the function that reads the parameters in the path, the query or the headers. It leaves out unknown ones.

@@ -23,7 +23,7 @@ export function orRefuse<Value>(parse: () => Value, message: string): Value {
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const INTEGER = /^(0|-?[1-9]\d*)$/
 
-/** By type: a text that is spelled as in JSON becomes a value. Any other text stays one, and the schema refuses it. */
+/** By type: reads a text that is spelled as in JSON. Any other text stays a text, and the schema refuses it. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   integer: (text) => (INTEGER.test(text) && Number.isFinite(Number(text)) ? toInteger(text) : undefined),
   number: (text) => (NUMBER.test(text) ? Number(text) : undefined),
@@ -47,8 +47,8 @@ function readObject(text: string): object | undefined {
 export type Sent = string | { readonly value: unknown }
 
 /**
- * Makes the function that reads what was sent for a parameter or a field, once or more often. Texts are values of its
- * types, or texts; where it may be a list, one is a value before it is a list of one. The first of these that is valid counts.
+ * Makes the function that reads what was sent for a parameter or a field, once or more often. A text may stand for a value
+ * of its types, or for itself. A single text may be a value, or a list of one. The first meaning that is valid counts.
  */
 export function valueReader({ types, list }: Reading, isValid: (value: unknown) => boolean) {
   const read = (text: string) => {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, preParsingHookHandler, RouteOptions, RouteShorthandOptions } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answerSender } from './answer.ts'
-import { addBodyParser, bodyReader, readOn } from './bodies.ts'
+import { addBodyParser, bodyReader, readRest } from './bodies.ts'
 import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './error-forms.ts'
@@ -64,7 +64,7 @@ export async function addRoutes(
         writeError: errorWriter(operation.errors, product),
       },
       ...hooks(operation),
-      ...(body ? { onResponse: readOn } : method !== 'GET' && { preParsing: ignoreType }),
+      ...(body ? { onResponse: readRest } : method !== 'GET' && { preParsing: ignoreType }),
       handler: async (request, reply) => {
         const { caller } = request
         const parameters = { path: readPath?.(request), query: readQuery?.(request), header: readHeaders?.(request) }
@@ -76,12 +76,12 @@ export async function addRoutes(
   const routes = new Map(operations.map((operation) => [operation.id, makeRoute(operation)]))
   await app.register(openapiGlue, {
     specification: routingDocument(contract),
-    operationResolver: (id) => routes.get(id) ?? failWithoutRoute(id),
+    operationResolver: (id) => routes.get(id) as RouteOptions, // the document has these operations only
   })
 }
 
-/** Answers the operations that are not served with 501, and the fault of the contract. Where the router can't, it is 404. */
-export function addRefusals(app: FastifyInstance, { refused = [] }: Contract): void {
+/** Answers the operations with a fault 501, with the fault. A path that the router can't have is 404. */
+export function addFaultyOperations(app: FastifyInstance, { refused = [] }: Contract): void {
   for (const { method, path, fault } of refused) {
     const onRequest = () => Promise.reject(new HttpError(501, fault))
     try {
@@ -103,7 +103,7 @@ function routingDocument({ title, operations }: Contract): object {
   return { openapi: '3.1.0', info: { title, version: '' }, paths }
 }
 
-/** Matches a decoded path with all its plain text. The router takes `a%3Ab` for `a:b`, of which a parameter may be a part. */
+/** Matches a decoded path with all its plain text. The router would take the `%3A` in a parameter for a `:` of the path. */
 function templateOf(path: string): RegExp {
   return new RegExp(
     `${path
@@ -120,8 +120,8 @@ function endsFirst(path: string): string {
 }
 
 /**
- * The path in the router's syntax. Where a segment has more than one parameter, none but the last has the text that
- * follows it; each has a character at least. So no text takes longer than its length to match.
+ * The path in the router's syntax. A parameter has at least one character. Each but the last of its segment ends
+ * where the text after it first appears: so the time to match a path grows no faster than its length.
  */
 function routerPath(path: string): string {
   const segments = path.split('/').map((segment) => {
@@ -137,14 +137,10 @@ function routerPath(path: string): string {
   return segments.map((parts) => parts.join('')).join('/')
 }
 
-/** Many clients send the type of a body where there is none, or should be none. Fastify would refuse a malformed one. */
+/** Many clients send a Content-Type where the operation has no body. Fastify would refuse a malformed one. */
 const ignoreType: preParsingHookHandler = ({ raw }, _reply, payload, done) => {
   delete raw.headers['content-type']
   done(null, payload)
-}
-
-function failWithoutRoute(id: string): never {
-  throw new StartupError(`the operation ${id} has no route`)
 }
 
 /** Takes the place of a method that is not written yet. */

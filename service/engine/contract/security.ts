@@ -1,17 +1,17 @@
-// Who may call an operation. The contract's `security` says which credentials it requires; a guard checks them.
+// Who may call an operation: `security` of the contract says which credentials it requires, and guards check them.
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Requirement, SecurityScheme } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
 import { HttpError } from '../errors.ts'
 
 /** Why a request is refused with 401. */
-export type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired'
+type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired'
 
 /** Who is calling, with the scopes of the credentials (RFC 6749, section 3.3); or why they are refused. */
 export type Verdict = { readonly caller: string; readonly scopes: readonly string[] } | { readonly refused: Refusal }
 
 /** Checks the credentials of one security scheme. */
-export interface Guard {
+interface Guard {
   /** Its challenge in `WWW-Authenticate` (RFC 9110, section 11.6.1). */
   readonly challenge: string
   /** Whether it checks tokens: the challenge then gets the parameters of RFC 6750, section 3. */
@@ -88,11 +88,11 @@ export function requireCaller(
       const others = refused.filter(({ reason }) => reason !== 'scope')
       refusals.push(...(others.length > 0 ? others : refused))
     }
-    // Who sends credentials that are not valid must not pass as somebody who sends none.
+    // A request with credentials that are not valid must not pass as one without credentials.
     const [worst] = refusals.toSorted((a, b) => rank(b) - rank(a))
     if (worst === undefined || (isOpen && worst.reason === 'missing')) return ''
     if (worst.reason !== 'scope') onRefused(worst.reason)
-    throw refusal(worst)
+    throw toHttpError(worst)
   }
 }
 
@@ -104,8 +104,8 @@ interface Refused {
 
 const rank = ({ reason }: Refused) => (reason === 'scope' ? 2 : reason === 'missing' ? 0 : 1)
 
-/** RFC 6750, section 3.1: the challenge names an error only if the request has credentials. */
-function refusal({ reason, guard: { challenge, isToken }, scopes }: Refused): HttpError {
+/** Makes the answer. Its challenge names an error only if the request has credentials (RFC 6750, section 3.1). */
+function toHttpError({ reason, guard: { challenge, isToken }, scopes }: Refused): HttpError {
   const say = (token: string, credentials: string) => (isToken ? `access token ${token}` : `credentials ${credentials}`)
   const headers = (text: string) => ({ 'www-authenticate': isToken ? `${challenge}, ${text}` : challenge })
   if (reason === 'missing') {

@@ -38,14 +38,14 @@ type RangedType<Described> = Described extends { content: infer Content }
     : string
   : undefined
 type RequestValue<Type, Value> =
-  Small<Type> extends Json | Form
+  Lower<Type> extends Json | Form
     ? Sent<Value, 'readOnly'>
-    : Small<Type> extends Text
+    : Lower<Type> extends Text
       ? Value
       : AsyncIterable<Uint8Array>
 
 /** Media types are compared without regard to case. */
-type Small<Type> = Lowercase<Type & string>
+type Lower<Type> = Lowercase<Type & string>
 type Json = 'application/json' | 'text/json' | `${string}+json`
 type Form = 'multipart/form-data' | 'application/x-www-form-urlencoded'
 type Range = `${string}/*`
@@ -109,10 +109,10 @@ type MediaTypeMember<Type, All> = Type extends `${infer Kind}/*`
     : { readonly type: Type }
 /** A body may be JSON text already. An array may come in batches: it is streamed, with one batch in memory at a time. */
 type BodyValue<Type, Value> =
-  Small<Type> extends Json
+  Lower<Type> extends Json
     ? | Sent<Value, 'writeOnly'>
       | JsonText<Value>
       | (Value extends readonly unknown[] ? AsyncIterable<JsonText<Value>> : never)
-    : Small<Type> extends Text
+    : Lower<Type> extends Text
       ? Value
       : Uint8Array | AsyncIterable<Uint8Array>

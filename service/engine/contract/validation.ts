@@ -1,7 +1,7 @@
-// Validates values by the schemas of a contract, and changes them as the schemas say that have matched.
+// Validates values by the schemas of a contract, and changes them as the matching schemas say.
 import { type Formats, isObject } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
-import { type Compile, compiler, type PartsOf } from './evaluation.ts'
+import { type Compile, compiler, type JointSchemasOf } from './evaluation.ts'
 import { isInt64, roundNumbers, toInt64 } from './numbers.ts'
 import { type Fault, levelOf, type Match, matchesIn, type Outcome, type Place } from './outcome.ts'
 
@@ -11,7 +11,7 @@ import { type Fault, levelOf, type Match, matchesIn, type Outcome, type Place } 
  * @returns the changed value, or what is wrong with it, in words that begin with its name
  */
 export type Check = (value: unknown) => Checked
-export interface Checked {
+interface Checked {
   readonly value?: unknown
   readonly fault?: string
 }
@@ -44,7 +44,7 @@ export class Validators {
   /**
    * Makes the check of a schema.
    * @param name of the value in faults
-   * @param marked the level from which on `readOnly` and `writeOnly` count: 1 for the members of the value
+   * @param marked the least level of the members for which `readOnly` and `writeOnly` count; those of the value have level 1
    */
   compile(name: string, schema: Schema, marked = 1): Check {
     const evaluate = this.#compile(schema)
@@ -102,15 +102,15 @@ export class Validators {
   }
 }
 
-function changeOf(use: keyof typeof MARKS, schema: Keywords, partsOf: PartsOf): Change | undefined {
+function changeOf(use: keyof typeof MARKS, schema: Keywords, jointSchemasOf: JointSchemasOf): Change | undefined {
   const mark = MARKS[use]
   const isHidden = mark !== undefined && schema[mark] === true
   const members = use === 'request' ? Object.entries(schema.properties ?? {}) : []
   const defaults = members.flatMap(([name, member]) => {
-    const parts = partsOf(member)
-    const part = parts.find((each) => each.default !== undefined)
-    const isFilled = part !== undefined && !parts.some(({ readOnly }) => readOnly === true)
-    return isFilled ? [[name, part.default, member] as const] : []
+    const schemas = jointSchemasOf(member)
+    const found = schemas.find((each) => each.default !== undefined)
+    const isFilled = found !== undefined && !schemas.some(({ readOnly }) => readOnly === true)
+    return isFilled ? [[name, found.default, member] as const] : []
   })
   const change = { isInt64: use !== 'response' && isInt64(schema), isHidden, defaults }
   return change.isInt64 || isHidden || defaults.length > 0 ? change : undefined

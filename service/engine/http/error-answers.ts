@@ -36,7 +36,7 @@ export function answerError(error: Error, request: FastifyRequest, reply: Fastif
   return reply.type(type).serializer(String).send(body) // Without a serializer, Fastify would add a charset.
 }
 
-/** Logs the fault that ended a request. A request that was one too many is no fault: it is counted. */
+/** Logs the fault that ended a request. A request that was one too many is only counted. */
 export function reportFault(err: Error, { id, log, raw, server }: FastifyRequest, message: string): void {
   if (err instanceof StoreBusy) server.openRequests.shed(raw.socket, err.message)
   else log.error({ reqId: id, err }, message)

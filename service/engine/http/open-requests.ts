@@ -82,7 +82,7 @@ export class OpenRequests {
     }
   }
 
-  /** Counts a request, or a connection, that is refused because there are too many, and marks the request of the connection. */
+  /** Counts a request or a connection that is refused because there are too many. Marks the open request of a connection. */
   shed(socket?: Socket, reason?: string): void {
     const open = socket && this.#latest.get(socket)
     if (open) open.isShed = true

@@ -12,12 +12,12 @@ const DURATION = new Histogram({
 })
 const ACTIVE = new Gauge({ name: 'http_server_active_requests', help: 'Requests that are being answered' })
 
-/** Writes what has ended in this turn of the event loop. */
+/** The functions that log and measure the requests that have ended in this turn of the event loop. */
 const unwritten: (() => void)[] = []
 
 /**
  * Logs and measures a request when its response has closed. The line has the route instead of the URL, because a URL may
- * hold secrets. Of requests that Fastify never got, `shedCounter` logs the number.
+ * hold secrets. A request that Fastify never got has no line: `OpenRequests.shed` counts it.
  */
 export function logWhenClosed(log: FastifyBaseLogger, open: OpenRequest): void {
   const { request, response, start } = open
@@ -45,7 +45,7 @@ export function logWhenClosed(log: FastifyBaseLogger, open: OpenRequest): void {
         trace_id: traceId(request),
       })
     }
-    // One after the other, lines cost half of what each costs between requests.
+    // Lines that are written one after the other cost half of what they cost between requests.
     if (unwritten.push(write) === 1) setImmediate(() => unwritten.splice(0).forEach((each) => each()))
   })
 }
@@ -63,7 +63,7 @@ export function logRefusal(
 }
 
 /** The id of the trace that a request is part of, by its `traceparent`: https://www.w3.org/TR/trace-context/ */
-export function traceId({ headers: { traceparent } }: Pick<IncomingMessage, 'headers'>): string | undefined {
+function traceId({ headers: { traceparent } }: Pick<IncomingMessage, 'headers'>): string | undefined {
   return /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/.exec(String(traceparent))?.[1]
 }
 

@@ -1,5 +1,4 @@
-// The rules that every request keeps: those of HTTP/1.1 that Node and Fastify leave to the service, then its path, its method
-// and its query.
+// The rules for every request: those of HTTP/1.1 that Node and Fastify leave to the service, then path, method and query.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../errors.ts'

@@ -31,7 +31,7 @@ interface Options {
   readonly isMeasured?: boolean
 }
 
-/** Makes an HTTP server with its limits, errors and request ids. Each port of the service is one. */
+/** Makes an HTTP server with its limits, errors and request ids, one for each port of the service. */
 export function makeServer(options: Options) {
   const { config, log, maxConnections, secret = /(?!)/, isMeasured = false, writeError = usualError } = options
   const admission = new Admission()
@@ -101,7 +101,7 @@ export function makeServer(options: Options) {
       const { socket } = request
       const add = (count: number) => waiting.set(socket, (waiting.get(socket) ?? 0) + count).get(socket)
       if (Number(add(1)) > MAX_PIPELINED) socket.destroy()
-      // Until then, nothing more is read. In the next tick, because Node continues to read at the end of a request.
+      // While a request waits, nothing more is read. Paused in the next tick, because Node resumes the socket after a request.
       process.nextTick(() => waiting.get(socket) !== 0 && socket.pause())
       response.once('socket', () => {
         if (add(-1) === 0) socket.resume()

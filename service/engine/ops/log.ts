@@ -57,7 +57,7 @@ function flush(): void {
   collected = ''
 }
 
-/** Writes all that waits at once: a write for each piece would take a turn of the event loop for each. */
+/** Writes all pieces that wait at once. One by one, each would take a turn of the event loop. */
 function writev(pieces: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
   writeInThread(Buffer.concat(pieces.map(({ chunk }) => chunk)), done)
 }

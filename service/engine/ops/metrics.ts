@@ -21,7 +21,7 @@ const STORE_METRICS: readonly [end: string, help: string, read: (figures: Figure
   ['pool_waiting', 'Reads and writes that wait for the statements before theirs', ({ pool }) => pool?.waiting],
 ]
 
-/** Collects all metrics: the counters of other files, the process and the store. @param product its name begins theirs */
+/** Collects all metrics: those of other files, the process and the store. @param product the name that begins their names */
 export function makeMetrics(product: string, store: Pick<Store, 'figures'>) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })

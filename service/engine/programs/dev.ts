@@ -22,7 +22,7 @@ const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
 const FOLDER = join(CODE, '../.dev')
 const LAST_GOOD = join(FOLDER, 'openapi.yaml')
 const TYPES = join(FOLDER, 'tsconfig.json')
-/** The types of the service only, checked anew only where they have changed. */
+/** Checks the types of the service without those of the tests, and only where they have changed. */
 const TYPES_OF_SERVICE = {
   extends: '../tsconfig.json',
   compilerOptions: { incremental: true, tsBuildInfoFile: 'types.json', pretty: false },

@@ -9,14 +9,14 @@ import ts from 'typescript'
 import { accept, inspect } from '../contract/compile/compile.ts'
 import { dryRun } from '../contract/compile/dry-run.ts'
 import { readingConfig } from '../contract/compile/lint.ts'
-import { partWith } from '../contract/compile/shapes.ts'
+import { schemaWith } from '../contract/compile/shapes.ts'
 import type { Extensions } from '../contract/extensions.ts'
 import type { Product } from '../define-product.ts'
 import { exactJson } from '../http/json.ts'
 import { readWords, runCommand } from './command.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
-/** Prints a value as TypeScript, in which an integer beyond 2^53 is a `bigint`. */
+/** Options of `util.inspect` to print a whole value as TypeScript, in which an integer beyond 2^53 is a `bigint`. */
 const WHOLE = { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, compact: false } as const
 
 /**
@@ -35,8 +35,8 @@ export async function generateTypes(
 ): Promise<string> {
   const inspected = await inspect(file, product)
   const compiled = accept(inspected, note)
-  const { root, idle } = inspected
-  for (const [node, key, value] of idle) {
+  const { root, typeEdits } = inspected
+  for (const [node, key, value] of typeEdits) {
     if (value === undefined) Reflect.deleteProperty(node, key)
     else Reflect.set(node, key, value)
   }
@@ -56,7 +56,7 @@ export async function generateTypes(
     transformProperty: (property, schema, { ctx }) => {
       const { modifiers, name, questionToken, type } = property
       const valueOf = (key: string) =>
-        partWith(schema, key, (each) => (isRef(each) ? ctx.resolve(each.$ref) : undefined))?.[key]
+        schemaWith(schema, key, (each) => (isRef(each) ? ctx.resolve(each.$ref) : undefined))?.[key]
       const mark = ['readOnly', 'writeOnly'].find((key) => valueOf(key) === true)
       if (type === undefined || (mark === undefined && valueOf('default') === undefined)) return undefined
       const marked = ts.factory.createTypeReferenceNode('Mark', [type, tsLiteral(mark ?? 'default')])

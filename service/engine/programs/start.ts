@@ -62,7 +62,7 @@ export async function runService(
     admin.stopping()
     fail(message, error)
   }
-  // To open a store may take long: PostgreSQL may be away, or the schema needs an upgrade, which is safe to interrupt.
+  // To open a store may take long: PostgreSQL may be away, or lack tables, and to make them is safe to interrupt.
   const store = await Promise.race([
     openStore(config.DATABASE_URL, product, true, config, { log, onFailure }),
     signalled.then(() => undefined),

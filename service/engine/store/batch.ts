@@ -4,11 +4,11 @@ import { StoreBusy } from '../errors.ts'
 export interface Batched<Item, Value> {
   readonly item: Item
   /** When it must be settled, on the clock of `performance.now()`. */
-  readonly end: number
+  readonly deadline: number
   readonly resolve: (value: Value) => void
   readonly reject: (error: unknown) => void
   /** Refuses it if its batch does not begin in time. */
-  late?: NodeJS.Timeout
+  timer?: NodeJS.Timeout
 }
 
 /** How items are gathered. */
@@ -17,9 +17,9 @@ export interface BatchOptions<Item> {
   readonly max: number
   /** The weight of an item, from 1; 1 if absent. */
   readonly weigh?: (item: Item) => number
-  /** Which items share a batch as one, for example those of one caller. Shares take turns; each keeps its own order. */
+  /** The share that an item belongs to, for example that of its caller. Shares take turns; each keeps its own order. */
   readonly shareOf?: (item: Item) => string
-  /** The most weight that one share has of a batch, but always one item; `max` if absent. */
+  /** The most weight of one share in a batch; `max` if absent. A share has at least one item. */
   readonly maxShare?: number
   /** How many batches may be under way at a time; 1 if absent. */
   readonly parallel?: number
@@ -29,7 +29,7 @@ export interface BatchOptions<Item> {
   readonly timeout?: number
 }
 
-/** The part of its time that an item needs when its batch begins. */
+/** The part of its time that an item must have left when its batch begins. */
 const LEAST_TIME = 1 / 8
 const TOO_MANY = 'too many requests wait'
 
@@ -41,8 +41,9 @@ export class Batcher<Item, Value> {
   readonly #shares = new Map<string, Batched<Item, Value>[]>()
   #running = 0
   #isScheduled = false
-  /** How many items were added in this turn of the event loop; whether it was one in the last turn with items. */
+  /** How many items were added in this turn of the event loop. */
   #added = 0
+  /** Whether at most one item was added in the last turn with items. */
   #isQuiet = true
   #idle: PromiseWithResolvers<undefined> | undefined
 
@@ -57,20 +58,20 @@ export class Batcher<Item, Value> {
 
   /**
    * Adds an item to a batch.
-   * @param end when it must be settled; after `timeout` if absent
+   * @param until when it must be settled, on the clock of `performance.now()`; after `timeout` if absent
    * @returns the value that `run` resolves it with
    * @throws {StoreBusy} if its batch does not begin in time
    */
-  add(item: Item, end?: number): Promise<Value> {
+  add(item: Item, until?: number): Promise<Value> {
     const { shareOf, eager, timeout } = this.#options
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     const share = shareOf?.(item) ?? ''
-    const latest = end ?? (timeout === undefined ? Infinity : performance.now() + timeout)
-    const waiting: Batched<Item, Value> = { item, end: latest, resolve, reject }
+    const deadline = until ?? (timeout === undefined ? Infinity : performance.now() + timeout)
+    const waiting: Batched<Item, Value> = { item, deadline, resolve, reject }
     if (timeout !== undefined) {
-      const left = latest - timeout * LEAST_TIME - performance.now()
+      const left = deadline - timeout * LEAST_TIME - performance.now()
       if (left <= 0) return Promise.reject(new StoreBusy(TOO_MANY))
-      waiting.late = setTimeout(() => this.#refuse(share, waiting), left).unref()
+      waiting.timer = setTimeout(() => this.#refuse(share, waiting), left).unref()
     }
     const others = this.#shares.get(share)
     if (others === undefined) this.#shares.set(share, [waiting])
@@ -128,7 +129,7 @@ export class Batcher<Item, Value> {
     late.reject(new StoreBusy(TOO_MANY))
   }
 
-  /** Takes the next batch: what fits of each share, in turn. */
+  /** Takes the next batch: of each share in turn, as many items as fit. */
   #take(): Batched<Item, Value>[] {
     const { max, maxShare = max, weigh } = this.#options
     const batch: Batched<Item, Value>[] = []
@@ -140,7 +141,7 @@ export class Batcher<Item, Value> {
         const own = weigh?.(each.item) ?? 1
         const fits = weight + own <= max && (count === 0 || weightOfShare + own <= maxShare)
         if (!fits && batch.length > 0) break
-        clearTimeout(each.late)
+        clearTimeout(each.timer)
         batch.push(each)
         count += 1
         weight += own

@@ -63,7 +63,7 @@ function toCursor(key: Key): string {
 function fromCursor(type: KeyType, cursor: string): Key {
   const bytes = Buffer.from(cursor, 'base64url')
   const key = type === 'text' ? bytes.toString() : bytes.length === 8 ? bytes.readBigInt64BE() : ''
-  // What `toCursor` would write differently, it has not written.
-  if (!isStorable(key) || toCursor(key) !== cursor) throw new HttpError(400, 'The cursor is none that a page has given')
+  // `toCursor` has not written what it would write differently.
+  if (!isStorable(key) || toCursor(key) !== cursor) throw new HttpError(400, 'No page has given this cursor')
   return key
 }

@@ -3,7 +3,7 @@ import { StoreBusy } from '../errors.ts'
 import { type Batched, Batcher } from './batch.ts'
 import type { Key, Rows, Step, Steps, Store, Table } from './store.ts'
 
-/** Characters of a step, about: others wait while it is read and written. */
+/** About how many characters a step has. While it is read and written, others wait. */
 export const STEP_LENGTH = 65_536
 /** The first step of each list takes no turn, so it is short. */
 const FIRST_STEP = { most: 64, length: 8192 }
@@ -11,7 +11,7 @@ const FIRST_STEP = { most: 64, length: 8192 }
 const MAX_ROWS = 5000
 
 /** A list: its items as JSON, and the key after which the next page begins, if there are more. */
-export interface List {
+interface List {
   readonly items: JsonText<never[]> | AsyncIterable<JsonText<never[]>>
   readonly last?: Key
 }
@@ -25,8 +25,8 @@ export function runSteps(parallel = 1, timeout?: number): Steps {
   type Task = { readonly owner: string; readonly step: () => Promise<unknown> }
   const run = ([each]: readonly Batched<Task, unknown>[]) => each?.item.step().then(each.resolve, each.reject)
   const tasks = new Batcher(run, { max: 1, parallel, shareOf: ({ owner }) => owner, ...(timeout && { timeout }) })
-  return <Value>(owner: string, latest: number, step: () => Promise<Value>) =>
-    tasks.add({ owner, step }, latest) as Promise<Value> // what the step gives
+  return <Value>(owner: string, deadline: number, step: () => Promise<Value>) =>
+    tasks.add({ owner, step }, deadline) as Promise<Value> // what the step gives
 }
 
 /**
@@ -41,12 +41,12 @@ export async function readList(
   after: Key | undefined,
   limit: number,
 ): Promise<List> {
-  const latest = performance.now() + timeout
+  const deadline = performance.now() + timeout
   const begin = { owner, after }
-  const first = await table.read({ ...begin, ...FIRST_STEP, most: Math.min(limit, FIRST_STEP.most) }, latest)
+  const first = await table.read({ ...begin, ...FIRST_STEP, most: Math.min(limit, FIRST_STEP.most) }, deadline)
   if (!first.hasMore || first.count === limit) return toList(first)
   // Read from the beginning again: a list that fits in one step shows one moment.
-  const whole = await steps(owner, latest, () => table.read({ ...begin, ...bounds(limit) }, latest))
+  const whole = await steps(owner, deadline, () => table.read({ ...begin, ...bounds(limit) }, deadline))
   if (!whole.hasMore || whole.count === limit) return toList(whole)
   const end = limit === Infinity ? undefined : await findEnd()
   return { items: rest(), ...(end !== undefined && { last: end }) }
@@ -56,10 +56,10 @@ export async function readList(
     let last = whole.last
     for (let left = limit - whole.count; left > 0; left -= MAX_ROWS) {
       const from = last
-      last = await steps(owner, latest, () => table.skip(owner, from, Math.min(left, MAX_ROWS), latest))
+      last = await steps(owner, deadline, () => table.skip(owner, from, Math.min(left, MAX_ROWS), deadline))
       if (last === undefined) return undefined
     }
-    return (await table.skip(owner, last, 1, latest)) === undefined ? undefined : last
+    return (await table.skip(owner, last, 1, deadline)) === undefined ? undefined : last
   }
 
   async function* rest(): AsyncGenerator<JsonText<never[]>> {
@@ -69,13 +69,13 @@ export async function readList(
       yield new JsonText(`[${rows.text}]`)
       if (!rows.hasMore || rows.last === end || rows.last === undefined) return
       const step: Step = { owner, after: rows.last, end, ...bounds(left + 1, rows) }
-      const soon = performance.now() + timeout
-      rows = await steps(owner, soon, () => table.read(step, soon))
+      const stepDeadline = performance.now() + timeout
+      rows = await steps(owner, stepDeadline, () => table.read(step, stepDeadline))
     }
   }
 }
 
-/** The bounds of a step of at most `limit` rows. @param before the rows of the step before: the next ones are about as long */
+/** The bounds of a step of at most `limit` rows. @param before the rows read last: the next ones are about as long */
 function bounds(limit: number, before?: Rows): Pick<Step, 'most' | 'length'> {
   const fitting = before ? Math.ceil((2 * STEP_LENGTH * before.count) / before.text.length) : MAX_ROWS
   return { most: Math.min(limit, MAX_ROWS, fitting), length: STEP_LENGTH }

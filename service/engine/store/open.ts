@@ -1,28 +1,28 @@
 import { type Config, readConfig } from '../config.ts'
 import { StartupError } from '../errors.ts'
-import type { Limits, Stored, Monitor, Store } from './store.ts'
+import type { Settings, ProductTables, Monitor, Store } from './store.ts'
 
 /** Names of collections: those of SQL that need no quotes, and none of a table that the store itself has. */
 const NAME = /^(?!(tokens|.*_store|sqlite_.*)$)[a-z][A-Za-z0-9_]{0,62}$/
 
 /**
- * Opens the store. Creates it, and the tables of its collections, if there are none, and upgrades its schema.
+ * Opens the store. Creates it if there is none, and the tables that it lacks.
  * @param exclusive whether this process locks an embedded store; false for a command beside a running service
  * @throws {StartupError}
  */
 export async function openStore(
   database: Config['DATABASE_URL'],
-  product: Stored,
+  product: ProductTables,
   exclusive = true,
-  limits: Limits = readConfig('', {}),
+  settings: Settings = readConfig('', {}),
   monitor?: Monitor,
 ): Promise<Store> {
   const wrong = Object.keys(product.collections).find((name) => !NAME.test(name))
   if (wrong !== undefined) throw new StartupError(`the collection ${wrong} needs another name: letters, digits and _`)
   if ('file' in database) {
     const { SqliteStore } = await import('./sqlite/store.ts')
-    return new SqliteStore(database.file, product.collections, exclusive, limits, monitor)
+    return new SqliteStore(database.file, product.collections, exclusive, settings, monitor)
   }
   const { PostgresStore } = await import('./postgres/store.ts')
-  return PostgresStore.open(database.url, product, limits)
+  return PostgresStore.open(database.url, product, settings)
 }

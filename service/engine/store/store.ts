@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import type { JsonText } from '../http/json.ts'
 
 /** The settings that a store reads, besides `DATABASE_URL`. */
-export type Limits = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> & Partial<Pick<Config, 'NODE_ENV'>>
+export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> & Partial<Pick<Config, 'NODE_ENV'>>
 
 /** How a store reports to the service. Commands open a store without it. */
 export interface Monitor {
@@ -21,9 +21,10 @@ export const INT64_MAX = 2n ** 63n - 1n
 /** The collections of a product by name, which is also the name of their table. */
 export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
 
-export interface Stored {
+/** What decides the tables of a product. */
+export interface ProductTables {
   readonly collections: Collections
-  /** On PostgreSQL it begins the name of the table with the version of the schema. */
+  /** On PostgreSQL, the table with the version of the schema is called `<tokenPrefix>_store`. */
   readonly tokenPrefix: string
 }
 
@@ -61,7 +62,7 @@ export interface Collection<Item, K extends Key = bigint> {
 }
 
 /** Which items a page has: at most `limit`, after a cursor. Absent: all, from the first one. */
-export interface PageRequest {
+interface PageRequest {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined
 }
@@ -102,17 +103,17 @@ export interface Rows {
   readonly hasMore: boolean
 }
 
-/** The table of a collection: what each engine implements. The methods of `Collection`, with items as JSON texts, and steps. */
+/** The table of a collection in a database: the methods of `Collection` with items as JSON texts, and steps of lists. */
 export interface Table {
   readonly key: KeyType
   create(owner: string, key: Key, text: string): Promise<string>
   find(owner: string, key: Key): Promise<string | undefined>
   update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined>
   delete(owner: string, key: Key): Promise<boolean>
-  /** Reads a step in one moment. @param latest when it must be read, on the clock of `performance.now()` */
-  read(step: Step, latest: number): Promise<Rows>
+  /** Reads a step in one moment. @param deadline when it must be read, on the clock of `performance.now()` */
+  read(step: Step, deadline: number): Promise<Rows>
   /** The key of the row `count` places after a key, or from the first one; undefined if there are fewer. */
-  skip(owner: string, after: Key | undefined, count: number, latest: number): Promise<Key | undefined>
+  skip(owner: string, after: Key | undefined, count: number, deadline: number): Promise<Key | undefined>
   /** The next rows of all owners, by owner and key, after an entry or from the first one. Empty after the last one. */
   entries(after?: Entry): Promise<Entry[]>
 }
@@ -138,8 +139,8 @@ export interface Figures {
   /** SQLite: the bytes of the write-ahead log. */
   readonly walBytes?: number
   /**
-   * PostgreSQL: the maximum of connections (`size`), the used ones and the idle ones. `givenUp`: used connections that the
-   * service gave up, but the server has not closed. `statements` wait for their answer, `waiting` operations to be sent.
+   * PostgreSQL. Connections: the most that are allowed (`size`), the used and the idle ones, and those that the service gave
+   * up, but the server has not closed (`givenUp`). `statements` wait for their answer. `waiting` operations are not sent yet.
    */
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number>>
 }
@@ -170,5 +171,5 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** Runs a step of a long list when it is the turn of its owner. @param latest when it must begin */
-export type Steps = <Value>(owner: string, latest: number, step: () => Promise<Value>) => Promise<Value>
+/** Runs a step of a long list when it is its owner's turn. @param deadline when it must end, by `performance.now()` */
+export type Steps = <Value>(owner: string, deadline: number, step: () => Promise<Value>) => Promise<Value>

@@ -102,18 +102,21 @@ t.test('the linter of the project, and of an editor, tells what is refused', asy
   t.match(await run([...linter, file], {}), { code: 1, stdout: /rule\/head +"head" is not served/ })
 })
 
-t.test('a fault behind an alias of YAML is one of its operation, and an unknown scheme opens none', async (t) => {
-  const path = (security: string) =>
-    `  get: { operationId: run, responses: { '204': { description: Done } }, security: ${security} }`
-  const text = `x-common: &sec [{ typo: [] }]\npaths:\n /x:\n${path('*sec')}\n /y:\n${path('[{ typo: [] }]').replace('run', 'y')}`
-  const { faults, operations } = await inspect(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
-  t.strictSame(
-    faults.map((each) => each.operations),
-    [['GET /x'], ['GET /y']],
-  )
-  for (const { security } of operations.values()) t.match(security, [[{ scheme: { name: 'typo', type: 'other' } }]])
-  t.equal(operations.size, 2)
-})
+t.test(
+  'a fault behind an alias of YAML concerns its operation, and an unknown scheme opens no operation',
+  async (t) => {
+    const path = (security: string) =>
+      `  get: { operationId: run, responses: { '204': { description: Done } }, security: ${security} }`
+    const text = `x-common: &sec [{ typo: [] }]\npaths:\n /x:\n${path('*sec')}\n /y:\n${path('[{ typo: [] }]').replace('run', 'y')}`
+    const { faults, operations } = await inspect(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
+    t.strictSame(
+      faults.map((each) => each.operations),
+      [['GET /x'], ['GET /y']],
+    )
+    for (const { security } of operations.values()) t.match(security, [[{ scheme: { name: 'typo', type: 'other' } }]])
+    t.equal(operations.size, 2)
+  },
+)
 
 t.test('a guard that the product gets after `npm run generate` counts at the next start', async (t) => {
   const schemes =

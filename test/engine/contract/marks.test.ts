@@ -58,7 +58,7 @@ for (const [name, [schema, value, text]] of Object.entries(HIDDEN)) {
   })
 }
 
-t.test('a mark on the whole body, or on a parameter, is for those who have it as a member', async (t) => {
+t.test('readOnly and writeOnly of a schema have no effect where it is the whole body', async (t) => {
   const { request, answer } = await serve(t, 'A: { type: string, readOnly: true }')
   t.equal((await request('"a"')).status, 204)
   t.strictSame(await answer('a'), { status: 200, text: '"a"' })

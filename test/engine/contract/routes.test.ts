@@ -16,7 +16,7 @@ const answers = (type: string) => `      responses: { '200': { description: Done
 /** The request after which the connection is closed. */
 const LAST = 'GET /none HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
 
-t.test('the boot is refused, by name, if the services do not fit the contract', async (t) => {
+t.test('the start is refused, by name, if the services do not fit the contract', async (t) => {
   const missing = 'the operation deletePayout has no method in the service'
   const others = names.filter((id) => id !== 'deletePayout')
   const table: [methods: string[][], message: string][] = [
@@ -209,7 +209,7 @@ t.test('a stream of the web is answered, and one of Node that is over before it 
   }
 })
 
-t.test('of several credentials, those that are not valid or missing are told before a scope that is', async (t) => {
+t.test('of several credentials, invalid and missing ones are reported before a missing scope', async (t) => {
   const schemes = 'b: { type: http, scheme: bearer }, k: { type: apiKey, in: header, name: X-Key }'
   for (const [security, headers, status] of [
     ['[{ b: [], k: [] }, {}]', {}, 200],

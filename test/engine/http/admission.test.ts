@@ -38,7 +38,7 @@ t.test('of many requests at once 64 begin in each turn, in order, and none is re
   t.equal(counts.refused, 0)
 })
 
-t.test('one that has waited too long is refused, and one that comes then begins', async (t) => {
+t.test('a request that has waited too long is refused, and the next one begins', async (t) => {
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
   const { counts, pass } = admissionOf(new OpenRequests(log))

@@ -33,7 +33,7 @@ t.test('bytes that drip in do not prolong the time', async (t) => {
   t.strictSame(statusesOf(await raw(2, 'GET /plants HTTP/1.1\r\nX: ', ...drip)), [408])
 })
 
-t.test('a refusal whose body never comes is the only answer, and the connection is closed', async (t) => {
+t.test('a request that is refused before its body comes gets one answer, and the connection is closed', async (t) => {
   t.strictSame(statusesOf(await raw(2, `${post.replace(secret, 'wrong')}Content-Length: 21\r\n\r\n`)), [401])
 })
 

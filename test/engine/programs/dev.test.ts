@@ -86,7 +86,7 @@ t.test('a broken contract is reported with file, line and reason, and the last v
   await eventually(async () => (await get('/openapi.yaml'))[0] === 0)
 })
 
-t.test('a violated example, a missing 400 and a type that does not fit are said, each once', async (t) => {
+t.test('a violated example, a missing 400 and a type that does not fit are reported, each once', async (t) => {
   const { folder, get, printed, until } = await dev(t)
   const file = `${folder}/openapi.yaml`
   const good = readFileSync(file, 'utf8')

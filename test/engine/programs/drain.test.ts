@@ -60,26 +60,29 @@ async function connectAndBegin(t: Test, port: number, token: string) {
 /** Waits some seconds for the end of a process: without a bound it would be minutes. */
 const soon = (ended: Promise<Ended>) => Promise.race([ended, delay(15_000, 'it goes on', { ref: false })])
 
-t.test('SIGTERM: not ready at once, and requests are served for DRAIN_DELAY, which a second signal ends', async (t) => {
-  const { DATABASE_URL } = await prepare(t)
-  const { child, ended, insist, port, adminPort, until } = await startService(t, { DATABASE_URL, DRAIN_DELAY: '600' })
-  const ready = () => statusOf(adminPort, '/readyz')
-  t.equal(await ready(), 200)
-  const idle = await connectAndKeep(t, port)
-  const used = await connectAndKeep(t, port)
-  child.kill('SIGTERM')
-  await until(/"stopping"/)
-  t.equal(await ready(), 503)
-  t.equal(await statusOf(adminPort, '/livez'), 200)
+t.test(
+  'after SIGTERM the service is not ready, and serves requests for DRAIN_DELAY or until a second signal',
+  async (t) => {
+    const { DATABASE_URL } = await prepare(t)
+    const { child, ended, insist, port, adminPort, until } = await startService(t, { DATABASE_URL, DRAIN_DELAY: '600' })
+    const ready = () => statusOf(adminPort, '/readyz')
+    t.equal(await ready(), 200)
+    const idle = await connectAndKeep(t, port)
+    const used = await connectAndKeep(t, port)
+    child.kill('SIGTERM')
+    await until(/"stopping"/)
+    t.equal(await ready(), 503)
+    t.equal(await statusOf(adminPort, '/livez'), 200)
 
-  used.socket.write(REQUEST)
-  await used.closed
-  t.match(used.state, { text: /^HTTP\/1\.1 401 [^]*\r\nConnection: close\r\n/i, error: '', isEnded: true })
-  t.equal(await statusOf(port, '/plants'), 401)
-  t.notOk(idle.state.isEnded)
-  await insist('SIGTERM')
-  t.match(await ended, { code: 1, stderr: '' })
-})
+    used.socket.write(REQUEST)
+    await used.closed
+    t.match(used.state, { text: /^HTTP\/1\.1 401 [^]*\r\nConnection: close\r\n/i, error: '', isEnded: true })
+    t.equal(await statusOf(port, '/plants'), 401)
+    t.notOk(idle.state.isEnded)
+    await insist('SIGTERM')
+    t.match(await ended, { code: 1, stderr: '' })
+  },
+)
 
 t.test('after DRAIN_DELAY, and not before, each connection is closed, exit 0', async (t) => {
   const { file, DATABASE_URL } = await prepare(t)

@@ -43,7 +43,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
     for (const key of keys) t.equal(await notes.delete('text', key), true)
   })
 
-  t.test('a key that can not be stored is 400 in a create, and names nothing elsewhere', async (t) => {
+  t.test('a key that can not be stored is 400 in a create, and finds nothing elsewhere', async (t) => {
     const refused = { name: 'HttpError', statusCode: 400 }
     for (const key of [MAX + 1n, MIN - 1n, 2n ** 64n]) {
       await t.rejects(store.create('bad', key, { name: 'x' }), refused)

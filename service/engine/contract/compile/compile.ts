@@ -4,18 +4,18 @@ import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Compiled, Operation } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
 import { readOpenApi } from './document.ts'
-import { describe, type Finding, Findings } from './findings.ts'
+import { toLine, type Finding, Findings } from './findings.ts'
 import { listOperations, readOperations } from './operations.ts'
 import { type Context, readItems, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'
 
 /** What is known of a document. */
-export interface Inspected {
+interface Inspected {
   /** Without the operations that have faults it can be served. Undefined for another version of OpenAPI. */
   readonly compiled: Compiled | undefined
   readonly root: Oas3_1Definition
-  /** Members of objects in `root` that the types must not have, or with another value. */
-  readonly idle: Schemas['idle']
+  /** What to change in `root` before its types are generated. */
+  readonly typeEdits: Schemas['typeEdits']
   /** All operations of the document, such as `GET /users`. */
   readonly names: readonly string[]
   /** Those that could be compiled. */
@@ -37,8 +37,8 @@ export async function inspect(file: string, product?: Extensions): Promise<Inspe
   const context: Context = { root, schemas, findings, product }
   const listed = listOperations(context)
   const names = listed.map(({ key }) => key)
-  const idle = schemas.idle
-  if (!isServed) return { compiled: undefined, root, idle, names, operations: new Map(), ...findings.list() }
+  const typeEdits = schemas.typeEdits
+  if (!isServed) return { compiled: undefined, root, typeEdits, names, operations: new Map(), ...findings.list() }
   const { prefix, operations } = readOperations(context, listed)
   const items = readItems(root, schemas)
   const found = findings.list()
@@ -51,7 +51,7 @@ export async function inspect(file: string, product?: Extensions): Promise<Inspe
     schemas: schemas.all,
     items,
   }
-  return { compiled, root, idle, names, operations, ...found }
+  return { compiled, root, typeEdits, names, operations, ...found }
 }
 
 /**
@@ -71,7 +71,7 @@ export async function compile(
 
 /** The compiled contract of a document without faults. @throws {StartupError} with all faults */
 export function accept({ compiled, faults, notes }: Inspected, note?: (line: string) => void): Compiled {
-  if (faults.length > 0 || compiled === undefined) throw new StartupError(faults.map(describe).join('\n'))
-  for (const each of notes) note?.(`note: ${describe(each)}`)
+  if (faults.length > 0 || compiled === undefined) throw new StartupError(faults.map(toLine).join('\n'))
+  for (const each of notes) note?.(`note: ${toLine(each)}`)
   return compiled
 }

@@ -26,9 +26,9 @@ export type MediaType = RequestBody['content'][string]
 export type Response = Operation['responses'][string]
 
 /** An OpenAPI document. Its objects may be references: see `deref`. */
-export interface OpenApi {
+interface OpenApi {
   readonly root: Oas3_1Definition
-  /** Whether it is of a version that is served. If not, nothing else is said of it. */
+  /** Whether its version of OpenAPI is served. If not, nothing else of it is reported. */
   readonly isServed: boolean
   /** The text of each file, by its path relative to the folder of the main file. */
   readonly sources: readonly (readonly [path: string, text: string])[]
@@ -145,7 +145,7 @@ class FileResolver extends BaseResolver {
     return found as File
   }
 
-  /** Reads all files that references lead to. Of one that can't be read, the linter and schemas.ts tell the reference. */
+  /** Reads all files that references lead to. For one that can't be read, the linter and schemas.ts report the reference. */
   async readAll(main: File, findings: Findings): Promise<{ files: File[]; references: OasRef[] }> {
     const files = new Map([[main.source.absoluteRef, main]])
     const references: OasRef[] = []

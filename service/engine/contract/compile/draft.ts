@@ -1,7 +1,7 @@
 // For `npm run dev`: what can be served of a contract with faults.
 import { dirname, join } from 'node:path'
 import { inspect } from './compile.ts'
-import { describe } from './findings.ts'
+import { toLine } from './findings.ts'
 import { type Contract, type RefusedOperation, toContract } from '../contract.ts'
 import type { Extensions } from '../extensions.ts'
 
@@ -22,7 +22,7 @@ export async function readDraft(file: string, baseUrl: string, product: Extensio
   const { compiled, root, names, operations, faults } = await inspect(file, product)
   const left = new Map(operations)
   const refused = names.flatMap((name): RefusedOperation[] => {
-    const own = faults.filter((each) => each.operations?.includes(name)).map(describe)
+    const own = faults.filter((each) => each.operations?.includes(name)).map(toLine)
     if (own.length === 0) return []
     left.delete(name)
     const [method = '', path = ''] = name.split(' ')

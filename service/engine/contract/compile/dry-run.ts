@@ -1,6 +1,6 @@
 // `npm run generate -- --dry-run FILE`: how each operation of a document would be served.
 import { inspect } from './compile.ts'
-import { describe, type Finding } from './findings.ts'
+import { toLine, type Finding } from './findings.ts'
 
 /** Says how each operation of a document would be served. @returns lines: the operations, notes, faults, and how many are served */
 export async function dryRun(file: string): Promise<string> {
@@ -11,10 +11,7 @@ export async function dryRun(file: string): Promise<string> {
     const has = notes.some(concerns(operation)) ? 'served with a note' : 'served'
     return `${operation}: ${refused.includes(operation) ? 'refused' : has}`
   })
-  const found = [
-    ...notes.map((each) => `note: ${describe(each)}`),
-    ...faults.map((each) => `refused: ${describe(each)}`),
-  ]
+  const found = [...notes.map((each) => `note: ${toLine(each)}`), ...faults.map((each) => `refused: ${toLine(each)}`)]
   const served = `${operations.length - refused.length} of ${operations.length} operations are served`
   return [...lines, ...found, served].join('\n')
 }

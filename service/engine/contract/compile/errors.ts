@@ -7,7 +7,7 @@ import type * as openapi from './document.ts'
 import { derefEntries } from './references.ts'
 import { mediaFault } from './messages.ts'
 import type { Context } from './schemas.ts'
-import { allMembers, allParts, textTypes } from './shapes.ts'
+import { allMembers, jointSchemas, textTypes } from './shapes.ts'
 
 /** The usual format of an error. */
 const USUAL = { type: 'application/json', form: { error: 'status', message: 'message' } } as const
@@ -49,7 +49,7 @@ function readError(context: Context, statuses: readonly number[], response: open
   }
   if (bodyKind(type) === 'text') return { type, form: 'text' }
 
-  const members = [...allMembers(allParts(media.schema))].flatMap(([name, member]) => {
+  const members = [...allMembers(jointSchemas(media.schema))].flatMap(([name, member]) => {
     const types = textTypes(member).join(' or ')
     const row = MEMBERS.find(([names, type]) => names.test(name) && type.test(types))
     return row === undefined ? [] : [[name, row[2]] as const]

@@ -3,7 +3,7 @@ import { findLine, type Place, placeOf } from './references.ts'
 
 /** A fault, or a note: something that is served, and that its author should know. */
 export interface Finding {
-  /** The place of the first one of its kind: a path relative to the working folder, and a line from 1. */
+  /** The first place that has it: a path relative to the working folder, and a line from 1. */
   readonly file: string
   readonly line: number
   readonly text: string
@@ -14,18 +14,19 @@ export interface Finding {
 }
 
 /** Reports something about an object in the document, or about what is at a path in it. The text says what to write instead. */
-export type Report = (node: object, text: string, ...path: string[]) => void
+type Report = (node: object, text: string, ...path: string[]) => void
 
 /** The parts of the main file that concern all operations. */
 const WHOLE = /^#\/(openapi|swagger|info|jsonSchemaDialect|servers|security|x-body-limit)$/
 /** The parts that only people and clients read. */
 const WITHOUT_EFFECT = /^#\/(info\/|paths\/[^/]+\/[^/]+\/(callbacks|tags|externalDocs)(\/|$))/
 
-/** A place that was reported. What is reported of the document itself concerns all operations. */
+/** A place that was reported. */
 interface Reported {
   readonly text: string
   readonly isFault: boolean
   readonly place: Place
+  /** Whether it concerns all operations, as what is reported of the document itself. */
   readonly isWhole: boolean
 }
 
@@ -45,7 +46,7 @@ export class Findings {
     this.#reported.set(`${text} ${key}`, { text, isFault, place, isWhole })
   }
 
-  /** Says that objects describe an operation. What is found in them, or behind a reference from them, concerns it. */
+  /** Says that objects describe an operation. What is found in them, or behind their references, concerns it. */
   describe(operation: string, nodes: readonly object[]): void {
     for (const node of nodes) push(this.#described, node, operation)
   }
@@ -55,7 +56,7 @@ export class Findings {
     push(this.#references, target, keyOf(place))
   }
 
-  /** Each fault, by its place, and the notes, those of one text together. A fault of what no operation uses is a note. */
+  /** All faults by file and line, and the notes: those with the same text are one. A fault of what no operation uses is a note. */
   list(): { faults: readonly Finding[]; notes: readonly Finding[] } {
     const faults: Finding[] = []
     const notes = new Map<string, Finding>()
@@ -106,6 +107,6 @@ function push(all: Map<string, string[]>, node: object, value: string): void {
 }
 
 /** A finding as one line. */
-export function describe({ file, line, text, count }: Finding): string {
+export function toLine({ file, line, text, count }: Finding): string {
   return `${file}:${line}: ${text}${count > 1 ? ` (${count} times)` : ''}`
 }

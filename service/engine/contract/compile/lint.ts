@@ -18,7 +18,7 @@ const REFUSALS = fileURLToPath(import.meta.resolve('./refusals.yaml'))
 
 /** The configuration to read a document: the linter knows JSON Schema 2020-12. */
 export const readingConfig = () => createConfig({ ...configOf(withKeywords), rules: {} })
-/** The configuration to check a document, but for its schemas: schemas.ts checks them. */
+/** The configuration to check a document without its schemas, which schemas.ts checks. */
 export const checkingConfig = () =>
   createConfig({ ...configOf((types) => withoutSchemas(withKeywords(types))), extends: [REFUSALS], rules: RULES })
 
@@ -31,7 +31,7 @@ const MAPS = ['NamedSchemas', 'SchemaProperties', 'PatternProperties', 'Dependen
 const INHERITED = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__')
 
 function withKeywords({ Schema = { properties: {} }, ...others }: Types): Types {
-  // Else it would find what is inherited from `Object.prototype` for members of these names.
+  // Otherwise it would take what a map inherits from `Object.prototype` for the types of members with these names.
   const maps = MAPS.map((name) => {
     const { properties, additionalProperties: type } = others[name] ?? { properties: {} }
     const typeOf = (value: unknown, key: string) =>
@@ -42,7 +42,7 @@ function withKeywords({ Schema = { properties: {} }, ...others }: Types): Types 
   const properties = { ...Schema.properties, dependentSchemas: 'NamedSchemas' }
   // Other keywords are annotations (section 6.5).
   const types = { ...others, ...Object.fromEntries(maps), Schema: { ...Schema, properties, additionalProperties: {} } }
-  // It would follow each `$ref` in an extension.
+  // Without this, it would follow each `$ref` in an extension.
   const plain = Object.entries(types).map(([name, { extensionsPrefix: _, ...type }]) => [name, type] as const)
   return Object.fromEntries(plain)
 }

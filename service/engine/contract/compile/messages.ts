@@ -4,7 +4,7 @@ import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries } from './references.ts'
 import type { Context } from './schemas.ts'
-import { allFields, allowedTypes, bytesRule, partWith, readingOf, textTypes, UNREADABLE } from './shapes.ts'
+import { allFields, allowedTypes, bytesRule, schemaWith, readingOf, textTypes, UNREADABLE } from './shapes.ts'
 import { isObject } from '../assertions.ts'
 
 /** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
@@ -16,7 +16,7 @@ export function readBody(context: Context, { required = false, content: describe
   const { refuse } = context.findings
   const content: Record<string, Media> = {}
   for (const { type, media, kind } of servedContent(context, described, 'request')) {
-    const standard = required ? undefined : partWith(media.schema, 'default')
+    const standard = required ? undefined : schemaWith(media.schema, 'default')
     if (standard) refuse(standard, 'the default of a whole body is not served: leave it out', 'default')
     const name = type.toLowerCase()
     if (name in content) refuse(deref(described), `the media type ${type} is there twice: leave one out`, type)
@@ -30,14 +30,14 @@ export function readBody(context: Context, { required = false, content: describe
 /** A response, by media type. */
 export function readResponse(context: Context, status: string, response: openapi.Response): Response {
   const { refuse, note } = context.findings
-  const { idle } = context.schemas
+  const { typeEdits } = context.schemas
   const isEmpty = WITHOUT_BODY.test(status)
   if (isEmpty && derefEntries(response.content).length > 0) {
     note(response, `in HTTP, ${status} has no body: leave it out`, 'content')
-    idle.push([response, 'content'])
+    typeEdits.push([response, 'content'])
   }
   for (const [name, header] of derefEntries(response.headers)) {
-    idle.push([deref(response.headers) ?? {}, name, header]) // behind a reference, its type would always be there
+    typeEdits.push([deref(response.headers) ?? {}, name, header]) // behind a reference, its type would always be there
     if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
     if (header.schema === undefined || /object|array/.test(textTypes(header.schema).join()))
       refuse(header, `the header ${name} is not served: write a "schema" of one text, number or boolean`)
@@ -51,13 +51,13 @@ function servedContent({ findings, schemas }: Context, content: openapi.Response
   const all = derefEntries(content).map(([range, media]) => {
     const isJson = use === 'response' && range === '*/*' && bytesRule(media.schema) === undefined
     const type = isJson ? 'application/json' : range
-    if (isJson) schemas.idle.push([deref(content) ?? {}, range], [deref(content) ?? {}, type, media])
+    if (isJson) schemas.typeEdits.push([deref(content) ?? {}, range], [deref(content) ?? {}, type, media])
     return { range, type, media, kind: bodyKind(type), fault: mediaFault(type, media, use) }
   })
   const served = all.filter(({ fault }) => fault === undefined)
   for (const { range, media, fault } of all) {
     if (fault === undefined) continue
-    schemas.idle.push([deref(content) ?? {}, range])
+    schemas.typeEdits.push([deref(content) ?? {}, range])
     const [text, ...path] = fault
     if (served.length === 0) findings.refuse(media, text, ...path)
     else findings.note(media, `${text}. It is left out`, ...path)
@@ -120,6 +120,6 @@ function readFields(context: Context, kind: Kind, { schema }: openapi.MediaType)
     return { types, list, schema: context.schemas.add(one, isMultipart ? 'form' : 'json') }
   }
   const fields = [...allFields(schema)].map(([name, all]) => [name, read(name, [...all])] as const)
-  const others = partWith(schema, 'additionalProperties')?.['additionalProperties']
+  const others = schemaWith(schema, 'additionalProperties')?.['additionalProperties']
   return { fields: Object.fromEntries(fields), ...(isObject(others) && { others: read('', [others]) }) }
 }

@@ -6,7 +6,7 @@ import { readErrors } from './errors.ts'
 import { readBody, readResponse } from './messages.ts'
 import { readSecurity } from './security.ts'
 import type { Context } from './schemas.ts'
-import { partWith, readingOf, UNREADABLE } from './shapes.ts'
+import { schemaWith, readingOf, UNREADABLE } from './shapes.ts'
 import { PATH, readPrefix } from './servers.ts'
 import { isObject } from '../assertions.ts'
 import { reasonOf } from '../../errors.ts'
@@ -48,7 +48,7 @@ export function listOperations({ root, findings }: Context): Listed[] {
   })
 }
 
-/** Compiles the operations that can be. @returns them by their names such as `GET /users`, and the path of the servers */
+/** Compiles operations. One that can't be gets a fault. @returns them by keys such as `GET /users`, and the servers' path */
 export function readOperations(
   context: Context,
   listed: readonly Listed[],
@@ -64,7 +64,7 @@ export function readOperations(
     if (!PATH.test(path)) refuse(written, SEGMENT)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
   }
-  schemas.idle.push([root, 'webhooks'])
+  schemas.typeEdits.push([root, 'webhooks'])
   const ids = new Set<string>()
   const compile = (each: Listed): Operation => {
     const { method, path, item, operation } = each
@@ -89,9 +89,9 @@ export function readOperations(
     [item.parameters ?? [], operation.parameters ?? []].flat(),
   )) {
     const parameter = tryDeref(each)
-    const part = partWith(parameter?.schema, 'default')
-    const isFilledIn = part && !schemas.idle.some(([node, key]) => node === part && key === 'default')
-    if (parameter && isFilledIn) schemas.idle.push([parameter, 'required', true]) // a method always gets it
+    const found = schemaWith(parameter?.schema, 'default')
+    const isFilledIn = found && !schemas.typeEdits.some(([node, key]) => node === found && key === 'default')
+    if (parameter && isFilledIn) schemas.typeEdits.push([parameter, 'required', true]) // a method always gets it
   }
   return { prefix, operations }
 }
@@ -104,7 +104,7 @@ function nameOperation({ findings }: Context, { method, path, operation }: Liste
   return id
 }
 
-/** Without the names, and without what stands between parameters of a segment: the router looks at its start and its end. */
+/** A path as the router tells it from others: by the start and the end of each segment, not by names of parameters. */
 function shapeOf(path: string): string {
   const segments = path.split('/').map((each) => (/^{[^}]*}$/.test(each) ? '{}' : each.replace(/{.*}/, '{-}')))
   return segments.join('/')
@@ -125,8 +125,8 @@ function readOperation(
   const statuses = derefEntries(operation.responses).filter(([status]) => !status.startsWith('x-'))
   // A parameter of the operation replaces the same parameter of its path.
   const described = [...inherited, ...own].map(deref)
-  schemas.idle.push([operation, 'callbacks'])
-  for (const each of described.filter(isIgnored)) schemas.idle.push([each, 'in', 'cookie']) // a method gets no cookies
+  schemas.typeEdits.push([operation, 'callbacks'])
+  for (const each of described.filter(isIgnored)) schemas.typeEdits.push([each, 'in', 'cookie']) // a method gets no cookies
   const parameters = described.filter((each) => !isIgnored(each)).map((each) => [keyOf(each), each] as const)
   return {
     security: readSecurity(context, security),

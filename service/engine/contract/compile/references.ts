@@ -28,7 +28,7 @@ const ORIGINS = new WeakMap<object, Origin>()
 
 type Refer = (place: Place, target: object) => void
 
-/** Stores the origin of each object of a file. An alias of YAML has that of its anchor, and is told. @returns the references */
+/** Stores the origin of each object of a file. `refer` gets each alias of YAML with its target. @returns the references */
 export function storeOrigins(file: File, files: ReadonlyMap<string, File>, refer: Refer): OasRef[] {
   const references: OasRef[] = []
   const store = (node: unknown, pointer: string) => {
@@ -92,7 +92,7 @@ export function resolveReference<T>(node: T | OasRef, within: readonly unknown[]
   return target as T | undefined
 }
 
-/** A pointer names a literal place. It enters the target of a reference only for a member that the reference lacks. */
+/** Follows one name of a pointer. It leads into the target of a reference only if the reference lacks the member. */
 function step(from: unknown, name: string, within: readonly unknown[]): unknown {
   const found = member(from, name)
   const target = found === undefined ? resolveReference(from, within) : undefined
@@ -120,7 +120,7 @@ export function derefEntries<T>(node: Readonly<Record<string, T | OasRef>> | und
   return Object.entries(deref(node) ?? {}).map(([name, each]) => [name, deref(each)])
 }
 
-/** Whether a reference leads back to itself: by references, and by schemas for the same value. */
+/** Whether a reference leads back to itself, by references and by schemas for the same value. */
 export function isCircular(reference: OasRef): boolean {
   return leadsTo(reference, reference)
 }
@@ -134,7 +134,7 @@ function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boole
   return targets.some((each) => each === goal || leadsTo(goal, each, seen))
 }
 
-/** Writes a schema with a reference and other keywords without the first, for the bundler: it would lose the others. */
+/** Moves the `$ref` of a schema with other keywords into its `allOf`: the bundler would lose the other keywords. */
 export function setApart(schema: unknown): void {
   const origin = isRef(schema) ? ORIGINS.get(schema) : undefined
   if (!isRef(schema) || !origin || Object.keys(schema).every((key) => /^(\$ref|summary|description)$/.test(key))) return

@@ -2,26 +2,26 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { nameOf } from './references.ts'
-import { declaredTypes, type Part, partWith } from './shapes.ts'
+import { declaredTypes, type SchemaObject, schemaWith } from './shapes.ts'
 import { isObject, toRegExp } from '../assertions.ts'
 import { isNumeric } from '../numbers.ts'
 
 const DIALECT = /^https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$/
 
-/** What is done with a keyword of a schema, when that is meant, and a text with `{key}` and `{value}`. */
-type KeywordRow = readonly [how: 'refuse' | 'note', keyword: RegExp, isMeant: Condition, text: string]
-type Condition = (value: unknown, schema: Part, place: 'json' | 'form') => boolean
+/** What is done with a keyword of a schema if the condition applies, and what is said then, with `{key}` and `{value}`. */
+type KeywordRow = readonly [how: 'refuse' | 'note', keyword: RegExp, condition: Condition, text: string]
+type Condition = (value: unknown, schema: SchemaObject, sentAs: 'json' | 'form') => boolean
 
 const always: Condition = () => true
 const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
 const hasProto: Condition = (names) => (isObject(names) ? Object.keys(names) : [names].flat()).includes('__proto__')
-const hasDefault: Condition = (schemas) => [schemas].flat().some((each) => partWith(each, 'default'))
-/** Whether a format is unknown, or not for the type: some are for numbers. In JSON there are no bytes. */
-const isIdle: Condition = (format, schema, place) => {
+const hasDefault: Condition = (schemas) => [schemas].flat().some((each) => schemaWith(each, 'default'))
+/** Whether a format is unknown, or not for the type of the schema: some are for numbers. JSON has no bytes. */
+const validatesNothing: Condition = (format, schema, sentAs) => {
   const [types, isOfNumbers] = [declaredTypes(schema), /^(int32|int64|float|double)$/.test(String(format))]
   const isForType = types.some((type) => (isOfNumbers ? isNumeric(type) : type === 'string'))
-  if (format === 'binary' && place === 'json') return true
+  if (format === 'binary' && sentAs === 'json') return true
   return (types.length > 0 && !isForType) || !(isOfNumbers || String(format) in fullFormats)
 }
 
@@ -39,16 +39,16 @@ const KEYWORDS: readonly KeywordRow[] = [
   ['refuse', /^pattern(Properties)?$/, (value) => allFlags(value).includes(undefined), NO_PATTERN],
   ['refuse', /^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
   ['note', /^pattern(Properties)?$/, (value) => allFlags(value).includes(''), NO_FLAG],
-  ['note', /^format$/, isIdle, NO_FORMAT],
+  ['note', /^format$/, validatesNothing, NO_FORMAT],
   ['note', /^nullable$/, isTrue, NULLABLE],
   ['note', /^exclusiveM..imum$/, isTrue, EXCLUSIVE],
   ['note', /^(anyOf|oneOf|then|else|not|if)$/, hasDefault, NO_DEFAULT],
 ]
 
-/** What to say of a keyword of a schema; undefined if it means what one expects. */
-export function keywordFinding(key: string, schema: Part, place: 'json' | 'form') {
+/** What to report of a keyword of a schema; undefined if it is served as JSON Schema says. */
+export function keywordFinding(key: string, schema: SchemaObject, sentAs: 'json' | 'form') {
   const value = schema[key]
-  const found = KEYWORDS.find(([, name, isMeant]) => name.test(key) && isMeant(value, schema, place))
+  const found = KEYWORDS.find(([, name, applies]) => name.test(key) && applies(value, schema, sentAs))
   const written = (_: string, name: string) => String(name === 'key' ? key : value)
   return found && { how: found[0], text: found[3].replaceAll(/{(key|value)}/g, written) }
 }
@@ -56,7 +56,7 @@ export function keywordFinding(key: string, schema: Part, place: 'json' | 'form'
 /** The flags of a pattern, or of each key of an object. */
 const allFlags = (value: unknown) => (isObject(value) ? Object.keys(value) : [value]).map(flagsOf)
 
-/** The flags with which a pattern is served; undefined if it is none. */
+/** The flags with which a pattern is served; undefined if it is not valid. */
 function flagsOf(pattern: unknown): string | undefined {
   try {
     return toRegExp(String(pattern)).flags

@@ -5,7 +5,7 @@ import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
 import { LEADS_NOWHERE, resolveReference } from './references.ts'
 import { keywordFinding, metaFaults } from './refusals.ts'
-import { allParts, bytesRule, declaredTypes, isFile, type Part } from './shapes.ts'
+import { jointSchemas, bytesRule, declaredTypes, isFile, type SchemaObject } from './shapes.ts'
 import { isHolder, isObject } from '../assertions.ts'
 import { isInt64 } from '../numbers.ts'
 import { type Check, Validators } from '../validation.ts'
@@ -34,11 +34,11 @@ export interface Context {
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
   readonly all: Record<string, Schema> = {}
-  /** Members of the document that the types must not have, or with another value: what is not served as it is written. */
-  readonly idle: [node: object, key: string, value?: unknown][] = []
+  /** Members to set in the document, or to remove, before its types are generated: it is not served as written there. */
+  readonly typeEdits: [node: object, key: string, value?: unknown][] = []
   readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
   /** Schemas with a default, as they were written and compiled. */
-  readonly #defaults: [written: Part, compiled: Record<string, unknown>][] = []
+  readonly #defaults: [written: SchemaObject, compiled: Record<string, unknown>][] = []
   #validators: Validators | undefined
   readonly #findings: Findings
   readonly #formats: NonNullable<Extensions['formats']>
@@ -49,22 +49,22 @@ export class Schemas {
     this.#formats = formats
   }
 
-  /** Adds a schema, and the schemas that it refers to. @param place a form may have files @returns its id */
-  add(schema: unknown, place: 'json' | 'form' = 'json'): string {
+  /** Adds a schema, and the schemas that it refers to. @param sentAs a form may have files @returns its id */
+  add(schema: unknown, sentAs: 'json' | 'form' = 'json'): string {
     const target = Object.keys(schema ?? {}).join() === '$ref' ? resolveReference(schema) : undefined
-    if (isSchema(target)) return this.add(target, place)
-    const ids = this.#ids[place]
+    if (isSchema(target)) return this.add(target, sentAs)
+    const ids = this.#ids[sentAs]
     const known = ids.get(schema)
     if (known !== undefined) return known
-    const id = `${place}-${ids.size}`
+    const id = `${sentAs}-${ids.size}`
     ids.set(schema, id)
     this.all[id] = true // reserves the id before members get theirs
     if (isObject(schema)) for (const { path, text } of metaFaults(schema)) this.#findings.refuse(schema, text, ...path)
-    this.all[id] = this.#compile(schema, place)
+    this.all[id] = this.#compile(schema, sentAs)
     return id
   }
 
-  /** The check of a value. The schemas must be complete. What is wrong with the schema itself has been reported. */
+  /** The check of a value. The schemas must be complete. If one has a fault, which has been reported, each value has it. */
   check(name: string, schema: Schema): Check {
     const validators = (this.#validators ??= new Validators(this.all, 'response', this.#formats))
     return (value) => {
@@ -76,14 +76,14 @@ export class Schemas {
     }
   }
 
-  /** Removes each default that does not fit its schema, or holds itself. The schemas must be complete. */
+  /** Removes each default that does not fit its schema, or would be filled in within itself. The schemas must be complete. */
   checkDefaults(): void {
     for (const [written, compiled] of this.#defaults) {
       const isFitting = this.check('default', compiled)(compiled['default']).fault === undefined
       if (isFitting && !this.#isEndless(compiled)) continue
       const fault = isFitting ? 'would never end' : 'does not fit its schema'
       this.#findings.note(written, `this default ${fault}: it is not filled in`, 'default')
-      this.idle.push([written, 'default'])
+      this.typeEdits.push([written, 'default'])
       delete compiled['default']
     }
   }
@@ -101,30 +101,31 @@ export class Schemas {
   }
 
   /** Reports what is wrong with a schema. @returns its keywords that validate or change a value */
-  #compile(schema: unknown, place: 'json' | 'form'): Schema {
+  #compile(schema: unknown, sentAs: 'json' | 'form'): Schema {
     if (!isObject(schema)) return schema !== false
-    if (place === 'form' && isFile(schema)) {
+    if (sentAs === 'form' && isFile(schema)) {
       const rule = bytesRule(schema)
       if (rule === undefined)
         this.#findings.refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
-      for (const each of allParts(schema)) this.idle.push([each, 'type', 'string'], [each, 'format', 'binary'])
+      for (const each of jointSchemas(schema)) this.typeEdits.push([each, 'type', 'string'], [each, 'format', 'binary'])
       return { type: 'file', ...rule }
     }
     const compiled: Record<string, unknown> = {}
-    const compile = (one: unknown) => this.#compile(one, place)
+    const compile = (one: unknown) => this.#compile(one, sentAs)
     for (const [key, value] of Object.entries(schema)) {
       const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(value))
-      const { how, text = '' } = (isOfProduct ? undefined : keywordFinding(key, schema, place)) ?? {}
+      const { how, text = '' } = (isOfProduct ? undefined : keywordFinding(key, schema, sentAs)) ?? {}
       if (how !== undefined) this.#findings[how](schema, text, key)
       if (how === 'refuse') continue
-      const isOfBytes = place === 'json' && key === 'format' && value === 'binary'
+      const isOfBytes = sentAs === 'json' && key === 'format' && value === 'binary'
       const isOfInt64 = /^(enum|const)$/.test(key) && isInt64(schema) // a literal type would be a number
-      if (isOfBytes || isOfInt64 || (key === 'nullable' && schema['type'] === undefined)) this.idle.push([schema, key])
+      if (isOfBytes || isOfInt64 || (key === 'nullable' && schema['type'] === undefined))
+        this.typeEdits.push([schema, key])
 
       if (key === '$ref') {
         const target = resolveReference<unknown>(schema)
         if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)
-        compiled[key] = this.add(target, place)
+        compiled[key] = this.add(target, sentAs)
       } else if (BY_NAME.test(key)) {
         compiled[key] = Object.fromEntries(Object.entries(value ?? {}).map(([name, one]) => [name, compile(one)]))
       } else if (WITH_SCHEMAS.test(key)) compiled[key] = Array.isArray(value) ? value.map(compile) : compile(value)

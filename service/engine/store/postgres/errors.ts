@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { reasonOf, StoreUnavailable } from '../../errors.ts'
 
-/** What a statement does: `ask` asks for lost processes. */
+/** What a statement does. `ask` asks which of the lost server processes are still there. */
 export type Kind = 'ask' | 'read' | 'write'
 
 /** The most attempts to run a statement. */
@@ -50,18 +50,18 @@ export function errorCode(error: unknown): string {
 
 /**
  * Runs a statement. Repeats it after a fault that allows it.
- * @param end when it fails, on the clock of `performance.now()`
+ * @param deadline when it fails, on the clock of `performance.now()`
  * @throws {StoreUnavailable} for a fault that may be temporary
  */
-export async function repeat<Value>(kind: Kind, end: number, run: (end: number) => Promise<Value>): Promise<Value> {
+export async function repeat<Value>(kind: Kind, deadline: number, run: () => Promise<Value>): Promise<Value> {
   for (let tries = 1; ; tries++) {
     try {
-      return await run(end)
+      return await run()
     } catch (error) {
       const fault = classify(error)
       if (fault === 'other') throw error
       const isFinal = fault === 'refused' || (fault === 'unknown' && kind === 'write')
-      if (isFinal || tries === TRIES || performance.now() >= end) {
+      if (isFinal || tries === TRIES || performance.now() >= deadline) {
         throw new StoreUnavailable(reasonOf(error), { cause: error })
       }
       await delay(Math.random() * 50 * tries)

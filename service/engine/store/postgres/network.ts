@@ -5,9 +5,8 @@ import type { Session } from './session.ts'
 
 /** Milliseconds between two probes, while a connection is silent for longer. */
 const PROBE_INTERVAL = 250
-/** Milliseconds after which the network is away, if no probe was answered; and until answers under way have arrived. */
-const AWAY = 1000
-const GRACE = 150
+const AWAY = 1000 // milliseconds without an answer to a probe after which the network is away
+const GRACE = 150 // milliseconds in which late answers arrive when it is there again
 /** Asks whether the server has TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 

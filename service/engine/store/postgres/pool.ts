@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreUnavailable } from '../../errors.ts'
-import type { Figures, Limits } from '../store.ts'
+import type { Figures, Settings } from '../store.ts'
 import type { Row } from '../tokens.ts'
 import { classify, isUnprepared, type Kind, NoConnection, repeat } from './errors.ts'
 import { watchNetwork } from './network.ts'
 import { END_LOST, KEEP_ALIVE_DELAY, Session, START_TIMEOUT } from './session.ts'
 
-/** What a statement gave: its rows, and how many rows it returned or wrote. */
+/** The result of a statement: its rows, and how many rows it returned or wrote. */
 type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
 
 /**
@@ -18,8 +18,8 @@ type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
  */
 export type Query = (text: string, values?: unknown[], name?: string, timeout?: number) => Promise<Result>
 
-/** Multiples of `timeout` after which an answer may be lost. */
-const LIMIT = 2
+/** The silence of a session after which its answer may be lost, in multiples of `timeout`. */
+const MAX_SILENCE = 2
 /** Milliseconds after which the server is asked what it still has: longer than it takes to notice a closed connection. */
 const ASK_INTERVAL = 100
 
@@ -39,9 +39,9 @@ export class Pool {
   readonly #pool: pg.Pool
   /** The sessions that are starting, open or closing. */
   readonly #sessions = new Set<Session>()
-  /** The server processes of closed sessions, until the server says that they have ended; and what they were asked. */
+  /** What the server processes of closed sessions were asked, until the server says that they have ended. */
   readonly #lost = new Map<string, Session['waitsFor']>()
-  /** What begins the statements that wait for a connection. */
+  /** The statements that wait for a connection: the function that begins each. */
   #waiting = new Map<() => void, Kind>()
   readonly #used = { ask: 0, read: 0, write: 0 }
   readonly #watch: NodeJS.Timeout
@@ -52,7 +52,7 @@ export class Pool {
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {Error} if the URL can't be used
    */
-  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Limits) {
+  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings) {
     const address = new URL(url)
     // `sslmode` must mean the same as in libpq.
     if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
@@ -81,7 +81,7 @@ export class Pool {
     this.#pool.on('error', () => undefined) // an unused connection was closed
     // Without another connection the server can't be asked whether a write still waits for a standby.
     const limitOf = ({ backend, waitsFor }: Session) =>
-      backend === undefined || (DATABASE_POOL_SIZE === 1 && waitsFor === 'write') ? Infinity : LIMIT * timeout
+      backend === undefined || (DATABASE_POOL_SIZE === 1 && waitsFor === 'write') ? Infinity : MAX_SILENCE * timeout
     this.#watch = watchNetwork(this.#sessions, limitOf)
   }
 
@@ -94,12 +94,12 @@ export class Pool {
   get figures(): NonNullable<Figures['pool']> {
     const idle = this.#pool.idleCount
     const sessions = [...this.#sessions]
-    const late = performance.now() - this.timeout
+    const since = performance.now() - this.timeout
     return {
       size: this.#size,
       used: this.#pool.totalCount - idle,
       idle,
-      givenUp: this.#lost.size + sessions.filter((each) => each.isSilentSince(late)).length,
+      givenUp: this.#lost.size + sessions.filter((each) => each.isSilentSince(since)).length,
       statements: sessions.filter(({ waitsFor }) => waitsFor === 'read' || waitsFor === 'write').length,
       waiting: this.#waiting.size,
     }
@@ -113,28 +113,29 @@ export class Pool {
   async #end(): Promise<void> {
     clearInterval(this.#watch)
     const closed = [...this.#sessions].map((session) => new Promise((resolve) => session.once('end', resolve)))
-    const late = delay(this.timeout, undefined, { ref: false })
-    await Promise.race([Promise.all([this.#pool.end(), ...closed]), late])
+    const timeout = delay(this.timeout, undefined, { ref: false })
+    await Promise.race([Promise.all([this.#pool.end(), ...closed]), timeout])
     for (const session of this.#sessions) session.close()
   }
 
   #run(kind: Kind, statement: pg.QueryConfig, timeout = this.timeout): Promise<Result> {
     if (this.#ended) throw new StoreUnavailable('the store is closed')
-    return repeat(kind, performance.now() + timeout, (end) => this.#runOnce(kind, statement, end))
+    const deadline = performance.now() + timeout
+    return repeat(kind, deadline, () => this.#runOnce(kind, statement, deadline))
   }
 
-  /** Runs a statement when it has a connection. @param end when it fails, on the clock of `performance.now()` */
-  #runOnce(kind: Kind, statement: pg.QueryConfig, end: number): Promise<Result> {
+  /** Runs a statement when it has a connection. @param deadline when it fails, on the clock of `performance.now()` */
+  #runOnce(kind: Kind, statement: pg.QueryConfig, deadline: number): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     const fail = () => {
       const isWaiting = this.#waiting.delete(begin)
       reject(isWaiting ? new NoConnection(this.#fault) : new Error('the server does not answer'))
     }
-    const timer = setTimeout(fail, Math.max(1, end - performance.now()))
+    const timer = setTimeout(fail, Math.max(1, deadline - performance.now()))
     const begin = () => {
       this.#waiting.delete(begin)
       this.#used[kind] += 1
-      const sent = this.#send(kind, statement, end).then(resolve, reject)
+      const sent = this.#send(kind, statement, deadline).then(resolve, reject)
       void sent.then(() => {
         clearTimeout(timer)
         this.#used[kind] -= 1
@@ -150,7 +151,7 @@ export class Pool {
   /** Begins the statements for which there are connections. */
   #beginNext(): void {
     for (const [begin, kind] of this.#waiting) {
-      // However many are lost, one connection is left to ask for them.
+      // However many processes are lost, one connection is left to ask about them.
       const lost = kind === 'ask' ? Math.min(this.#lost.size, this.#size - 1) : this.#lost.size
       if (this.#used.ask + this.#used.read + this.#used.write + lost >= this.#size) continue
       const lostWrites = [...this.#lost.values()].filter((each) => each === 'write').length
@@ -158,11 +159,11 @@ export class Pool {
     }
   }
 
-  async #send(kind: Kind, statement: pg.QueryConfig, end: number): Promise<Result> {
+  async #send(kind: Kind, statement: pg.QueryConfig, deadline: number): Promise<Result> {
     const session = await this.#pool.connect().catch((error: unknown) => {
       throw new NoConnection(error)
     })
-    if (performance.now() >= end || !(session instanceof Session)) {
+    if (performance.now() >= deadline || !(session instanceof Session)) {
       session.release()
       throw new NoConnection('the connection was opened too late')
     }

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './pool.ts'
-import type { Collections, KeyType, Stored } from '../store.ts'
+import type { Collections, KeyType, ProductTables } from '../store.ts'
 import { errorCode } from './errors.ts'
 
 /** A table of a collection: its columns in the order owner, key and item. */
-export interface Columns {
+export interface TableInfo {
   readonly name: string
   readonly type: KeyType
   readonly columns: readonly [owner: string, key: string, item: string]
@@ -31,7 +31,7 @@ const TIMEOUT = 10_000
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
  */
-export async function prepareSchema(query: Query, { collections, tokenPrefix }: Stored): Promise<Columns[]> {
+export async function prepareSchema(query: Query, { collections, tokenPrefix }: ProductTables): Promise<TableInfo[]> {
   for (const begun = performance.now(); ;) {
     try {
       return await upgrade(query, `${tokenPrefix}_store`, collections)
@@ -45,12 +45,12 @@ export async function prepareSchema(query: Query, { collections, tokenPrefix }: 
 }
 
 /** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
-async function upgrade(query: Query, versions: string, collections: Collections): Promise<Columns[]> {
-  const asked = await query(`SELECT current_setting('server_encoding') AS encoding, version() AS engine`)
-  const { encoding, engine } = asked.rows[0] ?? {}
+async function upgrade(query: Query, versions: string, collections: Collections): Promise<TableInfo[]> {
+  const asked = await query(`SELECT current_setting('server_encoding') AS encoding, version() AS product`)
+  const { encoding, product } = asked.rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   // Compared by bytes. CockroachDB compares all texts so, and refuses this collation.
-  const text = String(engine).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
+  const text = String(product).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
   const wanted = new Map<string, string>()
   // Times are in milliseconds since 1970.
   wanted.set(
@@ -72,7 +72,7 @@ async function upgrade(query: Query, versions: string, collections: Collections)
   const known = existing.has(versions) ? (await query(`SELECT version, oldest FROM ${versions}`)).rows : []
   const { version = 0, oldest = 0 } = known[0] ?? {}
   if (Number(oldest) > VERSION)
-    throw new Error(`its schema is version ${Number(version)}, and this program knows ${VERSION}: it is too old`)
+    throw new Error(`its schema is version ${Number(version)}, and this program knows ${VERSION}: use a newer one`)
   for (const [name, columns] of wanted)
     if (!existing.has(name)) await query(`CREATE TABLE IF NOT EXISTS "${name}" (${columns})`)
   if (Number(version) < VERSION) {

@@ -11,7 +11,7 @@ const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
 /** Ends those of some server processes ($1) that are idle. Returns those that are still there. */
 export const END_LOST = `SELECT ${BACKEND} AS backend, CASE WHEN state = 'idle' THEN pg_terminate_backend(pid) END AS ended
   FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
-/** Each 50 ms of a statement the server looks whether its client is there, and ends if not. On Windows it can't. */
+/** The server looks every 50 ms of a statement whether its client is there, and ends if not. On Windows it can't. */
 const CHECK = 'SET client_connection_check_interval = 50'
 
 /**
@@ -25,7 +25,7 @@ const PLANS = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', en
 export class Session extends pg.Client {
   /** The server process; absent until it is known, and behind a pooler, which shares it. */
   backend: string | undefined
-  /** What the server has not answered yet; stays if it never does. */
+  /** What the server has not answered yet: the start, or a statement of this kind. */
   waitsFor: Kind | 'start' | undefined = 'start'
   /** Whether an administrator has cancelled the wait for a standby: the server reports success, and sends this warning. */
   isUnsafe = false
@@ -64,8 +64,8 @@ export class Session extends pg.Client {
    * @throws {Error} if the server takes no writes
    */
   async setUp(timeout: number): Promise<void> {
-    const late = setTimeout(() => this.close(), START_TIMEOUT).unref()
-    this.once('end', () => clearTimeout(late))
+    const timer = setTimeout(() => this.close(), START_TIMEOUT).unref()
+    this.once('end', () => clearTimeout(timer))
     const { rows } = await this.query<Row>('SHOW transaction_read_only')
     if (rows[0]?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
     const settings = {
@@ -84,9 +84,9 @@ export class Session extends pg.Client {
       if (typeof backend === 'string') this.backend = backend
       if (this.backend !== undefined) await this.query(CHECK)
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError)) throw error // otherwise the engine does not have these settings
+      if (!(error instanceof pg.DatabaseError)) throw error // a database that does not have these settings
     }
-    clearTimeout(late)
+    clearTimeout(timer)
     this.waitsFor = undefined
   }
 }

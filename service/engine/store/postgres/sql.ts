@@ -1,10 +1,10 @@
-import type { Columns } from './schema.ts'
+import type { TableInfo } from './schema.ts'
 
 /** Rows that one statement gives of all owners. */
 const ENTRIES = 500
 
 /** The statements of a table. A write returns a row for each item that it wrote or deleted. */
-export function statements({ name, type, columns: [owner, key, item] }: Columns) {
+export function statements({ name, type, columns: [owner, key, item] }: TableInfo) {
   const keyType = type === 'text' ? 'text' : 'int8'
   const given = `unnest($1::text[], $2::${keyType}[], $3::text[], $4::text[]) AS given (owner, key, item, before)`
   const isGiven = `stored.${owner} = given.owner AND stored.${key} = given.key`

@@ -3,7 +3,7 @@ import { Pool } from './pool.ts'
 import { prepareSchema } from './schema.ts'
 import { PostgresTable } from './table.ts'
 import { fromToken, toToken } from '../tokens.ts'
-import type { Stored, Figures, Limits, Store, StoredToken } from '../store.ts'
+import type { ProductTables, Figures, Settings, Store, StoredToken } from '../store.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 /** The shared store, on PostgreSQL. Any number of processes may use it. */
@@ -24,10 +24,10 @@ export class PostgresStore implements Store {
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {StartupError}
    */
-  static async open(url: string, product: Stored, limits: Limits): Promise<PostgresStore> {
+  static async open(url: string, product: ProductTables, settings: Settings): Promise<PostgresStore> {
     const { host, pathname } = new URL(url)
     try {
-      const pool = new Pool(url, limits)
+      const pool = new Pool(url, settings)
       const tables = await prepareSchema(pool.write, product).catch(async (error: unknown) => {
         await pool.end()
         throw error

@@ -3,18 +3,15 @@ import { type Batched, Batcher } from '../batch.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Key, type KeyType, type Rows, type Step, type Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Pool } from './pool.ts'
-import type { Columns } from './schema.ts'
+import type { TableInfo } from './schema.ts'
 import { statements } from './sql.ts'
 
-/** The most writes of a commit, and the characters that count as one of them. */
-const MAX_WRITES = 500
-const CHARACTERS_OF_WRITE = 2048
-/** Bytes that one statement may return, and the part of one owner. */
-const MAX_LENGTH = 16 * STEP_LENGTH
-const MAX_OWNER_LENGTH = 4 * STEP_LENGTH
-/** Bytes of a row of a list, about, and of an item that is found: it may be as long as a request. */
-const ROW_LENGTH = 1024
-const FOUND_LENGTH = 16_384
+const MAX_WRITES = 500 // of a commit
+const CHARACTERS_OF_WRITE = 2048 // a write counts once more for each of so many characters
+const MAX_LENGTH = 16 * STEP_LENGTH // bytes that one statement may return
+const MAX_OWNER_LENGTH = 4 * STEP_LENGTH // bytes of them for one owner
+const ROW_LENGTH = 1024 // bytes of a row of a list, about
+const FOUND_LENGTH = 16_384 // bytes of an item that is found by its key: it may be as long as a request
 
 /** A write that waits for its commit. */
 interface Write {
@@ -34,7 +31,7 @@ type BatchedWrite = Batched<Write, string | undefined>
 const weightOf = ({ text }: Write) => 1 + Math.floor(text.length / CHARACTERS_OF_WRITE)
 const idOf = ({ owner, key }: { owner?: unknown; key?: unknown }) => `${String(owner)}\0${String(key)}`
 
-/** A step with the key of its first row, or one before it; null if no key is left. */
+/** A step. Instead of `after` it has the least key that its first row may have; null if no key is left. */
 type BatchedStep = Batched<Omit<Step, 'after'> & { readonly from: Key | null }, Rows>
 
 const STEP = ['owner', 'from', 'most', 'length', 'end'] as const
@@ -51,14 +48,14 @@ export class PostgresTable implements Table {
   readonly #writes: Batcher<Write, string | undefined>
   /** One statement reads all steps that are requested at the same time. */
   readonly #steps: Batcher<BatchedStep['item'], Rows>
-  /** The updates of such a batch whose items are found and changed. */
-  readonly #changed: Batcher<Write, string | undefined>
+  /** The updates of a batch of `#writes`, when their new items are known. */
+  readonly #updates: Batcher<Write, string | undefined>
 
-  constructor(pool: Pool, columns: Columns) {
-    this.key = columns.type
+  constructor(pool: Pool, info: TableInfo) {
+    this.key = info.type
     this.#pool = pool
-    this.#name = columns.name
-    this.#sql = statements(columns)
+    this.#name = info.name
+    this.#sql = statements(info)
     const { parallelReads: parallel, timeout } = pool
     this.#writes = new Batcher<Write, string | undefined>((batch) => this.#commit(batch), {
       max: MAX_WRITES,
@@ -68,7 +65,7 @@ export class PostgresTable implements Table {
       maxShare: 1,
       timeout,
     })
-    this.#changed = new Batcher((batch) => this.#write('update', batch), { max: MAX_WRITES, weigh: weightOf })
+    this.#updates = new Batcher((batch) => this.#write('update', batch), { max: MAX_WRITES, weigh: weightOf })
     this.#steps = new Batcher((batch) => this.#read(batch), {
       max: MAX_LENGTH,
       shareOf: ({ owner }) => owner,
@@ -91,18 +88,21 @@ export class PostgresTable implements Table {
     return this.#writes.add({ kind: 'update', owner, key, text: '', before: '', change })
   }
 
-  async find(owner: string, key: Key, latest?: number): Promise<string | undefined> {
-    const { text, count } = await this.#steps.add({ owner, from: key, most: 1, length: STEP_LENGTH, end: key }, latest)
+  async find(owner: string, key: Key, deadline?: number): Promise<string | undefined> {
+    const { text, count } = await this.#steps.add(
+      { owner, from: key, most: 1, length: STEP_LENGTH, end: key },
+      deadline,
+    )
     return count === 0 ? undefined : text
   }
 
-  read({ after, ...step }: Step, latest: number): Promise<Rows> {
-    return this.#steps.add({ ...step, from: this.#from(after) }, latest)
+  read({ after, ...step }: Step, deadline: number): Promise<Rows> {
+    return this.#steps.add({ ...step, from: this.#from(after) }, deadline)
   }
 
-  async skip(owner: string, after: Key | undefined, count: number, latest: number): Promise<Key | undefined> {
+  async skip(owner: string, after: Key | undefined, count: number, deadline: number): Promise<Key | undefined> {
     const values = [owner, this.#from(after), count - 1]
-    const { rows } = await this.#pool.read(this.#sql.skip, values, `${this.#name}_skip`, latest - performance.now())
+    const { rows } = await this.#pool.read(this.#sql.skip, values, `${this.#name}_skip`, deadline - performance.now())
     return rows[0] && this.#toKey(rows[0]['key'])
   }
 
@@ -127,13 +127,13 @@ export class PostgresTable implements Table {
     await Promise.all([this.#write('create', create), this.#write('delete', deletes), ...updates])
   }
 
-  async #update({ item, end }: BatchedWrite): Promise<string | undefined> {
+  async #update({ item, deadline }: BatchedWrite): Promise<string | undefined> {
     for (;;) {
-      const before = await this.find(item.owner, item.key, end)
+      const before = await this.find(item.owner, item.key, deadline)
       const text = before === undefined ? undefined : item.change?.(before)
       if (before === undefined || text === undefined) return before
-      const stored = await this.#changed.add({ ...item, text, before }, end)
-      if (stored !== undefined) return stored // otherwise another process has overtaken it
+      const stored = await this.#updates.add({ ...item, text, before }, deadline)
+      if (stored !== undefined) return stored // otherwise another process was faster: try again
     }
   }
 
@@ -169,7 +169,7 @@ export class PostgresTable implements Table {
     }
   }
 
-  /** The first key after another, or of all: no text has U+0000, so U+0001 begins what follows. */
+  /** The least key after another one, or of all keys. No text has U+0000: what follows a text begins with U+0001. */
   #from(after: Key | undefined): Key | null {
     if (typeof after === 'string') return `${after}\u0001`
     if (after === undefined) return this.key === 'text' ? '' : INT64_MIN
@@ -182,6 +182,6 @@ export class PostgresTable implements Table {
 }
 
 /** Milliseconds until the first item of a batch must be settled. */
-function timeLeft(batch: readonly { readonly end: number }[]): number {
-  return Math.min(...batch.map(({ end }) => end)) - performance.now()
+function timeLeft(batch: readonly { readonly deadline: number }[]): number {
+  return Math.min(...batch.map(({ deadline }) => deadline)) - performance.now()
 }

@@ -11,9 +11,10 @@ import { reasonOf, StartupError } from '../../errors.ts'
 // Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
 const OLDEST_SQLITE = '3.51.3'
 
-/** Milliseconds that a connection waits for another process. It is short in the service: the wait blocks the event loop. */
+/** Milliseconds that a connection waits for another process: at a start, and in commands. */
 export const BUSY_TIMEOUT = 5000
-export const SERVICE_BUSY_TIMEOUT = 100
+/** The same while the service runs: short, because the wait blocks the event loop. */
+const SERVICE_BUSY_TIMEOUT = 100
 
 /** A database file that is open. */
 export interface OpenFile {
@@ -86,7 +87,7 @@ function closer(files: DatabaseFiles, db: DatabaseSync, lock: DatabaseSync | und
     isOver = true
     if (fault?.canClose === false) return
     try {
-      // SQLite does not do so itself when it closes a file that was moved. A log that is left fits no other file.
+      // SQLite does not copy the log when it closes a file that was moved.
       if (fault !== undefined && lock !== undefined) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     } catch {
       // Another process is reading. The log stays.
@@ -97,7 +98,7 @@ function closer(files: DatabaseFiles, db: DatabaseSync, lock: DatabaseSync | und
   }
 }
 
-/** Checks permissions, because SQLite's error would not name the file. @throws {Error} that does */
+/** Checks permissions. @throws {Error} naming the file, which SQLite's own error would not */
 function assertUsable(path: string): void {
   const paths = [dirname(path), path, `${path}-wal`, `${path}-shm`, lockPath(path)]
   for (const each of paths.filter(existsSync)) accessSync(each, constants.R_OK | constants.W_OK)

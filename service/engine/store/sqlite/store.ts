@@ -6,7 +6,7 @@ import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
 import { LOOK_INTERVAL } from './watch.ts'
-import type { Collections, Figures, Limits, Monitor, Store, StoredToken, Table } from '../store.ts'
+import type { Collections, Figures, Settings, Monitor, Store, StoredToken, Table } from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
@@ -34,14 +34,13 @@ export class SqliteStore implements Store {
   #failure: unknown
   #commits = 0
   #writes = 0
-  /** `#writes` at the last checkpoint. */
-  #copied = 0
+  #writesAtCheckpoint = 0
 
   /**
    * @param exclusive whether to lock the file for this process
    * @throws {StartupError}
    */
-  constructor(file: string, collections: Collections, exclusive: boolean, { NODE_ENV }: Limits, monitor?: Monitor) {
+  constructor(file: string, collections: Collections, exclusive: boolean, { NODE_ENV }: Settings, monitor?: Monitor) {
     this.#file = openSqlite(file, collections, exclusive)
     const { db } = this.#file
     const path = String(db.location())
@@ -156,8 +155,8 @@ export class SqliteStore implements Store {
     for (const resolve of written) resolve()
     this.#commits += 1
     this.#writes += batch.length
-    if (this.#writes - this.#copied < CHECKPOINT_INTERVAL) return
-    this.#copied = this.#writes
+    if (this.#writes - this.#writesAtCheckpoint < CHECKPOINT_INTERVAL) return
+    this.#writesAtCheckpoint = this.#writes
     this.#checkpoint()
   }
 

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Entry, Key, KeyType, Rows, Step, Table } from '../store.ts'
 
 /** How a table uses the connection of the store. */
-export interface Access {
+interface Access {
   readonly db: DatabaseSync
   /** Runs SQL, and translates its errors. @throws {StoreUnavailable} */
   readonly run: <Value>(sql: () => Value) => Value
@@ -15,14 +15,13 @@ export interface Access {
 
 /** The rows of the first query of a step. The next one reads as many as fit, by the length of these. */
 const FIRST_ROWS = 20
-/** How much longer than the one before a query of a step may be, in rows. */
+/** How many times as many rows as the query before it the next query of a step may read. */
 const GROWTH = 8
-const ENTRIES = 500
-/** Owners whose latest page is cached, the characters of all these pages, and of one at most; what an entry takes beside them. */
-const MAX_PAGES = 10_000
-const MAX_PAGES_LENGTH = 16 << 20
-const MAX_PAGE_LENGTH = 8192
-const OVERHEAD = 500
+const ENTRIES = 500 // rows of all owners, at most
+const MAX_PAGES = 10_000 // owners whose last page is cached
+const MAX_PAGES_LENGTH = 16 << 20 // characters of all these pages
+const MAX_PAGE_LENGTH = 8192 // characters of one page
+const OVERHEAD = 500 // what a cached page takes beside its text, in characters
 /** Milliseconds that a page is cached: another program may write to the file. */
 const PAGE_TTL = 1000
 
@@ -51,7 +50,7 @@ export function createTable(db: DatabaseSync, name: string, key: KeyType): void 
 export function openTable({ db, run, write, turn }: Access, name: string, type: KeyType): Table {
   // The columns of a table that an earlier version made have other names, in the same order.
   const info = db.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name)
-  const [owner, key, item] = info.map((column) => `"${String(column['name'])}"`)
+  const [ownerColumn, keyColumn, itemColumn] = info.map((column) => `"${String(column['name'])}"`)
   const prepare = (text: string) => {
     const statement = db.prepare(text)
     statement.setReturnArrays(true)
@@ -61,22 +60,23 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
       changes: (...values: SQLInputValue[]) => statement.run(...values).changes === 1n,
     }
   }
-  const of = `FROM "${name}" WHERE ${owner} = ?`
+  const ofOwner = `FROM "${name}" WHERE ${ownerColumn} = ?`
   const sql = {
     create: prepare(`INSERT INTO "${name}" VALUES (?, ?, ?) ON CONFLICT DO NOTHING`),
-    find: prepare(`SELECT ${item} ${of} AND ${key} = ?`),
-    update: prepare(`UPDATE "${name}" SET ${item} = ? WHERE ${owner} = ? AND ${key} = ?`),
-    delete: prepare(`DELETE ${of} AND ${key} = ?`),
-    read: prepare(`SELECT ${item}, ${key} ${of} AND ${key} > ? AND ${key} <= ? ORDER BY ${key} LIMIT ?`),
-    skip: prepare(`SELECT ${key} ${of} AND ${key} > ? ORDER BY ${key} LIMIT 1 OFFSET ?`),
-    entries: prepare(`SELECT ${owner}, ${key}, ${item} FROM "${name}" WHERE (${owner}, ${key}) > (?, ?)
-      ORDER BY ${owner}, ${key} LIMIT ${ENTRIES}`),
+    find: prepare(`SELECT ${itemColumn} ${ofOwner} AND ${keyColumn} = ?`),
+    update: prepare(`UPDATE "${name}" SET ${itemColumn} = ? WHERE ${ownerColumn} = ? AND ${keyColumn} = ?`),
+    delete: prepare(`DELETE ${ofOwner} AND ${keyColumn} = ?`),
+    read: prepare(`SELECT ${itemColumn}, ${keyColumn} ${ofOwner} AND ${keyColumn} > ? AND ${keyColumn} <= ?
+      ORDER BY ${keyColumn} LIMIT ?`),
+    skip: prepare(`SELECT ${keyColumn} ${ofOwner} AND ${keyColumn} > ? ORDER BY ${keyColumn} LIMIT 1 OFFSET ?`),
+    entries: prepare(`SELECT ${ownerColumn}, ${keyColumn}, ${itemColumn} FROM "${name}"
+      WHERE (${ownerColumn}, ${keyColumn}) > (?, ?) ORDER BY ${ownerColumn}, ${keyColumn} LIMIT ${ENTRIES}`),
   }
   const toKey = (value: SQLOutputValue | undefined): Key => (typeof value === 'bigint' ? value : String(value))
   const least = type === 'int64' ? -Infinity : ''
   const greatest = new Uint8Array() // a BLOB comes after all numbers and texts
-  const find = (of: string, key: Key) => sql.find.get(of, key)?.[0]
-  // Callers poll: their latest page is cached until one of their items is written.
+  const find = (owner: string, key: Key) => sql.find.get(owner, key)?.[0]
+  // Callers poll: the last page of each is cached until one of their items is written.
   const pages = new LRUCache<string, { readonly step: Step; readonly rows: Rows }>({
     max: MAX_PAGES,
     ttl: PAGE_TTL,
@@ -93,21 +93,22 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
 
   return {
     key: type,
-    create: (of, key, text) => change(of, () => (sql.create.changes(of, key, text) ? text : String(find(of, key)))),
-    async find(of, key) {
+    create: (owner, key, text) =>
+      change(owner, () => (sql.create.changes(owner, key, text) ? text : String(find(owner, key)))),
+    async find(owner, key) {
       await turn()
-      const text = run(() => find(of, key))
+      const text = run(() => find(owner, key))
       return text === undefined ? undefined : String(text)
     },
-    update: (of, key, toNew) =>
-      change(of, () => {
-        const found = find(of, key)
+    update: (owner, key, toNew) =>
+      change(owner, () => {
+        const found = find(owner, key)
         if (found === undefined) return undefined
         const text = toNew(String(found))
-        if (text !== undefined) sql.update.changes(text, of, key)
+        if (text !== undefined) sql.update.changes(text, owner, key)
         return text ?? String(found)
       }),
-    delete: (of, key) => change(of, () => sql.delete.changes(of, key)),
+    delete: (owner, key) => change(owner, () => sql.delete.changes(owner, key)),
     async read(step) {
       await turn()
       const page = pages.get(step.owner)
@@ -116,8 +117,8 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
       pages.set(step.owner, { step, rows })
       return rows
     },
-    async skip(of, after, count) {
-      const row = run(() => sql.skip.get(of, after ?? least, count - 1))
+    async skip(owner, after, count) {
+      const row = run(() => sql.skip.get(owner, after ?? least, count - 1))
       return row && toKey(row[0])
     },
     async entries(after): Promise<Entry[]> {

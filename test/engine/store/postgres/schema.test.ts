@@ -56,7 +56,7 @@ t.test(
     await store.close()
     t.strictSame(await version(url), [{ version: VERSION + 1, oldest: VERSION }], 'the version is not changed')
     await server.sql(`UPDATE plant_store SET oldest = ${VERSION + 1}`, url)
-    const refused = `: its schema is version ${VERSION + 1}, and this program knows ${VERSION}: it is too old`
+    const refused = `: its schema is version ${VERSION + 1}, and this program knows ${VERSION}: use a newer one`
     t.equal(await refusal(t, url), `DATABASE_URL ${url.replace('admin@', '')}${refused}`)
   },
 )
