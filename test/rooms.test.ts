@@ -26,7 +26,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/http/': 825,
   'engine/auth/': 300,
   'engine/ops/': 300,
-  'engine/store/': 2235,
+  'engine/store/': 2255,
 }
 
 const files = globSync('**/*.ts', { cwd: 'service' })

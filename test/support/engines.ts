@@ -1,14 +1,15 @@
 // Opens stores of each engine for tests, and says how a test fills their collections.
 import type { Test } from 'tap'
+import type { Product } from '../../service/engine/index.ts'
 import type { Collection, Key, Page } from '../../service/engine/store/store.ts'
 import { read } from './pages.ts'
 import { startPostgres } from './postgres.ts'
 import { type Note, openTestStore, type Plant, type TestStore } from './stores.ts'
 
-/** A new store. `reopen` opens it again; on PostgreSQL also while it is open. */
+/** A new store. `reopen` opens it again, for another product if there is one; on PostgreSQL also while it is open. */
 export interface Opened {
   readonly store: TestStore
-  readonly reopen: () => Promise<TestStore>
+  readonly reopen: (product?: Product) => Promise<TestStore>
 }
 
 /** An engine. */
@@ -24,7 +25,10 @@ export interface Engine {
 export async function startEngines(t: Test): Promise<Engine[]> {
   const postgres = await startPostgres(t)
   const opened = async (database: Parameters<typeof openTestStore>[0]): Promise<Opened> => {
-    return { store: await openTestStore(database), reopen: () => openTestStore(database) }
+    return {
+      store: await openTestStore(database),
+      reopen: (product) => openTestStore(database, undefined, undefined, undefined, product),
+    }
   }
   return [
     { name: 'sqlite', isShared: false, open: (t) => opened({ file: `${t.testdir()}/plants.db` }) },

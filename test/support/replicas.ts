@@ -7,8 +7,8 @@ import type { Address } from './history.ts'
 import type { Server } from './postgres.ts'
 import { startService } from './process.ts'
 
-/** What the relay loses. */
-export type Loss = 'requests' | 'answers' | 'nothing'
+/** What the relay loses. `rest`: the last bytes of a request, and what follows. */
+export type Loss = 'requests' | 'rest' | 'answers' | 'nothing'
 
 /** A TCP relay between replicas and their PostgreSQL server. */
 export interface Relay {
@@ -43,7 +43,12 @@ export async function startRelay(
     const pair = { client, server, lost: new Set([loss]) }
     pairs.add(pair)
     const pass = (from: net.Socket, to: net.Socket, what: Loss) => {
-      from.on('data', (chunk) => pair.lost.has(what) || to.write(chunk))
+      from.on('data', (chunk: Buffer) => {
+        if (pair.lost.has(what)) return
+        const isCut = what === 'requests' && pair.lost.has('rest')
+        to.write(isCut ? chunk.subarray(0, -5) : chunk)
+        if (isCut) pair.lost.add(what)
+      })
       from.on('end', () => pair.lost.has(what) || to.end())
       from.on('error', () => undefined)
       from.on('close', () => {

@@ -3,7 +3,8 @@ import { StartupError } from '../errors.ts'
 import type { Settings, ProductTables, Monitor, Store } from './store.ts'
 
 /** Names of collections: those of SQL that need no quotes, and none of a table that the store itself has. */
-const NAME = /^(?!(tokens|.*_store|sqlite_.*)$)[a-z][A-Za-z0-9_]{0,62}$/
+const NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
+const OWN = /^(tokens|.*_store|sqlite_.*)$/i
 
 /**
  * Opens the store. Creates it if there is none, and the tables that it lacks.
@@ -17,8 +18,12 @@ export async function openStore(
   settings: Settings = readConfig('', {}),
   monitor?: Monitor,
 ): Promise<Store> {
-  const wrong = Object.keys(product.collections).find((name) => !NAME.test(name))
-  if (wrong !== undefined) throw new StartupError(`the collection ${wrong} needs another name: letters, digits and _`)
+  // SQLite does not tell small letters from capitals.
+  const twins = Map.groupBy(Object.keys(product.collections), (name) => name.toLowerCase())
+  const wrong = [...twins.values()].find(
+    ([name = '', other]) => !NAME.test(name) || OWN.test(name) || other !== undefined,
+  )
+  if (wrong) throw new StartupError(`the collection ${wrong.join(' or ')} needs another name: letters, digits and _`)
   if ('file' in database) {
     const { SqliteStore } = await import('./sqlite/store.ts')
     return new SqliteStore(database.file, product.collections, exclusive, settings, monitor)

@@ -15,6 +15,9 @@ export interface Monitor {
 /** A key: an int64, or a text of 1 to 1024 bytes in UTF-8 without NUL. */
 export type Key = bigint | string
 export type KeyType = 'int64' | 'text'
+/** Says that a table was made for another type of keys. */
+export const otherKeys = (name: string, type: KeyType) =>
+  `the keys of the collection ${name} are no ${type}: give it another name, or its keys the type that they had`
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n
 

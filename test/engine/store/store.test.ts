@@ -4,6 +4,7 @@ import { makeCollection } from '../../../service/engine/store/collection.ts'
 import { openStore } from '../../../service/engine/store/open.ts'
 import { type Engine, range, startEngines } from '../../support/engines.ts'
 import { namesOf } from '../../support/pages.ts'
+import { product } from '../../support/product/product.ts'
 
 for (const engine of await startEngines(t)) t.test(`a store on ${engine.name}`, (t) => suite(t, engine))
 
@@ -67,6 +68,16 @@ async function suite(t: Test, engine: Engine): Promise<void> {
     }
   })
 
+  t.test('a collection whose keys had another type is refused', async (t) => {
+    const { store, reopen } = await engine.open(t)
+    await store.close()
+    const collections = { plants: { schema: 'Plant', key: 'text' } } as const
+    await t.rejects(reopen({ ...product, collections }), {
+      name: 'StartupError',
+      message: 'the keys of the collection plants are no text',
+    })
+  })
+
   t.test('a store is empty until it has an item or a token', async (t) => {
     const { store } = await engine.open(t)
     t.teardown(() => store.close())
@@ -86,10 +97,12 @@ async function suite(t: Test, engine: Engine): Promise<void> {
 
 t.test('a collection needs a name that SQL takes, and that the store does not use itself', async (t) => {
   const file = `${t.testdir()}/names.db`
-  for (const name of ['tokens', 'plant_store', 'sqlite_x', 'Plants', '1a', 'a"b', 'a-b', '', 'a'.repeat(64), 'é']) {
+  for (const name of ['tokens', 'tOKENS', 'plant_store', 'sqlite_x', 'Plants', '1a', 'a"b', '', 'a'.repeat(56), 'é']) {
     const opened = openStore({ file }, { tokenPrefix: 'x', collections: { [name]: { key: 'text' } } })
     await t.rejects(opened, { name: 'StartupError', message: `the collection ${name} needs another name` }, name)
   }
+  const twins = { tokenPrefix: 'x', collections: { aB: { key: 'text' }, ab: { key: 'text' } } } as const
+  await t.rejects(openStore({ file }, twins), { message: 'the collection aB or ab needs another name' })
   const store = await openStore(
     { file },
     { tokenPrefix: 'x', collections: { order: { key: 'text' }, bigPlants_2: { key: 'int64' } } },

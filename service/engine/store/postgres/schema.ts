@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './pool.ts'
-import type { Collections, KeyType, ProductTables } from '../store.ts'
+import { type Collections, type KeyType, otherKeys, type ProductTables } from '../store.ts'
 import { errorCode } from './errors.ts'
 
 /** A table of a collection: its columns in the order owner, key and item. */
@@ -81,17 +81,23 @@ async function upgrade(query: Query, versions: string, collections: Collections)
   }
   return Object.entries(collections).map(([name, { key: type }]) => {
     // The columns of a table that an earlier version made have other names, in the same order.
-    const [owner = 'owner', key = 'key', item = 'item'] = existing.get(name)?.map((column) => `"${column}"`) ?? []
+    const { columns = [], types = [] } = existing.get(name) ?? {}
+    if (types.length > 0 && types[1] !== (type === 'int64' ? 'bigint' : 'text')) throw new Error(otherKeys(name, type))
+    const [owner = 'owner', key = 'key', item = 'item'] = columns.map((column) => `"${column}"`)
     return { name, type, columns: [owner, key, item] }
   })
 }
 
-/** The columns of those tables that exist, in their order. */
-async function readColumns(query: Query, tables: readonly string[]): Promise<Map<string, string[]>> {
+/** The columns of those tables that exist, in their order, with their types. */
+async function readColumns(query: Query, tables: readonly string[]) {
   const { rows } = await query(
-    `SELECT table_name AS name, array_agg(column_name::text ORDER BY ordinal_position) AS columns
+    `SELECT table_name AS name, array_agg(column_name::text ORDER BY ordinal_position) AS columns,
+        array_agg(data_type::text ORDER BY ordinal_position) AS types
       FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ANY ($1::text[]) GROUP BY 1`,
     [tables],
   )
-  return new Map(rows.map(({ name, columns }) => [String(name), Array.isArray(columns) ? columns.map(String) : []]))
+  const texts = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
+  return new Map(
+    rows.map(({ name, columns, types }) => [String(name), { columns: texts(columns), types: texts(types) }]),
+  )
 }

@@ -8,8 +8,8 @@ export const KEEP_ALIVE_DELAY = 10
 export const START_TIMEOUT = 120_000
 /** Names a server process of `pg_stat_activity`, also after another one got its id. */
 const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
-/** Ends those of some server processes ($1) that are idle. Returns those that are still there. */
-export const END_LOST = `SELECT ${BACKEND} AS backend, CASE WHEN state = 'idle' THEN pg_terminate_backend(pid) END AS ended
+/** Ends those of some server processes ($1) that wait for their client. Returns those that are still there. */
+export const END_LOST = `SELECT ${BACKEND} AS backend, CASE WHEN wait_event = 'ClientRead' THEN pg_terminate_backend(pid) END AS ended
   FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
 /** The server looks every 50 ms of a statement whether its client is there, and ends if not. On Windows it can't. */
 const CHECK = 'SET client_connection_check_interval = 50'

@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
-import type { Entry, Key, KeyType, Rows, Step, Table } from '../store.ts'
+import { type Entry, type Key, type KeyType, otherKeys, type Rows, type Step, type Table } from '../store.ts'
 
 /** How a table uses the connection of the store. */
 interface Access {
@@ -31,11 +31,14 @@ const isSame = (one: Step, other: Step) =>
 /** A row is an array, because an object would cost more. */
 type ArrayRow = Readonly<Record<number, SQLOutputValue>>
 
-/** Creates the table of a collection, if there is none. */
+/** Creates the table of a collection, if there is none. @throws {Error} if there is one with keys of another type */
 export function createTable(db: DatabaseSync, name: string, key: KeyType): void {
+  const type = key === 'int64' ? 'INTEGER' : 'TEXT'
+  const [, found = { type }] = db.prepare('SELECT type FROM pragma_table_info(?) ORDER BY cid').all(name)
+  if (found['type'] !== type) throw new Error(otherKeys(name, key))
   db.exec(`CREATE TABLE IF NOT EXISTS "${name}" (
     owner TEXT NOT NULL,
-    key ${key === 'int64' ? 'INTEGER' : 'TEXT'} NOT NULL,
+    key ${type} NOT NULL,
     item TEXT NOT NULL, -- as JSON, the form that it is answered in
     PRIMARY KEY (owner, key)
   ) WITHOUT ROWID, STRICT`)

@@ -256,6 +256,16 @@ t.test('a connection whose process hangs keeps its place until the server lets g
   t.ok(most() <= 3, `${most()} connections, with that of the store`)
 })
 
+t.test('a request that the server has only in part keeps its place no longer than others that are lost', async (t) => {
+  const { store, relay, count } = await open(t, limits(2, 0.5))
+  t.ok(await works(t, store))
+  relay.lose('rest')
+  t.strictSame(await use(t, store), NONE)
+  relay.lose('nothing') // of new connections
+  await eventually(() => works(t, store))
+  await eventually(async () => (await count()) <= 2)
+})
+
 t.test('reads that are slow without a lock do not add up at the server', async (t) => {
   const { url, most } = await open(t, limits(1))
   const pool = new Pool(url, limits(1, 0.2))
