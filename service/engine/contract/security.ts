@@ -102,7 +102,9 @@ interface Refused {
   readonly scopes: readonly string[]
 }
 
-const rank = ({ reason }: Refused) => (reason === 'scope' ? 2 : reason === 'missing' ? 0 : 1)
+/** Credentials of another scheme are malformed: what is wrong with those that were sent counts more. */
+const RANKS = { missing: 0, malformed: 1, repeated: 2, unknown: 2, expired: 2, scope: 3 } as const
+const rank = ({ reason }: Refused) => RANKS[reason]
 
 /** Makes the answer. Its challenge names an error only if the request has credentials (RFC 6750, section 3.1). */
 function toHttpError({ reason, guard: { challenge, isToken }, scopes }: Refused): HttpError {

@@ -60,7 +60,7 @@ function servedContent({ findings, schemas }: Context, content: openapi.Response
     schemas.typeEdits.push([deref(content) ?? {}, range])
     const [text, ...path] = fault
     if (served.length === 0) findings.refuse(media, text, ...path)
-    else findings.note(media, `${text}. It is left out`, ...path)
+    else findings.note(media, `${range} is left out: ${text}`, ...path)
   }
   return served
 }

@@ -14,7 +14,7 @@ import { reasonOf } from '../../errors.ts'
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 
 const SEGMENT =
-  'this path is not served: write each segment as plain text and {parameters}, with text between two of them'
+  "this path is not served: write letters, digits, -._~!$&'()+,;=@: and {parameters}, with text between two of them"
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'] as const
 

@@ -199,7 +199,7 @@ export const BODIES: Constructs = {
     type: object
     properties:
       a: { type: string, contentMediaType: image/png, minLength: 2, maxLength: 3 }
-      b: { anyOf: [{ type: string, format: binary }, { type: array, items: { type: string, format: binary } }] }`),
+      b: { anyOf: [{ type: string, format: binary, writeOnly: true }, { type: array, items: { type: string, format: binary } }] }`),
     run: filesOf,
     asks: [
       ask(form('a; filename=f\r\n\r\nPNG'), 200, '{"a":"f text/plain PNG"}'),

@@ -201,14 +201,14 @@ export const RESPONSES: Constructs = {
     ],
   },
   '`http` `basic` and other schemes, `mutualTLS`, and every other scheme with a guard of the product': {
-    yaml: secured('[{ basic: [] }, { m: [read] }]'),
+    yaml: secured('[{ b: [] }, { basic: [] }, { m: [read] }]'),
     product,
     asks: [
       ask(basic('alice:open'), 200, '{"caller":"alice"}'),
       ask(basic('alice:wrong'), 401, /The credentials are not valid/),
       ask(basic('alice:broken'), 500, '{"errors":[{"code":"E500","message":"Internal Server Error"}]}'),
       ask(basic(':open'), 401),
-      ask(as('Bearer alice:'), 401),
+      ask(as('Bearer alice'), 401),
       ask('/x', 401),
       ask({ url: '/x', headers: { 'client-cert': ':AA==:' } }, 200, '{"caller":"alice"}'),
     ],

@@ -180,7 +180,7 @@ export const SCHEMAS: Constructs = {
     ],
   },
   'other keywords that JSON Schema 2020-12 does not have, `$recursiveRef` among them': {
-    yaml: body('type: string\nmin_length: 2'),
+    yaml: body('type: string\nmin_length: 2\n$recursiveAnchor: true'),
     asks: [valid('"a"')],
   },
   'a `default` that its schema refuses': {
