@@ -62,7 +62,8 @@ export function allowedTypes(schema: unknown): string[] {
 /** The types that a text may be parsed as. No text is null. */
 export const textTypes = (schema: unknown): string[] => allowedTypes(schema).filter((type) => type !== 'null')
 
-const ANNOTATIONS = /^(title|description|examples?|externalDocs|deprecated|\$(ref|comment)|contentMediaType|format|writeOnly|xml|x-.*)$/
+const ANNOTATIONS =
+  /^(title|description|examples?|externalDocs|deprecated|\$(ref|comment)|contentMediaType|format|writeOnly|xml|x-.*)$/
 const BYTES = { type: 'string', contentEncoding: 'binary' }
 
 /** What a schema says of bytes: nothing but their length. Undefined if it says more. */
