@@ -11,7 +11,7 @@ import { exampleOf, inOrder, type Input, inputsOf, namedExamples, toCall, withTe
 import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
 import { mutantsOf, unviolated } from '../support/schemas-violations.ts'
-import { badCredentials } from '../support/tokens.ts'
+import { badCredentials, issueTokenOf } from '../support/tokens.ts'
 import { allowOf, INPUTS, operations, paths, start } from './subject.ts'
 
 const service = await start(t)
@@ -83,6 +83,12 @@ for (const operation of operations) {
         }
       }
     })
+    if (operation.isScoped) {
+      t.test(`${id} answers 403 to a token without a scope`, async (t) => {
+        const token = await issueTokenOf(service.product, service.store, 'unscoped')
+        t.equal((await ask(example, token)).status, 403)
+      })
+    }
   } else {
     t.test(`${id} needs no access token`, async (t) => {
       t.notOk(refuses(await call(toCall(operation, example))))

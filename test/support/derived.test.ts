@@ -1,10 +1,12 @@
 // Tests the helpers of the tests that come from the contract. If a helper gave no values, or accepted everything, those
 // tests would always pass.
 import fc from 'fast-check'
-import t from 'tap'
-import { type Operation, type Parameter, parseContract } from './contract.ts'
+import { pathToFileURL } from 'node:url'
+import t, { type Test } from 'tap'
+import { contractOf, type Operation, type Parameter, parseContract } from './contract.ts'
 import { stringify } from './json.ts'
 import { operations } from './own.ts'
+import { product } from './product/product.ts'
 import { isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
 import { exampleOf, inputsOf, namedExamples, toCall } from './requests.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
@@ -93,6 +95,18 @@ t.test('the operations of the contract are read, with their parameters, bodies a
   t.ok([...(list?.responses.keys() ?? [])].join().startsWith('200,400,'))
 })
 
+t.test('the scopes of the contract are read, and which operations need one', async (t) => {
+  const paths = `
+  /a: { get: { operationId: one }, post: { operationId: two, security: [{ token: [write, all] }, { other: [all] }] } }
+  /b: { get: { operationId: three, security: [{ token: [write] }, {}] }, post: { operationId: four, security: [] } }`
+  const { operations, scopes } = contractFrom(t, `security: [{ token: [read] }]\npaths:${paths}`)
+  t.strictSame(scopes, ['read', 'write', 'all'])
+  t.strictSame(
+    operations.filter(({ isScoped }) => isScoped).map(({ id }) => id),
+    ['one', 'two'],
+  )
+})
+
 t.test('the contract is read as the service reads it: with merge keys', async (t) => {
   const expected = { a: { x: 1n }, b: { x: 1n, y: 2n } }
   t.strictSame(parseContract('a: &a { x: 1 }\nb: { <<: *a, y: 2 }'), expected)
@@ -109,3 +123,9 @@ t.test('named examples are found', async (t) => {
   const names = namedExamples(operation('createPayout')).map(({ name }) => name)
   t.strictSame(names, ['monstera', 'aloe'])
 })
+
+/** Reads a contract that is a text. */
+function contractFrom(t: Test, text: string) {
+  const folder = t.testdir({ 'openapi.yaml': text })
+  return contractOf({ ...product, contract: { ...product.contract, file: pathToFileURL(`${folder}/openapi.yaml`).href } })
+}
