@@ -34,7 +34,7 @@ async function callerOf(operation: Operation): Promise<string> {
 /** Whether an answer refuses what was sent, whatever is stored. */
 const refuses = ({ status }: Answer) => [400, 401, 405, 413, 415].includes(status) || status >= 500
 
-t.test('the examples of the contract work, POST first and DELETE last', async (t) => {
+t.test('the examples of the contract work, POST and PUT first and DELETE last', async (t) => {
   const caller = await newcomer()
   for (const each of ordered) {
     const { status, text } = await call({ ...toCall(each, exampleOf(each)), token: caller })

@@ -8,7 +8,7 @@ import { stringify } from './json.ts'
 import { operations } from './own.ts'
 import { product } from './product/product.ts'
 import { isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
-import { exampleOf, inputsOf, namedExamples, toCall } from './requests.ts'
+import { exampleOf, inOrder, inputsOf, namedExamples, toCall } from './requests.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 import { isValid } from './schemas.ts'
 import { mutantsOf, unviolated } from './schemas-violations.ts'
@@ -112,6 +112,17 @@ t.test('the contract is read as the service reads it: with merge keys', async (t
   t.strictSame(parseContract('a: &a { x: 1 }\nb: { <<: *a, y: 2 }'), expected)
 })
 
+t.test('POST and PUT go first, DELETE last, and otherwise operations keep the order of the document', async (t) => {
+  const paths = `
+  /a/{b}: { delete: { operationId: last }, get: { operationId: third }, put: { operationId: first } }
+  /a/{b}/c: { post: { operationId: second } }`
+  const { operations } = contractFrom(t, `paths:${paths}`)
+  t.strictSame(
+    inOrder(operations).map(({ id }) => id),
+    ['first', 'second', 'third', 'last'],
+  )
+})
+
 t.test('requests contain their input', async (t) => {
   t.equal(toCall(operation('deletePayout'), exampleOf(operation('deletePayout'))).path, '/plants/7')
   t.equal(toCall(operation('getPayout'), exampleOf(operation('getPayout'))).path, '/plants?limit=20')
@@ -127,5 +138,8 @@ t.test('named examples are found', async (t) => {
 /** Reads a contract that is a text. */
 function contractFrom(t: Test, text: string) {
   const folder = t.testdir({ 'openapi.yaml': text })
-  return contractOf({ ...product, contract: { ...product.contract, file: pathToFileURL(`${folder}/openapi.yaml`).href } })
+  return contractOf({
+    ...product,
+    contract: { ...product.contract, file: pathToFileURL(`${folder}/openapi.yaml`).href },
+  })
 }

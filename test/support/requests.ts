@@ -13,11 +13,13 @@ export interface Input {
 /** A request with its headers as a list of name, value, name, value. */
 type RequestCall = Call & { readonly headers: readonly string[] }
 
-/** The order of methods in which the examples of a contract work. */
-const ORDER = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
+/** The methods in the order in which the examples of a contract work. */
+const ORDER = [['POST', 'PUT'], ['PATCH'], ['GET'], ['DELETE']]
 
+/** Sorts operations by method: POST and PUT first, DELETE last. Otherwise they keep the order of the document. */
 export function inOrder(operations: readonly Operation[]): Operation[] {
-  return operations.toSorted((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method))
+  const rank = ({ method }: Operation) => ORDER.findIndex((methods) => methods.includes(method))
+  return operations.toSorted((a, b) => rank(a) - rank(b))
 }
 
 /** Makes the request for an operation. */
