@@ -6,7 +6,7 @@ import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
 import type { Operation } from '../support/contract.ts'
 import type { Answer } from '../support/helper.ts'
 import { brief, stringify } from '../support/json.ts'
-import { isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
+import { faultFor, isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
 import { exampleOf, inOrder, type Input, inputsOf, namedExamples, toCall, withTexts } from '../support/requests.ts'
 import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
@@ -71,10 +71,10 @@ for (const operation of operations) {
 
   if (operation.isGuarded) {
     t.test(`${id} wants an access token, before anything else is looked at`, async (t) => {
-      const faulty = parameters.reduce<Input>(
-        (input, each) => withTexts(input, each, textsOf(each).find((text) => isFault(each, text)) ?? 'any'),
-        { ...example, body: body && '{"broken' },
-      )
+      const faulty = parameters.reduce<Input>((input, each) => withTexts(input, each, faultFor(each)), {
+        ...example,
+        body: body && '{"broken',
+      })
       for (const [name, [headers, challenge]] of await badCredentials(service)) {
         for (const request of [toCall(operation, example), toCall(operation, faulty)]) {
           const answer = await call({ ...request, headers: [...request.headers, ...headers] })
@@ -202,8 +202,4 @@ for (const path of paths) {
       t.equal(headers['allow'], allow, `Allow for ${method}`)
     }
   })
-}
-
-function isFault(...[parameter, text]: Parameters<typeof takes>): boolean {
-  return isSendable(parameter, text) && !takes(parameter, text)
 }

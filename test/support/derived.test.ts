@@ -7,7 +7,7 @@ import { contractOf, type Operation, type Parameter, parseContract } from './con
 import { stringify } from './json.ts'
 import { operations } from './own.ts'
 import { product } from './product/product.ts'
-import { isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
+import { faultFor, isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
 import { exampleOf, inOrder, inputsOf, namedExamples, toCall } from './requests.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 import { isValid } from './schemas.ts'
@@ -81,6 +81,17 @@ t.test('texts for a parameter violate each of its rules; an integer has only dec
   for (const text of ['0', '2147483648', '1.0', '01', '0x1', '', 'a', '\uD800']) t.notOk(takes(limit, text), text)
   t.notOk(isSendable({ ...limit, in: 'path' }, ''))
   t.notOk(isSendable({ ...limit, in: 'header' }, 'a\nb'))
+})
+
+t.test('a text in a path is none that clients, the router or the size of a request change', async (t) => {
+  const key: Parameter = { ...limit, in: 'path', name: 'key', required: true, schema: { type: 'string' }, examples: [] }
+  for (const text of ['.', '..', '🌱'.repeat(1400)]) t.notOk(isSendable(key, text), text)
+  for (const text of ['...', '.a', 'a'.repeat(2900)]) t.ok(isSendable(key, text), text)
+  t.equal(faultFor(key), 'any', 'only what is not UTF-8 is invalid, and the router refuses that')
+  t.notOk(takes(limit, faultFor(limit)))
+  const dots = { ...key, schema: { enum: ['.', '..', 'a'] } }
+  const some = { ...operation('deletePayout'), path: '/{key}', parameters: [dots] }
+  t.equal(toCall(some, exampleOf(some)).path, '/a')
 })
 
 t.test('the operations of the contract are read, with their parameters, bodies and responses', async (t) => {

@@ -51,8 +51,9 @@ export function withTexts(input: Input, parameter: Parameter, ...texts: string[]
 export function exampleOf({ parameters, body }: Operation): Input {
   const [some] = body === undefined ? [] : [...body.examples, ...samplesOf(body.schema)]
   const texts = parameters.map((each) => {
-    const values = [...each.examples, ...(each.required ? samplesOf(each.schema) : [])]
-    return [each, values.slice(0, 1).map(String)] as const
+    const samples = each.required ? samplesOf(each.schema, 20).map(String) : []
+    const values = [...each.examples.map(String), ...samples.filter((text) => isSendable(each, text))]
+    return [each, values.slice(0, 1)] as const
   })
   return { texts: new Map(texts), body: some }
 }
