@@ -4,9 +4,10 @@ import fc from 'fast-check'
 import t from 'tap'
 import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
 import type { Operation } from '../support/contract.ts'
+import { cursorsOf } from '../support/cursors.ts'
 import type { Answer } from '../support/helper.ts'
 import { brief, stringify } from '../support/json.ts'
-import { faultFor, isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
+import { faultFor, isCursor, isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
 import { exampleOf, inOrder, type Input, inputsOf, namedExamples, toCall, withTexts } from '../support/requests.ts'
 import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
@@ -61,7 +62,10 @@ for (const operation of operations) {
 
   t.test(`${id} accepts all valid input`, async () => {
     const caller = await callerOf(operation)
-    const requests = inputsOf(operation).map((input) => toCall(operation, input))
+    const requests = inputsOf(
+      operation,
+      await cursorsOf(operation, ordered, (each) => call({ ...each, token: caller })),
+    ).map((input) => toCall(operation, input))
     const property = fc.asyncProperty(requests, async (request) => {
       const answer = await call({ ...request, token: caller })
       if (refuses(answer)) throw new Error(`${id} answered ${answer.status} ${answer.text}`)
@@ -122,7 +126,8 @@ for (const operation of operations) {
       const caller = await callerOf(operation)
       const texts = textsOf(parameter)
       t.strictSame(unviolatedBy(parameter, texts), [], 'each rule of the schema is violated')
-      for (const text of texts.filter((each) => isSendable(parameter, each))) {
+      const isInvented = (text: string) => isCursor(parameter) && takes(parameter, text)
+      for (const text of texts.filter((each) => isSendable(parameter, each) && !isInvented(each))) {
         const answer = await ask(withTexts(example, parameter, text), caller)
         if (takes(parameter, text)) t.notOk(refuses(answer), `${brief(text)} is accepted`)
         else t.equal(answer.status, 400, `${brief(text)} is refused`)

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { contractOf, type Operation, type Parameter, parseContract } from './contract.ts'
+import { cursorsOf } from './cursors.ts'
 import { stringify } from './json.ts'
 import { operations } from './own.ts'
 import { product } from './product/product.ts'
@@ -139,6 +140,21 @@ t.test('requests contain their input', async (t) => {
   t.equal(toCall(operation('getPayout'), exampleOf(operation('getPayout'))).path, '/plants?limit=20')
   const paths = fc.sample(inputsOf(operation('getPayout')), { numRuns: 50, seed: 1 })
   t.ok(new Set(paths.map((input) => toCall(operation('getPayout'), input).path)).size > 20)
+})
+
+t.test('a cursor is one that a list has given, or none', async (t) => {
+  const inputs = fc.sample(inputsOf(operation('getPayout'), ['AAAAAAAAAAc']), { numRuns: 50, seed: 1 })
+  const calls = inputs.map((input) => toCall(operation('getPayout'), input).path)
+  const cursors = new Set(calls.map((path) => new URL(path, 'http://host').searchParams.get('cursor')))
+  t.strictSame(cursors, new Set([null, 'AAAAAAAAAAc']))
+  const pages = ['<?limit=1&cursor=b>; rel="next"', '<?limit=1&cursor=c>; rel="next"', undefined]
+  const sent: string[] = []
+  const found = await cursorsOf(operation('getPayout'), [operation('createPayout'), operation('getPayout')], (call) => {
+    if (call.method === 'GET') sent.push(call.path)
+    return Promise.resolve({ status: 200, headers: { link: pages[sent.length - 1] }, text: '', json: [] })
+  })
+  t.strictSame(found, ['b', 'c'])
+  t.strictSame(sent, ['/plants?limit=1', '/plants?limit=1&cursor=b', '/plants?limit=1&cursor=c'])
 })
 
 t.test('named examples are found', async (t) => {

@@ -40,6 +40,11 @@ export function isSendable(parameter: Parameter, text: string): boolean {
   return isShort && /^([!-~\x80-\xFF]([\t -~\x80-\xFF]*[!-~\x80-\xFF])?)?$/.test(text)
 }
 
+/** Whether a parameter is a cursor: its schema can't say which texts a list has given. */
+export function isCursor({ in: place, name }: Parameter): boolean {
+  return place === 'query' && name === 'cursor'
+}
+
 /** Whether a text is valid for a parameter. */
 export function takes({ schema }: Parameter, text: string): boolean {
   return text.isWellFormed() && isValid(schema, spelled(schema, text))

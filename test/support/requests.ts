@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Operation, Parameter } from './contract.ts'
 import type { Call } from './helper.ts'
-import { isSendable, takes } from './parameters.ts'
+import { isCursor, isSendable, takes } from './parameters.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 
 /** The input of an operation: for each parameter a list of texts, and the body. */
@@ -53,14 +53,18 @@ export function exampleOf({ parameters, body }: Operation): Input {
   const texts = parameters.map((each) => {
     const samples = each.required ? samplesOf(each.schema, 20).map(String) : []
     const values = [...each.examples.map(String), ...samples.filter((text) => isSendable(each, text))]
-    return [each, values.slice(0, 1)] as const
+    return [each, values.slice(0, isCursor(each) ? 0 : 1)] as const
   })
   return { texts: new Map(texts), body: some }
 }
 
-/** Makes valid inputs of an operation, with and without each optional parameter. */
-export function inputsOf({ parameters, body }: Operation): fc.Arbitrary<Input> {
+/**
+ * Makes valid inputs of an operation, with and without each optional parameter.
+ * @param cursors those that a list has given: others are not valid, whatever the schema says
+ */
+export function inputsOf({ parameters, body }: Operation, cursors: readonly string[] = []): fc.Arbitrary<Input> {
   const texts = parameters.map((parameter) => {
+    if (isCursor(parameter)) return fc.constantFrom([], ...cursors.map((each) => [each]))
     const text = arbitraryOf(parameter.schema)
       .map(String)
       .filter((each) => isSendable(parameter, each) && takes(parameter, each))
