@@ -73,6 +73,8 @@ export interface Contract {
   readonly everyResponse: Response['headers'] | undefined
   /** The answer to a request without an operation, and to an error that the operation does not name. */
   readonly anyError: Response
+  /** Writes errors in the form of the product. */
+  readonly errorBody: Product['errorBody']
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace']
@@ -81,17 +83,17 @@ const BODY_LIMIT = 2 ** 20
 /** The answer where a contract has no response `Error`. */
 const ERROR = { content: { 'application/json': { schema: { type: 'object', required: ['error', 'message'] } } } }
 
-const contracts = new Map<string, Contract>()
+const contracts = new Map<string, Omit<Contract, 'errorBody'>>()
 
 /** Reads the contract of a product. */
-export function contractOf({ contract }: Product): Contract {
+export function contractOf({ contract, errorBody }: Product): Contract {
   const file = fileURLToPath(contract.file)
   const read = contracts.get(file) ?? readContract(file)
   contracts.set(file, read)
-  return read
+  return { ...read, errorBody }
 }
 
-function readContract(file: string): Contract {
+function readContract(file: string): Omit<Contract, 'errorBody'> {
   const root = parseContract(readFileSync(file, 'utf8'))
   const { security, paths, components, ...document } = fields(resolve(root, root))
   const operations = Object.entries(fields(paths)).flatMap(([path, item]) => {
