@@ -4,14 +4,15 @@ import fc from 'fast-check'
 import t from 'tap'
 import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
 import type { Operation } from '../support/contract.ts'
+import { cursorsOf } from '../support/cursors.ts'
 import type { Answer } from '../support/helper.ts'
 import { brief, stringify } from '../support/json.ts'
-import { isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
+import { faultFor, isCursor, isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
 import { exampleOf, inOrder, type Input, inputsOf, namedExamples, toCall, withTexts } from '../support/requests.ts'
 import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
 import { mutantsOf, unviolated } from '../support/schemas-violations.ts'
-import { badCredentials } from '../support/tokens.ts'
+import { badCredentials, issueTokenOf } from '../support/tokens.ts'
 import { allowOf, INPUTS, operations, paths, start } from './subject.ts'
 
 const service = await start(t)
@@ -34,7 +35,7 @@ async function callerOf(operation: Operation): Promise<string> {
 /** Whether an answer refuses what was sent, whatever is stored. */
 const refuses = ({ status }: Answer) => [400, 401, 405, 413, 415].includes(status) || status >= 500
 
-t.test('the examples of the contract work, POST first and DELETE last', async (t) => {
+t.test('the examples of the contract work, POST and PUT first and DELETE last', async (t) => {
   const caller = await newcomer()
   for (const each of ordered) {
     const { status, text } = await call({ ...toCall(each, exampleOf(each)), token: caller })
@@ -61,7 +62,10 @@ for (const operation of operations) {
 
   t.test(`${id} accepts all valid input`, async () => {
     const caller = await callerOf(operation)
-    const requests = inputsOf(operation).map((input) => toCall(operation, input))
+    const requests = inputsOf(
+      operation,
+      await cursorsOf(operation, ordered, (each) => call({ ...each, token: caller })),
+    ).map((input) => toCall(operation, input))
     const property = fc.asyncProperty(requests, async (request) => {
       const answer = await call({ ...request, token: caller })
       if (refuses(answer)) throw new Error(`${id} answered ${answer.status} ${answer.text}`)
@@ -71,10 +75,10 @@ for (const operation of operations) {
 
   if (operation.isGuarded) {
     t.test(`${id} wants an access token, before anything else is looked at`, async (t) => {
-      const faulty = parameters.reduce<Input>(
-        (input, each) => withTexts(input, each, textsOf(each).find((text) => isFault(each, text)) ?? 'any'),
-        { ...example, body: body && '{"broken' },
-      )
+      const faulty = parameters.reduce<Input>((input, each) => withTexts(input, each, faultFor(each)), {
+        ...example,
+        body: body && '{"broken',
+      })
       for (const [name, [headers, challenge]] of await badCredentials(service)) {
         for (const request of [toCall(operation, example), toCall(operation, faulty)]) {
           const answer = await call({ ...request, headers: [...request.headers, ...headers] })
@@ -83,6 +87,12 @@ for (const operation of operations) {
         }
       }
     })
+    if (operation.isScoped) {
+      t.test(`${id} answers 403 to a token without a scope`, async (t) => {
+        const token = await issueTokenOf(service.product, service.store, 'unscoped')
+        t.equal((await ask(example, token)).status, 403)
+      })
+    }
   } else {
     t.test(`${id} needs no access token`, async (t) => {
       t.notOk(refuses(await call(toCall(operation, example))))
@@ -116,7 +126,8 @@ for (const operation of operations) {
       const caller = await callerOf(operation)
       const texts = textsOf(parameter)
       t.strictSame(unviolatedBy(parameter, texts), [], 'each rule of the schema is violated')
-      for (const text of texts.filter((each) => isSendable(parameter, each))) {
+      const isInvented = (text: string) => isCursor(parameter) && takes(parameter, text)
+      for (const text of texts.filter((each) => isSendable(parameter, each) && !isInvented(each))) {
         const answer = await ask(withTexts(example, parameter, text), caller)
         if (takes(parameter, text)) t.notOk(refuses(answer), `${brief(text)} is accepted`)
         else t.equal(answer.status, 400, `${brief(text)} is refused`)
@@ -196,8 +207,4 @@ for (const path of paths) {
       t.equal(headers['allow'], allow, `Allow for ${method}`)
     }
   })
-}
-
-function isFault(...[parameter, text]: Parameters<typeof takes>): boolean {
-  return isSendable(parameter, text) && !takes(parameter, text)
 }

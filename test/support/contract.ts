@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import type { Product } from '../../service/engine/index.ts'
-import { toInteger } from './json.ts'
-import { fields, isObject, type Schema } from './schemas.ts'
+import { resolve } from './references.ts'
+import { fields, type Schema } from './schemas.ts'
 
 export interface Parameter {
   readonly in: string
@@ -47,6 +47,10 @@ export interface Operation {
   readonly path: string
   /** Whether it requires an access token. */
   readonly isGuarded: boolean
+  /** Whether a token needs a scope for it. */
+  readonly isScoped: boolean
+  /** The scopes that it names. */
+  readonly scopes: readonly string[]
   readonly parameters: readonly Parameter[]
   readonly body: Body | undefined
   /** By status, or `default`. */
@@ -63,10 +67,14 @@ export interface Contract {
   readonly operations: readonly Operation[]
   /** The paths of the operations, with names in braces. */
   readonly paths: readonly string[]
+  /** All scopes of its operations. */
+  readonly scopes: readonly string[]
   /** The headers that it declares once for every response, by name; undefined if it does not say which those are. */
   readonly everyResponse: Response['headers'] | undefined
   /** The answer to a request without an operation, and to an error that the operation does not name. */
   readonly anyError: Response
+  /** Writes errors in the form of the product. */
+  readonly errorBody: Product['errorBody']
 }
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace']
@@ -75,17 +83,17 @@ const BODY_LIMIT = 2 ** 20
 /** The answer where a contract has no response `Error`. */
 const ERROR = { content: { 'application/json': { schema: { type: 'object', required: ['error', 'message'] } } } }
 
-const contracts = new Map<string, Contract>()
+const contracts = new Map<string, Omit<Contract, 'errorBody'>>()
 
 /** Reads the contract of a product. */
-export function contractOf({ contract }: Product): Contract {
+export function contractOf({ contract, errorBody }: Product): Contract {
   const file = fileURLToPath(contract.file)
   const read = contracts.get(file) ?? readContract(file)
   contracts.set(file, read)
-  return read
+  return { ...read, errorBody }
 }
 
-function readContract(file: string): Contract {
+function readContract(file: string): Omit<Contract, 'errorBody'> {
   const root = parseContract(readFileSync(file, 'utf8'))
   const { security, paths, components, ...document } = fields(resolve(root, root))
   const operations = Object.entries(fields(paths)).flatMap(([path, item]) => {
@@ -100,6 +108,7 @@ function readContract(file: string): Contract {
     file,
     operations,
     paths: [...new Set(operations.map(({ path }) => path))],
+    scopes: [...new Set(operations.flatMap(({ scopes }) => scopes))],
     everyResponse: 'x-every-response' in document ? toResponse(document['x-every-response']).headers : undefined,
     anyError: toResponse(fields(fields(components)['responses'])['Error'] ?? ERROR),
   }
@@ -128,6 +137,7 @@ export function operationOf({ operations, paths }: Contract, method: string, url
 function toOperation(method: string, path: string, value: Record<string, unknown>, shared: unknown[]): Operation {
   const { operationId, security, parameters, requestBody, responses } = value
   const requirements = Object.values(fields(security))
+  const scopes = requirements.map((each) => Object.values(fields(each)).flat().map(String))
   const all = [...shared, ...Object.values(fields(parameters))].map((each) => toParameter(fields(each)))
   const byName = new Map(all.map((each) => [`${each.in} ${each.name}`, each])) // the operation's parameters override the path's
   const { 'application/json': json, ...others } = fields(fields(requestBody)['content'])
@@ -137,6 +147,8 @@ function toOperation(method: string, path: string, value: Record<string, unknown
     method,
     path,
     isGuarded: requirements.length > 0 && requirements.every((each) => Object.keys(fields(each)).length > 0),
+    isScoped: scopes.length > 0 && scopes.every((each) => each.length > 0),
+    scopes: scopes.flat(),
     parameters: [...byName.values()],
     body:
       requestBody === undefined
@@ -195,26 +207,4 @@ function namedOf({ examples }: Record<string, unknown>): Named {
 function examplesOfSchema({ example, examples, allOf }: Schema): unknown[] {
   const own = example === undefined ? Object.values(fields(examples)) : [example]
   return own.length > 0 ? own : Object.values(fields(allOf)).flatMap((each) => examplesOfSchema(fields(each)))
-}
-
-/** Replaces each reference by its target. In a schema, the keywords beside the reference apply, too. */
-function resolve(node: unknown, root: unknown): unknown {
-  if (typeof node === 'bigint') return toInteger(node)
-  if (Array.isArray(node)) return node.map((each) => resolve(each, root))
-  if (!isObject(node)) return node
-  const { $ref, ...others } = node
-  const rest = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, resolve(value, root)]))
-  if (typeof $ref !== 'string') return rest
-  const keys = $ref.split('/').slice(1)
-  const target = resolve(
-    keys.reduce((each, key) => fields(each)[unescape(key)], root),
-    root,
-  )
-  return Object.keys(rest).every((key) => key === 'summary' || key === 'description')
-    ? target
-    : { allOf: [target, rest] }
-}
-
-function unescape(key: string): string {
-  return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
 }

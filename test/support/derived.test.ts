@@ -1,12 +1,15 @@
 // Tests the helpers of the tests that come from the contract. If a helper gave no values, or accepted everything, those
 // tests would always pass.
 import fc from 'fast-check'
-import t from 'tap'
-import { type Operation, type Parameter, parseContract } from './contract.ts'
+import { pathToFileURL } from 'node:url'
+import t, { type Test } from 'tap'
+import { contractOf, type Operation, type Parameter, parseContract } from './contract.ts'
+import { cursorsOf } from './cursors.ts'
 import { stringify } from './json.ts'
 import { operations } from './own.ts'
-import { isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
-import { exampleOf, inputsOf, namedExamples, toCall } from './requests.ts'
+import { product } from './product/product.ts'
+import { faultFor, isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
+import { exampleOf, inOrder, inputsOf, namedExamples, toCall } from './requests.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 import { isValid } from './schemas.ts'
 import { mutantsOf, unviolated } from './schemas-violations.ts'
@@ -81,6 +84,17 @@ t.test('texts for a parameter violate each of its rules; an integer has only dec
   t.notOk(isSendable({ ...limit, in: 'header' }, 'a\nb'))
 })
 
+t.test('a text in a path is none that clients, the router or the size of a request change', async (t) => {
+  const key: Parameter = { ...limit, in: 'path', name: 'key', required: true, schema: { type: 'string' }, examples: [] }
+  for (const text of ['.', '..', '🌱'.repeat(1400)]) t.notOk(isSendable(key, text), text)
+  for (const text of ['...', '.a', 'a'.repeat(2900)]) t.ok(isSendable(key, text), text)
+  t.equal(faultFor(key), 'any', 'only what is not UTF-8 is invalid, and the router refuses that')
+  t.notOk(takes(limit, faultFor(limit)))
+  const dots = { ...key, schema: { enum: ['.', '..', 'a'] } }
+  const some = { ...operation('deletePayout'), path: '/{key}', parameters: [dots] }
+  t.equal(toCall(some, exampleOf(some)).path, '/a')
+})
+
 t.test('the operations of the contract are read, with their parameters, bodies and responses', async (t) => {
   const [create, list] = ['createPayout', 'getPayout'].map(operation)
   t.strictSame([create?.method, create?.path, create?.isGuarded], ['POST', '/plants', true])
@@ -93,9 +107,32 @@ t.test('the operations of the contract are read, with their parameters, bodies a
   t.ok([...(list?.responses.keys() ?? [])].join().startsWith('200,400,'))
 })
 
+t.test('the scopes of the contract are read, and which operations need one', async (t) => {
+  const paths = `
+  /a: { get: { operationId: one }, post: { operationId: two, security: [{ token: [write, all] }, { other: [all] }] } }
+  /b: { get: { operationId: three, security: [{ token: [write] }, {}] }, post: { operationId: four, security: [] } }`
+  const { operations, scopes } = contractFrom(t, `security: [{ token: [read] }]\npaths:${paths}`)
+  t.strictSame(scopes, ['read', 'write', 'all'])
+  t.strictSame(
+    operations.filter(({ isScoped }) => isScoped).map(({ id }) => id),
+    ['one', 'two'],
+  )
+})
+
 t.test('the contract is read as the service reads it: with merge keys', async (t) => {
   const expected = { a: { x: 1n }, b: { x: 1n, y: 2n } }
   t.strictSame(parseContract('a: &a { x: 1 }\nb: { <<: *a, y: 2 }'), expected)
+})
+
+t.test('POST and PUT go first, DELETE last, and otherwise operations keep the order of the document', async (t) => {
+  const paths = `
+  /a/{b}: { delete: { operationId: last }, get: { operationId: third }, put: { operationId: first } }
+  /a/{b}/c: { post: { operationId: second } }`
+  const { operations } = contractFrom(t, `paths:${paths}`)
+  t.strictSame(
+    inOrder(operations).map(({ id }) => id),
+    ['first', 'second', 'third', 'last'],
+  )
 })
 
 t.test('requests contain their input', async (t) => {
@@ -105,7 +142,31 @@ t.test('requests contain their input', async (t) => {
   t.ok(new Set(paths.map((input) => toCall(operation('getPayout'), input).path)).size > 20)
 })
 
+t.test('a cursor is one that a list has given, or none', async (t) => {
+  const inputs = fc.sample(inputsOf(operation('getPayout'), ['AAAAAAAAAAc']), { numRuns: 50, seed: 1 })
+  const calls = inputs.map((input) => toCall(operation('getPayout'), input).path)
+  const cursors = new Set(calls.map((path) => new URL(path, 'http://host').searchParams.get('cursor')))
+  t.strictSame(cursors, new Set([null, 'AAAAAAAAAAc']))
+  const pages = ['<?limit=1&cursor=b>; rel="next"', '<?limit=1&cursor=c>; rel="next"', undefined]
+  const sent: string[] = []
+  const found = await cursorsOf(operation('getPayout'), [operation('createPayout'), operation('getPayout')], (call) => {
+    if (call.method === 'GET') sent.push(call.path)
+    return Promise.resolve({ status: 200, headers: { link: pages[sent.length - 1] }, text: '', json: [] })
+  })
+  t.strictSame(found, ['b', 'c'])
+  t.strictSame(sent, ['/plants?limit=1', '/plants?limit=1&cursor=b', '/plants?limit=1&cursor=c'])
+})
+
 t.test('named examples are found', async (t) => {
   const names = namedExamples(operation('createPayout')).map(({ name }) => name)
   t.strictSame(names, ['monstera', 'aloe'])
 })
+
+/** Reads a contract that is a text. */
+function contractFrom(t: Test, text: string) {
+  const folder = t.testdir({ 'openapi.yaml': text })
+  return contractOf({
+    ...product,
+    contract: { ...product.contract, file: pathToFileURL(`${folder}/openapi.yaml`).href },
+  })
+}

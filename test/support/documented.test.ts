@@ -1,6 +1,9 @@
 // A test fails if the contract does not document every part of an answer.
 import t from 'tap'
+import * as documented from './documented.ts'
+import { contractOf } from './contract.ts'
 import { assertDocumented, faultOf } from './own.ts'
+import { product } from './product/product.ts'
 
 const headers = {
   'cache-control': 'no-store',
@@ -50,3 +53,18 @@ for (const [what, answered] of Object.entries(faults)) {
     t.ok(faultOf(...answered))
   })
 }
+
+t.test('an error outside of operations has the form that the product writes', async (t) => {
+  const schema = { type: 'object', required: ['code'], properties: { code: { type: 'string' } } }
+  const response = { type: 'application/problem+json', schema, headers: new Map(), examples: [], named: {} }
+  const own = contractOf({ ...product, errorBody: (status, reason) => ({ code: `E${status}`, reason }) })
+  const operations = own.operations.map((each) => ({ ...each, responses: new Map([['default', response]]) }))
+  const fault = (type: string, body: object) => {
+    const answer = { status: 405, headers: { ...headers, 'content-type': type }, text: JSON.stringify(body) }
+    return documented.faultOf({ ...own, operations }, 'ACL', '/plants', answer)
+  }
+  t.equal(fault('application/problem+json', { code: 'E405', reason: 'No' }), undefined)
+  t.match(fault('application/json', { code: 'E405', reason: 'No' }), 'application/problem+json')
+  t.match(fault('application/problem+json', { code: 'E405' }), 'reason')
+  t.match(fault('application/problem+json', { error: 405, message: 'No' }), 'code')
+})

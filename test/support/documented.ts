@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Contract, matches, operationOf } from './contract.ts'
-import { brief, parse } from './json.ts'
-import { faultsOf, fields, type Schema } from './schemas.ts'
+import { type Contract, matches, type Operation, operationOf, type Response } from './contract.ts'
+import { brief, parse, stringify } from './json.ts'
+import { faultsOf, fields, isValid, type Schema } from './schemas.ts'
 import { record } from './statuses.ts'
 
 /** The headers that HTTP itself has: OpenAPI does not describe them. */
@@ -46,7 +46,7 @@ export function faultOf(contract: Contract, method: string, url: string, answer:
 }
 
 function check(contract: Contract, method: string, url: string, { status, headers, text }: Answered): void {
-  const { anyError, everyResponse, paths } = contract
+  const { everyResponse, paths } = contract
   const where = `${method} ${url} answered ${status}`
   if (status === 100) return
   const operation = operationOf(contract, method, url)
@@ -60,7 +60,7 @@ function check(contract: Contract, method: string, url: string, { status, header
   const of = `the response ${status} of the operation ${operation?.id ?? 'that it has not'} in openapi.yaml`
   assert.ok(named ?? isOther, `${where}: add ${of}, or answer another status`)
   // Without an operation, the default answer of all operations applies.
-  const response = named ?? operation?.responses.get('default') ?? anyError
+  const response = named ?? operation?.responses.get('default') ?? otherError(contract, operation, status)
 
   const declared = new Map(
     [...response.headers, ...(everyResponse ?? [])].map(([name, header]) => [name.toLowerCase(), header]),
@@ -86,8 +86,24 @@ function check(contract: Contract, method: string, url: string, { status, header
   }
   assert.equal(type, response.type, where)
   assertValid(where, response.schema ?? {}, parse(text))
-  const { error = status } = fields(parse(text))
+  const { error = status } = contract.errorBody ? {} : fields(parse(text))
   if (status >= 400) assert.equal(error, status, where)
+}
+
+/** The answer to an error that no response is for. If the product writes errors, it is the first one that they fit, with all members. */
+function otherError(
+  { operations, anyError, errorBody }: Contract,
+  operation: Operation | undefined,
+  status: number,
+): Response {
+  if (errorBody === undefined) return anyError
+  const responses = (operation ? [operation] : operations).flatMap((each) => [...each.responses])
+  const written = responses.find(([key, { schema }]) => {
+    if (schema === undefined || !/^([45]|default)/.test(key)) return false
+    return isValid(schema, parse(stringify(errorBody(Number(key) || 500, 'The reason'))))
+  })?.[1]
+  const required = Object.keys(fields(errorBody(status, 'The reason')))
+  return written ? { ...anyError, type: written.type, schema: { allOf: [written.schema, { required }] } } : anyError
 }
 
 function assertValid(where: string, schema: Schema, value: unknown): void {

@@ -47,7 +47,7 @@ export interface Service {
   readonly port: number
   /** The lines of its log. */
   readonly log: Record<string, unknown>[]
-  /** Issues a token. @param lifetime in milliseconds */
+  /** Issues a token, with all scopes of the contract. @param lifetime in milliseconds */
   readonly token: (caller: string, lifetime?: number) => Promise<string>
   /** Sends a request. The test fails if the contract does not document the answer. */
   readonly call: (request: Call) => Promise<Answer>
@@ -84,7 +84,7 @@ export async function build(
     store,
     port,
     log,
-    token: (caller, lifetime) => issueTokenOf(product, store, caller, lifetime),
+    token: (caller, lifetime) => issueTokenOf(product, store, caller, lifetime, contractOf(product).scopes),
     call: (request) => withoutInternalErrors(log, call(port, request, product), request),
     raw: (count, ...parts) =>
       withoutInternalErrors(log, raw(product, port, count, parts), {

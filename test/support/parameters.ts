@@ -26,16 +26,37 @@ export function unviolatedBy({ schema }: Parameter, texts: readonly string[]): s
   return typesOf(schema).includes('string') ? rules.filter((rule) => !rule.endsWith('/type')) : rules // each text is a string
 }
 
-/** Whether a text can be sent as a parameter. An empty path segment can't, nor a header that is not a Latin-1 line. */
+/** The most bytes of an encoded text: a request has room for 16 KB of path and headers. */
+const MAX_BYTES = 12_000
+
+/**
+ * Whether a text can be sent as a parameter. A path segment can't be empty, nor `.` or `..`, which clients remove (RFC 3986,
+ * section 5.2.4). A header is a Latin-1 line.
+ */
 export function isSendable(parameter: Parameter, text: string): boolean {
-  const isShort = text.length < 3000
-  if (parameter.in !== 'header') return isShort && (text !== '' || parameter.in !== 'path')
+  const isShort = text.length < 3000 && encodeURIComponent(text.toWellFormed()).length <= MAX_BYTES
+  if (parameter.in === 'path') return isShort && !/^\.{0,2}$/.test(text)
+  if (parameter.in !== 'header') return isShort
   return isShort && /^([!-~\x80-\xFF]([\t -~\x80-\xFF]*[!-~\x80-\xFF])?)?$/.test(text)
+}
+
+/** Whether a parameter is a cursor: its schema can't say which texts a list has given. */
+export function isCursor({ in: place, name }: Parameter): boolean {
+  return place === 'query' && name === 'cursor'
 }
 
 /** Whether a text is valid for a parameter. */
 export function takes({ schema }: Parameter, text: string): boolean {
   return text.isWellFormed() && isValid(schema, spelled(schema, text))
+}
+
+/**
+ * An invalid text that the guard is asked about before the parameter is; any text if there is none. A path that is not UTF-8
+ * has no operation, so it never gets to a guard.
+ */
+export function faultFor(parameter: Parameter): string {
+  const isFault = (text: string) => isSendable(parameter, text) && !takes(parameter, text)
+  return textsOf(parameter).find((text) => isFault(text) && (parameter.in !== 'path' || text.isWellFormed())) ?? 'any'
 }
 
 /** Parses a text as JSON (an integer has decimal digits only). If it has no such type, the value is the text itself. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Operation, Parameter } from './contract.ts'
 import type { Call } from './helper.ts'
-import { isSendable, takes } from './parameters.ts'
+import { isCursor, isSendable, takes } from './parameters.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 
 /** The input of an operation: for each parameter a list of texts, and the body. */
@@ -13,11 +13,13 @@ export interface Input {
 /** A request with its headers as a list of name, value, name, value. */
 type RequestCall = Call & { readonly headers: readonly string[] }
 
-/** The order of methods in which the examples of a contract work. */
-const ORDER = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE']
+/** The methods in the order in which the examples of a contract work. */
+const ORDER = [['POST', 'PUT'], ['PATCH'], ['GET'], ['DELETE']]
 
+/** Sorts operations by method: POST and PUT first, DELETE last. Otherwise they keep the order of the document. */
 export function inOrder(operations: readonly Operation[]): Operation[] {
-  return operations.toSorted((a, b) => ORDER.indexOf(a.method) - ORDER.indexOf(b.method))
+  const rank = ({ method }: Operation) => ORDER.findIndex((methods) => methods.includes(method))
+  return operations.toSorted((a, b) => rank(a) - rank(b))
 }
 
 /** Makes the request for an operation. */
@@ -49,15 +51,20 @@ export function withTexts(input: Input, parameter: Parameter, ...texts: string[]
 export function exampleOf({ parameters, body }: Operation): Input {
   const [some] = body === undefined ? [] : [...body.examples, ...samplesOf(body.schema)]
   const texts = parameters.map((each) => {
-    const values = [...each.examples, ...(each.required ? samplesOf(each.schema) : [])]
-    return [each, values.slice(0, 1).map(String)] as const
+    const samples = each.required ? samplesOf(each.schema, 20).map(String) : []
+    const values = [...each.examples.map(String), ...samples.filter((text) => isSendable(each, text))]
+    return [each, values.slice(0, isCursor(each) ? 0 : 1)] as const
   })
   return { texts: new Map(texts), body: some }
 }
 
-/** Makes valid inputs of an operation, with and without each optional parameter. */
-export function inputsOf({ parameters, body }: Operation): fc.Arbitrary<Input> {
+/**
+ * Makes valid inputs of an operation, with and without each optional parameter.
+ * @param cursors those that a list has given: others are not valid, whatever the schema says
+ */
+export function inputsOf({ parameters, body }: Operation, cursors: readonly string[] = []): fc.Arbitrary<Input> {
   const texts = parameters.map((parameter) => {
+    if (isCursor(parameter)) return fc.constantFrom([], ...cursors.map((each) => [each]))
     const text = arbitraryOf(parameter.schema)
       .map(String)
       .filter((each) => isSendable(parameter, each) && takes(parameter, each))

@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import type { Operation } from './contract.ts'
+import type { Answer, Call } from './helper.ts'
+import { isCursor, takes } from './parameters.ts'
+import { exampleOf, inputsOf, toCall, withTexts } from './requests.ts'
+
+/** The most pages that are asked for. */
+const MOST = 10
+
+/**
+ * The cursors in the Links of a list, page by page; none if the operation takes no cursor.
+ * @param ordered the operations in order: valid inputs of those before the list make its items
+ * @param send sends a request of one caller
+ */
+export async function cursorsOf(
+  operation: Operation,
+  ordered: readonly Operation[],
+  send: (request: Call) => Promise<Answer>,
+): Promise<string[]> {
+  if (!operation.parameters.some(isCursor)) return []
+  for (const each of ordered.slice(0, ordered.indexOf(operation))) {
+    for (const input of fc.sample(inputsOf(each), { numRuns: 5, seed: 1 })) await send(toCall(each, input))
+  }
+  const limit = operation.parameters.find((each) => each.name === 'limit' && takes(each, '1'))
+  const example = exampleOf(operation)
+  const first = toCall(operation, limit === undefined ? example : withTexts(example, limit, '1'))
+  const cursors: string[] = []
+  for (let { path } = first; cursors.length < MOST;) {
+    const { headers } = await send({ ...first, path })
+    const [, next] = /<([^>]*)>; *rel="?next\b/.exec(String(headers['link'])) ?? []
+    if (next === undefined) break
+    const { pathname, search, searchParams } = new URL(next, `http://host${path}`)
+    path = pathname + search
+    cursors.push(searchParams.get('cursor') ?? '')
+  }
+  return cursors
+}
