@@ -23,7 +23,7 @@ const ordered = inOrder(operations)
 
 const newcomer = () => token(`caller${(callers += 1)}`)
 
-/** A caller for whom the examples were sent that go before those of an operation. */
+/** A caller, after the examples of the operations before this one were sent. */
 async function callerOf(operation: Operation): Promise<string> {
   const caller = await newcomer()
   for (const each of ordered.slice(0, ordered.indexOf(operation))) {

@@ -42,7 +42,7 @@ export async function badCredentials({ product, store, token }: Service): Promis
   await store.deleteToken(found?.id ?? '')
   const values = {
     'an empty header': '',
-    'another scheme': 'Basic YTpi',
+    'another scheme': 'Other YTpi', // a product may have Basic
     'only the scheme': 'Bearer',
     'the scheme and a space': 'Bearer ',
     'only a token': valid,
