@@ -152,7 +152,7 @@ export interface Figures {
 export interface Store {
   /** By the names of the collections. */
   readonly tables: ReadonlyMap<string, Table>
-  /** Milliseconds for an operation; Infinity if it never waits for another process. */
+  /** Milliseconds for an operation. An embedded store has it for the steps of lists, which wait for each other. */
   readonly timeout: number
   /** Runs the steps of long lists, with {@link runSteps}. */
   readonly steps: Steps
