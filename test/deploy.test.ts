@@ -50,9 +50,8 @@ t.test('compose.yaml agrees with the service, publishes only the gateway, and co
     t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
     for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
     const inserted = environment['DATABASE_URL']?.replace(/\$\{\w+:\?\}/, 'secret')
-    t.match(readConfig(NAME, { ...environment, DATABASE_URL: inserted }).DATABASE_URL, {
-      url: `postgres://${NAME}:secret@database/${NAME}`,
-    })
+    const database = { url: `postgres://${NAME}:secret@database/${NAME}` }
+    t.match(readConfig(NAME, { ...environment, DATABASE_URL: inserted }), { DATABASE_URL: database })
   }
   const { test } = services['database']?.healthcheck ?? {}
   // While the first start creates the files, the server listens only on a Unix socket.
@@ -96,12 +95,11 @@ t.test('no gateway takes all replicas out of service', async (t) => {
 
 t.test('HAProxy finds the leader of a cluster by its role, and leaves it before another is promoted', async (t) => {
   const { bootstrap }: { bootstrap: { dcs: Record<string, number | boolean> } } = parse(read('patroni/patroni.yml'))
-  const { synchronous_mode } = bootstrap.dcs
-  const [ttl = 0, wait = 0, retry = 0] = ['ttl', 'loop_wait', 'retry_timeout'].map((each) =>
-    Number(bootstrap.dcs[each]),
+  const [ttl = 0, wait = 0, retry = 0] = ['ttl', 'loop_wait', 'retry_timeout'].map((name) =>
+    Number(bootstrap.dcs[name]),
   )
   const text = read('patroni/haproxy.cfg')
-  t.equal(synchronous_mode, true)
+  t.equal(bootstrap.dcs['synchronous_mode'], true)
   t.ok(ttl >= wait + 2 * retry)
   t.match(text, /^ *option httpchk GET \/primary\n *http-check expect status 200$/m)
   t.equal(text.match(/^ *server (node-\d) \1:5432 check port 8008$/gm)?.length, 2)

@@ -19,24 +19,16 @@ const documents = parseAllDocuments(readFileSync('deploy/kubernetes.yaml', 'utf8
 )
 const find = (kind: string) => JSON.parse(JSON.stringify(documents.find((each) => each.kind === kind)))
 
-/** The manifests, with types from the published schemas. */
-function manifests() {
-  const deployment = new Deployment(find('Deployment'))
-  const pod = deployment.spec?.template.spec
-  const [container] = pod?.containers ?? []
-  if (pod === undefined || container === undefined) throw new Error('there is no container')
-  return {
-    deployment,
-    pod,
-    container,
-    service: new Service(find('Service')),
-    budget: new PodDisruptionBudget(find('PodDisruptionBudget')),
-    policy: new NetworkPolicy(find('NetworkPolicy')),
-  }
-}
+// The manifests, with types from the published schemas.
+const deployment = new Deployment(find('Deployment'))
+const service = new Service(find('Service'))
+const budget = new PodDisruptionBudget(find('PodDisruptionBudget'))
+const policy = new NetworkPolicy(find('NetworkPolicy'))
+const pod = deployment.spec?.template.spec
+const [container] = pod?.containers ?? []
+if (pod === undefined || container === undefined) throw new Error('there is no container')
 
 t.test('the manifests are valid by the published schemas of Kubernetes, and have no other properties', async (t) => {
-  const { deployment, service, budget, policy } = manifests()
   t.equal(documents.length, 4)
   for (const each of [deployment, service, budget, policy]) t.doesNotThrow(() => each.validate(), each.kind)
   // TypeScript refuses literals with unknown properties.
@@ -53,7 +45,7 @@ t.test('the manifests are valid by the published schemas of Kubernetes, and have
 
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
 t.test('the pods comply with the profile "Restricted" of the Pod Security Standards', async (t) => {
-  const { containers, securityContext, ...others } = manifests().pod
+  const { containers, securityContext, ...others } = pod
   t.strictSame(securityContext, { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } })
   t.equal(containers.length, 1)
   for (const { securityContext, ports, livenessProbe, readinessProbe } of containers) {
@@ -69,7 +61,6 @@ t.test('the pods comply with the profile "Restricted" of the Pod Security Standa
 })
 
 t.test('the manifests agree with the service and with each other', async (t) => {
-  const { deployment, pod, container, service, budget, policy } = manifests()
   const labels = deployment.spec?.template.metadata?.labels
   const spread = (pod.topologySpreadConstraints ?? []).map(({ labelSelector }) => labelSelector)
   const selectors = [deployment.spec?.selector, budget.spec?.selector, policy.spec?.podSelector, ...spread]
@@ -98,9 +89,9 @@ t.test('the manifests agree with the service and with each other', async (t) => 
 
 t.test('everybody reaches the port for callers, and only monitoring the admin port', async (t) => {
   const monitoring = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }
-  t.strictSame(manifests().policy.spec?.ingress, [
+  t.strictSame(policy.spec?.ingress, [
     { ports: [{ port: 'http' }] },
     { from: [monitoring], ports: [{ port: 'admin' }] },
   ])
-  t.strictSame(manifests().policy.spec?.policyTypes, ['Ingress'])
+  t.strictSame(policy.spec?.policyTypes, ['Ingress'])
 })

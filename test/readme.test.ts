@@ -19,9 +19,8 @@ t.test('each alert has a row that says what to do', async (t) => {
 
 t.test('each link to a file or a heading has a target', async (t) => {
   for (const file of globSync(['*.md', '{deploy,service,test}/**/README.md'])) {
-    for (const [, path = '', heading] of readFileSync(file, 'utf8').matchAll(
-      /\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g,
-    )) {
+    const links = readFileSync(file, 'utf8').matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)
+    for (const [, path = '', heading] of links) {
       const target = path === '' ? file : join(dirname(file), path)
       t.ok(existsSync(target), `${file}: ${path}`)
       if (heading !== undefined) t.ok(headings(target).includes(heading), `${file}: ${path}#${heading}`)
@@ -68,18 +67,11 @@ function isOfOldProduct(file: string): boolean {
 /** The anchors of a file's headings, as GitHub makes them. */
 function headings(file: string): string[] {
   const titles = readFileSync(file, 'utf8').match(/(?<=^#+ ).+/gm) ?? []
-  return titles.map((title) =>
-    title
-      .toLowerCase()
-      .replaceAll(/[^\w\s-]/g, '')
-      .replaceAll(' ', '-'),
-  )
+  const words = titles.map((title) => title.toLowerCase().replaceAll(/[^\w\s-]/g, ''))
+  return words.map((each) => each.replaceAll(' ', '-'))
 }
 
 function section(file: string, title: string): string {
-  return (
-    readFileSync(file, 'utf8')
-      .split(/^(?=## )/m)
-      .find((each) => each.startsWith(`${title}\n`)) ?? ''
-  )
+  const sections = readFileSync(file, 'utf8').split(/^(?=## )/m)
+  return sections.find((each) => each.startsWith(`${title}\n`)) ?? ''
 }

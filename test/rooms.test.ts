@@ -20,27 +20,27 @@ const LAYERS = [
 
 /** The most lines in a room of the engine. To raise one, say in the changelog which promise needs it. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  'engine/': 390,
+  'engine/': 376,
   'engine/programs/': 640,
-  'engine/contract/': 3530,
-  'engine/http/': 825,
-  'engine/auth/': 300,
-  'engine/ops/': 300,
-  'engine/store/': 2255,
+  'engine/contract/': 3511,
+  'engine/http/': 809,
+  'engine/auth/': 294,
+  'engine/ops/': 299,
+  'engine/store/': 2249,
 }
 
 const files = globSync('**/*.ts', { cwd: 'service' })
 const sources = new Map(files.map((file) => [file, readFileSync(`service/${file}`, 'utf8')]))
 const inEngine = (file: string) => file.startsWith('engine/')
 
-/** The files that each file imports, types and dynamic imports included. */
-const imports = new Map(
-  [...sources].map(([file, text]) => {
-    const names = ts.preProcessFile(text).importedFiles.map(({ fileName }) => fileName)
-    const paths = names.filter((name) => name.startsWith('.')).map((name) => resolve('service', dirname(file), name))
-    return [file, paths.map((path) => relative('service', path))]
-  }),
-)
+/** The files that a file imports, types and dynamic imports included. */
+function importsOf(path: string): string[] {
+  const names = ts.preProcessFile(readFileSync(path, 'utf8')).importedFiles.map(({ fileName }) => fileName)
+  return names.filter((name) => name.startsWith('.')).map((name) => relative('.', resolve(dirname(path), name)))
+}
+
+/** The files of service/ that each of its files imports. */
+const imports = new Map(files.map((file) => [file, importsOf(`service/${file}`).map((path) => path.slice(8))]))
 
 t.test('the engine has one door, and imports nothing of the product', async (t) => {
   for (const [file, targets] of imports) {
@@ -54,9 +54,7 @@ t.test('the engine has one door, and imports nothing of the product', async (t) 
 t.test('the tests of the engine know nothing of the product', async (t) => {
   for (const file of globSync('test/{engine,fuzz,support}/**/*.ts')) {
     if (file === 'test/support/statuses.ts') continue // it is run for the contract of the project
-    const names = ts.preProcessFile(readFileSync(file, 'utf8')).importedFiles.map(({ fileName }) => fileName)
-    const targets = names.map((name) => relative('.', resolve(dirname(file), name)))
-    const wrong = targets.filter((to) => to.startsWith('service/') && !to.startsWith('service/engine/'))
+    const wrong = importsOf(file).filter((to) => to.startsWith('service/') && !to.startsWith('service/engine/'))
     t.strictSame(wrong, [], file)
   }
 })
@@ -129,8 +127,5 @@ function reached(file: string): ReadonlySet<string> {
 }
 
 function filesWith(pattern: RegExp): string[] {
-  return [...sources]
-    .filter(([, text]) => pattern.test(text))
-    .map(([file]) => file)
-    .sort()
+  return files.filter((file) => pattern.test(sources.get(file) ?? '')).sort()
 }

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
-import { textOfTokens } from './auth/access-tokens.ts'
 import { accessTokenChecker, buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
 import { checkBody } from './contract/bodies.ts'
@@ -13,18 +12,11 @@ import { requireCaller } from './contract/security.ts'
 import type { Product } from './define-product.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
-import { Counter, OWN } from './http/metrics.ts'
 import { startRequest } from './http/open-requests.ts'
 import { answerOtherMethods, checkFraming, checkPath, checkQuery } from './http/request-rules.ts'
 import { makeServer } from './http/server.ts'
 import { makeCollection } from './store/collection.ts'
 import type { Store } from './store/store.ts'
-
-const REFUSED = new Counter({
-  name: `${OWN}refused_authentications_total`,
-  help: 'Requests answered 401',
-  labelNames: ['reason'],
-})
 
 /** The parts that an app is built from. */
 interface Parts {
@@ -49,7 +41,6 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
     config,
     log,
     maxConnections: config.MAX_CONNECTIONS,
-    secret: textOfTokens(product.tokenPrefix),
     writeError: commonErrorWriter(contract, product),
     isMeasured: true,
   })
@@ -72,7 +63,7 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
   // Then for the requests of an operation:
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [
-      requireCaller(security, makeGuard, (reason) => REFUSED.inc({ reason })), // 401 before the other checks
+      requireCaller(security, makeGuard), // 401 before the other checks
       checkQuery, // 400
       ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
     ],

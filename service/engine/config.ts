@@ -12,14 +12,14 @@ interface Type<Value> {
   readonly read: (text: string) => Value | undefined
 }
 
-const BASE = url(
+const BASE = text(
   'an http or https URL without query, or a relative one',
   /^(https?:\/\/[\w.~:%[\]-]+(?=\/|$))?[\w.~/%-]*$/,
 )
-const COLLECTOR = url('`none`, or an http or https URL', /^(none|https?:\/\/\S+)$/)
+const COLLECTOR = text('`none`, or an http or https URL', /^(none|https?:\/\/\S+)$/)
 const ISSUER = text('at most 255 visible ASCII characters without `#`', /^[!-"$-~]{0,255}$/)
 const AUDIENCE = text('visible ASCII characters', /^[!-~]*$/)
-const KEYS = url(
+const KEYS = text(
   'an https URL without user, or http to a loopback address',
   /^$|^https:\/\/[^\s@]+$|^http:\/\/(localhost|127(\.\d+){1,3}|\[::1\])(:\d+)?(\/\S*)?$/,
 )
@@ -98,12 +98,8 @@ export function npmOption(name: string): string | undefined {
   return process.env[`npm_config_${name}`]
 }
 
+/** A text of this pattern, which is a valid URL if it begins like one. */
 function text(values: string, pattern = /^/): Type<string> {
-  return { values, read: (text) => (pattern.test(text) ? text : undefined) }
-}
-
-/** A text of this pattern, which is a valid URL if it is an absolute one. */
-function url(values: string, pattern: RegExp): Type<string> {
   const isValid = (text: string) => pattern.test(text) && (!/^https?:/.test(text) || URL.canParse(text))
   return { values, read: (text) => (isValid(text) ? text : undefined) }
 }

@@ -1,6 +1,6 @@
 // The measure of all: what Fastify can do at most. Constants, serialized by a schema; no authentication, validation or store.
 import Fastify from 'fastify'
-import { listOf, PLANT } from './cases.ts'
+import { listOf, PLANT } from './servers.ts'
 
 const plant = {
   type: 'object',

@@ -1,96 +1,106 @@
-// `npm run bench`: this service beside others, in one run. It takes about eight minutes, and two cores.
+// `npm run bench`: this service beside bare Fastify, in one run. `-- --old <commit>` puts another version beside it, and
+// `-- --short` is one round with fewer callers. Both only print their tables; the whole run writes them into the READMEs.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import fastify from 'fastify/package.json' with { type: 'json' }
 import { startPostgres } from '../support/postgres.ts'
-import { casesOf, Invalid, measure, type Sample } from './cases.ts'
-import { machine, mediansOf, publish, type Round, tables } from './report.ts'
-import { bareFastify, isPinned, type Running, type Server, serviceOnPostgres, serviceOnSqlite } from './servers.ts'
-import { start, straightforward } from './servers.ts'
+import { machine, published, type Round, tables } from './report.ts'
+import {
+  bareFastify,
+  casesOf,
+  isPinned,
+  measure,
+  memory,
+  type Running,
+  type Sample,
+  serviceOn,
+  start,
+} from './servers.ts'
 
-const ROUNDS = 7
-const CONNECTIONS = [1, 32]
+const { values } = parseArgs({ options: { old: { type: 'string' }, short: { type: 'boolean', default: false } } })
+const { old, short } = values
+const isRecorded = old === undefined && !short
 /** Many are more than the service keeps in a cache. */
-const SIZES = { small: 10_000, many: 100_000 }
-const cases = casesOf(SIZES.small, SIZES.many)
-
-if (git('status', '--porcelain', 'service', 'openapi.yaml', 'package-lock.json') !== '') {
+const SIZES = { small: 10_000, many: short ? 1000 : 100_000 }
+const CONNECTIONS = [1, 32, 256]
+const ROUNDS = short ? 1 : 7
+const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim()
+if (isRecorded && git('status', '--porcelain', 'service', 'openapi.yaml', 'package-lock.json') !== '') {
   throw new Error('commit first: the run is recorded with the commit that it measures')
 }
 
 const folder = mkdtempSync(`${tmpdir()}/plants-bench-`)
-process.on('exit', () => rmSync(folder, { recursive: true }))
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1))
-const ends: (() => unknown)[] = []
+const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true })]
+const t = { teardown: (end: () => unknown) => void ends.push(end) }
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void endAll().finally(() => process.exit(1)))
 try {
-  const postgres = await startPostgres({ teardown: (end) => void ends.push(end) })
+  const postgres = await startPostgres(t)
+  const url = await postgres.createDatabase()
   const [row] = await postgres.sql('SHOW server_version')
-  const about = {
-    date: new Date().toISOString(),
-    commit: git('rev-parse', 'HEAD'),
-    machine: machine(),
-    versions: {
-      Node: process.versions.node,
-      Fastify: fastify.version,
-      SQLite: String(process.versions['sqlite']),
-      PostgreSQL: String(row?.['server_version']),
-    },
-    load: `load from the bench itself, ${isPinned ? 'on one core, the server on another' : 'on the same cores'}`,
-  }
+  const versions =
+    `Node ${process.versions.node}, Fastify ${fastify.version}, SQLite ${process.versions['sqlite']}, ` +
+    `PostgreSQL ${String(row?.['server_version'])}; commit ${git('rev-parse', '--short', 'HEAD')}`
+  const where = isPinned ? 'on one core, the server on another' : 'on the same cores'
+  const about = `Measured by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine()}; ${versions}`
   const servers = [
     bareFastify(SIZES),
-    await serviceOnSqlite(`${folder}/service.db`, SIZES),
-    straightforward(`${folder}/straightforward.db`, SIZES),
-    await serviceOnPostgres(postgres, SIZES),
+    await serviceOn('this service, SQLite', `sqlite:${folder}/new.db`, SIZES),
+    ...(old === undefined ? [] : [await serviceOn(`${old}, SQLite`, `sqlite:${folder}/old.db`, SIZES, checkOut(old))]),
+    await serviceOn('this service, PostgreSQL', url, SIZES),
   ]
+  await postgres.sql('VACUUM ANALYZE', url)
   if (isPinned) spawnSync('taskset', ['-acp', '1', String(process.pid)])
-  const results = { ...about, ...mediansOf(await measureRounds(servers)) }
-  console.log(tables(results))
-  publish(results)
-} catch (error) {
-  if (!(error instanceof Invalid)) throw error
-  console.error(`invalid: ${error.message}`)
-  process.exitCode = 1
-} finally {
-  for (const end of ends) await end()
-}
-
-/**
- * Measures servers in turn, again and again. In each round all start again: some starts are faster than others, for as
- * long as they run. Each server is the first one in every second round.
- * @returns what each server did, by round
- */
-function measureRounds(servers: readonly Server[]): Promise<Record<string, Round>[]> {
-  return Array.fromAsync({ length: ROUNDS }, async (_, round) => {
+  const results = new Map(servers.map(({ name }): [string, Round[]] => [name, []]))
+  for (let round = 1; round <= ROUNDS; round++) {
+    // Some starts are faster than others, for as long as they run. Each server is the first one in every second round.
     const running: Running[] = []
-    try {
-      for (const server of round % 2 === 0 ? servers : servers.toReversed()) running.push(await start(server, folder))
-      const states = running.map((server) => {
-        const samples: Record<string, Sample> = {}
-        return { server, memory: server.memory(), samples }
-      })
-      // To get warm.
-      for (const each of [cases.list, cases.create]) for (const server of running) await measure(server, each, 32)
-      for (const each of Object.values(cases)) {
-        for (const connections of CONNECTIONS) {
-          const name = `${each.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
-          for (const { server, samples } of states) samples[name] = await measure(server, each, connections)
-        }
-      }
-      console.log(`round ${round + 1} of ${ROUNDS}`)
-      return Object.fromEntries(
-        states.map(({ server, memory, samples }) => [
-          server.name,
-          { samples, coldStart: server.started, memoryAfterStart: memory, memoryAfterRun: server.memory() },
-        ]),
-      )
-    } finally {
-      for (const server of running) await server.stop()
-    }
-  })
+    for (const each of round % 2 === 0 ? servers : servers.toReversed())
+      running.push(await start(t, each, `${folder}/log`))
+    for (const [name, result] of await measureRound(running)) results.get(name)?.push(result)
+    for (const server of running) await server.stop()
+    console.error(`round ${round} of ${ROUNDS}`)
+  }
+  const report = `${about}; load from the bench itself, ${where}.\n\n${tables(results)}`
+  console.log(report)
+  if (isRecorded) for (const [file, text] of Object.entries(published(report))) writeFileSync(file, text)
+} finally {
+  await endAll()
 }
 
-function git(...words: string[]): string {
-  return execFileSync('git', words, { encoding: 'utf8' }).trim()
+/** Measures servers in turn, case by case. @returns what each server did */
+async function measureRound(running: readonly Running[]): Promise<Map<string, Round>> {
+  const cases = casesOf(SIZES)
+  const states = running.map((server) => ({ server, before: memory(server), samples: new Map<string, Sample>() }))
+  // To get warm.
+  for (const each of cases.filter(({ name }) => /^(list of 20 among|create)/.test(name))) {
+    for (const { server } of states) await measure(server, each, 32)
+  }
+  for (const each of cases) {
+    for (const connections of CONNECTIONS) {
+      const name = `${each.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
+      for (const { server, samples } of states) samples.set(name, await measure(server, each, connections))
+    }
+  }
+  return new Map(
+    states.map(({ server, before, samples }) => {
+      return [server.name, { samples, started: server.started, before, after: memory(server) }]
+    }),
+  )
+}
+
+/** Puts another version of the project, with the packages of this one, into a folder of its own. */
+function checkOut(commit: string): string {
+  const path = `${folder}/old`
+  git('worktree', 'add', '--detach', path, commit)
+  ends.push(() => git('worktree', 'remove', '--force', path))
+  symlinkSync(resolve('node_modules'), `${path}/node_modules`)
+  return path
+}
+
+/** Ends what was started, the last one first. */
+async function endAll(): Promise<void> {
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end()
 }

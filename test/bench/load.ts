@@ -1,106 +1,81 @@
+// Requests over many connections, each of which waits for the answer to one before it sends the next.
+import { once } from 'node:events'
 import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
-/** Stands in a request for an id, or for a token of many: another one in each request. All ids have as many digits. */
-export const ID = '##########'
-export const FIRST_ID = 1_000_000_000
-
-/** One request, to be made again and again for some time; each connection waits for its answer. */
 export interface Load {
   readonly port: number
   readonly connections: number
   readonly seconds: number
-  /** The most requests. */
-  readonly most: number
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly path: string
-  readonly body?: string
-  /** The token of a caller, or those of many, who take turns. */
-  readonly tokens: readonly string[]
-  /** The first id. It also says which token is the first one. */
-  readonly first: number
-  /** The status and the bytes of the body that each answer is to have. */
-  readonly status: number
-  readonly length: number
+  /** Makes the bytes of each request; undefined when there are no more. */
+  readonly next: () => string | undefined
+  /** Requests in a second, on all connections together. Without it, each answer is followed by a request at once. */
+  readonly rate?: number
 }
 
-/** How it went. Times are in milliseconds. */
-export interface Loaded {
-  /** How many answers were as they are to be, and how many were not or did not come. */
-  readonly right: number
-  readonly wrong: number
-  readonly seconds: number
-  readonly p50: number
-  readonly p99: number
+export interface Answer {
+  /** 0 if none came, or not all of it. */
+  readonly status: number
+  /** Bytes of the body; of one that is sent in chunks, with their sizes. */
+  readonly length: number
+  /** Milliseconds. */
+  readonly time: number
 }
 
 /** Milliseconds after which no answer comes any more. */
 const HANGS = 10_000
 
-/** Puts a load on a server. It reads only as much of the answers as it must, to take little of the processor. */
-export async function run(load: Load): Promise<Loaded> {
-  const { connections, seconds, most } = load
-  const nextRequest = requestsOf(load)
-  const times: number[] = []
-  let [sent, wrong] = [0, 0]
-  const start = performance.now()
-  const live = async () => {
-    const socket = net.connect({ port: load.port, host: '127.0.0.1', noDelay: true })
-    socket.setTimeout(HANGS, () => socket.destroy()).on('error', () => undefined) // it is closed then
-    while (sent < most && performance.now() < start + seconds * 1000) {
-      sent += 1
-      const at = performance.now()
-      socket.write(nextRequest(), 'latin1')
-      if (await isAnswered(socket, load)) times.push(performance.now() - at)
-      else wrong += 1
-      if (socket.destroyed) break
+/** Puts a load on a server, and calls `take` with each answer. @returns how many milliseconds it took */
+export async function run(load: Load, take: (answer: Answer) => void): Promise<number> {
+  const { port, connections, seconds, next, rate = Infinity } = load
+  const sockets: net.Socket[] = []
+  while (sockets.length < connections) {
+    const some = Array.from({ length: Math.min(100, connections - sockets.length) }, () => {
+      const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
+      return socket.setTimeout(HANGS, () => socket.destroy()).on('error', () => undefined) // it is closed then
+    })
+    await Promise.all(some.map((each) => once(each, 'connect')))
+    sockets.push(...some)
+  }
+  const begin = performance.now()
+  const end = begin + seconds * 1000
+  const interval = (connections / rate) * 1000
+  const live = async (socket: net.Socket, index: number) => {
+    for (let due = begin + (interval * index) / connections; due < end && !socket.destroyed; due += interval) {
+      if (due > performance.now()) await delay(due - performance.now())
+      const sent = performance.now()
+      due = Math.max(due, sent)
+      const request = due < end ? next() : undefined
+      if (request === undefined) break
+      socket.write(request, 'latin1')
+      const answer = await answerOn(socket)
+      take({ ...answer, time: performance.now() - sent })
     }
     socket.destroy()
   }
-  await Promise.all(Array.from({ length: connections }, live))
-  const elapsed = (performance.now() - start) / 1000
-  times.sort((one, two) => one - two)
-  const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)])
-  return { right: times.length, wrong, seconds: elapsed, p50, p99 }
+  await Promise.all(sockets.map(live))
+  return performance.now() - begin
 }
 
-/** Makes the text of each request. */
-function requestsOf({ method, path, tokens, body, first }: Load): () => string {
-  const token = tokens.length === 1 ? tokens[0] : ID
-  const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${token}`]
-  if (body !== undefined) lines.push('Content-Type: application/json', `Content-Length: ${body.length}`)
-  const [before = '', after] = `${lines.join('\r\n')}\r\n\r\n${body ?? ''}`.split(ID)
-  if (after === undefined) return () => before
-  let next = first
-  return () => {
-    const item = token === ID ? tokens[next % tokens.length] : next
-    next += 1
-    return `${before}${item}${after}`
-  }
-}
-
-/** Reads the answer to a request. @returns whether it has the status and the length that it is to have */
-async function isAnswered(socket: net.Socket, { status, length }: Load): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  let [bytes, whole, isRight, tail] = [0, Infinity, false, '']
+/** Reads an answer, only as much of it as it must, to take little of the processor. */
+async function answerOn(socket: net.Socket): Promise<Omit<Answer, 'time'>> {
+  const { promise, resolve } = Promise.withResolvers<Omit<Answer, 'time'>>()
+  let [bytes, body, whole, status, tail] = [0, 0, Infinity, 0, '']
   const read = (chunk: Buffer) => {
     if (bytes === 0) {
       const head = chunk.toString('latin1', 0, 2000)
-      const declared = lengthIn(head)
-      whole = head.indexOf('\r\n\r\n') + 4 + declared
-      isRight = head.startsWith(`HTTP/1.1 ${status} `) && [length, Infinity].includes(declared)
+      status = Number(head.slice(9, 12))
+      body = head.indexOf('\r\n\r\n') + 4
+      // A body without a length is in chunks, the last one of which is empty.
+      const [, length = Infinity] = /\r\ncontent-length: (\d+)/i.exec(head) ?? []
+      whole = status === 204 ? body : body + Number(length)
     }
     bytes += chunk.length
     tail = (tail + chunk.toString('latin1', Math.max(0, chunk.length - 5))).slice(-5)
-    if (whole === Infinity ? tail === '0\r\n\r\n' : bytes >= whole) resolve(isRight && bytes >= length)
+    if (whole === Infinity ? tail === '0\r\n\r\n' : bytes >= whole) resolve({ status, length: bytes - body })
   }
-  const end = () => resolve(false)
+  const end = () => resolve({ status: 0, length: 0 })
+  if (socket.destroyed) end()
   socket.on('data', read).on('close', end)
   return promise.finally(() => socket.off('data', read).off('close', end))
-}
-
-/** The length of a body, by the head of its answer; Infinity if it is in chunks, the last one of which is empty. */
-function lengthIn(head: string): number {
-  if (head.startsWith('HTTP/1.1 204 ')) return 0
-  const [, length = Infinity] = /\r\ncontent-length: (\d+)/i.exec(head) ?? []
-  return Number(length)
 }

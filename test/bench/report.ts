@@ -1,51 +1,21 @@
-// What is recorded of a run, and shown in the READMEs.
-import { readFileSync, writeFileSync } from 'node:fs'
+// The tables of a run, and the figures that the READMEs show of it, in Markdown.
+import { readFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
-import type { Sample } from './cases.ts'
-import { BARE } from './servers.ts'
+import { BARE, type Sample } from './servers.ts'
 
 /** What one server did in one round. */
 export interface Round {
   /** By case. */
-  readonly samples: Readonly<Record<string, Sample>>
+  readonly samples: ReadonlyMap<string, Sample>
   /** Milliseconds from its start to the first authorized answer. */
-  readonly coldStart: number
+  readonly started: number
   /** Bytes of memory, before the first case and after the last one. */
-  readonly memoryAfterStart: number
-  readonly memoryAfterRun: number
+  readonly before: number
+  readonly after: number
 }
 
-/** A sample, and each of its figures as a share of that of bare Fastify. */
-type Figures = Sample & { readonly ratio: Sample }
-
-type By<Value> = Readonly<Record<string, Value>>
-
-/** A whole run, as it is recorded. Every figure is a median over its rounds. */
-export interface Results {
-  readonly date: string
-  readonly commit: string
-  readonly machine: string
-  readonly versions: By<string>
-  /** What the load came from, and where it ran. */
-  readonly load: string
-  /** By case and server. */
-  readonly cases: By<By<Figures>>
-  /** By server. */
-  readonly processes: By<Omit<Round, 'samples'>>
-}
-
-const RECORD = 'test/bench/results.json'
-
-/** The recorded run. */
-export function recorded(): Results {
-  return JSON.parse(readFileSync(RECORD, 'utf8')) as Results // as `publish` wrote it
-}
-
-/** Records a run, and writes the tables and the figures of the READMEs. */
-export function publish(results: Results): void {
-  writeFileSync(RECORD, `${JSON.stringify(results, undefined, 2)}\n`)
-  for (const [file, text] of Object.entries(published(results))) writeFileSync(file, text)
-}
+const FILES = ['README.md', 'test/bench/README.md'] as const
+const PLACE = /(?<=<!-- bench -->\n\n).*(?=\n\n<!-- \/bench -->)/s
 
 /** The processor and memory of this machine, and how busy it is with something else. */
 export function machine(): string {
@@ -54,87 +24,65 @@ export function machine(): string {
   return `${model}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, load average ${busy} before the run`
 }
 
-/** The medians of the rounds, and those of the shares of what bare Fastify did in the same rounds. */
-export function mediansOf(rounds: readonly By<Round>[]): Pick<Results, 'cases' | 'processes'> {
-  const [first = {}] = rounds
-  const medianOf = (figure: (round: By<Round>) => number | undefined) =>
-    median(rounds.map((each) => figure(each) ?? NaN))
-  const samples = (server: string, name: string): Figures => {
-    const each = (figure: (sample: Sample | undefined, bare: Sample | undefined) => number): number =>
-      medianOf((round) => figure(round[server]?.samples[name], round[BARE]?.samples[name]))
-    const all = (of: (key: keyof Sample) => number): Sample => {
-      return { rate: of('rate'), p50: of('p50'), p99: of('p99'), cpu: of('cpu') }
-    }
-    return {
-      ...all((key) => each((sample) => sample?.[key] ?? NaN)),
-      ratio: all((key) => each((sample, bare) => Number(sample?.[key]) / Number(bare?.[key]))),
-    }
+/** The tables of a run. Each figure is a median of its rounds. @param rounds by server */
+export function tables(rounds: ReadonlyMap<string, readonly Round[]>): string {
+  const bare = rounds.get(BARE) ?? []
+  const valueOf = (round: Round | undefined, name: string, key: keyof Sample) => round?.samples.get(name)?.[key] ?? NaN
+  const table = (title: string, names: Iterable<string>, cell: (name: string, results: readonly Round[]) => string) => {
+    const rows = [...names].map((name) => [name, ...rounds.values().map((results) => cell(name, results))])
+    const lines = [[title, ...rounds.keys()], ['---', ...rounds.keys().map(() => '---')], ...rows]
+    return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
   }
-  const byServer = <Value>(make: (server: string) => Value) =>
-    Object.fromEntries(Object.keys(first).map((server) => [server, make(server)]))
-  const names = Object.keys(first[BARE]?.samples ?? {})
-  return {
-    cases: Object.fromEntries(names.map((name) => [name, byServer((server) => samples(server, name))])),
-    processes: byServer((server) => ({
-      coldStart: medianOf((round) => round[server]?.coldStart),
-      memoryAfterStart: medianOf((round) => round[server]?.memoryAfterStart),
-      memoryAfterRun: medianOf((round) => round[server]?.memoryAfterRun),
-    })),
+  const ofCases = (title: string, keys: readonly (keyof Sample)[], hasRatio: boolean) =>
+    table(title, bare[0]?.samples.keys() ?? [], (name, results) => {
+      const figures = keys.map((key) => {
+        const figure = median(results.map((round) => valueOf(round, name, key)))
+        const ratio = median(results.map((round, at) => valueOf(round, name, key) / valueOf(bare[at], name, key)))
+        return `${key === 'rate' ? count(figure) : time(figure)}${hasRatio ? ` (${ratio.toFixed(2)})` : ''}`
+      })
+      return figures.join(', ')
+    })
+  const processes: Readonly<Record<string, keyof Omit<Round, 'samples'>>> = {
+    'cold start to the first authorized answer': 'started',
+    'memory after start': 'before',
+    'memory after the run': 'after',
   }
+  return [
+    ofCases('requests per second', ['rate'], true),
+    ofCases('processor time per 1,000', ['cpu'], true),
+    ofCases('p50, p99', ['p50', 'p99'], false),
+    table('the process', Object.keys(processes), (name, results) => {
+      const key = processes[name] ?? 'started'
+      const figure = median(results.map((round) => round[key]))
+      return key === 'started' ? time(figure) : `${count(figure / 2 ** 20)} MiB`
+    }),
+  ].join('\n\n')
+}
+
+/** What is recorded: the tables of the last run, in the README beside this file. */
+export function recorded(): string {
+  return PLACE.exec(readFileSync(FILES[1], 'utf8'))?.[0] ?? ''
 }
 
 /** What each file that shows figures of a run has to contain. */
-export function published(results: Results): Record<string, string> {
-  const filled = (file: string, text: string) =>
-    readFileSync(file, 'utf8').replace(
-      /<!-- bench -->.*<!-- \/bench -->/s,
-      () => `<!-- bench -->\n\n${text}\n\n<!-- /bench -->`,
-    )
-  return {
-    'README.md': filled('README.md', highlights(results)),
-    'test/bench/README.md': filled('test/bench/README.md', tables(results)),
-  }
+export function published(run: string): Record<string, string> {
+  const texts = [highlightsOf(run), run]
+  return Object.fromEntries(
+    FILES.map((file, at) => [file, readFileSync(file, 'utf8').replace(PLACE, () => texts[at] ?? '')]),
+  )
 }
 
-/** Three figures for the README, in Markdown. */
-function highlights({ cases, processes }: Results): string {
-  const rate = (name: string, server: string) => count(cases[`${name}, 32 connections`]?.[server]?.rate ?? NaN)
-  const [list, create, service] = ['list of 20 among 10,000', 'create', 'this service, SQLite']
+/** Three figures for the README, from the tables of a run. */
+function highlightsOf(run: string): string {
+  const rows = run.split('\n').map((line) => line.split(/ ?\| ?/))
+  const service = rows.find(([, title]) => title === 'requests per second')?.indexOf('this service, SQLite') ?? 0
+  const cell = (name: string, column: number) => rows.find((cells) => cells[1] === name)?.[column]?.replace(/ \(.*/, '')
+  const [list, start] = ['list of 20 among 10,000, 32 connections', 'cold start to the first authorized answer']
   return [
-    `- **${rate(list, service)}** lists of 20 plants a second on one core; a bare Fastify route that answers a constant: ${rate(list, BARE)}.`,
-    `- **${rate(create, service)}** durable creates a second; with one commit for each: ${rate(create, 'straightforward, SQLite')}.`,
-    `- **${time(processes[service]?.coldStart)}** from a cold start to the first authorized answer; bare Fastify: ${time(processes[BARE]?.coldStart)}.`,
+    `- **${cell(list, service)}** lists of 20 plants a second on one core; a bare Fastify route that answers a constant: ${cell(list, 2)}.`,
+    `- **${cell('create, 32 connections', service)}** durable creates a second; one after the other: ${cell('create, 1 connection', service)}.`,
+    `- **${cell(start, service)}** from a cold start to the first authorized answer; bare Fastify: ${cell(start, 2)}.`,
   ].join('\n')
-}
-
-/** The tables of the README, in Markdown. */
-export function tables({ cases, processes, ...about }: Results): string {
-  const servers = Object.keys(processes)
-  const versions = Object.entries(about.versions).map(([name, version]) => `${name} ${version}`)
-  const table = (title: string, rows: readonly (readonly [name: string, cell: (server: string) => string])[]) =>
-    [
-      [title, ...servers],
-      ['---', ...servers.map(() => '---')],
-      ...rows.map(([name, cell]) => [name, ...servers.map(cell)]),
-    ]
-      .map((cells) => `| ${cells.join(' | ')} |`)
-      .join('\n')
-  const ofCases = (title: string, cell: (figures: Figures) => string) =>
-    table(
-      title,
-      Object.entries(cases).map(([name, by]) => [name, (server) => (by[server] ? cell(by[server]) : '')]),
-    )
-  return [
-    `Measured by \`npm run bench\` on ${about.date.slice(0, 10)}: ${about.machine}; ${versions.join(', ')}; ${about.load}.`,
-    ofCases('requests per second', ({ rate, ratio }) => `${count(rate)} (${ratio.rate.toFixed(2)})`),
-    ofCases('processor time per 1,000', ({ cpu, ratio }) => `${time(cpu)} (${ratio.cpu.toFixed(2)})`),
-    ofCases('p50, p99', ({ p50, p99 }) => `${time(p50)}, ${time(p99)}`),
-    table('the process', [
-      ['cold start to the first authorized answer', (server) => time(processes[server]?.coldStart)],
-      ['memory after start', (server) => memory(processes[server]?.memoryAfterStart)],
-      ['memory after the run', (server) => memory(processes[server]?.memoryAfterRun)],
-    ]),
-  ].join('\n\n')
 }
 
 /** The figure in the middle. */
@@ -146,10 +94,6 @@ function count(figure: number): string {
   return figure.toLocaleString('en', { maximumSignificantDigits: 3 })
 }
 
-function time(milliseconds = NaN): string {
+function time(milliseconds: number): string {
   return `${count(milliseconds)} ms`
-}
-
-function memory(bytes = NaN): string {
-  return `${count(bytes / 2 ** 20)} MiB`
 }

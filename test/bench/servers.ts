@@ -1,20 +1,17 @@
-// The servers that are measured: their databases, and their processes.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+// The servers that are measured: their databases, their processes, and the requests that they get.
+import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Test } from 'tap'
 import { readConfig } from '../../service/engine/config.ts'
-import type { Server as Postgres } from '../support/postgres.ts'
+import { start as startProcess } from '../support/process.ts'
 import { freePort } from '../support/project.ts'
-import { openTestStore } from '../support/stores.ts'
-import { issueToken } from '../support/tokens.ts'
 import { cpuOf, memoryOf } from '../support/usage.ts'
-import { type Case, PLANT } from './cases.ts'
+import { run } from './load.ts'
 
 /** `small` only lists; `creator` creates and deletes; `many` are callers with 20 plants each. */
-export type Caller = 'small' | 'creator' | 'many'
+type Caller = 'small' | 'creator' | 'many'
 
 /** How many plants the caller `small` has, and how many callers `many` are. */
 export interface Sizes {
@@ -22,16 +19,16 @@ export interface Sizes {
   readonly many: number
 }
 
-/** A server that can be started: its program, and its database. */
+/** A server that can be started, with a database that is filled. */
 export interface Server {
   readonly name: string
+  /** Where it starts: a folder with this project, or another version of it. */
+  readonly folder: string
   /** The file that Node runs. */
   readonly program: string
   readonly environment: Readonly<Record<string, string>>
   /** The access tokens of each caller: of `many` each has one. */
   readonly tokens: Readonly<Record<Caller, readonly string[]>>
-  /** How many plants of `creator` its database has; absent if it has no database. */
-  readonly count?: () => Promise<number>
   /** How many requests of each kind it was sent. */
   readonly sent: Record<Case['does'], number>
 }
@@ -39,45 +36,84 @@ export interface Server {
 /** A process of a server. */
 export interface Running extends Server {
   readonly port: number
+  readonly pid: number | undefined
   /** Milliseconds from its start to its first answer, which needs a token. */
   readonly started: number
-  /** Milliseconds of processor time that it has used. */
-  readonly cpu: () => number
-  /** Bytes of memory that it has (resident set). */
-  readonly memory: () => number
-  readonly stop: () => Promise<void>
+  readonly stop: () => Promise<unknown>
 }
 
-const NONE = { creates: 0, lists: 0, deletes: 0 } as const
-const COUNT = "SELECT count(*) AS count FROM plants WHERE owner = 'creator'"
+/** A kind of request that is measured, and its answer. `ID` stands for an id, another one in each request. */
+export interface Case {
+  readonly name: string
+  readonly does: 'creates' | 'lists' | 'deletes'
+  readonly caller: Caller
+  readonly method: string
+  readonly path: string
+  readonly body?: string
+  readonly status: number
+  readonly answer: string
+}
+
+/** What one server did with one case for a second. */
+export interface Sample {
+  /** Right answers in a second. */
+  readonly rate: number
+  /** Milliseconds that half of the answers took at most, and 99 of 100. */
+  readonly p50: number
+  readonly p99: number
+  /** Milliseconds of processor time that the server took for 1,000 requests. */
+  readonly cpu: number
+}
+
+/** All ids have as many digits as this. */
+const ID = '##########'
+const FIRST_ID = 1_000_000_000
 export const BARE = 'bare Fastify'
+/** The content of every plant. */
+export const PLANT = { name: 'Plant 0000000001', tag: 'indoor' } as const
+
+/** A list of so many plants, as JSON. */
+export function listOf(count: number): string {
+  return JSON.stringify(Array.from({ length: count }, () => PLANT))
+}
+
+/** All cases, those that create before those that delete. */
+export function casesOf({ small, many }: Sizes): Case[] {
+  const list = { does: 'lists', method: 'GET', status: 200 } as const
+  const twenty = { ...list, path: '/plants?limit=20', answer: listOf(20) }
+  const count = (number: number) => number.toLocaleString('en')
+  const body = `{"id":${ID},${JSON.stringify(PLANT).slice(1)}`
+  const write = { caller: 'creator' } as const
+  return [
+    { ...twenty, name: `list of 20 among ${count(small)}`, caller: 'small' },
+    { ...twenty, name: `list of 20, ${count(many)} callers in turn`, caller: 'many' },
+    {
+      ...{ ...write, name: 'create', does: 'creates', method: 'POST', path: '/plants', body },
+      ...{ status: 200, answer: JSON.stringify(PLANT) },
+    },
+    { ...write, name: 'delete', does: 'deletes', method: 'DELETE', path: `/plants/${ID}`, status: 204, answer: '' },
+    { ...list, name: `list of ${count(small)}`, caller: 'small', path: '/plants', answer: listOf(small) },
+  ]
+}
 
 export function bareFastify({ small, many }: Sizes): Server {
   return {
     name: BARE,
+    folder: '.',
     program: 'test/bench/bare.ts',
     environment: { SMALL: String(small) },
-    tokens: { small: ['small'], creator: ['creator'], many: callersOf(many).map(() => randomUUID()) },
-    sent: { ...NONE },
+    tokens: { small: ['small'], creator: ['creator'], many: Array.from({ length: many }, () => randomUUID()) },
+    sent: { creates: 0, lists: 0, deletes: 0 },
   }
 }
 
-/** This service on SQLite, as in production. */
-export async function serviceOnSqlite(file: string, sizes: Sizes): Promise<Server> {
-  return serviceOn('this service, SQLite', `sqlite:${file}`, sizes, async () => countIn(file))
-}
-
-/** This service on PostgreSQL, as in production. */
-export async function serviceOnPostgres(postgres: Postgres, sizes: Sizes): Promise<Server> {
-  const url = await postgres.createDatabase()
-  const count = async () => Number((await postgres.sql(COUNT, url))[0]?.['count'])
-  const server = await serviceOn('this service, PostgreSQL', url, sizes, count)
-  await postgres.sql('VACUUM ANALYZE', url)
-  return server
-}
-
-async function serviceOn(name: string, url: string, { small, many }: Sizes, count: () => Promise<number>) {
-  const store = await openTestStore(readConfig('plants', { DATABASE_URL: url }).DATABASE_URL)
+/** The service as in production, on a new database that its own code fills. @param folder where its version is */
+export async function serviceOn(name: string, url: string, { small, many }: Sizes, folder = '.'): Promise<Server> {
+  const of = (file: string): Promise<unknown> => import(resolve(folder, 'test/support', file))
+  const { openTestStore } = (await of('stores.ts')) as typeof import('../support/stores.ts')
+  const { issueToken } = (await of('tokens.ts')) as typeof import('../support/tokens.ts')
+  const config = readConfig('plants', { DATABASE_URL: url, DATABASE_TIMEOUT: '15' }) // on a busy machine, too
+  const store = await openTestStore(config.DATABASE_URL, true, config)
   const issue = (caller: string) => issueToken(store, caller)
   const create = (caller: string, id: number) => store.create(caller, BigInt(id), PLANT)
   const tokens = { small: [await issue('small')], creator: [await issue('creator')], many: [] as string[] }
@@ -85,103 +121,95 @@ async function serviceOn(name: string, url: string, { small, many }: Sizes, coun
   for (let id = 1; id <= small; id += 1000) {
     await Promise.all(Array.from({ length: Math.min(1000, small - id + 1) }, (_, at) => create('small', id + at)))
   }
-  const callers = callersOf(many)
+  const callers = Array.from({ length: many }, (_, index) => `caller ${index + 1}`)
   while (callers.length > 0) {
     const some = callers.splice(0, 1000)
     tokens.many.push(...(await Promise.all(some.map(issue))))
     for (let id = 1; id <= 20; id++) await Promise.all(some.map((caller) => create(caller, id)))
   }
   await store.close()
-  const environment = { ADMIN_PORT: '0', DRAIN_DELAY: '0', DATABASE_URL: url }
-  return { name, program: 'test/support/product/main.ts', environment, tokens, count, sent: { ...NONE } }
-}
-
-/** The straightforward version of the service, on SQLite. */
-export function straightforward(file: string, { small, many }: Sizes): Server {
-  const callers = callersOf(many)
-  const tokens = new Map(['small', 'creator', ...callers].map((caller) => [caller, randomUUID()]))
-  writeFileSync(
-    `${file}.json`,
-    JSON.stringify(Object.fromEntries([...tokens].map(([caller, token]) => [token, caller]))),
-  )
-  const db = new DatabaseSync(file)
-  db.exec(`PRAGMA journal_mode = WAL;
-    CREATE TABLE plants (owner TEXT NOT NULL, id INTEGER NOT NULL, name TEXT NOT NULL, tag TEXT, PRIMARY KEY (owner, id))
-      WITHOUT ROWID;
-    BEGIN`)
-  const insert = db.prepare('INSERT INTO plants VALUES (?, ?, ?, ?)')
-  const fill = (caller: string, count: number) => {
-    for (let id = 1; id <= count; id++) insert.run(caller, id, PLANT.name, PLANT.tag)
-  }
-  fill('small', small)
-  for (const caller of callers) fill(caller, 20)
-  db.exec('COMMIT')
-  db.close()
-  const [one = '', two = '', ...rest] = tokens.values()
+  const program = 'test/support/product/main.ts'
   return {
-    name: 'straightforward, SQLite',
-    program: 'test/bench/straightforward.ts',
-    environment: { FILE: file, TOKENS: `${file}.json` },
-    tokens: { small: [one], creator: [two], many: rest },
-    count: async () => countIn(file),
-    sent: { ...NONE },
+    name,
+    folder,
+    program,
+    environment: { DATABASE_URL: url },
+    tokens,
+    sent: { creates: 0, lists: 0, deletes: 0 },
   }
-}
-
-function callersOf(many: number): string[] {
-  return Array.from({ length: many }, (_, index) => `caller ${index + 1}`)
-}
-
-function countIn(file: string): number {
-  const db = new DatabaseSync(file, { readOnly: true })
-  const row = db.prepare(COUNT).get()
-  db.close()
-  return Number(row?.['count'])
 }
 
 /** Whether programs can be held to one core each: the servers to the first, the load to the second. */
 export const isPinned = ['0', '1'].every((core) => spawnSync('taskset', ['-c', core, 'true']).status === 0)
 
-const children = new Set<ChildProcess>()
-process.on('exit', () => children.forEach((child) => child.kill('SIGKILL')))
-
 /** Starts a server, compiled before as with `npm start`. What it prints goes to a file. */
-export async function start(server: Server, folder: string): Promise<Running> {
+export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: string): Promise<Running> {
   const port = await freePort()
-  const printed = `${folder}/${server.name.replaceAll(/\W+/g, '-')}.log`
-  const output = openSync(printed, 'a')
-  const command = [process.execPath, server.program] as const
-  const [file, ...words] = isPinned ? (['taskset', '-c', '0', ...command] as const) : command
-  const env = {
-    ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE: 'node_modules/.cache', NODE_ENV: 'production' },
-    ...{ PORT: String(port), ...server.environment },
-  }
+  const pinned = isPinned ? ['taskset', '-c', '0'] : []
+  const command = ['sh', '-c', 'exec "$@" > "$0" 2>&1', resolve(printed), ...pinned, process.execPath, server.program]
+  const environment = { ...server.environment, PORT: String(port), NODE_ENV: 'production' }
   const begun = performance.now()
-  const child = spawn(file, words, { env, stdio: ['ignore', output, output] })
-  closeSync(output)
-  children.add(child.once('exit', () => children.delete(child)))
+  const { child, ended } = await startProcess(t, command, environment, server.folder)
   const headers = { authorization: `Bearer ${server.tokens.small[0]}`, connection: 'close' }
-  const isUp = () =>
-    fetch(`http://127.0.0.1:${port}/plants?limit=20`, { headers }).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  while (!(await isUp())) {
-    if (child.exitCode !== null || performance.now() > begun + 30_000) {
-      child.kill('SIGKILL')
-      throw new Error(`${server.name} does not start: ${readFileSync(printed, 'utf8').slice(-2000)}`)
-    }
+  const isUp = () => fetch(`http://127.0.0.1:${port}/plants?limit=20`, { headers }).then(({ ok }) => ok)
+  while (!(await isUp().catch(() => false))) {
+    if (child.exitCode !== null || performance.now() > begun + 30_000)
+      throw new Error(`see ${printed}: it does not start`)
     await delay(1)
   }
   const started = performance.now() - begun
-  return {
-    ...server,
-    port,
-    started,
-    cpu: () => cpuOf(child.pid) * 1000,
-    memory: () => memoryOf(child.pid),
-    stop: async () => {
-      if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit')
-    },
+  const stop = () => {
+    child.kill('SIGTERM')
+    return ended
   }
+  return { ...server, port, pid: child.pid, started, stop }
+}
+
+/** Bytes of memory that a server has (resident set). */
+export function memory({ pid }: Running): number {
+  return memoryOf(pid)
+}
+
+/**
+ * Puts a load on a server for a second, and checks what it answers. Deletes end when nothing is left; one that is right shows
+ * that the create was kept.
+ * @throws {Error} for a wrong answer: what was measured says nothing
+ */
+export async function measure(server: Running, each: Case, connections: number): Promise<Sample> {
+  const { port, sent, pid } = server
+  const { name, does, method, path, body, status, answer } = each
+  const tokens = server.tokens[each.caller]
+  const what = `${server.name}, ${name}, ${connections} connections`
+  if (does === 'lists') {
+    const headers = { authorization: `Bearer ${tokens[0]}` }
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
+    if ((await response.text()) !== answer) throw new Error(`${what}: the list is wrong`)
+  }
+  const [lines, of = ''] = [`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer `, body]
+  const type = body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  const next = () => {
+    if (does === 'deletes' && sent.deletes === sent.creates) return undefined
+    const number = sent[does]++
+    const id = String(FIRST_ID + number)
+    return `${lines.replace(ID, id)}${tokens[number % tokens.length]}\r\n${type}\r\n${of.replace(ID, id)}`
+  }
+  const times: number[] = []
+  const wrong: number[] = []
+  const before = cpuOf(pid)
+  const took = await run({ port, connections, seconds: 1, next }, (got) => {
+    // A body in chunks is longer.
+    const isRight =
+      got.status === status && (got.length === answer.length || (does === 'lists' && got.length > answer.length))
+    if (isRight) times.push(got.time)
+    else wrong.push(got.status)
+  })
+  const cpu = cpuOf(pid) - before
+  if (wrong.length > 0) {
+    throw new Error(
+      `${what}: ${wrong.length} of ${times.length + wrong.length} answers were wrong, the first one ${wrong[0]}`,
+    )
+  }
+  times.sort((one, two) => one - two)
+  const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)])
+  return { rate: (times.length * 1000) / took, p50, p99, cpu: (cpu * 1e6) / times.length }
 }

@@ -1,25 +1,39 @@
 // What a contract says of its operations, whatever they are, held against the service.
 import { METHODS } from 'node:http'
+import { resolve } from 'node:path'
 import fc from 'fast-check'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { Product } from '../../service/engine/index.ts'
 import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
-import type { Operation } from '../support/contract.ts'
+import { allowOf, contractOf, type Operation } from '../support/contract.ts'
+import { withCredentials } from '../support/credentials.ts'
 import { cursorsOf } from '../support/cursors.ts'
-import type { Answer } from '../support/helper.ts'
+import { type Answer, build } from '../support/helper.ts'
 import { brief, stringify } from '../support/json.ts'
-import { faultFor, isCursor, isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
+import { faultFor, isCursor, isList, isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
 import { exampleOf, inOrder, type Input, inputsOf, namedExamples, toCall, withTexts } from '../support/requests.ts'
 import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
 import { mutantsOf, unviolated } from '../support/schemas-violations.ts'
 import { badCredentials, issueTokenOf } from '../support/tokens.ts'
-import { allowOf, INPUTS, operations, paths, start } from './subject.ts'
 
+const { PRODUCT = 'service/product.ts', DATABASE_URL } = process.env
+// The product of the project; second.test.ts names another one, and a database.
+const { product }: { product: Product } = await import(resolve(PRODUCT))
+const contract = contractOf(product)
+const { operations, paths } = contract
+/** How many valid inputs of an operation are tried. */
+const INPUTS = DATABASE_URL === undefined ? 200 : 30
+
+const start = (t: Test) => build(t, DATABASE_URL === undefined ? {} : { DATABASE_URL, DATABASE_TIMEOUT: '10' }, product)
 const service = await start(t)
 const { call, raw, token } = service
 let callers = 0
 
-const ordered = inOrder(operations)
+/** The operations that can be asked: for the others, only the product knows credentials. */
+const ordered = inOrder(operations.filter(({ isGuarded, credentials }) => !isGuarded || credentials))
+/** Whether these are all: others may need what those make that can't be asked. */
+const isWhole = ordered.length === operations.length
 
 const newcomer = () => token(`caller${(callers += 1)}`)
 
@@ -38,14 +52,16 @@ const refuses = ({ status }: Answer) => [400, 401, 405, 413, 415].includes(statu
 t.test('the examples of the contract work, POST and PUT first and DELETE last', async (t) => {
   const caller = await newcomer()
   for (const each of ordered) {
-    const { status, text } = await call({ ...toCall(each, exampleOf(each)), token: caller })
-    t.ok(status >= 200 && status < 300, `the example of ${each.id} is answered ${status} ${text}`)
+    const answer = await call({ ...toCall(each, exampleOf(each)), token: caller })
+    const { status, text } = answer
+    const isFine = isWhole ? status >= 200 && status < 300 : !refuses(answer)
+    t.ok(isFine, `the example of ${each.id} is answered ${status} ${text}`)
   }
 })
 
 t.test('the examples that have a name are answered with the examples of that name, in order', async (t) => {
   const caller = await newcomer()
-  for (const { name, operation, input, status, expected } of ordered.flatMap(namedExamples)) {
+  for (const { name, operation, input, status, expected } of isWhole ? ordered.flatMap(namedExamples) : []) {
     const answer = await call({ ...toCall(operation, input), token: caller })
     t.strictSame([answer.status, answer.json], [Number(status), expected], `${operation.id} ${name}`)
   }
@@ -56,48 +72,55 @@ for (const operation of operations) {
   const example = exampleOf(operation)
   const ask = (input: Input, caller: string) => call({ ...toCall(operation, input), token: caller })
 
+  if (operation.isGuarded) {
+    t.test(`${id} wants credentials, before anything else is looked at`, async (t) => {
+      const faulty = parameters.reduce<Input>((input, each) => withTexts(input, each, ...faultFor(each)), {
+        ...example,
+        body: body && '{"broken',
+      })
+      for (const [name, [change, challenge]] of await badCredentials(service, operation)) {
+        for (const request of [toCall(operation, example), toCall(operation, faulty)]) {
+          const { status, headers } = await call(change(request))
+          t.equal(status, 401, `401 for ${name}`)
+          t.match(headers['www-authenticate'], /^\w+ realm=/)
+          if (challenge !== undefined) t.equal(headers['www-authenticate'], challenge, `the challenge for ${name}`)
+        }
+      }
+    })
+  } else {
+    t.test(`${id} needs no credentials`, async (t) => {
+      t.notOk(refuses(await call(toCall(operation, example))))
+    })
+  }
+
+  if (!ordered.includes(operation)) {
+    t.pass(`${id} with valid credentials`, { skip: 'only the product knows them' })
+    continue
+  }
+
+  if (operation.isGuarded && operation.isScoped) {
+    t.test(`${id} answers 403 to a token without a scope`, async (t) => {
+      const token = await issueTokenOf(service.product, service.store, 'unscoped')
+      t.equal((await ask(example, token)).status, 403)
+    })
+  }
+
   t.test(`${id} answers a newcomer, too`, async (t) => {
     t.notOk(refuses(await ask(example, await newcomer())))
   })
 
-  t.test(`${id} accepts all valid input`, async () => {
+  t.test(`${id} accepts all valid input`, async (t) => {
     const caller = await callerOf(operation)
-    const requests = inputsOf(
-      operation,
-      await cursorsOf(operation, ordered, (each) => call({ ...each, token: caller })),
-    ).map((input) => toCall(operation, input))
+    const cursors = await cursorsOf(operation, ordered, (each) => call({ ...each, token: caller }))
+    const skip = cursors.length === 0 && parameters.some(isCursor) && 'no list of these tests had a Link'
+    t.pass(`${id} with a cursor`, { skip })
+    const requests = inputsOf(operation, cursors).map((input) => toCall(operation, input))
     const property = fc.asyncProperty(requests, async (request) => {
       const answer = await call({ ...request, token: caller })
       if (refuses(answer)) throw new Error(`${id} answered ${answer.status} ${answer.text}`)
     })
     await fc.assert(property, { numRuns: INPUTS, includeErrorInReport: true })
   })
-
-  if (operation.isGuarded) {
-    t.test(`${id} wants an access token, before anything else is looked at`, async (t) => {
-      const faulty = parameters.reduce<Input>((input, each) => withTexts(input, each, faultFor(each)), {
-        ...example,
-        body: body && '{"broken',
-      })
-      for (const [name, [headers, challenge]] of await badCredentials(service)) {
-        for (const request of [toCall(operation, example), toCall(operation, faulty)]) {
-          const answer = await call({ ...request, headers: [...request.headers, ...headers] })
-          t.equal(answer.status, 401, `401 for ${name}`)
-          t.equal(answer.headers['www-authenticate'], challenge, `the challenge for ${name}`)
-        }
-      }
-    })
-    if (operation.isScoped) {
-      t.test(`${id} answers 403 to a token without a scope`, async (t) => {
-        const token = await issueTokenOf(service.product, service.store, 'unscoped')
-        t.equal((await ask(example, token)).status, 403)
-      })
-    }
-  } else {
-    t.test(`${id} needs no access token`, async (t) => {
-      t.notOk(refuses(await call(toCall(operation, example))))
-    })
-  }
 
   t.test(`${id} answers 417 to an expectation, and 503 while the store is away, as declared`, async (t) => {
     const { call, store, token } = await start(t)
@@ -124,17 +147,20 @@ for (const operation of operations) {
 
     t.test(`${id} refuses each violation of the ${place} parameter ${name}`, async (t) => {
       const caller = await callerOf(operation)
-      const texts = textsOf(parameter)
-      t.strictSame(unviolatedBy(parameter, texts), [], 'each rule of the schema is violated')
-      const isInvented = (text: string) => isCursor(parameter) && takes(parameter, text)
-      for (const text of texts.filter((each) => isSendable(parameter, each) && !isInvented(each))) {
-        const answer = await ask(withTexts(example, parameter, text), caller)
-        if (takes(parameter, text)) t.notOk(refuses(answer), `${brief(text)} is accepted`)
-        else t.equal(answer.status, 400, `${brief(text)} is refused`)
+      const all = textsOf(parameter)
+      t.strictSame(unviolatedBy(parameter, all), [], 'each rule of the schema is violated')
+      for (const texts of all.filter((sent) => sent.every((each) => isSendable(parameter, each)))) {
+        const isValid = takes(parameter, ...texts)
+        if (isValid && isCursor(parameter)) continue // no list has given it
+        const answer = await ask(withTexts(example, parameter, ...texts), caller)
+        if (isValid) t.notOk(refuses(answer), `${brief(texts)} is accepted`)
+        else t.equal(answer.status, 400, `${brief(texts)} is refused`)
       }
       if (place === 'path') return
-      const [text = ''] = [...(example.texts.get(parameter) ?? []), ...samplesOf(parameter.schema).map(String)]
-      t.equal((await ask(withTexts(example, parameter, text, text), caller)).status, 400, 'it is not repeated')
+      if (!isList(parameter)) {
+        const [text = ''] = [...(example.texts.get(parameter) ?? []), ...samplesOf(parameter.schema).map(String)]
+        t.equal((await ask(withTexts(example, parameter, text, text), caller)).status, 400, 'it is not repeated')
+      }
       const absent = await ask(withTexts(example, parameter), caller)
       if (required) t.equal(absent.status, 400, 'it is required')
       else t.notOk(refuses(absent), 'it is not required')
@@ -183,13 +209,12 @@ for (const operation of operations) {
     for (const type of ['', 'text/plain', 'application/xml', 'application/json; charset=utf-16']) {
       t.equal(await send(json, 'Content-Type', type), 415, `the type "${type}" is refused`)
     }
-    t.equal(
-      await send(json, 'Content-Type', 'application/json', 'Content-Encoding', 'gzip'),
-      415,
-      'a compressed body is refused',
-    )
+    const encoded = ['Content-Type', 'application/json', 'Content-Encoding', 'gzip']
+    t.equal(await send(json, ...encoded), 415, 'a compressed body is refused')
     t.equal(await send(json.padEnd(body.limit + 1)), 413, 'a longer one is refused')
-    const head = `${request.method} ${request.path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${caller}\r\n`
+    const { path, headers } = withCredentials(request, operation.credentials ?? [], caller)
+    const lines = headers.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'))
+    const head = `${request.method} ${path} HTTP/1.1\r\nHost: h\r\n${lines.join('')}`
     const [untyped] = await raw(1, `${head}Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`)
     t.equal(untyped?.status, 415, 'a body of no type is refused')
   })
@@ -197,7 +222,7 @@ for (const operation of operations) {
 
 for (const path of paths) {
   t.test(`${path} answers OPTIONS with Allow, and each method that is not declared with 405 and Allow`, async (t) => {
-    const allow = allowOf(path)
+    const allow = allowOf(contract, path)
     const own = ['CONNECT', ...allow.split(', ').filter((method) => method !== 'OPTIONS')]
     const [some] = operations.filter((each) => each.path === path)
     const url = some === undefined ? path : toCall(some, exampleOf(some)).path

@@ -1,18 +1,13 @@
 // A short form of `npm run fuzz`, and what must hold of the time that inputs take.
 import t, { type Test } from 'tap'
 import { parseJson } from '../../service/engine/http/json.ts'
-import { startService } from '../support/process.ts'
+import { startTarget } from './fuzz.ts'
 import { checkJson } from './json.ts'
 import { type Asked, checkParameters } from './parameters.ts'
 import { checkRequests } from './requests.ts'
-import { targetOf } from './target.ts'
-import { fuzzOf, issueTokens } from './targets.ts'
 
-const file = `${t.testdir()}/plants.db`
-const tokens = await issueTokens(file)
-const service = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', DOCS: 'off' })
+const { service, empty, any, fuzz } = await startTarget(t, `${t.testdir()}/plants.db`)
 const seed = Math.floor(Math.random() * 2 ** 31)
-const fuzz = fuzzOf(service.port, tokens)
 
 /** Inputs that fuzzing has found something with, or that stand for what it must find: bytes are in Latin-1. */
 const KEPT: {
@@ -45,9 +40,8 @@ const KEPT: {
 
 t.test('what fuzzing has found stays fixed', async (t) => {
   for (const text of KEPT.json) checkJson(Buffer.from(text, 'latin1'))
-  await checkParameters(targetOf(service.port, tokens.reader), KEPT.parameters)
-  for (const text of KEPT.requests)
-    await checkRequests(targetOf(service.port, tokens.writer), Buffer.from(text, 'latin1'))
+  await checkParameters(empty, KEPT.parameters)
+  for (const text of KEPT.requests) await checkRequests(any, Buffer.from(text, 'latin1'))
   t.pass()
 })
 
@@ -110,7 +104,7 @@ for (const [name, make] of Object.entries(GROWING)) {
 
 for (const [name, make] of Object.entries(LARGE)) {
   t.test(`a request of four times the size takes about four times as long: ${name}`, async (t) => {
-    const { headers, last, exchange } = targetOf(service.port, tokens.reader)
+    const { headers, last, exchange } = empty
     const timeOf = async (size: number) => {
       const [requestLine, header = 'X: y'] = make(size)
       const bytes = Buffer.from(`${requestLine} HTTP/1.1\r\n${headers}${header}\r\n\r\n`.repeat(10) + last)

@@ -2,30 +2,77 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
+import fc from 'fast-check'
 import { startService } from '../support/process.ts'
-import { fuzzOf, issueTokens } from './targets.ts'
+import { issueTokenIn } from '../support/tokens.ts'
+import { checkJson, json } from './json.ts'
+import { asked, checkParameters } from './parameters.ts'
+import { checkRequests, requestsTo } from './requests.ts'
+import { targetOf } from './target.ts'
 
-const { values } = parseArgs({ options: { seed: { type: 'string' }, inputs: { type: 'string', default: '1000000' } } })
-const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
-const shares = { json: 0.6, parameters: 0.3, requests: 0.1 } as const
+/** How many paths and queries go over one connection, and on how many at a time: more would be shed. */
+const AT_ONCE = 50
+const CONNECTIONS = 4
 
-const folder = mkdtempSync(`${tmpdir()}/plants-fuzz-`)
-const file = `${folder}/plants.db`
-const tokens = await issueTokens(file)
-const service = await startService(undefined, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', DOCS: 'off' })
-console.log(`seed ${seed}`)
-try {
-  for (const [name, fuzz] of Object.entries(fuzzOf(service.port, tokens))) {
-    const start = performance.now()
-    const inputs = await fuzz(Number(values.inputs) * shares[name as keyof typeof shares], seed)
-    const seconds = (performance.now() - start) / 1000
-    console.log(`${name}: ${inputs} inputs in ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)} a second`)
+/** Fails on the first input that something is wrong with, and names it. @returns how many there were */
+type Fuzz = (inputs: number, seed: number) => Promise<number>
+
+/** Starts a service to fuzz, on a new file. @returns it, as a target for a caller without plants and one with some */
+export async function startTarget(t: Parameters<typeof startService>[0], file: string) {
+  const [reader, writer] = [await issueTokenIn({ file }, 'reader'), await issueTokenIn({ file }, 'writer')]
+  const service = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', DOCS: 'off' })
+  const [empty, any] = [targetOf(service.port, reader), targetOf(service.port, writer)]
+  const many = fc.array(asked, { minLength: AT_ONCE, maxLength: AT_ONCE })
+  const fuzz = {
+    json: async (inputs, seed) => {
+      fc.assert(fc.property(json, checkJson), { numRuns: inputs, seed })
+      return inputs
+    },
+    parameters: async (inputs, seed) => {
+      const property = fc.asyncProperty(many, (all) => checkParameters(empty, all))
+      return AT_ONCE * (await concurrently(CONNECTIONS, property, inputs / AT_ONCE, seed))
+    },
+    requests: (inputs, seed) => {
+      const property = fc.asyncProperty(requestsTo(any), (bytes) => checkRequests(any, bytes))
+      return concurrently(8 * CONNECTIONS, property, inputs, seed)
+    },
+  } satisfies Record<string, Fuzz>
+  return { service, empty, any, fuzz }
+}
+
+async function concurrently<Value>(times: number, property: fc.IAsyncProperty<Value>, inputs: number, seed: number) {
+  const numRuns = Math.ceil(inputs / times)
+  // To make the input smaller would take long where a connection hangs.
+  const options = { numRuns, endOnFailure: true }
+  await Promise.all(
+    Array.from({ length: times }, (_, index) => fc.assert(property, { ...options, seed: seed + index })),
+  )
+  return numRuns * times
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { seed: { type: 'string' }, inputs: { type: 'string', default: '1000000' } },
+  })
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+  const shares = { json: 0.6, parameters: 0.3, requests: 0.1 } as const
+  const folder = mkdtempSync(`${tmpdir()}/plants-fuzz-`)
+  const { service, fuzz } = await startTarget(undefined, `${folder}/plants.db`)
+  console.log(`seed ${seed}`)
+  try {
+    for (const name of ['json', 'parameters', 'requests'] as const) {
+      const start = performance.now()
+      const inputs = await fuzz[name](Number(values.inputs) * shares[name], seed)
+      const seconds = (performance.now() - start) / 1000
+      console.log(`${name}: ${inputs} inputs in ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)} a second`)
+    }
+    service.child.kill('SIGTERM')
+    const { code, stdout, stderr } = await service.ended
+    const faults = stdout.split('\n').filter((line) => /"level":(50|60)/.test(line))
+    if (code !== 0 || faults.length > 0 || stderr !== '')
+      throw new Error([`exit ${code}`, ...faults, stderr].join('\n'))
+  } finally {
+    service.child.kill('SIGKILL')
+    rmSync(folder, { recursive: true })
   }
-  service.child.kill('SIGTERM')
-  const { code, stdout, stderr } = await service.ended
-  const faults = stdout.split('\n').filter((line) => /"level":(50|60)/.test(line))
-  if (code !== 0 || faults.length > 0 || stderr !== '') throw new Error([`exit ${code}`, ...faults, stderr].join('\n'))
-} finally {
-  service.child.kill('SIGKILL')
-  rmSync(folder, { recursive: true })
 }

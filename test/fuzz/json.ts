@@ -1,6 +1,6 @@
 // Inputs of the JSON reader, compared with the oracle.
 import { strict as assert } from 'node:assert'
-import { isDeepStrictEqual } from 'node:util'
+import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { parseJson } from '../../service/engine/http/json.ts'
 import { mutated, piecesOf } from './mutated.ts'
@@ -72,9 +72,10 @@ export function checkJson(bytes: Uint8Array): void {
   } catch (error) {
     if (!(error instanceof Error)) throw error
   }
-  assert.ok(
-    isDeepStrictEqual(withNaN(actual), expected),
-    `${Buffer.from(bytes).toString()} is ${show(actual)}, and not ${show(expected)}`,
+  assert.deepStrictEqual(
+    withNaN(actual),
+    expected,
+    `${Buffer.from(bytes).toString()}: ${inspect({ actual, expected })}`,
   )
 }
 
@@ -84,12 +85,4 @@ function withNaN(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(withNaN)
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withNaN(each)]))
-}
-
-function show(value: unknown): string {
-  return typeof value === 'symbol'
-    ? String(value)
-    : JSON.stringify(value, (_name, each: unknown) =>
-        typeof each === 'bigint' ? `${each}n` : Object.is(each, -0) || Number.isNaN(each) ? String(each) : each,
-      )
 }

@@ -6,26 +6,22 @@ import { product } from '../../service/product.ts'
 import { build } from '../support/helper.ts'
 
 const readme = readFileSync('README.md', 'utf8')
-const hasCurl = spawnSync('curl', ['--version']).status === 0
+const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed'
 
-t.test(
-  'the first session of the README works as printed',
-  { skip: hasCurl ? false : 'curl is not installed' },
-  async (t) => {
-    const file = `${t.testdir()}/plants.db`
-    const { port } = await build(t, { DATABASE_URL: `sqlite:${file}` }, product)
-    const [, session = ''] = /```console\n(.*?)```/s.exec(readme) ?? []
-    const script = session
-      .replaceAll(/^(?!\$ ).*\n/gm, '')
-      .replaceAll(/^\$ (.*)/gm, '$1; echo')
-      .replaceAll(':3000/', `:${port}/`)
-    const expected = session.replaceAll(/^\$ .*\n/gm, '')
-    const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], {
-      env: { ...process.env, DATABASE_URL: `sqlite:${file}` },
-    })
-    // curl also prints its progress to standard error.
-    const [expiry = ''] = /^The token for alice.*\n/m.exec(stderr) ?? []
-    const withoutTime = (text: string) => text.replaceAll(/\d{4}-[\d:.T-]+Z/g, '<time>')
-    t.equal(withoutTime(expiry + stdout.replaceAll(/\r?\n+/g, '\n').trimStart()), withoutTime(expected))
-  },
-)
+t.test('the first session of the README works as printed', { skip }, async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const { port } = await build(t, { DATABASE_URL: `sqlite:${file}` }, product)
+  const [, session = ''] = /```console\n(.*?)```/s.exec(readme) ?? []
+  const script = session
+    .replaceAll(/^(?!\$ ).*\n/gm, '')
+    .replaceAll(/^\$ (.*)/gm, '$1; echo')
+    .replaceAll(':3000/', `:${port}/`)
+  const expected = session.replaceAll(/^\$ .*\n/gm, '')
+  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], {
+    env: { ...process.env, DATABASE_URL: `sqlite:${file}` },
+  })
+  // curl also prints its progress to standard error.
+  const [expiry = ''] = /^The token for alice.*\n/m.exec(stderr) ?? []
+  const withoutTime = (text: string) => text.replaceAll(/\d{4}-[\d:.T-]+Z/g, '<time>')
+  t.equal(withoutTime(expiry + stdout.replaceAll(/\r?\n+/g, '\n').trimStart()), withoutTime(expected))
+})

@@ -1,6 +1,9 @@
 // For each rule of deploy/alerts.yaml: time series that make it fire, one value per minute, in promtool's notation.
 import { readFileSync } from 'node:fs'
+import type { Test } from 'tap'
 import { parse } from 'yaml'
+import { startService } from './process.ts'
+import { issueTokenIn } from './tokens.ts'
 
 interface Rules {
   readonly groups: {
@@ -92,4 +95,20 @@ export function alertTests(rules: string): string {
     ],
   }))
   return JSON.stringify({ rule_files: [rules], evaluation_interval: '1m', tests })
+}
+
+/** The metrics of a service that has had requests of all kinds. */
+export async function metricsOf(t: Test, database: { file: string } | { url: string }): Promise<string> {
+  const token = await issueTokenIn(database)
+  const DATABASE_URL = 'file' in database ? `sqlite:${database.file}` : database.url
+  const { port, adminPort } = await startService(t, { DATABASE_URL })
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const url = `http://127.0.0.1:${port}/plants`
+  await fetch(url, { method: 'POST', headers, body: '{"id":1,"name":"x"}' })
+  await fetch(url, { headers })
+  await fetch(`${url}/1`, { method: 'DELETE', headers })
+  await fetch(url)
+  await fetch(url, { headers: { Authorization: 'Bearer "quoted\\"' } })
+  await fetch(`http://127.0.0.1:${port}/"nowhere\\"`)
+  return await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import type { Product } from '../../service/engine/index.ts'
+import { readSecurity, type Security } from './credentials.ts'
 import { resolve } from './references.ts'
 import { fields, type Schema } from './schemas.ts'
 
@@ -11,6 +12,8 @@ export interface Parameter {
   readonly name: string
   readonly required: boolean
   readonly schema: Schema
+  /** Whether a list is sent as one text, with commas between its items. */
+  readonly hasCommas: boolean
   readonly examples: readonly unknown[]
   /** The named examples. */
   readonly named: Named
@@ -39,14 +42,12 @@ export interface Response {
   readonly named: Named
 }
 
-export interface Operation {
+export interface Operation extends Security {
   readonly id: string
   /** In capital letters. */
   readonly method: string
   /** With names in braces. */
   readonly path: string
-  /** Whether it requires an access token. */
-  readonly isGuarded: boolean
   /** Whether a token needs a scope for it. */
   readonly isScoped: boolean
   /** The scopes that it names. */
@@ -83,26 +84,29 @@ const BODY_LIMIT = 2 ** 20
 /** The answer where a contract has no response `Error`. */
 const ERROR = { content: { 'application/json': { schema: { type: 'object', required: ['error', 'message'] } } } }
 
-const contracts = new Map<string, Omit<Contract, 'errorBody'>>()
+const contracts = new WeakMap<Product, Contract>()
 
 /** Reads the contract of a product. */
-export function contractOf({ contract, errorBody }: Product): Contract {
-  const file = fileURLToPath(contract.file)
-  const read = contracts.get(file) ?? readContract(file)
-  contracts.set(file, read)
-  return { ...read, errorBody }
+export function contractOf(product: Product): Contract {
+  const contract = contracts.get(product) ?? readContract(product)
+  contracts.set(product, contract)
+  return contract
 }
 
-function readContract(file: string): Omit<Contract, 'errorBody'> {
+function readContract({ contract, errorBody, guards }: Product): Contract {
+  const file = fileURLToPath(contract.file)
   const root = parseContract(readFileSync(file, 'utf8'))
-  const { security, paths, components, ...document } = fields(resolve(root, root))
-  const operations = Object.entries(fields(paths)).flatMap(([path, item]) => {
+  const { security, paths, components, servers, ...document } = fields(resolve(root, root))
+  const operations = Object.entries(fields(paths)).flatMap(([template, item]) => {
+    const path = prefixOf(servers) + template
     const { parameters = [], ...others } = fields(item)
     const methods = Object.entries(others).filter(([name]) => METHODS.includes(name))
     const shared = Object.values(fields(parameters))
-    return methods.map(([method, value]) =>
-      toOperation(method.toUpperCase(), path, { security, ...fields(value) }, shared),
-    )
+    return methods.map(([method, value]) => {
+      const own = { security, ...fields(value) }
+      const schemes = fields(fields(components)['securitySchemes'])
+      return { ...toOperation(method.toUpperCase(), path, own, shared), ...readSecurity(own.security, schemes, guards) }
+    })
   })
   return {
     file,
@@ -111,7 +115,17 @@ function readContract(file: string): Omit<Contract, 'errorBody'> {
     scopes: [...new Set(operations.flatMap(({ scopes }) => scopes))],
     everyResponse: 'x-every-response' in document ? toResponse(document['x-every-response']).headers : undefined,
     anyError: toResponse(fields(fields(components)['responses'])['Error'] ?? ERROR),
+    errorBody,
   }
+}
+
+/** The path of the first server, without that of a gateway. */
+function prefixOf(servers: unknown): string {
+  const [{ url = '', variables = {} } = {}] = Object.values(fields(servers)).map(fields)
+  const path = String(url)
+    .replace(/^{[^}]+}/, '')
+    .replaceAll(/{([^}]+)}/g, (_, name: string) => String(fields(fields(variables)[name])['default']))
+  return new URL(path, 'http://host').pathname.replace(/\/$/, '')
 }
 
 /** The methods of a path, as `Allow` names them: those of the contract, OPTIONS, and HEAD where GET is. */
@@ -134,10 +148,11 @@ export function operationOf({ operations, paths }: Contract, method: string, url
   return operations.find((each) => each.path === path && own.includes(each.method))
 }
 
-function toOperation(method: string, path: string, value: Record<string, unknown>, shared: unknown[]): Operation {
+type Unguarded = Omit<Operation, keyof Security>
+
+function toOperation(method: string, path: string, value: Record<string, unknown>, shared: unknown[]): Unguarded {
   const { operationId, security, parameters, requestBody, responses } = value
-  const requirements = Object.values(fields(security))
-  const scopes = requirements.map((each) => Object.values(fields(each)).flat().map(String))
+  const scopes = Object.values(fields(security)).map((each) => Object.values(fields(each)).flat().map(String))
   const all = [...shared, ...Object.values(fields(parameters))].map((each) => toParameter(fields(each)))
   const byName = new Map(all.map((each) => [`${each.in} ${each.name}`, each])) // the operation's parameters override the path's
   const { 'application/json': json, ...others } = fields(fields(requestBody)['content'])
@@ -146,7 +161,6 @@ function toOperation(method: string, path: string, value: Record<string, unknown
     id: String(operationId),
     method,
     path,
-    isGuarded: requirements.length > 0 && requirements.every((each) => Object.keys(fields(each)).length > 0),
     isScoped: scopes.length > 0 && scopes.every((each) => each.length > 0),
     scopes: scopes.flat(),
     parameters: [...byName.values()],
@@ -170,6 +184,7 @@ function toParameter(value: Record<string, unknown>): Parameter {
     name: String(value['name']),
     required: value['required'] === true,
     schema: fields(value['schema']),
+    hasCommas: value['in'] !== 'query' || value['explode'] === false,
     examples: examplesOf(value),
     named: namedOf(value),
   }

@@ -1,5 +1,5 @@
 /** The ids of a session: three ids in ascending order, and an id without a plant. */
-export type Ids = readonly [first: string, second: string, third: string, missing: string]
+type Ids = readonly [first: string, second: string, third: string, missing: string]
 
 /** Ids that need all 64 bits. */
 export const INT64: Ids = ['-9223372036854775808', '9007199254740993', '9223372036854775807', '9007199254740992']

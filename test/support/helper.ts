@@ -1,6 +1,4 @@
 import http from 'node:http'
-import net from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { buffer } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -9,10 +7,11 @@ import { buildApp } from '../../service/engine/app.ts'
 import { readConfig } from '../../service/engine/config.ts'
 import type { Product } from '../../service/engine/index.ts'
 import { fields } from './fields.ts'
-import { contractOf } from './contract.ts'
+import { contractOf, operationOf } from './contract.ts'
+import { withCredentials } from './credentials.ts'
 import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
-import { readResponses } from './responses.ts'
+import { exchange, readResponses } from './responses.ts'
 import { product as own } from './product/product.ts'
 import { openTestStore, type TestStore } from './stores.ts'
 import { issueTokenOf } from './tokens.ts'
@@ -111,8 +110,11 @@ async function withoutInternalErrors<Answers extends Answer | Answer[]>(
 
 /** Sends a request to a port. The test fails if the contract does not document the answer. */
 export async function call(port: number, what: Call, product: Product = own): Promise<Answer> {
-  const answer = await request(port, what)
-  assertDocumented(contractOf(product), what.method ?? 'GET', what.path, answer)
+  const contract = contractOf(product)
+  const { credentials } = operationOf(contract, what.method ?? 'GET', what.path) ?? {}
+  const { token, ...others } = what
+  const answer = await request(port, credentials && token ? withCredentials(others, credentials, token) : what)
+  assertDocumented(contract, what.method ?? 'GET', what.path, answer)
   return answer
 }
 
@@ -160,21 +162,7 @@ async function raw(
   parts: (string | Buffer | number)[],
 ): Promise<Answer[]> {
   const requests = [...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/\d\.\d\r\n/g)]
-  let received = Buffer.alloc(0)
-  const socket = net.connect(port, '127.0.0.1')
-  const over = new Promise<void>((resolve, reject) => {
-    socket.on('data', (chunk: Buffer) => {
-      received = Buffer.concat([received, chunk])
-      if (readResponses(received).length >= count) resolve()
-    })
-    socket.on('close', resolve).on('error', () => undefined)
-    socket.setTimeout(10_000, () => reject(new Error(`no answer to ${parts.join('').slice(0, 100)}`)))
-  })
-  for (const part of parts) {
-    if (typeof part === 'number') await delay(part)
-    else socket.write(part)
-  }
-  await over.finally(() => socket.destroy())
+  const received = await exchange(port, parts, count)
   let index = 0
   return readResponses(received).map(({ status, headers, text }) => {
     const [, method = '', path = ''] = requests[status === 100 ? index : index++] ?? []

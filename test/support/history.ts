@@ -146,7 +146,8 @@ export function toKey(id: number): string {
   return `é${String(id + 100_000).padStart(7, '0')}`
 }
 
-function toCall(request: Request): Call {
+/** Makes the call of a request. */
+export function toCall(request: Request): Call {
   const path = `/${request.collection}`
   if (request.kind === 'list') return { path }
   if (request.kind === 'create') {
@@ -169,7 +170,7 @@ function nameOf(item: unknown): string {
 }
 
 /** The names of the items of a list by id. They begin with their ids. */
-function itemsOf(json: unknown): Map<number, string> {
+export function itemsOf(json: unknown): Map<number, string> {
   const names = (json as readonly unknown[]).map(nameOf) // the contract was checked
   const ids = names.map((name) => Number.parseInt(name))
   const disorder = ids.findIndex((id, index) => index > 0 && id <= (ids[index - 1] ?? id))

@@ -14,21 +14,6 @@ export interface Key {
   readonly jwk: JWK
 }
 
-export interface Issuer {
-  /** Its name, the `iss` of its tokens. */
-  readonly name: string
-  /** The environment of a service that trusts it. */
-  readonly environment: Record<'JWT_ISSUER' | 'JWT_AUDIENCE' | 'JWKS_URL', string>
-  /** Publishes these keys, and no others. */
-  readonly publish: (keys: readonly Key[]) => void
-  /** Replaces the keys by another answer. */
-  readonly answer: (status: number, body: string) => void
-  /** How many times its keys were fetched. */
-  readonly fetches: () => number
-  readonly signal: (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL') => void
-  readonly start: () => Promise<void>
-}
-
 export const AUDIENCE = 'https://plants.example'
 
 /** Makes a key pair. The published key names no algorithm: the service must restrict it. @param alg such as RS256 */
@@ -50,7 +35,7 @@ export function sign(key: Key, claims: object, header: object = {}): Promise<str
 }
 
 /** Starts an identity provider, and ends it with the test. */
-export async function startIssuer(t: Test): Promise<Issuer> {
+export async function startIssuer(t: Test) {
   const port = await freePort()
   const name = `http://127.0.0.1:${port}`
   let [status, body, fetches, isStopped] = [404, '', 0, false]
@@ -67,7 +52,7 @@ export async function startIssuer(t: Test): Promise<Issuer> {
     ;[status, body, fetches, isStopped] = [404, '', 0, false]
     await once(server.listen(port, '127.0.0.1'), 'listening')
   }
-  const signal: Issuer['signal'] = (signal) => {
+  const signal = (signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL') => {
     isStopped = signal === 'SIGSTOP'
     if (signal === 'SIGKILL') {
       server.close()
@@ -79,10 +64,16 @@ export async function startIssuer(t: Test): Promise<Issuer> {
   t.teardown(() => signal('SIGKILL'))
   await start()
   return {
+    /** Its name, the `iss` of its tokens. */
     name,
+    /** The environment of a service that trusts it. */
     environment: { JWT_ISSUER: name, JWT_AUDIENCE: AUDIENCE, JWKS_URL: `${name}/keys` },
-    publish: (keys) => void ([status, body] = [200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })]),
-    answer: (...other) => void ([status, body] = other),
+    /** Publishes these keys, and no others. */
+    publish: (keys: readonly Key[]) =>
+      void ([status, body] = [200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })]),
+    /** Replaces the keys by another answer. */
+    answer: (...other: [status: number, body: string]) => void ([status, body] = other),
+    /** How many times its keys were fetched. */
     fetches: () => fetches,
     signal,
     start,

@@ -2,17 +2,15 @@
 // database. An item is a plant or a note.
 import { Agent } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
-import { type Call, request } from './helper.ts'
-import { toKey } from './history.ts'
-import { fields } from './fields.ts'
+import { request } from './helper.ts'
+import { itemsOf, toCall } from './history.ts'
 import { parse } from './json.ts'
-import { FIRST_COUNT } from './product/note-service.ts'
 
 /** Records the requests of one caller's clients, and the answers. Each item is created, changed and deleted at most once. */
 export class Ledger {
-  /** The length of an item's tag. Some tags do not fit into one page of the database. */
-  readonly tagLength: (id: number) => number
-  /** The tags of all items for which a create was sent, by id. */
+  /** How long an item's name is, after its id. Some of them together do not fit into one page of the database. */
+  readonly nameLength: (id: number) => number
+  /** The names of all items for which a create was sent, by id. */
   readonly sent = new Map<number, string>()
   /** Items with a create that was answered 200; with a change or delete that was sent; with one that was answered. */
   readonly stored = new Set<number>()
@@ -23,8 +21,8 @@ export class Ledger {
   /** How often each status was answered. */
   readonly statuses = new Map<number, number>()
 
-  constructor(tagLength = (id: number) => (id * 37) % 240) {
-    this.tagLength = tagLength
+  constructor(nameLength = (id: number) => (id * 37) % 240) {
+    this.nameLength = nameLength
   }
 
   /** How many writes were acknowledged. */
@@ -32,16 +30,16 @@ export class Ledger {
     return this.stored.size + this.changed.size + this.deleted.size
   }
 
-  /** Says what a store has lost, undone or changed. @param items the tags of its items by id; `+` stands for a change */
+  /** Says what a store has lost, undone or changed. @param items the names of its items by id; `+` stands for a change */
   violations(items: ReadonlyMap<number, string>): string[] {
-    const isSent = (id: number, tag: string) =>
-      this.sent.get(id) === tag || (this.changeSent.has(id) && `${this.sent.get(id)}+` === tag)
+    const isSent = (id: number, name: string) =>
+      this.sent.get(id) === name || (this.changeSent.has(id) && `${this.sent.get(id)}+` === name)
     const isUndone = (id: number) => items.get(id)?.endsWith('+') === false
     return [
       ...[...this.stored].filter((id) => !this.deleteSent.has(id) && !items.has(id)).map((id) => `lost: ${id}`),
       ...[...this.changed].filter(isUndone).map((id) => `change lost: ${id}`),
       ...[...this.deleted].filter((id) => items.has(id)).map((id) => `delete undone: ${id}`),
-      ...[...items].filter(([id, tag]) => !isSent(id, tag)).map(([id]) => `changed: ${id}`),
+      ...[...items].filter(([id, name]) => !isSent(id, name)).map(([id]) => `changed: ${id}`),
     ]
   }
 }
@@ -60,27 +58,18 @@ export async function work(
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true })
   const send = async (what: 'create' | 'change' | 'delete', id: number): Promise<number> => {
+    const collection = id % 3 === 1 ? 'notes' : 'plants'
+    const call = toCall({ kind: what === 'change' ? 'update' : what, collection, id, name: ledger.sent.get(id) ?? '' })
     const headers = { 'X-Request-Id': `${what}-${id}` }
-    const { status } = await request(port, { ...toCall(what, id), token, headers, agent })
+    const { status } = await request(port, { ...call, token, headers, agent })
     ledger.statuses.set(status, (ledger.statuses.get(status) ?? 0) + 1)
     if (![200, 204, 503].includes(status)) throw new Error(`${what} ${id} was answered ${status}`)
     return status
   }
-  const toCall = (what: string, id: number): Call => {
-    const tag = ledger.sent.get(id)
-    const isNote = id % 3 === 1
-    const path = isNote ? '/notes' : '/plants'
-    if (what === 'create') {
-      const body = isNote ? { key: toKey(id), text: tag } : { id, name: 'plant', tag }
-      return { method: 'POST', path, body }
-    }
-    const key = isNote ? encodeURIComponent(toKey(id)) : String(id)
-    return { method: what === 'change' ? 'PUT' : 'DELETE', path: `${path}/${key}` }
-  }
   const client = async () => {
     while (!isOver()) {
       const id = ledger.sent.size
-      ledger.sent.set(id, `${id} ${'🌵'.repeat(ledger.tagLength(id))}`)
+      ledger.sent.set(id, `${id} ${'🌵'.repeat(ledger.nameLength(id))}`)
       if ((await send('create', id)) !== 200) continue
       ledger.stored.add(id)
       if (Math.floor(id / 3) % 3 === 1 && !isOver()) {
@@ -99,33 +88,25 @@ export async function work(
   agent.destroy()
 }
 
-/** The tags of an owner's items by id, as the service lists them; `+` stands for a change. */
+/** The names of an owner's items by id, as the service lists them; `+` stands for a change. */
 export async function listItems(port: number, token: string): Promise<Map<number, string>> {
   const answers = await Promise.all(['/plants', '/notes'].map((path) => request(port, { path, token })))
-  return tagsOf(answers.flatMap(({ json }) => Object.values(fields(json))))
+  return new Map(answers.flatMap(({ json }) => [...itemsOf(json)]))
 }
 
-/** Reads a database file. @returns the tags of an owner's items by id, and the faults that SQLite finds in the file */
+/** Reads a database file. @returns the names of an owner's items by id, and the faults that SQLite finds in the file */
 export function inspect(file: string, owner: string): { items: Map<number, string>; faults: unknown[] } {
   const db = new DatabaseSync(file)
   try {
     const items = ['plants', 'notes'].flatMap((table) => {
       const isMissing = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined
-      return isMissing ? [] : db.prepare(`SELECT item FROM ${table} WHERE owner = ?`).all(owner)
+      const rows = isMissing ? [] : db.prepare(`SELECT item FROM ${table} WHERE owner = ? ORDER BY key`).all(owner)
+      return [...itemsOf(rows.map(({ item }) => parse(String(item))))]
     })
     const found = db.prepare('PRAGMA integrity_check').all()
     const faults = found.map(({ integrity_check }) => integrity_check).filter((each) => each !== 'ok')
-    return { items: tagsOf(items.map(({ item }) => parse(String(item)))), faults }
+    return { items: new Map(items), faults }
   } finally {
     db.close()
   }
-}
-
-/** Tags begin with their ids. A change adds `+` to the name of a plant, and one to the count of a note. */
-function tagsOf(items: readonly unknown[]): Map<number, string> {
-  const tags = items.map(fields).map(({ name, tag, text, count }) => {
-    const isChanged = text === undefined ? name !== 'plant' : count !== FIRST_COUNT
-    return `${String(text ?? tag)}${isChanged ? '+' : ''}`
-  })
-  return new Map(tags.map((tag) => [Number.parseInt(tag), tag]))
 }

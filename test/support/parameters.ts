@@ -10,18 +10,33 @@ const SPELLINGS = [
   ...['TRUE', 'yes', 'undefined', '[1]'],
 ]
 
-/** Valid and invalid texts for a parameter: its values, its values changed at every place, and odd spellings. */
-export function textsOf({ schema, examples }: Parameter): string[] {
-  const mutants = mutantsOf(schema, [...examples, ...samplesOf(schema, 10)])
-  const texts = mutants.map(({ value }) => (value instanceof Object ? stringify(value) : String(value)))
-  return [...new Set([...texts, ...SPELLINGS])]
+/** What is sent for a parameter: one text, or one for each item of a list. */
+export type Texts = readonly string[]
+
+export function isList({ schema }: Parameter): boolean {
+  return typesOf(schema).includes('array')
 }
 
-/** The rules of a parameter's schema that none of the texts violates, as JSON pointers. */
-export function unviolatedBy({ schema }: Parameter, texts: readonly string[]): string[] {
+/** The texts that send a value. */
+export function textsFor(parameter: Parameter, value: unknown): Texts {
+  const toText = (each: unknown) => (each instanceof Object ? stringify(each) : String(each))
+  return isList(parameter) && Array.isArray(value) ? value.map(toText) : [toText(value)]
+}
+
+/** Valid and invalid texts for a parameter: its values, its values changed at every place, and odd spellings. */
+export function textsOf(parameter: Parameter): Texts[] {
+  const mutants = mutantsOf(parameter.schema, [...parameter.examples, ...samplesOf(parameter.schema, 10)])
+  const sent = [...mutants.map(({ value }) => textsFor(parameter, value)), ...SPELLINGS.map((each) => [each])]
+  return [...new Map(sent.filter(({ length }) => length > 0).map((each) => [each.join('\0'), each])).values()]
+}
+
+/** The rules of a parameter's schema that none of the texts violates, as JSON pointers. Texts can't violate all of a list. */
+export function unviolatedBy(parameter: Parameter, sent: readonly Texts[]): string[] {
+  const { schema } = parameter
+  if (isList(parameter)) return []
   const rules = unviolated(
     schema,
-    texts.map((text) => spelled(schema, text)),
+    sent.map(([text = '']) => spelled(schema, text)),
   )
   return typesOf(schema).includes('string') ? rules.filter((rule) => !rule.endsWith('/type')) : rules // each text is a string
 }
@@ -37,6 +52,7 @@ export function isSendable(parameter: Parameter, text: string): boolean {
   const isShort = text.length < 3000 && encodeURIComponent(text.toWellFormed()).length <= MAX_BYTES
   if (parameter.in === 'path') return isShort && !/^\.{0,2}$/.test(text)
   if (parameter.in !== 'header') return isShort
+  if (isList(parameter) && /^$|,/.test(text)) return false
   return isShort && /^([!-~\x80-\xFF]([\t -~\x80-\xFF]*[!-~\x80-\xFF])?)?$/.test(text)
 }
 
@@ -45,18 +61,25 @@ export function isCursor({ in: place, name }: Parameter): boolean {
   return place === 'query' && name === 'cursor'
 }
 
-/** Whether a text is valid for a parameter. */
-export function takes({ schema }: Parameter, text: string): boolean {
-  return text.isWellFormed() && isValid(schema, spelled(schema, text))
+/** Whether texts are valid for a parameter. */
+export function takes(parameter: Parameter, ...texts: Texts): boolean {
+  const { schema } = parameter
+  const [text = ''] = texts
+  if (!texts.every((each) => each.isWellFormed())) return false
+  if (texts.length === 1 && isValid(schema, spelled(schema, text))) return true
+  const items = partsOf(schema).find((part) => part['items'] !== undefined)?.['items'] ?? {}
+  const values = texts.map((each) => spelled(items as Schema, each))
+  return isList(parameter) && isValid(schema, values)
 }
 
 /**
  * An invalid text that the guard is asked about before the parameter is; any text if there is none. A path that is not UTF-8
  * has no operation, so it never gets to a guard.
  */
-export function faultFor(parameter: Parameter): string {
-  const isFault = (text: string) => isSendable(parameter, text) && !takes(parameter, text)
-  return textsOf(parameter).find((text) => isFault(text) && (parameter.in !== 'path' || text.isWellFormed())) ?? 'any'
+export function faultFor(parameter: Parameter): Texts {
+  const isFault = (sent: Texts) => sent.every((text) => isSendable(parameter, text)) && !takes(parameter, ...sent)
+  const isRouted = (sent: Texts) => parameter.in !== 'path' || sent.join().isWellFormed()
+  return textsOf(parameter).find((sent) => isFault(sent) && isRouted(sent)) ?? ['any']
 }
 
 /** Parses a text as JSON (an integer has decimal digits only). If it has no such type, the value is the text itself. */

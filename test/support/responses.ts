@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** A response as it was read from a socket. */
 export interface RawResponse {
@@ -7,6 +9,47 @@ export interface RawResponse {
   readonly text: string
   /** The length of the whole response in bytes. */
   readonly length: number
+}
+
+/** Milliseconds after which a connection hangs: more than a service waits for the rest of a request. */
+const HANGS = 10_000
+
+/**
+ * Sends bytes on a connection of their own; a number pauses for milliseconds.
+ * @param count responses after which nothing more is read
+ * @param quiet milliseconds without a byte after which no more will be sent, for what was may be a part of a request
+ * @returns what came until then, or until the other side has closed
+ */
+export async function exchange(
+  port: number,
+  parts: readonly (string | Buffer | number)[],
+  count = Infinity,
+  quiet = HANGS,
+): Promise<Buffer> {
+  let received = Buffer.alloc(0)
+  const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
+  const rest = setTimeout(() => socket.end(), quiet)
+  const over = new Promise<void>((resolve, reject) => {
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk])
+      rest.refresh()
+      if (count !== Infinity && readResponses(received).length >= count) resolve()
+    })
+    socket.on('close', resolve).on('error', (error: NodeJS.ErrnoException) => {
+      // A service that refuses what it is sent may close before it has read all of it; one that is gone refuses all.
+      if (error.code === 'ECONNREFUSED') reject(error)
+    })
+    socket.setTimeout(HANGS, () => reject(new Error(`no answer to ${parts.join('').slice(0, 100)}`)))
+  })
+  for (const part of parts) {
+    if (typeof part === 'number') await delay(part)
+    else socket.write(part)
+  }
+  await over.finally(() => {
+    clearTimeout(rest)
+    socket.destroy()
+  })
+  return received
 }
 
 /** Reads the complete HTTP/1.1 responses at the beginning of some bytes. */

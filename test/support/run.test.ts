@@ -33,7 +33,7 @@ t.test('without names it runs all files that .taprc includes', async (t) => {
 t.test('what failed is named at the end', async (t) => {
   const { code, stdout } = await start('test/a.test.ts', 'test/check.test.ts')
   t.match(stdout, /^ok {5}test\/a\.test\.ts/m)
-  t.match(stdout, /^Failed:\ntest\/check\.test\.ts: the test > the check\n$/m)
+  t.match(stdout, /^Failed:\ntest\/check\.test\.ts: the check\ntest\/check\.test\.ts: the test\n$/m)
   t.equal(code, 1)
 })
 

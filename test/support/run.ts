@@ -10,7 +10,7 @@ import { parse } from 'yaml'
 
 /** These take longest, and begin first: whatever begins late holds up the end. */
 const LONG = /\/(postgres\/pool|programs\/dev|contract\/(docs-page|second|generate))\.test\.ts$/
-/** The most lines to print for a failed check, and checks to name. */
+/** The most checks of a file to name. */
 const MOST = 40
 /** What `tap build` writes: tap, with the plugins of .taprc. */
 const BUILT = 'node_modules/@tapjs/test/test-built/package.json'
@@ -37,7 +37,11 @@ let checks = 0
 await Promise.all(Array.from({ length: Number(values.jobs) }, work))
 
 const statuses = isWhole ? spawnSync(process.execPath, ['test/support/statuses.ts'], { stdio: 'inherit' }).status : 0
-for (const [file, lines] of failed) console.log(`\n${file}\n${failuresIn(lines)}`)
+for (const [file, lines] of failed) {
+  // A comment of a test may say which seed it had.
+  const report = lines.filter((line) => !/^ *(ok \d|# Subtest|1\.\.|TAP|$)/.test(line))
+  console.log(`\n${file}\n${report.slice(0, 20 * MOST).join('\n')}`)
+}
 const seconds = Math.round(performance.now() / 1000)
 const took = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 console.log(`\n${checks.toLocaleString('en')} checks in ${files.length} files, ${took}`)
@@ -62,36 +66,17 @@ async function run(file: string): Promise<void> {
   const took = `${((performance.now() - start) / 1000).toFixed(1)} s`
   const state = code !== 0 ? 'FAILED' : reason === undefined ? 'ok    ' : 'skipped'
   console.log(`${state} ${file}, ${reason ?? took}`)
+  for (const [, name, reason] of report.matchAll(/^ *ok \d+ - (.*) # SKIP (.*)$/gm))
+    console.log(`skipped ${file}: ${name}, ${reason}`)
   if (code !== 0) failed.set(file, report.split('\n'))
 }
 
-/** The failed checks of a file: `<file>: <test> > <check>`; the file itself if it has no report. */
+/** The failed checks and tests of a file, each test below its checks; the file itself if it has no report. */
 function namesOf([file, lines]: readonly [string, readonly string[]]): string[] {
   const found = lines.flatMap((line) => {
-    const [, indent, name = ''] = /^( *)not ok \d+(?: - (.*?))?(?: # time=.*)?$/.exec(line) ?? []
-    return indent === undefined ? [] : [{ depth: indent.length, name: name.slice(0, 200) }]
+    const [, name] = /^ *not ok \d+ - (.*?)(?: # time=.*)?$/.exec(line) ?? []
+    return name === undefined ? [] : [`${file}: ${name.slice(0, 200)}`]
   })
-  // The line of a test is below those of its checks.
-  const names = found.flatMap(({ depth, name }, at) => {
-    if ((found[at - 1]?.depth ?? 0) > depth) return []
-    const around = found.slice(at + 1).reduce<typeof found>((all, each) => {
-      return each.depth < (all.at(-1)?.depth ?? depth) ? [...all, each] : all
-    }, [])
-    return [`${file}: ${[...around.map((each) => each.name).reverse(), name].join(' > ')}`]
-  })
-  if (names.length === 0) return [file]
-  return [...names.slice(0, MOST), ...(names.length > MOST ? [`${file}: …`] : [])]
-}
-
-/** The report of each failed check, with the names of its tests. */
-function failuresIn(lines: readonly string[]): string {
-  const starts = lines.flatMap((line, at) => (/^\s*not ok/.test(line) ? [at] : []))
-  return starts.map((at) => lines.slice(at, endOfReport(lines, at)).join('\n')).join('\n')
-}
-
-function endOfReport(lines: readonly string[], at: number): number {
-  const end = lines.findIndex((line, n) => n > at && /^\s*\.\.\.$/.test(line))
-  // The report of a test says no more than the reports of its checks.
-  const hasReport = /^\s*---$/.test(lines[at + 1] ?? '') && end !== -1 && !lines[at]?.includes(' # time=')
-  return hasReport ? Math.min(end, at + MOST) : at + 1
+  const names = [...new Set(found)]
+  return names.length === 0 ? [file] : [...names.slice(0, MOST), ...(names.length > MOST ? [`${file}: …`] : [])]
 }

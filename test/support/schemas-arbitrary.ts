@@ -94,7 +94,7 @@ function integers(all: All): Values[] {
   const limit = 2n ** (bits - 1n)
   const least = [...all('minimum').map(ceiling), ...all('exclusiveMinimum').map((each) => floor(each) + 1n)]
   const most = [...all('maximum').map(floor), ...all('exclusiveMaximum').map((each) => ceiling(each) - 1n)]
-  const min = least.reduce((a, b) => (a > b ? a : b), -limit)
+  const min = least.reduce((a, b) => (a > b ? a : b), bits === 54n ? 1n - limit : -limit) // RFC 8259, section 6
   const max = most.reduce((a, b) => (a < b ? a : b), limit - 1n)
   if (min > max) return []
   const [unit = 1n] = all('multipleOf').map(ceiling)

@@ -1,15 +1,17 @@
 import { createToken } from '../../service/engine/auth/access-tokens.ts'
 import type { Store } from '../../service/engine/store/store.ts'
 import type { Product } from '../../service/engine/index.ts'
-import type { Service } from './helper.ts'
+import type { Operation } from './contract.ts'
+import { withCredentials } from './credentials.ts'
+import type { Call, Service } from './helper.ts'
 import { product as own } from './product/product.ts'
 import { openTestStore } from './stores.ts'
 
 /** The beginning of the tokens. */
 export const PREFIX = own.tokenPrefix
 
-/** Headers as a list of name, value, name, value; and the challenge that answers them. */
-type Refused = readonly [headers: readonly string[], challenge: string]
+/** Changes a request that has its headers in a list; and the challenge that answers it, if it is known. */
+type Refused = readonly [change: (request: Call) => Call, challenge: string | undefined]
 
 type TokenOptions = Parameters<typeof createToken> extends [unknown, ...infer Options] ? Options : never
 
@@ -31,38 +33,50 @@ export async function issueTokenOf({ tokenPrefix }: Product, store: Store, ...op
   return token
 }
 
-/** Requests without a valid access token, by kind: their headers, and the expected challenge. */
-export async function badCredentials({ product, store, token }: Service): Promise<ReadonlyMap<string, Refused>> {
-  const none = `Bearer realm="${product.name}"`
-  const invalid = `${none}, error="invalid_token"`
+/** Changes of a request that take its valid credentials away, by kind, each with the challenge that answers it if one is known. */
+export async function badCredentials(
+  { product, store, token }: Service,
+  { schemes, credentials = schemes }: Operation,
+): Promise<ReadonlyMap<string, Refused>> {
+  const [first] = schemes
+  const none = first?.takesTokens ? `${first.challenge} realm="${product.name}"` : undefined
+  const invalid = none && first === credentials[0] ? `${none}, error="invalid_token"` : undefined
   const valid = await token('valid')
   const expired = await token('expired', -1)
   const revoked = await token('revoked')
   const found = (await store.listTokens()).find(({ caller }) => caller === 'revoked')
   await store.deleteToken(found?.id ?? '')
-  const values = {
-    'an empty header': '',
-    'another scheme': 'Other YTpi', // a product may have Basic
-    'only the scheme': 'Bearer',
-    'the scheme and a space': 'Bearer ',
-    'only a token': valid,
-    'the scheme run into the token': `Bearer${valid}`,
-    'a tab for the space': `Bearer\t${valid}`,
-    'a malformed token': 'Bearer constructor',
-    'a token of capital letters': `Bearer ${valid.toUpperCase()}`,
-    'a token cut short': `Bearer ${valid.slice(0, -1)}`,
-    'a token and more': `Bearer ${valid}, Bearer ${valid}`,
-    'an unknown token': `Bearer ${product.tokenPrefix}_${'0'.repeat(40)}1d0bfd5b`,
-    'an expired token': `Bearer ${expired}`,
-    'a revoked token': `Bearer ${revoked}`,
+  const texts = {
+    'an empty text': '',
+    'a malformed token': 'constructor',
+    'a token of capital letters': valid.toUpperCase(),
+    'a token cut short': valid.slice(0, -1),
+    'an unknown token': `${product.tokenPrefix}_${'0'.repeat(40)}1d0bfd5b`,
+    'an expired token': expired,
+    'a revoked token': revoked,
   }
-  const two = {
-    'two headers': ['Authorization', `Bearer ${valid}`, 'authorization', `Bearer ${valid}`],
-    'an empty header and a valid one': ['Authorization', '', 'Authorization', `Bearer ${valid}`],
+  const headers = {
+    'an empty header': [''],
+    'another scheme': ['Other YTpi'], // a product may have Basic
+    'only the scheme': ['Bearer'],
+    'only a token': [valid],
+    'the scheme run into the token': [`Bearer${valid}`],
+    'a tab for the space': [`Bearer\t${valid}`],
+    'a token and more': [`Bearer ${valid}, Bearer ${valid}`],
+    'an empty header and a valid one': ['', `Bearer ${valid}`],
   }
-  const one = Object.entries(values).map(([name, value]): [string, string[]] => [name, ['Authorization', value]])
-  const all = [...one, ...Object.entries(two)].map(
-    ([name, headers]) => [name, [headers, invalid] satisfies Refused] as const,
-  )
-  return new Map<string, Refused>([['no credentials', [[], none]], ...all])
+  const send = (text: string) => (call: Call) => withCredentials(call, credentials, text)
+  const isBearer = credentials.length === 1 && first?.prefix === 'Bearer '
+  const all = new Map<string, Refused>([['no credentials', [(call) => call, none]]])
+  for (const [name, text] of Object.entries(texts)) all.set(name, [send(text), invalid])
+  if (credentials.every(({ takesTokens }) => takesTokens))
+    all.set('two texts', [(call) => send(valid)(send(valid)(call)), invalid])
+  for (const [name, values] of isBearer ? Object.entries(headers) : []) {
+    const sent = values.flatMap((value) => ['Authorization', value])
+    all.set(name, [
+      (call) => ({ ...call, headers: [...Object.values(call.headers ?? []).map(String), ...sent] }),
+      invalid,
+    ])
+  }
+  return all
 }

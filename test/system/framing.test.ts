@@ -1,12 +1,11 @@
 // Bytes that programs frame differently, through real gateways: what the gateway takes for one request is one for the
 // service. The service's own answers to them are in ../engine/http/framing.test.ts.
 import { readFileSync } from 'node:fs'
-import net from 'node:net'
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { shapes } from '../support/framing.ts'
 import { build } from '../support/helper.ts'
+import { exchange } from '../support/responses.ts'
 import { startHaproxy, startNginx } from './gateways.ts'
 
 /** A gateway before a service. */
@@ -39,7 +38,7 @@ for (const [name, open] of Object.entries(gateways)) {
     const served = () => service.log.filter(({ msg }) => msg === 'request').length
     const table = Object.entries(shapes(await service.token('gateway')))
     for (const [shape, [bytes]] of table) {
-      await exchange(port, bytes)
+      await exchange(port, [Buffer.from(bytes, 'latin1')], Infinity, 300)
       // The two write their logs when they come to it.
       for (let left = 20; passed() !== served() && left > 0; left -= 1) await delay(20)
       if (passed() !== served()) t.fail(`${shape}: ${passed()} are passed on, and ${served()} served`)
@@ -48,12 +47,4 @@ for (const [name, open] of Object.entries(gateways)) {
     t.equal(served(), passed())
     t.ok(served() > table.length / 4, 'which is not nothing')
   })
-}
-
-/** Sends bytes, and waits until the other side closes, or says nothing for a while. */
-async function exchange(port: number, bytes: string): Promise<void> {
-  const socket = net.connect(port, '127.0.0.1').on('error', () => undefined)
-  socket.resume().setTimeout(300, () => socket.destroy())
-  socket.write(bytes, 'latin1')
-  await once(socket, 'close')
 }

@@ -22,27 +22,19 @@ export function blocksOf(file: string, title: string, end = '## '): string[] {
   )
 }
 
-/** A copy of the project in which a section is followed. */
-export interface Copy {
-  readonly folder: string
-  /** Runs npm. */
-  readonly npm: (...words: string[]) => Promise<Ended>
-  /** Changes a file at a place, which it must have. */
-  readonly edit: (file: string, place: RegExp, replace: (found: string) => string) => void
-  /** Runs the checks and the tests to the end. Each that fails is a failure of its own, with its name. */
-  readonly passes: (t: Test) => Promise<void>
-}
-
-/** Makes a copy. @param environment of its programs */
-export function copyToFollow(t: Test, environment: Record<string, string> = {}): Copy {
+/** Makes a copy of the project in which a section is followed. @param environment of its programs */
+export function copyToFollow(t: Test, environment: Record<string, string> = {}) {
   t.setTimeout(3_600_000)
   const folder = copyProject(t)
+  /** Runs npm. */
   const npm = (...words: string[]) => run([...NPM, ...words], environment, folder)
-  const edit: Copy['edit'] = (file, place, replace) => {
+  /** Changes a file at a place, which it must have. */
+  const edit = (file: string, place: RegExp, replace: (found: string) => string) => {
     const text = readFileSync(`${folder}/${file}`, 'utf8')
     t.match(text, place, file)
     writeFileSync(`${folder}/${file}`, text.replace(place, replace))
   }
+  /** Runs the checks and the tests to the end. Each that fails is a failure of its own, with its name. */
   const passes = async (t: Test) => {
     const files = globSync(TESTS, { cwd: folder }).filter((file) => !matchesGlob(file, OTHER))
     const test = isLong ? ['test'] : ['run', 'test:file', '--', ...files]

@@ -29,11 +29,6 @@ export function createToken(
   return { token, stored: { id: digest.toString('hex', 0, 8), caller, created, ...expires, digest, scopes } }
 }
 
-/** Matches a text that holds a token of this product. */
-export function textOfTokens(prefix: string): RegExp {
-  return new RegExp(`${prefix}_[0-9a-f]{48}`)
-}
-
 /** The digest of a token, by which it is stored; undefined if the text is no token. The checksum finds a typing error. */
 export function readToken(prefix: string, token: string): Buffer | undefined {
   const [, found, random, sum] = TOKEN.exec(token) ?? []

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
 import { bodyKind, findType } from './bodies.ts'
 import { findStatus } from './error-forms.ts'
-import type { Check, Validators } from './validation.ts'
+import type { Validators } from './validation.ts'
 import { reportFault } from '../http/error-answers.ts'
 import { exactJson, JsonText } from '../http/json.ts'
 import { validateHeaderValue } from '../http/node.ts'
@@ -23,16 +23,9 @@ export interface Answer {
 /** Sends the answer of a method. @throws {Error} if the contract does not allow it */
 type Send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => FastifyReply | Promise<FastifyReply>
 
-/** How the bodies of one status and media type are checked and written. */
-interface Content {
-  readonly mediaType: string
-  readonly kind: ReturnType<typeof bodyKind>
-  readonly check: Check
-}
-
 /** Makes the function that sends the answers of an operation. @param validators of responses */
 export function answerSender({ id, responses }: Operation, validators: Validators): Send {
-  const known = new Map<string, Content | null>()
+  const known = new Map<string, ReturnType<typeof contentOf>>()
   const fail = (status: number, fault: string) => new Error(`the method ${id} answered ${status} with ${fault}`)
 
   return (request, reply, { status, headers, type, body }) => {
@@ -47,32 +40,39 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     if (content === null && body === undefined) return send()
     if (content === null) throw fail(status, 'a body that the contract does not declare')
 
-    const { mediaType, kind, check } = content
+    const { mediaType, kind, textOf } = content
     reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
-    if (body instanceof JsonText && kind !== 'bytes') return send(body.text)
-    if (isIterable(body)) return startStream(request, body, kind === 'json' ? jsonArray : (pieces) => pieces).then(send)
+    const join = (pieces: Pieces) => (kind === 'json' ? jsonArray(pieces, textOf) : pieces)
+    if (Symbol.asyncIterator in Object(body)) return startStream(request, body as Pieces, join).then(send)
     if (body instanceof Uint8Array) return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
     if (kind === 'bytes') throw fail(status, 'a body that is not bytes')
-    const { fault, value } = body === undefined ? { fault: 'it is missing' } : check(body)
-    const misfit = fault ?? (kind === 'text' && typeof value !== 'string' ? 'it is not a text' : undefined)
-    if (misfit !== undefined) throw fail(status, `a body that does not fit the contract: ${misfit}`)
-    return send(kind === 'text' ? value : exactJson(value))
+    return send(textOf(body))
   }
 
-  /** @returns null if the contract declares no body */
-  function contentOf(status: number, type: string | undefined): Content | null {
+  /** How the bodies of a status and media type are checked and written; null if the contract declares no body. */
+  function contentOf(status: number, type: string | undefined) {
     const response = responses[findStatus(responses, status) ?? '']
     if (response === undefined) throw fail(status, 'a status that the contract does not declare')
     const mediaType = type ?? Object.keys(response)[0] ?? ''
     const key = findType(response, mediaType)
     if (key === undefined) return null
     if (mediaType.endsWith('*')) throw fail(status, `no media type of ${mediaType}`)
-    const schema = response[key] ?? null
-    return { mediaType, kind: bodyKind(key), check: validators.compile('body', schema === null || { $ref: schema }) }
+    const schema = response[key] == null || { $ref: response[key] }
+    const [kind, check, hides] = [bodyKind(key), validators.compile('body', schema), validators.hides(schema)]
+    const textOf = (body: unknown): string => {
+      if (body instanceof JsonText) return hides ? textOf(JSON.parse(body.text, exactly)) : body.text
+      const { fault, value } = body === undefined ? { fault: 'it is missing' } : check(body)
+      const misfit = fault ?? (kind === 'text' && typeof value !== 'string' ? 'it is not a text' : undefined)
+      if (misfit !== undefined) throw fail(status, `a body that does not fit the contract: ${misfit}`)
+      return kind === 'text' ? String(value) : exactJson(value)
+    }
+    return { mediaType, kind, textOf }
   }
 }
 
 type Pieces = AsyncIterable<unknown>
+/** For `JSON.parse`: an integer that a `number` may not hold is a `bigint`. */
+const exactly = (_: string, it: unknown, { source = '' } = {}) => (/^-?\d{16,}$/.test(source) ? BigInt(source) : it)
 
 /** Streams a body. Waits for the first piece: an error before it can still be answered. */
 async function startStream(request: FastifyRequest, body: Pieces, write: (pieces: Pieces) => Pieces) {
@@ -90,17 +90,13 @@ async function startStream(request: FastifyRequest, body: Pieces, write: (pieces
 }
 
 /** Joins JSON arrays into the text of one. */
-async function* jsonArray(batches: AsyncIterable<unknown>) {
+async function* jsonArray(batches: Pieces, textOf: (batch: unknown) => string) {
   let separator = '['
-  for await (const batch of batches as AsyncIterable<JsonText<unknown[]>>) {
-    const items = batch.text.slice(1, -1)
+  for await (const batch of batches) {
+    const items = textOf(batch).slice(1, -1)
     if (items === '') continue
     yield separator + items
     separator = ','
   }
   yield separator === '[' ? '[]' : ']'
-}
-
-function isIterable(body: unknown): body is AsyncIterable<unknown> {
-  return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
 }

@@ -53,12 +53,8 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
   const types = Object.keys(content).join(' or ')
   return ({ raw }, reply, done) => {
     const { headers } = raw
-    const {
-      'content-type': type = '',
-      'content-encoding': encoding = 'identity',
-      'content-length': digits = 0,
-    } = headers
-    const length = Number(digits)
+    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
+    const length = Number(headers['content-length'] ?? 0)
     const isEmpty = length === 0 && headers['transfer-encoding'] === undefined
     if (isEmpty && type === '') {
       if (required) throw NO_BODY

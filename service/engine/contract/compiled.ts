@@ -102,12 +102,10 @@ export interface Reading {
   readonly types: readonly string[]
   /** How a list is sent: as `a=1&a=2`, or as `a=1,2`. Either: one text may be a value, too. Null: it is not a list. */
   readonly list: 'repeated' | 'commas' | 'either' | null
-}
-
-/** A field of a form. */
-export interface Field extends Reading {
   /** The id of its schema, where that is needed to choose between types. */
   readonly schema?: string
+  /** The id of the schema of each item of a list, likewise. */
+  readonly items?: string
 }
 
 export interface Parameter extends Reading {
@@ -130,9 +128,9 @@ export interface Media {
   /** The maximum length in bytes. */
   readonly limit: number
   /** The fields of a form. */
-  readonly fields?: Readonly<Record<string, Field>>
+  readonly fields?: Readonly<Record<string, Reading>>
   /** Any other field of a form. */
-  readonly others?: Field
+  readonly others?: Reading
 }
 
 /** The ids of the schemas of a response, by media type; null if every body is valid. */

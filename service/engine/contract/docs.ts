@@ -51,7 +51,7 @@ export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, conf
   if (config.DOCS === 'off') return
   const policy = `${CSP} ${URL.parse(config.BASE_URL)?.origin ?? ''}`
   serve('/docs/', 'text/html; charset=utf-8', () => pageOf(title), { ...NOT_KEPT, 'content-security-policy': policy })
-  serve('/docs/static/docs.js', JAVASCRIPT, () => `(${String(startPage)})()`)
+  serve('/docs/static/docs.js', JAVASCRIPT, () => START_PAGE)
   serve('/docs/static/swagger-ui-bundle.js', JAVASCRIPT, () => fileOf('swagger-ui-bundle.js'), KEPT)
   serve('/docs/static/swagger-ui.css', 'text/css; charset=utf-8', () => fileOf('swagger-ui.css'), KEPT)
   for (const path of ['/', '/docs']) app.get(path, async (_request, reply) => reply.redirect('docs/'))
@@ -62,20 +62,12 @@ const KEPT = { 'cache-control': 'public, max-age=3600' }
 const NOT_KEPT = { 'cache-control': 'no-cache' }
 const fileOf = (name: string) => readFile(new URL(import.meta.resolve(`@fastify/swagger-ui/static/${name}`)))
 
-interface Options {
-  readonly [name: string]: unknown
-}
-declare const SwaggerUIBundle: (options: Options) => unknown
-declare const matchMedia: (query: string) => { readonly matches: boolean }
-declare const document: { readonly documentElement: { readonly classList: { readonly add: (name: string) => void } } }
-
-/** Runs in browsers, which get its source text: it must not use anything outside of it. */
-function startPage() {
-  // JavaScript would round the integers beyond 2^53 of what is sent and answered.
+/** Runs in the browser. JavaScript would round the integers beyond 2^53 of what is sent and answered. */
+const START_PAGE = `{
   const { parse } = JSON
-  const keepExact = (_: string, value: unknown, { source = '' }: { source?: string } = {}) =>
+  const keepExact = (_, value, { source } = {}) =>
     Number.isInteger(value) && !Number.isSafeInteger(value) ? JSON.rawJSON(source) : value
-  JSON.parse = (text: string, revive = keepExact): unknown => parse(text, revive)
+  JSON.parse = (text, revive = keepExact) => parse(text, revive)
   if (matchMedia('(prefers-color-scheme: dark)').matches) document.documentElement.classList.add('dark-mode')
   SwaggerUIBundle({ dom_id: '#page', url: '../openapi.yaml', deepLinking: true, validatorUrl: null })
-}
+}`

@@ -1,9 +1,9 @@
 // Evaluates a value by a schema: whether it is valid, and which schemas apply to which of its parts. These are the
 // applicators, annotations and unevaluated parts of JSON Schema 2020-12 (sections 10, 7.7 and 11).
-import { assertionsOf, type Formats, has, isHolder, isObject, toRegExp } from './assertions.ts'
+import { assertionsOf, type Formats, has, isHolder, isObject, namesOf, toRegExp } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
 import { always, attempt, deepest, type Evaluate, fail, once } from './outcome.ts'
-import { jointSchemas } from './joint-schemas.ts'
+import { jointSchemas, reachable } from './joint-schemas.ts'
 
 /**
  * Compiles a schema.
@@ -28,7 +28,8 @@ export function compiler(
 ): Compile {
   const [all, conditions] = [new Map<Keywords, Evaluate>(), new Map<Keywords, Evaluate>()]
   const recursive = new Map<string, boolean>()
-  const jointSchemasOf: JointSchemasOf = (schema) => jointSchemas(schema, ({ $ref = '' }: Keywords) => schemas[$ref])
+  const targetOf = ({ $ref = '' }: Keywords) => schemas[$ref]
+  const jointSchemasOf: JointSchemasOf = (schema) => jointSchemas(schema, targetOf)
   const compile: Compile = (schema, around = []) => {
     if (typeof schema === 'boolean') return always(schema)
     if (around !== null && around.length > 0) return whole(schema, around)
@@ -83,15 +84,8 @@ export function compiler(
 
   /** Whether a schema leads back to itself. */
   function leadsBack(id: string): boolean {
-    const known = recursive.get(id)
-    if (known !== undefined) return known
-    const nodes = new Set<unknown>([schemas[id]])
-    for (const node of nodes) {
-      if (!isHolder(node)) continue
-      for (const each of Object.values<unknown>({ ...node })) nodes.add(each)
-      if ('$ref' in node) nodes.add(schemas[String(node.$ref)])
-    }
-    const isRecursive = [...nodes].some((node) => isHolder(node) && '$ref' in node && node.$ref === id)
+    const isBack = (node: unknown) => isHolder(node) && '$ref' in node && node.$ref === id
+    const isRecursive = recursive.get(id) ?? reachable(schemas[id], targetOf).some(isBack)
     recursive.set(id, isRecursive)
     return isRecursive
   }
@@ -165,7 +159,7 @@ function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
   if (contains !== undefined) steps.push(containing(compile(contains), schema))
   if (propertyNames !== undefined) {
     const evaluate = compile(propertyNames)
-    steps.push((value, ...all) => !isObject(value) || Object.keys(value).every((name) => evaluate(name, ...all)))
+    steps.push((value, ...all) => !isObject(value) || namesOf(value).every((name) => evaluate(name, ...all)))
   }
   for (const keyword of ['unevaluatedProperties', 'unevaluatedItems'] as const) {
     const rest = rules(schema[keyword])

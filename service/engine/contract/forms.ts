@@ -1,5 +1,5 @@
 // Forms: reads their fields and files by the types of the contract.
-import type { Field, Media } from './compiled.ts'
+import type { Media, Reading } from './compiled.ts'
 import { decodePair, orRefuse, parseText, type Sent, valueReader } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { HttpError } from '../errors.ts'
@@ -9,10 +9,7 @@ type Form = Iterable<readonly [name: string, sent: string | File]>
 
 /** Makes the function that reads a form. @throws {HttpError} 400 for a field that must not be repeated */
 export function formReader({ fields = {}, others }: Media, validators: Validators) {
-  const readerOf = (field: Field) => {
-    const schema = field.schema === undefined || { $ref: field.schema }
-    return { ...field, read: valueReader(field, (value) => validators.isValid(schema, value)) }
-  }
+  const readerOf = (field: Reading) => ({ ...field, read: valueReader(field, validators) })
   const readers = new Map(Object.entries(fields).map(([name, field]) => [name, readerOf(field)]))
   const other = readerOf(others ?? { types: [], list: null })
   return async (form: Form): Promise<object> => {
@@ -20,7 +17,7 @@ export function formReader({ fields = {}, others }: Media, validators: Validator
     const values = [...fields].map(async ([name, sent]) => {
       const { types, list, read } = readers.get(name) ?? other
       if (name === '__proto__') throw new HttpError(400, 'body must not have the property __proto__')
-      if (sent.length > 1 && list === null) throw new HttpError(400, `body/${name} must not be repeated`)
+      if (sent.length > 1 && list === null) throw new HttpError(400, `body/${name.slice(0, 100)} must not be repeated`)
       return [name, read(await Promise.all(sent.map(([, value]) => readPart(value, types))))] as const
     })
     return Object.fromEntries(await Promise.all(values))

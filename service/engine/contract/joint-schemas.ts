@@ -1,4 +1,4 @@
-import { isObject } from './assertions.ts'
+import { isHolder, isObject } from './assertions.ts'
 import type { Keywords } from './compiled.ts'
 
 /**
@@ -14,4 +14,13 @@ export function jointSchemas<Found extends Keywords | Readonly<Record<string, un
   seen.add(schema)
   const others = [resolve(schema as Found), ...[schema['allOf']].flat()]
   return [schema as Found, ...others.flatMap((each) => jointSchemas(each, resolve, seen))]
+}
+
+/** A schema, and all that it leads to: what is in it, and the targets of references. */
+export function reachable(schema: unknown, resolve: (node: Keywords) => unknown): unknown[] {
+  const nodes = new Set([schema])
+  for (const node of nodes) {
+    for (const each of isHolder(node) ? [resolve(node), ...Object.values<unknown>({ ...node })] : []) nodes.add(each)
+  }
+  return [...nodes]
 }

@@ -88,17 +88,11 @@ export function roundNumbers(holder: object): void {
   }
 }
 
-/** The JSON text of a value, the same for all values that are equal: names are sorted, and numbers exact. */
+/** The JSON text of a value that is no object or list, the same for all that are equal: numbers are exact. */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) => {
-    if (typeof each === 'symbol') return JSON.rawJSON(each.description ?? '')
-    if (typeof each === 'bigint') return isDouble(each) ? Number(each) : JSON.rawJSON(String(each))
-    if (typeof each !== 'object' || each === null || Array.isArray(each)) return each
-    return Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-  })
+  if (typeof value === 'symbol') return value.description ?? ''
+  return isInteger(value) ? String(BigInt(value)) : JSON.stringify(value ?? null)
 }
-
-const isDouble = (value: bigint) => Number.isFinite(Number(value)) && BigInt(Number(value)) === value
 
 /** Whether a number is an exact multiple of another one. Both are decimal digits. */
 function isMultiple(value: string, of: string): boolean {

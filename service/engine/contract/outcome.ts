@@ -21,9 +21,18 @@ export interface Outcome<Change = unknown> {
   fault?: Fault
   /** Whether evaluation goes on after a fault, so that everything that applies is found. */
   readonly isLenient: boolean
-  /** What is known of parts: see {@link once}. */
-  known?: Map<Evaluate, Map<object, Attempt>>
+  memory?: Memory
 }
+
+/** What an evaluation remembers of objects and lists, because several schemas may ask for it. */
+interface Memory {
+  /** What they come to: see {@link once}. */
+  readonly attempts: Map<Evaluate, Map<object, Attempt>>
+  /** Their identities, also by their contents: equal ones share one. */
+  readonly identities: Map<object | string, string>
+}
+
+export const memoryOf = (outcome: Outcome) => (outcome.memory ??= { attempts: new Map(), identities: new Map() })
 
 /** The parts that schemas change, if they are valid. A list in it was found by an attempt: to copy it would take too long. */
 export type Found<Change = unknown> = (Match<Change> | Found<Change>)[]
@@ -53,19 +62,6 @@ export function fail(outcome: Outcome, fault: Fault): boolean {
   return outcome.isLenient
 }
 
-/** All that was found, in its order, and nothing twice. */
-export function matchesIn<Change>(
-  found: Found<Change>,
-  all: Match<Change>[] = [],
-  seen = new Set<Found<Change>>(),
-): Match<Change>[] {
-  for (const each of found) {
-    if (!Array.isArray(each)) all.push(each)
-    else if (!seen.has(each)) matchesIn(each, all, seen.add(each))
-  }
-  return all
-}
-
 /** Evaluates a value that need not be valid. @returns its fault. If there is none, what is found counts */
 export function attempt(
   evaluate: Evaluate,
@@ -74,8 +70,7 @@ export function attempt(
   outcome: Outcome,
   evaluated?: Set<string>,
 ): Fault | undefined {
-  outcome.known ??= new Map()
-  const made: Outcome = { found: [], known: outcome.known, isLenient: false }
+  const made: Outcome = { found: [], memory: memoryOf(outcome), isLenient: false }
   const keys = evaluated && new Set<string>()
   evaluate(value, place, made, keys)
   if (made.fault) return made.fault
@@ -92,15 +87,15 @@ export function once(
   evaluated?: Set<string>,
 ): boolean {
   const { isLenient } = outcome
-  const all = (outcome.known ??= new Map())
-  const known = all.get(evaluate) ?? new Map<object, Attempt>()
+  const memory = memoryOf(outcome)
+  const known = memory.attempts.get(evaluate) ?? new Map<object, Attempt>()
   let made = known.get(value)
   // A method may answer with one object at several places.
   const isHere = made?.place.holder === place.holder && made.place.key === place.key
   if (made === undefined || !isHere || made.isLenient !== isLenient || (evaluated && !made.keys)) {
-    made = { found: [], known: all, isLenient, place, keys: evaluated && new Set() }
+    made = { found: [], memory, isLenient, place, keys: evaluated && new Set() }
     evaluate(value, place, made, made.keys)
-    all.set(evaluate, known.set(value, made))
+    memory.attempts.set(evaluate, known.set(value, made))
   }
   if (made.fault && !fail(outcome, made.fault)) return false
   add(outcome, made, evaluated, made.keys)

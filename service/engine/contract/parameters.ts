@@ -8,11 +8,8 @@ import { HttpError } from '../errors.ts'
 /** Where Fastify has the parameters of each place. */
 const PARTS = { path: 'params', query: 'query', header: 'headers' } as const
 
-/** Reads the parameters of one place, by their names in the contract. */
-type ReadParameters = (request: FastifyRequest) => object
-
 /**
- * Makes the function that reads the parameters in the path, the query or the headers. It leaves out unknown ones.
+ * Makes the function that reads the parameters in the path, the query or the headers, by name. It leaves out unknown ones.
  * @returns undefined if the operation has no parameter there
  * @throws {HttpError} if one is missing, invalid or repeated
  */
@@ -20,7 +17,7 @@ export function parametersReader(
   all: readonly Parameter[],
   where: Parameter['in'],
   validators: Validators,
-): ReadParameters | undefined {
+): ((request: FastifyRequest) => object) | undefined {
   const parameters = all.filter((each) => each.in === where)
   if (parameters.length === 0) return undefined
   const schema = {
@@ -29,10 +26,7 @@ export function parametersReader(
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
   }
   const validate = validators.compile(where, schema, 2) // a parameter is the whole value of its schema
-  const readers = parameters.map((each) => {
-    const schema = { $ref: each.schema }
-    return { ...each, key: keyOf(each), read: valueReader(each, (value) => validators.isValid(schema, value)) }
-  })
+  const readers = parameters.map((each) => ({ ...each, key: keyOf(each), read: valueReader(each, validators) }))
   return (request) => {
     const part = request[PARTS[where]] ?? {}
     const values: Record<string, unknown> = {}
@@ -66,7 +60,7 @@ export function routerName(name: string): string {
 
 /** RFC 9110, section 5.6.1.2: empty items of a list are ignored. */
 function splitHeader(text: string): string[] {
-  const items = text.split(',').map((item) => item.replaceAll(/^[ \t]+|[ \t]+$/g, ''))
+  const items = text.split(',').map((item) => item.replaceAll(/^[ \t]+|(?<![ \t])[ \t]+$/g, ''))
   return items.filter((item) => item !== '')
 }
 

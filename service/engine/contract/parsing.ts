@@ -1,7 +1,8 @@
 // Parses texts that stand for values.
 import { isObject } from './assertions.ts'
-import type { Reading } from './compiled.ts'
+import type { Reading, Schema } from './compiled.ts'
 import { parseJson, STRICT_UTF8 } from '../http/json.ts'
+import type { Validators } from './validation.ts'
 import { HttpError } from '../errors.ts'
 
 export const TOO_LONG = new HttpError(413, 'The body is too long')
@@ -35,6 +36,7 @@ const toInteger = (text: string) => (Number.isSafeInteger(Number(text)) ? Number
 
 /** An object is sent as JSON (OpenAPI 3.1.0, section 4.8.15.1.1, `contentType`). */
 function readObject(text: string): object | undefined {
+  if (!/^\s*{[^]*}\s*$/.test(text)) return undefined // errors take longer
   try {
     const value = parseJson(Buffer.from(text))
     return isObject(value) ? value : undefined
@@ -47,24 +49,25 @@ function readObject(text: string): object | undefined {
 export type Sent = string | { readonly value: unknown }
 
 /**
- * Makes the function that reads what was sent for a parameter or a field, once or more often. A text may stand for a value
- * of its types, or for itself. A single text may be a value, or a list of one. The first meaning that is valid counts.
+ * Makes the function that reads what was sent for a parameter or a field. A text, or an item of a list, is a value of the
+ * first of its types that its schema takes, or the text itself. One text may be a list, and all items of a list texts.
  */
-export function valueReader({ types, list }: Reading, isValid: (value: unknown) => boolean) {
-  const read = (text: string) => {
-    for (const type of types) {
-      const value = READERS[type]?.(text)
-      if (value !== undefined) return value
-    }
-    return text
+export function valueReader({ types, list, schema, items }: Reading, validators: Validators) {
+  const check = (schema: Schema) => (value: unknown) => validators.isValid(schema, value)
+  const isValid = check(schema === undefined || { $ref: schema })
+  const isItem = check(items === undefined || { $ref: items })
+  const read = (sent: Sent | undefined, isValid: (value: unknown) => boolean): unknown => {
+    if (typeof sent !== 'string') return sent?.value
+    const value = types.map((type) => READERS[type]?.(sent)).find((each) => each !== undefined) ?? sent
+    return types.length < 2 || value === sent || isValid(value) || !isValid(sent) ? value : sent
   }
   return (sent: readonly Sent[]): unknown => {
-    const values = sent.map((each) => (typeof each === 'string' ? read(each) : each.value))
-    if (types.length < 2 && list !== 'either') return list === null ? values[0] : values
+    const one = list === null || (list === 'either' && sent.length === 1) ? read(sent[0], isValid) : undefined
+    if (list === null || (one !== undefined && isValid(one))) return one
+    const all = sent.map((each) => read(each, isItem))
+    if (types.length < 2 && list !== 'either') return all
     const texts = sent.map((each) => (typeof each === 'string' ? each : each.value))
-    const ones = list === null || (list === 'either' && sent.length === 1) ? [values[0], texts[0]] : []
-    const meanings = list === null ? ones : [...ones, values, texts]
-    return meanings.find(isValid) ?? meanings[0]
+    return [all, texts].find(isValid) ?? one ?? all
   }
 }
 

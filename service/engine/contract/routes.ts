@@ -105,12 +105,8 @@ function routingDocument({ title, operations }: Contract): object {
 
 /** Matches a decoded path with all its plain text. The router would take the `%3A` in a parameter for a `:` of the path. */
 function templateOf(path: string): RegExp {
-  return new RegExp(
-    `${path
-      .split(/{[^}]+}/)
-      .map(RegExp.escape)
-      .join('[^/]+')}$`,
-  )
+  const texts = path.split(/{[^}]+}/).map(RegExp.escape)
+  return new RegExp(`${texts.join('[^/]+')}$`)
 }
 
 /** Sorts the longer end of a segment first: the router tries `{a}.tar.gz` before `{a}.gz` only if it was added before. */

@@ -2,7 +2,14 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Requirement, SecurityScheme } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
+import { Counter, OWN } from '../http/metrics.ts'
 import { HttpError } from '../errors.ts'
+
+const REFUSED = new Counter({
+  name: `${OWN}refused_authentications_total`,
+  help: 'Requests answered 401',
+  labelNames: ['reason'],
+})
 
 /** Why a request is refused with 401. */
 type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired'
@@ -47,13 +54,8 @@ export function checkable(alternatives: Alternatives, product: Extensions): Alte
 /**
  * Makes the hook that authenticates a request and sets its caller. The credentials must satisfy one of the alternatives.
  * Otherwise, the answer is 401, or 403 if only scopes are missing. An empty alternative allows requests without credentials.
- * @param onRefused called with the reason of a 401
  */
-export function requireCaller(
-  alternatives: Alternatives,
-  makeGuard: MakeGuard,
-  onRefused: (reason: Refusal) => void = () => undefined,
-): onRequestHookHandler {
+export function requireCaller(alternatives: Alternatives, makeGuard: MakeGuard): onRequestHookHandler {
   const guarded = alternatives.map((all) => all.map(({ scheme, scopes }) => ({ scopes, guard: makeGuard(scheme) })))
   const requirements = guarded.flat()
   const isOpen = guarded.length === 0 || guarded.some(({ length }) => length === 0)
@@ -91,7 +93,7 @@ export function requireCaller(
     // A request with credentials that are not valid must not pass as one without credentials.
     const [worst] = refusals.toSorted((a, b) => rank(b) - rank(a))
     if (worst === undefined || (isOpen && worst.reason === 'missing')) return ''
-    if (worst.reason !== 'scope') onRefused(worst.reason)
+    if (worst.reason !== 'scope') REFUSED.inc({ reason: worst.reason })
     throw toHttpError(worst)
   }
 }

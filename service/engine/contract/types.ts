@@ -51,8 +51,8 @@ type Form = 'multipart/form-data' | 'application/x-www-form-urlencoded'
 type Range = `${string}/*`
 type Text = `text/${string}`
 
-/** The type of a value without `readOnly` members in a request, or without `writeOnly` members in a response. */
-type Sent<Value, Hidden extends 'readOnly' | 'writeOnly'> =
+/** The type of a value without its `readOnly` members in a request, or its `writeOnly` members in a response; never: with all. */
+export type Sent<Value, Hidden extends 'readOnly' | 'writeOnly'> =
   Value extends Mark<infer Inner>
     ? Sent<Inner, Hidden>
     : Value extends readonly unknown[]
@@ -111,8 +111,8 @@ type MediaTypeMember<Type, All> = Type extends `${infer Kind}/*`
 type BodyValue<Type, Value> =
   Lower<Type> extends Json
     ? | Sent<Value, 'writeOnly'>
-      | JsonText<Value>
-      | (Value extends readonly unknown[] ? AsyncIterable<JsonText<Value>> : never)
+      | JsonText<Sent<Value, 'writeOnly'>>
+      | (Value extends readonly unknown[] ? AsyncIterable<JsonText<Sent<Value, 'writeOnly'>>> : never)
     : Lower<Type> extends Text
       ? Value
       : Uint8Array | AsyncIterable<Uint8Array>

@@ -1,9 +1,10 @@
 // Validates values by the schemas of a contract, and changes them as the matching schemas say.
-import { type Formats, isObject } from './assertions.ts'
+import { type Formats, isHolder, isObject } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
 import { type Compile, compiler, type JointSchemasOf } from './evaluation.ts'
+import { reachable } from './joint-schemas.ts'
 import { isInt64, roundNumbers, toInt64 } from './numbers.ts'
-import { type Fault, levelOf, type Match, matchesIn, type Outcome, type Place } from './outcome.ts'
+import { type Fault, type Found, levelOf, type Match, type Outcome, type Place } from './outcome.ts'
 
 /**
  * Validates a value, and changes it.
@@ -34,11 +35,15 @@ interface Change {
 export class Validators {
   readonly #use: keyof typeof MARKS
   readonly #compile: Compile
+  /** Whether a schema may have members that are not in a response. */
+  readonly hides: (schema: Schema) => boolean
 
   /** @param schemas by id @param formats of the product */
   constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof MARKS, formats: Formats = {}) {
     this.#use = use
     this.#compile = compiler(schemas, (...all) => changeOf(use, ...all), MARKS[use], formats)
+    const nodes = (schema: Schema) => reachable(schema, ({ $ref = '' }) => schemas[$ref])
+    this.hides = (schema) => nodes(schema).some((each) => isObject(each) && each['writeOnly'] === true)
   }
 
   /**
@@ -48,7 +53,7 @@ export class Validators {
    */
   compile(name: string, schema: Schema, marked = 1): Check {
     const evaluate = this.#compile(schema)
-    return (value) => {
+    const check = (value: unknown, isCopy = false): Checked => {
       const root: Record<string, unknown> = {}
       root[name] = value
       const place = { holder: root, key: name }
@@ -64,12 +69,12 @@ export class Validators {
         return { value: root[name] }
       }
       if (hidden.length === 0) return { value }
-      const sent = without(
-        value,
-        Map.groupBy(hidden, ({ place }) => place.holder),
-      )
+      const sent = without(value, isCopy ? Map.groupBy(hidden, ({ place }) => place.holder) : new Map())
+      // A method may answer with one object at several places. In a copy, each place has an object of its own.
+      if (!isCopy) return check(sent, true)
       return evaluate(sent, place, outcome) ? { value: sent } : describe(outcome.fault)
     }
+    return (value) => check(value)
   }
 
   /** Whether a value is valid. */
@@ -92,7 +97,7 @@ export class Validators {
       for (const [key, value, schema] of change.defaults) {
         if (!isObject(holder) || Object.hasOwn(holder, key)) continue
         const outcome: Outcome<Change> = { found: [], isLenient: true }
-        holder[key] = structuredClone(value)
+        holder[key] = isHolder(value) ? structuredClone(value) : value
         this.#compile(schema)(holder[key], { holder, key, outer: place }, outcome)
         const inner = matchesIn(outcome.found)
         this.#fillIn(inner)
@@ -116,6 +121,19 @@ function changeOf(use: keyof typeof MARKS, schema: Keywords, jointSchemasOf: Joi
   return change.isInt64 || isHidden || defaults.length > 0 ? change : undefined
 }
 
+/** All that was found, in its order, and nothing twice. */
+function matchesIn<Change>(
+  found: Found<Change>,
+  all: Match<Change>[] = [],
+  seen = new Set<Found<Change>>(),
+): Match<Change>[] {
+  for (const each of found) {
+    if (!Array.isArray(each)) all.push(each)
+    else if (!seen.has(each)) matchesIn(each, all, seen.add(each))
+  }
+  return all
+}
+
 /** Makes a `bigint` of each int64. */
 function makeExact(found: readonly Match<Change>[]): void {
   for (const { change, value, place } of found) {
@@ -124,11 +142,10 @@ function makeExact(found: readonly Match<Change>[]): void {
   }
 }
 
-/** The path of a part as a JSON pointer (RFC 6901) that begins with the name of the value. */
+/** The path of a part as a JSON pointer (RFC 6901) that begins with the name of the value. A long one is cut. */
 function pathOf({ key, outer }: Place): string {
-  return outer === undefined
-    ? String(key)
-    : `${pathOf(outer)}/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`
+  const name = String(key).slice(0, 500).replaceAll('~', '~0').replaceAll('/', '~1')
+  return outer === undefined ? name : `${pathOf(outer)}/${name}`.slice(0, 500)
 }
 
 function describe(fault: Fault | undefined): Checked {
@@ -137,7 +154,7 @@ function describe(fault: Fault | undefined): Checked {
 
 /** Copies a value without some parts of it. @param gone by the object or the list that they are in */
 function without(value: unknown, gone: ReadonlyMap<object, readonly { readonly place: Place }[]>): unknown {
-  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value
+  if (!isHolder(value) || Reflect.get(value, 'toJSON') instanceof Function) return value
   const isGone = (key: string) => gone.get(value)?.some(({ place }) => String(place.key) === key) === true
   const kept = Object.entries<unknown>({ ...value }).filter(([key]) => !isGone(key))
   const copied = kept.map(([key, part]) => [key, without(part, gone)] as const)

@@ -18,7 +18,7 @@ function hasBigint(value: unknown): boolean {
   return Object.values(value).some(hasBigint)
 }
 
-/** The JSON text of a value. It is sent without a check. */
+/** The JSON text of a value. It is sent without a check, unless its schema has `writeOnly` members to leave out. */
 export class JsonText<Value> {
   readonly text: string
   declare protected readonly value: Value // in the type only

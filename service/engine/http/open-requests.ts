@@ -93,17 +93,13 @@ export class OpenRequests {
   }
 }
 
-const REQUEST_ID = /^[\w.-]{1,64}$/
+/** What may be logged. An access token, which has `_` and 48 hexadecimal digits, must not be. */
+const REQUEST_ID = /^(?!.*_[\da-f]{48})[\w.-]{1,64}$/
 
-/**
- * Makes the function that gives a request its id: its `X-Request-Id` if that may be logged, else a new one.
- * @param secret matches what must not be logged
- */
-export function requestIds(secret: RegExp): (request: Pick<IncomingMessage, 'headers'>) => string {
-  return ({ headers }) => {
-    const id = headers['x-request-id']
-    return typeof id === 'string' && REQUEST_ID.test(id) && !secret.test(id) ? id : randomUUID()
-  }
+/** Gives a request its id: its `X-Request-Id` if that may be logged, else a new one. */
+export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const id = headers['x-request-id']
+  return typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID()
 }
 
 /** The headers of every response. */

@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { HttpError } from '../errors.ts'
 import { plainError, TOO_BUSY, type WriteError } from './error-answers.ts'
 import { STATUS_CODES } from './node.ts'
-import type { OpenRequests } from './open-requests.ts'
+import { type OpenRequests, requestId } from './open-requests.ts'
 import { logRefusal } from './request-log.ts'
 import { BAD_VERSION } from './request-rules.ts'
 
@@ -23,13 +23,8 @@ type ParserError = Error & { readonly code?: string; readonly reason?: string }
 /** What is known of the bytes that are refused. */
 type Known = Pick<IncomingMessage, 'headers' | 'method'> & { readonly code?: string | undefined }
 
-/** Makes the functions that refuse. @param requestId gives a request its id, by its headers */
-export function makeRefusals(
-  openRequests: OpenRequests,
-  log: FastifyBaseLogger | undefined,
-  requestId: (request: Pick<IncomingMessage, 'headers'>) => string,
-  writeError: WriteError,
-) {
+/** Makes the functions that refuse. */
+export function makeRefusals(openRequests: OpenRequests, log: FastifyBaseLogger | undefined, writeError: WriteError) {
   return { refuseTooBusy, refuseBytes, refuseConnect }
 
   /** Refuses a request that has waited too long. */

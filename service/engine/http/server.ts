@@ -5,10 +5,9 @@ import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
-import { Admission } from './admission.ts'
 import { answerError, usualError, type WriteError } from './error-answers.ts'
 import { createServer, maxHeaderSize } from './node.ts'
-import { OpenRequests, requestIds, startRequest } from './open-requests.ts'
+import { OpenRequests, requestId, startRequest } from './open-requests.ts'
 import { makeRefusals } from './refusals.ts'
 import { logWhenClosed } from './request-log.ts'
 import { BAD_TARGET, endsConnection, NO_SUCH_PATH } from './request-rules.ts'
@@ -17,14 +16,20 @@ import { BAD_TARGET, endsConnection, NO_SUCH_PATH } from './request-rules.ts'
 const MAX_PIPELINED = 128
 /** Milliseconds between two checks of the timeouts. */
 const CHECK_INTERVAL = 250
+/** Requests that begin in one turn of the event loop. Turns must be short: Node accepts one new connection in each. */
+const MAX_BEGUN = 64
+/** Requests that are refused in one turn. Refused clients try again: without a bound, the service would only refuse. */
+const MAX_REFUSED = 24
+/** Milliseconds after which a request that waits for its turn is refused. */
+const WAIT_TIMEOUT = 500
+/** Requests that may wait. */
+const MAX_WAITING = 5000
 
 interface Options {
   readonly config: Config
   readonly log: FastifyBaseLogger
   /** Connections that may be open. Further ones are closed. */
   readonly maxConnections: number
-  /** Matches text that a request id must not contain, because ids are logged. */
-  readonly secret?: RegExp
   /** Writes the errors outside of the operations. */
   readonly writeError?: WriteError
   /** Whether requests are logged and measured. */
@@ -33,12 +38,11 @@ interface Options {
 
 /** Makes an HTTP server with its limits, errors and request ids, one for each port of the service. */
 export function makeServer(options: Options) {
-  const { config, log, maxConnections, secret = /(?!)/, isMeasured = false, writeError = usualError } = options
+  const { config, log, maxConnections, isMeasured = false, writeError = usualError } = options
   const admission = new Admission()
   const openRequests = new OpenRequests(log)
   const waiting = new WeakMap<Socket, number>()
-  const genReqId = requestIds(secret)
-  const refusals = makeRefusals(openRequests, isMeasured ? log : undefined, genReqId, writeError)
+  const refusals = makeRefusals(openRequests, isMeasured ? log : undefined, writeError)
 
   const app: FastifyInstance = Fastify({
     serverFactory: makeNodeServer,
@@ -52,7 +56,7 @@ export function makeServer(options: Options) {
     logController: new LogController({ disableRequestLogging: true }),
     // A logger for each request would cost more than its one line, which has the request id anyway.
     childLoggerFactory: (logger) => logger,
-    genReqId,
+    genReqId: requestId,
     frameworkErrors: (_error, request, reply) => {
       startRequest(request, reply)
       answerError(BAD_TARGET, request, reply)
@@ -138,5 +142,53 @@ export async function listen(app: FastifyInstance, host: string, port: number, p
     await app.listen({ host: address, port, listenTextResolver: (origin) => `Server listening at ${origin}${path}` })
   } catch (error) {
     throw new StartupError(`HOST ${host}, ${portName} ${port}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+interface Waiting {
+  readonly since: number
+  readonly begin: () => void
+  readonly refuse: () => void
+}
+
+/**
+ * Admission control. A bounded number of requests begins in each turn of the event loop, so that turns stay short, and new
+ * connections and health checks are served in time. Other requests wait in order. A request that waits too long is refused.
+ */
+export class Admission {
+  readonly #waiting: Waiting[] = []
+  #begun = 0
+  #turn: NodeJS.Immediate | undefined
+
+  /** Begins a request, in this turn or a later one, or refuses it. Without `refuse`, it always begins. */
+  admit(begin: () => void, refuse = begin): void {
+    if (this.#begun < MAX_BEGUN) {
+      this.#begun += 1
+      // To schedule a turn costs more than to begin most requests, so a quiet server rarely does it.
+      if (this.#begun > MAX_BEGUN / 2) this.#scheduleTurn()
+      begin()
+    } else if (this.#waiting.length < MAX_WAITING) {
+      this.#waiting.push({ since: performance.now(), begin, refuse })
+    } else refuse()
+  }
+
+  #scheduleTurn(): void {
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined
+      this.#runTurn()
+    })
+  }
+
+  #runTurn(): void {
+    this.#begun = 0
+    if (this.#waiting.length === 0) return
+    this.#scheduleTurn()
+    const oldest = performance.now() - WAIT_TIMEOUT
+    const inTime = this.#waiting.findIndex(({ since }) => since > oldest)
+    const late = inTime === -1 ? this.#waiting.length : inTime
+    for (const { refuse } of this.#waiting.splice(0, Math.min(late, MAX_REFUSED))) refuse()
+    const turn = this.#waiting.splice(Math.max(0, late - MAX_REFUSED), MAX_BEGUN)
+    this.#begun = turn.length
+    for (const { begin } of turn) begin()
   }
 }

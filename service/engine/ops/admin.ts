@@ -19,10 +19,9 @@ const READY_TTL = 1000
 /**
  * Opens the port for operators: `/livez`, `/readyz` and `/metrics`. It opens before the port of the service, and closes
  * after it.
- * @param secret matches text that a request id must not contain
  * @throws {StartupError} naming the host and the port
  */
-export async function openAdmin(name: string, config: Config, log: Logger, secret?: RegExp) {
+export async function openAdmin(name: string, config: Config, log: Logger) {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
   let opened: { readonly checkReadiness: () => Promise<void>; readonly store: Pick<Store, 'figures'> } | undefined
   let metrics: Promise<ReturnType<typeof makeMetrics>> | undefined
@@ -30,7 +29,7 @@ export async function openAdmin(name: string, config: Config, log: Logger, secre
 
   // Fastify would log the port before there are metrics; `serving` logs it.
   const quiet = log.isLevelEnabled('warn') ? log.child({}, { level: 'warn' }) : log
-  const app = makeServer({ config, log: quiet, maxConnections: MAX_CONNECTIONS, ...(secret && { secret }) })
+  const app = makeServer({ config, log: quiet, maxConnections: MAX_CONNECTIONS })
   for (const hook of [startRequest, checkFraming, checkPath]) app.addHook('onRequest', hook)
   const addOtherMethods = answerOtherMethods(app)
   app.get('/livez', async () => 'ok\n')

@@ -52,8 +52,7 @@ export async function runService(
   log.level = config.LOG_LEVEL
   process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
   const { openAdmin } = await import('../ops/admin.ts')
-  const { textOfTokens } = await import('../auth/access-tokens.ts')
-  const admin = await openAdmin(product.name, config, log, textOfTokens(product.tokenPrefix))
+  const admin = await openAdmin(product.name, config, log)
   void signalled.then(() => admin.stopping())
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
   const traces = isTraced ? (await import('../ops/traces.ts')).startTraces(product.name) : undefined

@@ -25,13 +25,15 @@ export interface BatchOptions<Item> {
   readonly parallel?: number
   /** Whether an item that arrives by itself begins at once, instead of at the end of the turn. */
   readonly eager?: boolean
+  /** Whether an item with most of its time left goes before older ones of its share: in a flood, those would be late anyway. */
+  readonly freshFirst?: boolean
   /** Milliseconds until an item must be settled. One that has waited for nearly all of it is refused. */
   readonly timeout?: number
 }
 
-/** The part of its time that an item must have left when its batch begins. */
-const LEAST_TIME = 1 / 8
-const TOO_MANY = 'too many requests wait'
+/** The parts of its time that an item must have left to begin, and to count as fresh. */
+const [LEAST_TIME, FRESH] = [1 / 8, 7 / 8]
+const TOO_MANY = new StoreBusy('too many requests wait') // one for all: in a flood its stack would cost too much
 
 /** Gathers items into batches. Items share a batch if they arrive in one turn of the event loop, or while others run. */
 export class Batcher<Item, Value> {
@@ -46,6 +48,8 @@ export class Batcher<Item, Value> {
   /** Whether at most one item was added in the last turn with items. */
   #isQuiet = true
   #idle: PromiseWithResolvers<undefined> | undefined
+  /** Whether an item of a share waits for its batch to begin. */
+  readonly isAwaited = (share: string) => this.#shares.has(share)
 
   /**
    * @param run handles a batch and settles its items. The batch is under way until `run` returns. If `run` fails, the
@@ -70,7 +74,7 @@ export class Batcher<Item, Value> {
     const waiting: Batched<Item, Value> = { item, deadline, resolve, reject }
     if (timeout !== undefined) {
       const left = deadline - timeout * LEAST_TIME - performance.now()
-      if (left <= 0) return Promise.reject(new StoreBusy(TOO_MANY))
+      if (left <= 0) return Promise.reject(TOO_MANY)
       waiting.timer = setTimeout(() => this.#refuse(share, waiting), left).unref()
     }
     const others = this.#shares.get(share)
@@ -101,9 +105,8 @@ export class Batcher<Item, Value> {
       this.#isScheduled = false
       this.#isQuiet = this.#added <= 1
       this.#added = 0
-      const isWaiting = this.#shares.size > 0
-      if (isWaiting && this.#running < (this.#options.parallel ?? 1)) void this.#start()
-      if (isWaiting || this.#running > 0) return
+      while (this.#shares.size > 0 && this.#running < (this.#options.parallel ?? 1)) void this.#start()
+      if (this.#running > 0) return
       this.#idle?.resolve(undefined)
       this.#idle = undefined
     })
@@ -112,7 +115,6 @@ export class Batcher<Item, Value> {
   async #start(): Promise<void> {
     this.#running += 1
     const batch = this.#take()
-    if (this.#shares.size > 0) this.#schedule() // the next batch may run at the same time
     try {
       await this.#run(batch)
     } catch (error) {
@@ -126,18 +128,19 @@ export class Batcher<Item, Value> {
     const items = this.#shares.get(share) ?? []
     items.splice(items.indexOf(late), 1)
     if (items.length === 0) this.#shares.delete(share)
-    late.reject(new StoreBusy(TOO_MANY))
+    late.reject(TOO_MANY)
   }
 
   /** Takes the next batch: of each share in turn, as many items as fit. */
   #take(): Batched<Item, Value>[] {
-    const { max, maxShare = max, weigh } = this.#options
+    const { max, maxShare = max, timeout = 0, freshFirst, weigh } = this.#options
+    const least = performance.now() + timeout * FRESH
     const batch: Batched<Item, Value>[] = []
     let weight = 0
     for (const [share, items] of [...this.#shares]) {
-      let count = 0
-      let weightOfShare = 0
-      for (const each of items) {
+      let [count, weightOfShare] = [0, 0]
+      const from = freshFirst ? firstAfter(items, least) % items.length : 0 // if none is fresh, the oldest is first
+      for (let each = items[from]; each !== undefined; each = items[from + count]) {
         const own = weigh?.(each.item) ?? 1
         const fits = weight + own <= max && (count === 0 || weightOfShare + own <= maxShare)
         if (!fits && batch.length > 0) break
@@ -147,10 +150,21 @@ export class Batcher<Item, Value> {
         weight += own
         weightOfShare += own
       }
-      if (count > 0) this.#shares.delete(share) // it goes behind the others
-      if (count > 0 && count < items.length) this.#shares.set(share, items.slice(count))
+      if (items.splice(from, count).length > 0) this.#shares.delete(share) // it goes behind the others
+      if (items.length > 0) this.#shares.set(share, items)
       if (weight >= max) break
     }
     return batch
   }
+}
+
+/** The place of the first item with a later deadline, by halves: in a flood, thousands wait. */
+function firstAfter(items: readonly { readonly deadline: number }[], time: number): number {
+  let [from, to] = [0, items.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((items[middle]?.deadline ?? 0) > time) to = middle
+    else from = middle + 1
+  }
+  return from
 }

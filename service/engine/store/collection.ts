@@ -55,7 +55,7 @@ function isStorable(key: Key): boolean {
 
 /** A cursor is the key after which a page begins, in base64url (RFC 4648, section 5): 8 bytes of an int64, or UTF-8. */
 function toCursor(key: Key): string {
-  const bytes = typeof key === 'string' ? Buffer.from(key) : Buffer.alloc(8)
+  const bytes = typeof key === 'string' ? Buffer.from(key) : Buffer.allocUnsafe(8) // of a pool: quicker than new ones
   if (typeof key === 'bigint') bytes.writeBigInt64BE(key)
   return bytes.toString('base64url')
 }

@@ -1,11 +1,11 @@
 import { JsonText } from '../http/json.ts'
 import { StoreBusy } from '../errors.ts'
 import { type Batched, Batcher } from './batch.ts'
-import type { Key, Rows, Step, Steps, Store, Table } from './store.ts'
+import type { Key, Rows, Step, Store, Table, Turn } from './store.ts'
 
 /** About how many characters a step has. While it is read and written, others wait. */
 export const STEP_LENGTH = 65_536
-/** The first step of each list takes no turn, so it is short. */
+/** The first step of a list takes no turn, so it is short. */
 const FIRST_STEP = { most: 64, length: 8192 }
 /** The most rows of a step. */
 const MAX_ROWS = 5000
@@ -18,15 +18,15 @@ interface List {
 
 /**
  * Runs the steps of long lists, a few at a time. Their owners take turns, so nobody waits for the length of another's list.
- * @param parallel how many steps may run at a time
- * @param timeout milliseconds until a step must have begun; none if absent
+ * @param max the most rows that steps of one batch may ask for together; a single step may ask for more
+ * @param parallel how many batches may run at a time
+ * @param timeout milliseconds until a step must have begun
  */
-export function runSteps(parallel = 1, timeout?: number): Steps {
-  type Task = { readonly owner: string; readonly step: () => Promise<unknown> }
-  const run = ([each]: readonly Batched<Task, unknown>[]) => each?.item.step().then(each.resolve, each.reject)
-  const tasks = new Batcher(run, { max: 1, parallel, shareOf: ({ owner }) => owner, ...(timeout && { timeout }) })
-  return <Value>(owner: string, deadline: number, step: () => Promise<Value>) =>
-    tasks.add({ owner, step }, deadline) as Promise<Value> // what the step gives
+export function runSteps(max: number, parallel: number, timeout: number): Store['steps'] {
+  const run = (batch: readonly Batched<Turn, unknown>[]) =>
+    Promise.all(batch.map(({ item, deadline, resolve, reject }) => item.read(deadline).then(resolve, reject)))
+  const [shareOf, weigh] = [({ owner }: Turn) => owner, ({ rows }: Turn) => rows]
+  return new Batcher(run, { max, weigh, parallel, timeout, freshFirst: true, shareOf })
 }
 
 /**
@@ -43,10 +43,16 @@ export async function readList(
 ): Promise<List> {
   const deadline = performance.now() + timeout
   const begin = { owner, after }
-  const first = await table.read({ ...begin, ...FIRST_STEP, most: Math.min(limit, FIRST_STEP.most) }, deadline)
-  if (!first.hasMore || first.count === limit) return toList(first)
+  const inTurn = <Value>(rows: number, read: (deadline: number) => Promise<Value>, until?: number) =>
+    steps.add({ owner, rows, read }, until) as Promise<Value> // what `read` gives
+  // While others of this owner wait, it takes its turn from the beginning: if it is refused, it has read nothing.
+  if (!steps.isAwaited(owner)) {
+    const first = await table.read({ ...begin, ...FIRST_STEP, most: Math.min(limit, FIRST_STEP.most) }, deadline)
+    if (!first.hasMore || first.count === limit) return toList(first)
+  }
   // Read from the beginning again: a list that fits in one step shows one moment.
-  const whole = await steps(owner, deadline, () => table.read({ ...begin, ...bounds(limit) }, deadline))
+  const step: Step = { ...begin, ...bounds(limit) }
+  const whole = await inTurn(step.most, () => table.read(step, deadline), deadline)
   if (!whole.hasMore || whole.count === limit) return toList(whole)
   const end = limit === Infinity ? undefined : await findEnd()
   return { items: rest(), ...(end !== undefined && { last: end }) }
@@ -55,8 +61,8 @@ export async function readList(
   async function findEnd(): Promise<Key | undefined> {
     let last = whole.last
     for (let left = limit - whole.count; left > 0; left -= MAX_ROWS) {
-      const from = last
-      last = await steps(owner, deadline, () => table.skip(owner, from, Math.min(left, MAX_ROWS), deadline))
+      const [from, rows] = [last, Math.min(left, MAX_ROWS)]
+      last = await inTurn(rows, () => table.skip(owner, from, rows, deadline), deadline)
       if (last === undefined) return undefined
     }
     return (await table.skip(owner, last, 1, deadline)) === undefined ? undefined : last
@@ -69,8 +75,7 @@ export async function readList(
       yield new JsonText(`[${rows.text}]`)
       if (!rows.hasMore || rows.last === end || rows.last === undefined) return
       const step: Step = { owner, after: rows.last, end, ...bounds(left + 1, rows) }
-      const stepDeadline = performance.now() + timeout
-      rows = await steps(owner, stepDeadline, () => table.read(step, stepDeadline))
+      rows = await inTurn(step.most, (until) => table.read(step, until))
     }
   }
 }

@@ -1,10 +1,10 @@
 import { type Config, readConfig } from '../config.ts'
 import { StartupError } from '../errors.ts'
-import type { Settings, ProductTables, Monitor, Store } from './store.ts'
+import type { Collections, Settings, Monitor, Store } from './store.ts'
 
 /** Names of collections: those of SQL that need no quotes, and none of a table that the store itself has. */
 const NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
-const OWN = /^(tokens|.*_store|sqlite_.*)$/i
+const OWN = /^(tokens|sqlite_.*)$/i
 
 /**
  * Opens the store. Creates it if there is none, and the tables that it lacks.
@@ -13,21 +13,19 @@ const OWN = /^(tokens|.*_store|sqlite_.*)$/i
  */
 export async function openStore(
   database: Config['DATABASE_URL'],
-  product: ProductTables,
+  { collections }: { readonly collections: Collections },
   exclusive = true,
   settings: Settings = readConfig('', {}),
   monitor?: Monitor,
 ): Promise<Store> {
   // SQLite does not tell small letters from capitals.
-  const twins = Map.groupBy(Object.keys(product.collections), (name) => name.toLowerCase())
-  const wrong = [...twins.values()].find(
-    ([name = '', other]) => !NAME.test(name) || OWN.test(name) || other !== undefined,
-  )
+  const twins = Map.groupBy(Object.keys(collections), (name) => name.toLowerCase())
+  const wrong = twins.values().find(([name = '', other]) => !NAME.test(name) || OWN.test(name) || other !== undefined)
   if (wrong) throw new StartupError(`the collection ${wrong.join(' or ')} needs another name: letters, digits and _`)
   if ('file' in database) {
     const { SqliteStore } = await import('./sqlite/store.ts')
-    return new SqliteStore(database.file, product.collections, exclusive, settings, monitor)
+    return new SqliteStore(database.file, collections, exclusive, settings, monitor)
   }
   const { PostgresStore } = await import('./postgres/store.ts')
-  return PostgresStore.open(database.url, product, settings)
+  return PostgresStore.open(database.url, collections, settings)
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { JsonText } from '../http/json.ts'
+import type { Batcher } from './batch.ts'
 
 /** The settings that a store reads, besides `DATABASE_URL`. */
 export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> & Partial<Pick<Config, 'NODE_ENV'>>
@@ -23,13 +24,6 @@ export const INT64_MAX = 2n ** 63n - 1n
 
 /** The collections of a product by name, which is also the name of their table. */
 export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
-
-/** What decides the tables of a product. */
-export interface ProductTables {
-  readonly collections: Collections
-  /** On PostgreSQL, the table with the version of the schema is called `<tokenPrefix>_store`. */
-  readonly tokenPrefix: string
-}
 
 /**
  * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for what
@@ -155,7 +149,7 @@ export interface Store {
   /** Milliseconds for an operation. An embedded store has it for the steps of lists, which wait for each other. */
   readonly timeout: number
   /** Runs the steps of long lists, with {@link runSteps}. */
-  readonly steps: Steps
+  readonly steps: Batcher<Turn, unknown>
 
   addToken(token: StoredToken): Promise<void>
   /** The access token with this digest, expired or not; undefined if there is none. */
@@ -174,5 +168,9 @@ export interface Store {
   close(): Promise<void>
 }
 
-/** Runs a step of a long list when it is its owner's turn. @param deadline when it must end, by `performance.now()` */
-export type Steps = <Value>(owner: string, deadline: number, step: () => Promise<Value>) => Promise<Value>
+/** What an owner's turn is for: a step of a long list, which reads at most this many rows. */
+export interface Turn {
+  readonly owner: string
+  readonly rows: number
+  readonly read: (deadline: number) => Promise<unknown>
+}

@@ -11,13 +11,12 @@ export function fromToken({ id, caller, created, expires, digest, scopes }: Stor
 /** The access token of a row. */
 export function toToken({ id, caller, created, expires, digest, scopes }: Row): StoredToken {
   const end = expires === null ? {} : { expires: new Date(Number(expires)) }
-  const bytes = new Uint8Array(digest as Uint8Array) // the column holds bytes
   return {
     id: String(id),
     caller: String(caller),
     created: new Date(Number(created)),
     ...end,
-    digest: bytes,
+    digest: new Uint8Array(digest as Uint8Array), // the column holds bytes
     scopes: typeof scopes === 'string' ? scopes.split(' ').filter(Boolean) : [], // NULL in tokens of version 1
   }
 }

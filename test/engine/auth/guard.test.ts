@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
-import { type AddressInfo, connect } from 'node:net'
+import { connect } from 'node:net'
+import { text as textOf } from 'node:stream/consumers'
 import Fastify from 'fastify'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
@@ -34,12 +35,10 @@ t.test('an apiKey scheme accepts access tokens in its header, and only there', a
     const { statusCode, headers: answered } = await app.inject({ url: '/plants', headers })
     return [statusCode, answered['www-authenticate']]
   }
-  const invalid = [401, 'ApiKey realm="plants", error="invalid_token"']
   t.strictSame(await send({ 'x-api-key': valid }), [200, undefined])
   t.strictSame(await send({ authorization: `Bearer ${valid}` }), [401, 'ApiKey realm="plants"'])
-  t.strictSame(await send({ 'x-api-key': `Bearer ${valid}` }), invalid)
-  t.strictSame(await send({ 'x-api-key': '' }), invalid)
-  t.strictSame(await send({ 'x-api-key': [valid, valid] }), invalid)
+  for (const key of [`Bearer ${valid}`, '', [valid, valid]])
+    t.strictSame(await send({ 'x-api-key': key }), [401, 'ApiKey realm="plants", error="invalid_token"'])
 })
 
 t.test('a guard of the product comes first, and its errors and credentials in a query are not logged', async (t) => {
@@ -78,10 +77,7 @@ t.test('a guard of the product that does not answer is given up after REQUEST_TI
   t.strictSame([statusCode, headers['retry-after']], [503, '1'])
 })
 
-t.test('a product without a guard for a scheme does not start, and would answer 401', async (t) => {
-  const missing =
-    /the security scheme login needs a guard: write guards: { 'login': \(request\) => ... } in the product/
-  await t.rejects(serve(t, SCHEMES, '- login: []'), { name: 'StartupError', message: missing })
+t.test('a scheme without a guard would be answered 401, if such a product could start', async (t) => {
   const scheme = { name: 'login', type: 'other', in: 'header', key: 'authorization', challenge: 'Basic' } as const
   const app = Fastify()
   t.teardown(() => app.close())
@@ -93,19 +89,17 @@ t.test('a product without a guard for a scheme does not start, and would answer 
 
 t.test('errorBody writes the errors outside of the operations, too', async (t) => {
   const { app } = await serve(t, SCHEMES, '- key: []', { errorBody })
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  const send = async (text: string) => {
-    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
-    return (await Array.fromAsync(socket.setEncoding('utf8').end(text) as AsyncIterable<string>)).join('')
-  }
+  const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   for (const [text, code] of [
     ['GET /none HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n', 404],
     ['PATCH /plants HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n', 405],
     ['GET /plants HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n', 401],
     ['CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n', 501],
     ['no HTTP\r\n\r\n', 400],
-  ] as const)
-    t.match(await send(text), new RegExp(`^HTTP/1.1 ${code} [^]*"code":${code}}$`), text)
+  ] as const) {
+    const answer = await textOf(connect(Number(port), '127.0.0.1').end(text))
+    t.match(answer, new RegExp(`^HTTP/1.1 ${code} [^]*"code":${code}}$`), text)
+  }
 })
 
 /** The contract with other security schemes, and what the product adds to it. */
@@ -113,6 +107,7 @@ async function serve(t: Test, schemes: string, security: string, added: Extensio
   const logged: string[] = []
   const contract = `${t.testdir()}/openapi.yaml`
   const yaml = readFileSync(OPENAPI, 'utf8')
+    .replaceAll(/^ {6}security: .*\n/gm, '') // of single operations
     .replace('- bearerAuth: []', security)
     .replace('    properties:\n        error:', '    properties:\n        code: { type: integer }\n        error:')
   const secured = yaml.replace(/ {4}bearerAuth:\n(?: {6}.*\n)*/, schemes)

@@ -37,16 +37,13 @@ const ASKED = {
 /** How many owners there are. Each asks for the plants of all others. */
 const OWNERS = process.env['LONG'] === '1' ? 20 : 8
 
-async function foreignIds(t: Test, { call, port, token }: Service): Promise<void> {
-  const owners = await Promise.all(
-    Array.from({ length: OWNERS }, async (_, index) => ({
-      token: await token(`owner${index}`),
-      id: -(2n ** 63n) + BigInt(index) * (2n ** 64n / BigInt(OWNERS)),
-      plant: { name: `secret${index}.`, tag: 'of its owner' },
-    })),
-  )
-  for (const { token, id, plant } of owners) {
+async function foreignIds(t: Test, { call, port, token: issue }: Service): Promise<void> {
+  const owners: { token: string; id: bigint; plant: { name: string; tag: string } }[] = []
+  for (const index of range(OWNERS)) {
+    const [token, id] = [await issue(`owner${index}`), -(2n ** 63n) + BigInt(index) * (2n ** 64n / BigInt(OWNERS))]
+    const plant = { name: `secret${index}.`, tag: 'of its owner' }
     await call({ method: 'POST', path: '/plants', token, body: { id, ...plant } })
+    owners.push({ token, id, plant })
   }
   for (const asking of owners) {
     const others = owners.filter((each) => each !== asking)
@@ -98,11 +95,7 @@ const request: fc.Arbitrary<Call> = fc
   })
 
 /** What a caller has at first, above the ids of the requests: how many plants, and characters of 6 bytes in each text. */
-const FILLS = {
-  nothing: [0, 0],
-  '500 plants of 3 KB': [500, 240],
-  '10,000 short plants': [10_000, 0],
-} as const
+const FILLS = { nothing: [0, 0], '500 plants of 3 KB': [500, 240], '10,000 short plants': [10_000, 0] } as const
 type Fill = keyof typeof FILLS
 
 async function otherCallers({ call, token, store }: Service): Promise<void> {

@@ -33,13 +33,9 @@ async function prepare(t: Test) {
   }
 }
 
-t.test('a token of each algorithm is accepted', async (t) => {
-  const { status, tokenBy } = await prepare(t)
-  for (const alg of ALGORITHMS) t.equal(await status(await tokenBy(keyOf(alg))), 200, alg)
-})
-
-t.test('all variants that RFC 9068 allows are accepted', async (t) => {
-  const { issuer, status } = await prepare(t)
+t.test('a token of each algorithm, and all variants that RFC 9068 allows, are accepted', async (t) => {
+  const { issuer, status, tokenBy } = await prepare(t)
+  for (const key of keys) t.equal(await status(await tokenBy(key)), 200, key.alg)
   const now = Math.floor(Date.now() / 1000)
   for (const [name, changed, header] of [
     ['several audiences', { aud: ['https://other.example', AUDIENCE] }],

@@ -51,3 +51,10 @@ for (const [name, [schema, got, ...invalid]] of Object.entries(TABLE)) {
     for (const each of invalid) t.equal((await request(each)).status, 400, each)
   })
 }
+
+t.test('each request gets a default of its own', async (t) => {
+  const { request } = await serve(t, 'A: { type: object, properties: { a: { default: {} } } }')
+  const [first, second] = [(await request('{}')).got, (await request('{}')).got] as { a: object }[]
+  t.strictSame(first, { a: {} })
+  t.not(first?.a, second?.a)
+})

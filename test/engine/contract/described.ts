@@ -2,22 +2,8 @@
 import type { Test } from 'tap'
 import { boot, post } from '../../support/small.ts'
 
-/** What a request or an answer with a body came to: the value that the method got, or the text that was sent. */
-export interface Outcome {
-  readonly status: number
-  readonly got?: unknown
-  readonly text: string
-}
-
-export interface Described {
-  /** Sends a body. @param text its JSON, or a value to write as JSON */
-  readonly request: (text: unknown) => Promise<Outcome>
-  /** Lets the method answer with a body. */
-  readonly answer: (body: unknown) => Promise<Outcome>
-}
-
 /** Serves the schema `A`. @param schemas the members of `components/schemas` in YAML, a line each */
-export async function serve(t: Test, schemas: string): Promise<Described> {
+export async function serve(t: Test, schemas: string) {
   const content = `content: { application/json: { schema: { $ref: '#/components/schemas/A' } } }`
   let got: unknown
   let body: unknown
@@ -37,12 +23,14 @@ ${schemas.replaceAll(/^/gm, '    ')}
     },
   })
   return {
-    request: async (text) => {
+    /** Sends a body. @param text its JSON, or a value to write as JSON @returns also what the method got */
+    request: async (text: unknown) => {
       got = undefined
       const answer = await app.inject(post(text, undefined, '/in'))
       return { status: answer.statusCode, got, text: answer.body }
     },
-    answer: async (value) => {
+    /** Lets the method answer with a body. */
+    answer: async (value: unknown) => {
       body = value
       const answer = await app.inject('/out')
       return { status: answer.statusCode, text: answer.body }

@@ -1,14 +1,11 @@
-import { once } from 'node:events'
-import http from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { FastifyInstance } from 'fastify'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { readConfig } from '../../../service/engine/config.ts'
 import { serveDocs } from '../../../service/engine/contract/docs.ts'
 import { OF_SWAGGER_UI, violationsOf } from './accessibility.ts'
 import { browser, execute, open } from '../../support/browser.ts'
 import { build } from '../../support/helper.ts'
 import { parse } from '../../support/json.ts'
+import { serveHttp } from '../../support/project.ts'
 import { boot } from '../../support/small.ts'
 
 const HOST = 'plants.example'
@@ -33,7 +30,11 @@ components:
 
 t.test('a person tries all three operations in a browser, behind a gateway', async (t) => {
   const { app, token } = await build(t)
-  const { page, faults } = await open(t, chromium, `http://${HOST}:${await gateway(t, app, '/garden')}/garden/docs`)
+  const gateway = await serveHttp(t, (request, response) => {
+    request.url = request.url?.slice('/garden'.length)
+    app.server.emit('request', request, response)
+  })
+  const { page, faults } = await open(t, chromium, `http://${HOST}:${new URL(gateway).port}/garden/docs`)
   t.equal(await page.title(), 'Plant Store')
 
   await page.click('.btn.authorize')
@@ -73,11 +74,8 @@ t.test('everybody can read the page, on a desktop and on a phone, light and dark
       await page.click('.btn.authorize')
       violations.push(...(await violationsOf(page, '.dialog-ux')))
       for (const each of violations) found.add(each)
-      t.strictSame(
-        violations.filter((each) => !listed.includes(each)),
-        [],
-        `${device}, ${colorScheme}`,
-      )
+      const others = violations.filter((each) => !listed.includes(each))
+      t.strictSame(others, [], `${device}, ${colorScheme}`)
     }
   }
   for (const each of listed) t.ok(found.has(each), `${each} is listed, but not found`)
@@ -102,15 +100,3 @@ t.test('an int64 is exact where a person sends and receives it', async (t) => {
   t.match(await page.textContent('.curl'), '/x/9007199254740995')
   t.strictSame(faults, [])
 })
-
-/** Serves a product below a prefix, as a gateway does. @returns the port */
-async function gateway(t: Test, app: FastifyInstance, prefix: string): Promise<number> {
-  const server = http.createServer((request, response) => {
-    request.url = request.url?.slice(prefix.length)
-    app.server.emit('request', request, response)
-  })
-  t.teardown(() => server.closeAllConnections())
-  t.teardown(() => server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return (server.address() as AddressInfo).port
-}

@@ -99,19 +99,16 @@ t.test('what the schema of an item says nothing of is read as it is', async (t) 
   t.strictSame((await itemsOf(t, 'A: { type: object }'))(`{"a":${BIG}}`), { a: BIG })
 })
 
-t.test('an item that is older than its schema has its int64, too', async (t) => {
-  const read = await itemsOf(
-    t,
-    `A: { type: object, required: [a, b], minProperties: 3, additionalProperties: false, properties: { a: { type: string, maxLength: 1 }, n: ${INT64}, all: { type: array, maxItems: 1, items: ${INT64} } } }`,
-  )
+t.test('an item that is older than its schema, or than an alternative, has its int64, too', async (t) => {
+  const all = `all: { type: array, maxItems: 1, items: ${INT64} }`
+  const members = `{ a: { type: string, maxLength: 1 }, n: ${INT64}, ${all} }`
+  const rules = 'required: [a, b], minProperties: 3, additionalProperties: false'
+  const read = await itemsOf(t, `A: { type: object, ${rules}, properties: ${members} }`)
   t.strictSame(read('{"a":"long","c":1,"n":1,"all":[1,2]}'), { a: 'long', c: 1, n: 1n, all: [1n, 2n] })
-})
-
-t.test('an item that is older than an alternative has its int64, too', async (t) => {
-  const alternative = (kind: string) =>
-    `{ required: [kind, more], properties: { kind: { const: ${kind} }, id: ${INT64} } }`
-  const read = await itemsOf(t, `A: { oneOf: [${alternative('cat')}, ${alternative('dog')}] }`)
-  t.strictSame(read('{"kind":"cat","id":5}'), { kind: 'cat', id: 5n })
+  const kinds = ['cat', 'dog'].map(
+    (kind) => `{ required: [kind, more], properties: { kind: { const: ${kind} }, id: ${INT64} } }`,
+  )
+  t.strictSame((await itemsOf(t, `A: { oneOf: [${kinds.join()}] }`))('{"kind":"cat","id":5}'), { kind: 'cat', id: 5n })
 })
 
 t.test('enum and const of lists and objects with an int64', async (t) => {
@@ -133,27 +130,41 @@ t.test('enum and const of lists and objects with an int64', async (t) => {
 const nested = (value: string, levels: number, rest = '') =>
   `{"next":`.repeat(levels) + value + `${rest}}`.repeat(levels)
 
-t.test('alternatives that match take no exponential time, and all of them change the value', async (t) => {
-  for (const rest of ['', 'unevaluatedProperties: false, ']) {
-    const alternatives = `[{ properties: { next: ${A}, n: ${INT64} } }, { properties: { next: ${A}, extra: { type: string } } }]`
-    const { request } = await serve(t, `A: { ${rest}anyOf: ${alternatives} }`)
-    const value = nested('{"n":1n,"extra":"x"}', 40)
-    t.equal(shown((await request(value.replace('1n', '1'))).got), value)
-  }
-})
+const member = (name: string, schema: string) => `{ type: object, properties: { ${name}: ${schema}, next: ${A} } }`
+const B = `\nB: ${member('n', INT64)}`
+const MATCHING = `[${member('n', INT64)}, ${member('extra', '{ type: string }')}]`
+const KINDS = ['a', 'b'].map((kind) => member('kind', `{ const: ${kind} }`)).join()
+/** Schemas that lead back to themselves in several ways, a value that they allow, and one that they do not. */
+const NESTED: readonly [schemas: string, valid: string, invalid: string][] = [
+  [`A: { anyOf: ${MATCHING} }`, nested('{"n":1n,"extra":"x"}', 40), '7'],
+  [`A: { unevaluatedProperties: false, anyOf: ${MATCHING} }`, nested('{"n":1n,"extra":"x"}', 40), '7'],
+  [
+    `A: { allOf: [{ $ref: '#/components/schemas/B' }, { properties: { next: ${A} } }] }${B}`,
+    nested('{"n":1n}', 60),
+    nested('{"n":"1"}', 60),
+  ],
+  [
+    `A: { $ref: '#/components/schemas/B', unevaluatedProperties: false, patternProperties: { e: ${A} } }${B}`,
+    nested('{"n":1n}', 60),
+    nested('{"n":"1"}', 60),
+  ],
+  [
+    `A: { unevaluatedProperties: false, oneOf: [${member('id', INT64)}, { type: string }] }`,
+    nested('{"id":1n}', 60),
+    nested('{"ib":1}', 60),
+  ],
+  [`A: { oneOf: [${KINDS}, { type: string }] }`, nested('""', 60, ',"kind":"b"'), nested('7', 60, ',"kind":"b"')],
+]
 
-t.test('a schema that leads back to itself twice takes no exponential time: in requests, items, answers', async (t) => {
-  const base = `B: { type: object, properties: { next: ${A}, n: ${INT64} } }`
-  for (const schema of [
-    `A: { allOf: [{ $ref: '#/components/schemas/B' }, { properties: { next: ${A} } }] }\n${base}`,
-    `A: { $ref: '#/components/schemas/B', unevaluatedProperties: false, patternProperties: { e: ${A} } }\n${base}`,
-  ]) {
-    const { request, answer } = await serve(t, schema)
-    const { got } = await request(nested('{"n":1}', 60))
-    t.equal(shown(got), nested('{"n":1n}', 60))
-    t.equal((await request(nested('{"n":"1"}', 60))).status, 400)
+t.test('a nested value takes no exponential time: in requests, items and answers', async (t) => {
+  for (const [schemas, valid, invalid] of NESTED) {
+    const { request, answer } = await serve(t, schemas)
+    const sent = valid.replaceAll('1n', '1')
+    const { got } = await request(sent)
+    t.equal(shown(got), valid, schemas)
     t.equal((await answer(got)).status, 200)
-    t.equal(shown((await itemsOf(t, schema))(nested('{"n":1}', 60))), nested('{"n":1n}', 60))
+    t.equal((await request(invalid)).status, 400)
+    t.equal(shown((await itemsOf(t, schemas))(sent)), valid)
   }
 })
 
@@ -165,20 +176,6 @@ t.test('a part that is deep in a body takes no more time and memory than one tha
     `A: { not: { const: [1] }, properties: { next: { anyOf: [{ enum: [none] }, { const: { a: [] } }, ${A}] } } }`,
   ]) {
     const { request } = await serve(t, schema)
-    t.equal((await request(nested(`{"all":${numbers}}`, 600))).status, 204)
+    t.equal((await request(nested(`{"all":${numbers}}`, 400))).status, 204)
   }
-})
-
-t.test('alternatives within alternatives take no exponential time', async (t) => {
-  const object = (members: string) => `{ type: object, properties: { ${members}, next: ${A} } }`
-  const { request } = await serve(
-    t,
-    `A: { unevaluatedProperties: false, oneOf: [${object(`id: ${INT64}`)}, { type: string }] }`,
-  )
-  t.equal((await request(nested('{"id":1}', 60))).status, 204)
-  t.equal((await request(nested('{"ib":1}', 60))).status, 400)
-  const kinds = ['a', 'b'].map((kind) => object(`kind: { const: ${kind} }`))
-  const { request: choose } = await serve(t, `A: { oneOf: [${kinds.join()}, { type: string }] }`)
-  t.equal((await choose(nested('""', 60, ',"kind":"b"'))).status, 204)
-  t.equal((await choose(nested('7', 60, ',"kind":"b"'))).status, 400)
 })

@@ -121,6 +121,23 @@ const valuesOf = (texts: string): unknown[] => texts.match(/\S+/g)?.map((each): 
 for (const [name, [schema, valid, invalid]] of Object.entries(TABLE))
   t.test(name, (t) => allows(t, `A: ${schema}${PARTS}`, valuesOf(valid), valuesOf(invalid)))
 
+t.test('a member of an answer that is undefined is none: JSON leaves it out', async (t) => {
+  const { answer } = await serve(
+    t,
+    'A: { minProperties: 1, maxProperties: 1, propertyNames: { const: a }, uniqueItems: true }',
+  )
+  t.strictSame(await answer({ a: 1, b: undefined }), { status: 200, text: '{"a":1}' })
+  t.equal((await answer({ a: undefined })).status, 500)
+  t.equal((await answer([{ a: undefined }, {}])).status, 500)
+})
+
+t.test('a member with the name toJSON is as any other in what is sent', async (t) => {
+  const { request, answer } = await serve(t, 'A: { uniqueItems: true, properties: { a: { writeOnly: true } } }')
+  t.equal((await request('[{"toJSON":1,"a":9007199254740993},{"toJSON":1}]')).status, 204)
+  t.equal((await request('[{"toJSON":1,"a":2},{"a":2,"toJSON":1}]')).status, 400)
+  t.strictSame(await answer({ toJSON: 1, a: 2 }), { status: 200, text: '{"toJSON":1}' })
+})
+
 t.test('many items are compared in a time that grows as they do', (t) =>
   allows(
     t,
@@ -130,9 +147,31 @@ t.test('many items are compared in a time that grows as they do', (t) =>
   ),
 )
 
+t.test('the items of lists in lists are compared with one look at each value', async (t) => {
+  const { answer } = await serve(t, `A: { uniqueItems: true, items: { $ref: '#/components/schemas/A' } }`)
+  let looks = 0
+  const getter = { enumerable: true, get: () => (looks += 1) }
+  const nest = (depth: number): unknown => (depth === 0 ? Object.defineProperty({}, 'a', getter) : [nest(depth - 1), 7])
+  t.equal((await answer(nest(300))).status, 200)
+  t.ok(looks < 10, `${looks} looks`)
+})
+
+t.test('a long text is compared with a format in a time that grows as the text does', (t) =>
+  allows(t, 'A: { format: url }', [`http://a.com/${':'.repeat(500_000)}`], [`http://a.${':'.repeat(500_000)}`]),
+)
+
+t.test('the place of a fault is told, but not all of a long name', async (t) => {
+  const { request } = await serve(t, 'A: { additionalProperties: { additionalProperties: { type: string } } }')
+  t.match((await request({ a: { b: 1 } })).text, 'body/a/b must be string')
+  const { status, text } = await request({ a: { [`b${'~'.repeat(300_000)}`]: 1 } })
+  t.equal(status, 400)
+  t.match(text, /body\/a\/b(~0){200,300} must be string/)
+})
+
 t.test('a body that is nested too deeply for its schema is refused', async (t) => {
   const { request } = await serve(t, `A: { type: object, properties: { c: { $ref: '#/components/schemas/A' } } }`)
   const { status, text } = await request(`${'{"c":'.repeat(3000)}{}${'}'.repeat(3000)}`)
   t.equal(status, 400)
-  t.match(text, 'The body is nested too deeply')
+  // Either the parser or the schema finds it first: that depends on what the runtime has optimized.
+  t.match(text, /The body (is nested too deeply|must be JSON)/)
 })

@@ -1,5 +1,6 @@
 // `readOnly` and `writeOnly`, wherever a schema may have them: what has matched counts.
 import t from 'tap'
+import { exactJson, JsonText } from '../../../service/engine/http/json.ts'
 import { serve } from './described.ts'
 
 const SECRET = '{ type: string, maxLength: 9, writeOnly: true }'
@@ -45,6 +46,7 @@ for (const [name, [schema, value, text]] of Object.entries(HIDDEN)) {
     const before = JSON.stringify(value)
     t.strictSame(await answer(value), { status: 200, text })
     t.equal(JSON.stringify(value), before, 'what the method has is not changed')
+    t.strictSame(await answer(new JsonText(before)), { status: 200, text }, 'as JSON')
     t.equal((await request(value)).status, 204)
   })
 
@@ -57,6 +59,19 @@ for (const [name, [schema, value, text]] of Object.entries(HIDDEN)) {
     t.equal((await answer(value)).status, 200)
   })
 }
+
+t.test('writeOnly members of a list are left out, in batches and with each int64 exact', async (t) => {
+  const item = `{ properties: { a: ${SECRET}, n: { type: integer, format: int64 }, f: { type: number } } }`
+  const { answer } = await serve(t, `A: { type: array, items: ${item} }`)
+  const stored = [2n ** 53n + 1n, -(2n ** 63n), 7n].map((n) => ({ a: 's', n, f: 1e17 }))
+  const numbers = ['9007199254740993', '-9223372036854775808', '7']
+  const text = `[${numbers.map((n) => `{"n":${n},"f":100000000000000000}`).join()}]`
+  t.strictSame(await answer(new JsonText(exactJson(stored))), { status: 200, text })
+  async function* batches() {
+    for (const each of stored) yield new JsonText(exactJson([each]))
+  }
+  t.strictSame(await answer(batches()), { status: 200, text })
+})
 
 t.test('readOnly and writeOnly of a schema have no effect where it is the whole body', async (t) => {
   const { request, answer } = await serve(t, 'A: { type: string, readOnly: true }')
@@ -88,6 +103,15 @@ t.test('what one object has at several places of an answer is removed at each of
   )
   const one = {}
   t.equal((await answer({ a: one, b: one, c: 1 })).text, '{"c":1}')
+})
+
+t.test('one object at two places of an answer keeps what only the schema of the other place removes', async (t) => {
+  const { answer } = await serve(
+    t,
+    `A: { properties: { a: { $ref: '#/components/schemas/B' }, b: true } }\nB: { properties: { in: { properties: { s: ${SECRET} } } } }`,
+  )
+  const one = Object.freeze({ in: Object.freeze({ s: 's', n: 1 }) })
+  t.equal((await answer({ a: one, b: one })).text, '{"a":{"in":{"n":1}},"b":{"in":{"s":"s","n":1}}}')
 })
 
 const B = "$ref: '#/components/schemas/B'"

@@ -4,16 +4,6 @@ import { boot, post } from '../../support/small.ts'
 import { allows, serve } from './described.ts'
 
 const DONE = "responses: { '200': { description: Done, content: { application/json: {} } } }"
-t.test('parameters of a path that differ in punctuation have a value each', async (t) => {
-  const names = ['a-b', 'a_b', 'a.b', 'a_45_b']
-  const parameters = names.map((name) => `{ name: '${name}', in: path, required: true, schema: { type: string } }`)
-  const app = await boot(t, {
-    yaml: `paths: { '/${names.map((name) => `{${name}}`).join('/')}': { get: { operationId: run, parameters: [${parameters.join()}], ${DONE} } } }\n`,
-  })
-  const { path } = (await app.inject('/1/2/3/4')).json<{ path: unknown }>()
-  t.strictSame(path, { 'a-b': '1', a_b: '2', 'a.b': '3', a_45_b: '4' })
-})
-
 t.test('members may have the names of an object of JavaScript', async (t) => {
   const names = ['constructor', 'hasOwnProperty', 'toString', 'valueOf', 'isPrototypeOf', 'prototype', 'length']
   for (const name of names) {

@@ -1,6 +1,5 @@
 // Numbers of bodies and queries: exact where an int64 is asked for, else rounded to a double (IEEE 754, binary64).
 import t from 'tap'
-import { boot } from '../../support/small.ts'
 import { serve } from './described.ts'
 
 /** Numbers of which a method gets the nearest double, if the schema asks for no integer. */
@@ -21,16 +20,6 @@ t.test('a number of a body is rounded where the schema asks for no integer', asy
     for (const text of ['1e400', '-1e400', '9'.repeat(400)])
       t.equal((await request(`[${text}]`)).status, 400, text.slice(0, 10))
   }
-})
-
-t.test('a number of a query is rounded, too', async (t) => {
-  const app = await boot(t, {
-    yaml: '      parameters: [{ name: a, in: query, schema: { type: number } }]',
-    run: async ({ query }) => ({ status: 200, body: query }),
-  })
-  for (const text of NUMBERS)
-    t.strictSame((await app.inject(`/x?a=${encodeURIComponent(text)}`)).json(), { a: Number(text) }, text)
-  t.equal((await app.inject('/x?a=1e400')).statusCode, 400)
 })
 
 t.test('a fraction is no integer, however small, and has its place among bounds', async (t) => {

@@ -6,13 +6,21 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { OPENAPI, operations } from '../../support/own.ts'
 import { eventually } from '../../support/project.ts'
-import { boot } from '../../support/small.ts'
+import { boot, type Run } from '../../support/small.ts'
 import { errorsOf } from './compiled.ts'
 
 const yaml = readFileSync(OPENAPI, 'utf8')
 const names = operations.map(({ id }) => id)
 const DONE = "responses: { '200': { description: Done, content: { application/json: {} } } }"
 const answers = (type: string) => `      responses: { '200': { description: Done, content: { ${type}: {} } } }`
+/** An operation that takes bytes or JSON, and a method that answers with the number of the bytes that arrive first. */
+const BYTES = `x-body-limit: 400000
+paths:
+  /x: { post: { operationId: run, requestBody: { content: { application/octet-stream: {}, application/json: {} } }, ${DONE} } }\n`
+const firstBytes: Run = async ({ body }) => {
+  const first = await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
+  return { status: 200, body: first.done === true ? 0 : first.value.length }
+}
 /** The request after which the connection is closed. */
 const LAST = 'GET /none HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
 
@@ -32,12 +40,10 @@ t.test('the start is refused, by name, if the services do not fit the contract',
 })
 
 t.test('tsc refuses, by name, services that do not fit the contract, or have no guards', async (t) => {
-  const head = `import { addRoutes } from '../../../service/engine/contract/routes.ts'
-import type { OperationHooks } from '../../../service/engine/contract/routes.ts'
-import { defineProduct } from '../../../service/engine/define-product.ts'
-import type { CompiledContract } from '../../../service/engine/index.ts'
+  const head = `import { addRoutes, type OperationHooks } from '../../../service/engine/contract/routes.ts'
+import { defineProduct, type CompiledContract } from '../../../service/engine/index.ts'
 import { PlantService } from '../../../test/support/product/plant-service.ts'
-import type { components, operations as All, Request, Result } from '../../../test/support/product/contract.gen.ts'
+import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
 import type { Service } from '../../../service/engine/contract/types.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
 declare const hooks: OperationHooks
@@ -68,26 +74,13 @@ declare const doesOther: { listPayout(): Promise<void> }
     [of('[creates, lists]'), 'deletePayout'],
     [of('[doesMore]'), 'listPayout'],
     [of('[service, doesOther]'), 'listPayout'],
-    [
-      `export class Of implements Service<operations> {
-        createPayout = service.createPayout
-        getPayout = service.getPayout
-        async deletePayot(_: Request<'deletePayout'>): Promise<Result<'deletePayout'>> { return { status: 204 } }
-      }`,
-      'deletePayout',
-    ],
+    ['export class Of implements Service<operations> { createPayout = service.createPayout }', 'deletePayout'],
     ['export const routes = addRoutes(...parameters, [service], hooks)', ''],
     ['export const routes = addRoutes(...parameters, [service])', 'Expected 4-5 arguments'],
   ]
-  const errors = errorsOf(
-    t.testdir(),
-    head,
-    table.map(([piece]) => piece),
-  )
-  for (const [index, [piece, error]] of table.entries()) {
-    if (error === '') t.equal(errors[index], '', piece)
-    else t.match(errors[index], error, piece)
-  }
+  const pieces = table.map(([piece]) => piece)
+  for (const [index, found] of errorsOf(t.testdir(), head, pieces).entries())
+    t.match(found, table[index]?.[1] || /^$/, pieces[index] ?? '')
 })
 
 t.test('what a method gives is answered 500 if the contract does not declare it', async (t) => {
@@ -101,29 +94,25 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
     [{ status: 202, body: {} }, /answered 202 with a body that is not bytes/],
     [{ status: 204, headers: { 'X-A': 'a', 'X-B': 'ł' } }, /Invalid character in header content ."X-B"/],
   ]
-  for (const [given, fault] of table) {
-    const schema = '{ type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false }'
-    const errors: unknown[] = []
-    const app = await boot(t, {
-      yaml: `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } }, '202': { description: Image, content: { image/png: {} } }, '204': { description: None } }`,
-      run: async () => given as { status: number },
-      onError: ({ message }) => void errors.push(message),
-    })
-    const origin = await app.listen({ port: 0, host: '127.0.0.1' }) // only a real answer has its headers checked
+  const schema = '{ type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false }'
+  const errors: unknown[] = []
+  let given: unknown
+  const app = await boot(t, {
+    yaml: `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } }, '202': { description: Image, content: { image/png: {} } }, '204': { description: None } }`,
+    run: async () => given as { status: number },
+    onError: ({ message }) => void errors.push(message),
+  })
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' }) // only a real answer has its headers checked
+  for (const [each, fault] of table) {
+    given = each
     const answer = await fetch(`${origin}/x`)
     t.strictSame([answer.status, await answer.text()], [500, '{"error":500,"message":"Internal Server Error"}'])
-    t.match(errors, [fault])
+    t.match(errors.at(-1), fault)
   }
 })
 
 t.test('a method may answer before the bytes of a body end', async (t) => {
-  const app = await boot(t, {
-    yaml: `      requestBody: { required: true, content: { application/octet-stream: {} } }`,
-    run: async ({ body }) => {
-      const first = await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
-      return { status: 200, body: first.done === true ? 0 : first.value.length }
-    },
-  })
+  const app = await boot(t, { yaml: BYTES, run: firstBytes })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   let send: ReadableStreamDefaultController | undefined
   const body = new ReadableStream({ start: (controller) => void (send = controller) })
@@ -135,15 +124,7 @@ t.test('a method may answer before the bytes of a body end', async (t) => {
 })
 
 t.test('the request behind a body that is not read to its end is answered', async (t) => {
-  const app = await boot(t, {
-    yaml: `x-body-limit: 400000
-paths:
-  /x: { post: { operationId: run, requestBody: { content: { application/octet-stream: {}, application/json: {} } }, ${DONE} } }\n`,
-    run: async ({ body }) => {
-      await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
-      return { status: 200, body: 0 }
-    },
-  })
+  const app = await boot(t, { yaml: BYTES, run: firstBytes })
   const body = `7a120\r\n${'x'.repeat(500_000)}\r\n0\r\n\r\n`
   for (const [type, status] of [
     ['application/octet-stream', '200'],
@@ -210,7 +191,8 @@ t.test('a stream of the web is answered, and one of Node that is over before it 
 })
 
 t.test('of several credentials, invalid and missing ones are reported before a missing scope', async (t) => {
-  const schemes = 'b: { type: http, scheme: bearer }, k: { type: apiKey, in: header, name: X-Key }'
+  const schemes =
+    'components: { securitySchemes: { b: { type: http, scheme: bearer }, k: { type: apiKey, in: header, name: X-Key } } }'
   for (const [security, headers, status] of [
     ['[{ b: [], k: [] }, {}]', {}, 200],
     ['[{ b: [], k: [] }, {}]', { 'x-key': 'x' }, 401],
@@ -221,10 +203,7 @@ t.test('of several credentials, invalid and missing ones are reported before a m
     ['[{ b: [] }, { k: [admin] }]', { 'x-key': 'joe:' }, 403],
     ['[{ b: [] }, { k: [] }]', { 'x-key': 'away:' }, 503],
   ] as const) {
-    const app = await boot(t, {
-      yaml: `      security: ${security}\n      ${DONE}
-components: { securitySchemes: { ${schemes} } }`,
-    })
+    const app = await boot(t, { yaml: `      security: ${security}\n      ${DONE}\n${schemes}` })
     const { statusCode, body } = await app.inject({ url: '/x', headers })
     t.equal(statusCode, status, `${security} ${JSON.stringify(headers)}: ${body}`)
   }

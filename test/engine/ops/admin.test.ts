@@ -68,27 +68,24 @@ t.test('every request is counted once, whoever answers it, and so is one that no
   const { port, adminPort, token, expired } = await serve(t)
   const bearer = `Host: a\r\nAuthorization: Bearer ${token}\r\n`
   const zeros = '0'.repeat(40)
-  const body = { id: 1, name: 'x' }
   for (let count = 0; count < 20; count++) await call(port, { path: '/plants', token })
-  await call(port, { method: 'POST', path: '/plants', token, body })
-  await call(port, { method: 'POST', path: '/plants', token, body: { ...body, name: 'y' } })
+  for (const name of ['x', 'y']) await call(port, { method: 'POST', path: '/plants', token, body: { id: 1, name } })
   await call(port, { method: 'DELETE', path: '/plants/1', token })
   await call(port, { method: 'HEAD', path: '/plants', token })
-  for (const path of ['/a', '/b', `/${token}`]) await call(port, { path })
-  await call(port, { path: '/%zz' })
+  for (const path of ['/a', '/b', `/${token}`, '/%zz']) await call(port, { path })
   await call(port, { method: 'TRACE', path: '/plants', token })
   await call(port, { method: 'OPTIONS', path: '/plants' })
   for (const method of ['PROPFIND', 'LINK', 'M-SEARCH']) await call(port, { method, path: '/plants' })
   await call(port, { path: '/plants' })
-  await call(port, { path: '/plants', token: 'x' })
-  await call(port, { path: '/plants', token: `plant_${zeros}${crc32(zeros).toString(16).padStart(8, '0')}` })
-  await call(port, { path: '/plants', token: expired })
+  const unknown = `plant_${zeros}${crc32(zeros).toString(16).padStart(8, '0')}`
+  for (const each of ['x', unknown, expired]) await call(port, { path: '/plants', token: each })
   await call(port, { path: '/plants', headers: ['Authorization', 'Bearer x', 'Authorization', 'Bearer y'] })
   await send(port, 'BROKEN\r\n\r\n')
   await send(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
   await send(port, `GET /plants HTTP/1.1\r\n${bearer}A: ${'x'.repeat(20_000)}\r\n\r\n`)
   await send(port, `GET /plants HTTP/1.1\r\n\r\n`, 200)
   await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(3) + 'BROKEN\r\n\r\n')
+  await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(2) + 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
   const half = `POST /plants HTTP/1.1\r\n${bearer}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`
   await send(port, half, 200)
   const closed = send(port, half, 500)
@@ -99,7 +96,7 @@ t.test('every request is counted once, whoever answers it, and so is one that no
   const text = await textOf(adminPort)
   t.equal(valueOf(text, 'http_server_active_requests'), 0)
   t.strictSame(countsOf(text), {
-    'GET /plants 200': 23,
+    'GET /plants 200': 25,
     'POST /plants 200': 1,
     'POST /plants 409': 1,
     'POST /plants ': 2,
@@ -115,20 +112,13 @@ t.test('every request is counted once, whoever answers it, and so is one that no
     'GET /plants 401': 5,
     'GET /plants 400': 1,
     '_OTHER _OTHER 400': 2,
-    'CONNECT _OTHER 501': 1,
+    'CONNECT _OTHER 501': 2,
     '_OTHER _OTHER 431': 1,
   })
   const refused = [...text.matchAll(/^plants_refused_authentications_total{reason="(.*)"} (\d+)$/gm)]
   const reasons = refused.map(([, reason, count]) => `${reason} ${count}`)
   t.strictSame(reasons.sort(), ['expired 1', 'malformed 1', 'missing 1', 'repeated 1', 'unknown 1'])
   t.notMatch(text, token)
-
-  // CONNECT is counted, too, and so is each request before it.
-  await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(2) + 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
-  await delay(200)
-  const later = await textOf(adminPort)
-  const total = (text: string) => Object.values(countsOf(text)).reduce((sum, count) => sum + count, 0)
-  t.strictSame([total(later) - total(text), valueOf(later, 'http_server_active_requests')], [3, 0])
 })
 
 t.test('the metrics tell of the process, the event loop and the store', async (t) => {
@@ -188,7 +178,7 @@ t.test('what is refused because there is too much is counted', async (t) => {
 })
 
 t.test('the admin port has 100 connections at most', async (t) => {
-  const { adminPort } = await serve(t)
+  const { adminPort } = await openPort(t)
   const all = Array.from({ length: 100 }, () => net.connect(adminPort, '127.0.0.1').on('error', () => undefined))
   t.teardown(() => all.forEach((each) => each.destroy()))
   await Promise.all(all.map((each) => once(each, 'connect')))

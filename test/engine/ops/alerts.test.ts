@@ -1,21 +1,8 @@
 // deploy/alerts.yaml asks for what the service shows. That each rule fires is in system/metrics.test.ts, by promtool.
-import t, { type Test } from 'tap'
-import { alertRules, FAULTS, HEALTHY, NAME } from '../../support/alerts.ts'
-import { call } from '../../support/helper.ts'
+import t from 'tap'
+import { alertRules, FAULTS, HEALTHY, metricsOf, NAME } from '../../support/alerts.ts'
 import { startPostgres } from '../../support/postgres.ts'
-import { startService } from '../../support/process.ts'
 import { product } from '../../support/product/product.ts'
-import { issueTokenIn } from '../../support/tokens.ts'
-
-/** The metrics of a service that has had some requests, and has refused one for lack of a token. */
-async function metricsOf(t: Test, database: { file: string } | { url: string }): Promise<string> {
-  const token = await issueTokenIn(database)
-  const DATABASE_URL = 'file' in database ? `sqlite:${database.file}` : database.url
-  const { port, adminPort } = await startService(t, { DATABASE_URL })
-  await call(port, { method: 'POST', path: '/plants', token, body: { id: 1, name: 'x' } })
-  await call(port, { path: '/plants' })
-  return (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text()
-}
 
 /** The names of metrics in a rule for the service of deploy/, as the product of the tests has them. */
 const namesIn = (text: string) =>

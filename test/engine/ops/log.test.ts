@@ -1,6 +1,6 @@
 // A log that nobody reads: its pipe is open, and full.
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, openSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import fs, { openSync, readFileSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -11,12 +11,28 @@ import { call } from '../../support/helper.ts'
 import { linesOf } from '../../support/process.ts'
 import { eventually, freePort } from '../../support/project.ts'
 import { issueTokenIn } from '../../support/tokens.ts'
-import { unreadPipe } from './unread.ts'
 
 /** Without tap's own hooks: they write when the process ends. */
 const ENVIRONMENT = { PATH: process.env['PATH'], NODE_ENV: 'production', DRAIN_DELAY: '0' }
 
 const MAIN = 'test/support/product/main.ts'
+
+/** Opens a pipe that is full and that nobody reads. @param folder a folder for its name @returns its file descriptor */
+function unreadPipe(t: Test, folder: string): number {
+  const path = `${folder}/unread`
+  execFileSync('mkfifo', [path])
+  const pipe = openSync(path, fs.constants.O_RDWR | fs.constants.O_NONBLOCK)
+  t.teardown(() => fs.closeSync(pipe))
+  try {
+    for (;;) fs.writeSync(pipe, 'x'.repeat(1024))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
+  }
+  // A write to this end waits, as to any full pipe.
+  const end = openSync(path, fs.constants.O_WRONLY)
+  t.teardown(() => fs.closeSync(end))
+  return end
+}
 
 /** Starts the service with a log that nobody reads; it is ready when this returns. */
 async function serve(t: Test, environment: Record<string, string> = {}, command = [process.execPath, MAIN]) {
@@ -140,9 +156,9 @@ t.test('a file of the log on a full disk gets all lines when there is room again
   const lines = () => saved.toString().split('\n').slice(0, -1)
   while (lines().length < 100) {
     // The limit is 8 KiB, and may cut a line, or a character.
-    await eventually(() => existsSync(file) && statSync(file).size >= 8192)
+    await eventually(() => fs.existsSync(file) && fs.statSync(file).size >= 8192)
     saved = Buffer.concat([saved, readFileSync(file)])
-    truncateSync(file)
+    fs.truncateSync(file)
   }
   child.kill('SIGTERM')
   await ended

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { type Entry, type Store } from '../../../service/engine/store/store.ts'
+import type { Entry } from '../../../service/engine/store/store.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { program, run, start } from '../../support/process.ts'
 import { openTestStore } from '../../support/stores.ts'
@@ -9,16 +9,6 @@ import { issueToken } from '../../support/tokens.ts'
 
 const server = await startPostgres(t)
 const COPY = program('copy')
-
-/** All items of a store, by their collections. */
-async function entriesOf({ tables }: Store): Promise<Record<string, Entry[]>> {
-  const all: Record<string, Entry[]> = {}
-  for (const [name, table] of tables) {
-    const found: Entry[] = (all[name] = [])
-    for (let some = await table.entries(); some.length > 0; some = await table.entries(some.at(-1))) found.push(...some)
-  }
-  return all
-}
 
 /** Makes a file with items of many owners, and an empty database. */
 async function prepare(t: Test, count: number) {
@@ -39,21 +29,25 @@ async function prepare(t: Test, count: number) {
     ]
   }
   await Promise.all([...Array(count).keys()].flatMap(create))
-  for (const caller of ['joe', 'ann']) await issueToken(store, caller)
-  await issueToken(store, 'short', 1000)
-  await issueToken(store, 'ever', Infinity)
+  for (const [caller, lifetime] of [['joe'], ['ann'], ['short', 1000], ['ever', Infinity]] as const)
+    await issueToken(store, caller, lifetime)
   await store.close()
   return { file, url: await server.createDatabase(), kept: await heldBy({ file }) }
 }
 
 const copy = (file: string, url: string) => run([...COPY, `sqlite:${file}`], { DATABASE_URL: url })
 
-/** What a store has, by name. */
+/** The tokens and the items of a store. */
 async function heldBy(database: Parameters<typeof openTestStore>[0]) {
   const store = await openTestStore(database)
-  const held = { entries: await entriesOf(store), tokens: await store.listTokens() }
+  const entries: [collection: string, ...entry: Entry[]][] = []
+  for (const [name, table] of store.tables) {
+    for (let some = await table.entries(); some.length > 0; some = await table.entries(some.at(-1)))
+      entries.push([name, ...some])
+  }
+  const tokens = await store.listTokens()
   await store.close()
-  return held
+  return { entries, tokens }
 }
 
 t.test('all items and tokens are copied exactly, and a second copy changes nothing', async (t) => {

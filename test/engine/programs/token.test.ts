@@ -30,15 +30,8 @@ t.test('without -- for npm, no token silently gets another lifetime', async (t) 
   if (code === 0) t.match(stderr, /^The token for carol expires on \d{4}-/m)
   else t.match([stdout, stderr], ['', /npm took --expires as its own option: write -- before the words\n$/])
   // Older versions of npm took the option without its value.
-  for (const [words, option] of [
-    [['issue', 'carol'], '1h'],
-    [['issue', 'carol', '1h'], 'true'],
-  ] as const) {
-    const environment = { DATABASE_URL, npm_config_expires: option }
-    const older = await run(program('token', ...words), environment)
-    const stderr = 'npm took --expires as its own option: write -- before the words\n'
-    t.match(older, { code: 1, stdout: '', stderr })
-  }
+  const older = await run(program('token', ...words.slice(1, 3), '1h'), { DATABASE_URL, npm_config_expires: 'true' })
+  t.match(older, { code: 1, stdout: '', stderr: 'npm took --expires as its own option: write -- before the words\n' })
 })
 
 t.test('list prints a line for each token: id, caller, created, expires, and its scopes', async (t) => {
@@ -93,18 +86,14 @@ t.test('a wrong command line prints what is wrong, and does nothing', async (t) 
   const before = await store.listTokens()
   const callerFault = /^the caller ".*" must be 1 to 64 letters, digits and _\.@-, the first one not -\n$/
   const timeFault = /^--expires ".*" must be a time such as 30s, 15m, 12h or 90d, or never\n$/
+  const issue = (message: RegExp, ...words: string[]): [RegExp, ...string[]] => [message, 'issue', 'joe', ...words]
+  const scopeFault = /^--scope ".*" must be visible ASCII characters/
   const faulty: [message: RegExp | string, ...words: string[]][] = [
     ['the first word must be issue or list or revoke (--help prints the usage)\n'],
     ['the first word must be issue or list or revoke (--help prints the usage)\n', 'isue', 'joe'],
     ...['', 'a b', 'ü', 'x'.repeat(65)].map((caller): [RegExp, ...string[]] => [callerFault, 'issue', caller]),
-    ...['', '0s', '1', '1.5h', '1w', '1D', '1000000d', '1d 1h'].map((time): [RegExp, ...string[]] => [
-      timeFault,
-      ...['issue', 'joe', '--expires', time],
-    ]),
-    ...['', ' ', 'a"', 'ä', 'a\\b', 'a\tb'].map((scope): [RegExp, ...string[]] => [
-      /^--scope ".*" must be visible ASCII characters/,
-      ...['issue', 'joe', '--scope', scope],
-    ]),
+    ...['', '0s', '1', '1.5h', '1w', '1D', '1000000d', '1d 1h'].map((time) => issue(timeFault, '--expires', time)),
+    ...['', ' ', 'a"', 'ä', 'a\\b', 'a\tb'].map((scope) => issue(scopeFault, '--scope', scope)),
     [/^Option '--expires' argument is ambiguous\. .*\n$/, 'issue', 'joe', '--expires', '-1s'],
     [/^Option '--expires <value>' argument missing\n$/, 'issue', 'joe', '--expires'],
     ['unexpected word "joe" (--help prints the usage)\n', 'list', 'joe'],

@@ -24,16 +24,6 @@ function batcher(options: Partial<BatchOptions<string>> = {}) {
   return { begun, end, batches: new Batcher<string, string>(run, { max: 100, ...options }) }
 }
 
-t.test('items that arrive in one turn of the event loop are one batch', async (t) => {
-  const { begun, end, batches } = batcher()
-  const answers = ['a', 'b'].map((item) => batches.add(item))
-  t.strictSame([begun, batches.waiting], [[], 2], 'it does not begin before the turn is over')
-  await nextTurn()
-  t.strictSame([begun, batches.waiting], [[['a', 'b']], 0])
-  await end(0)
-  t.strictSame(await Promise.all(answers), ['a is done', 'b is done'])
-})
-
 t.test('an eager batcher begins at once, but gathers items again after a turn with several', async (t) => {
   const { begun, end, batches } = batcher({ eager: true })
   for (const item of ['a', 'b', 'c']) void batches.add(item)
@@ -94,47 +84,27 @@ for (const [what, options, items, expected] of [
   })
 }
 
-const refused = { name: 'StoreUnavailable', message: 'too many requests wait' }
-
-t.test('items that have waited for nearly all of their time are refused, and the others are not', async (t) => {
-  const { begun, end, batches } = batcher({ timeout: 1000, max: 2 })
+t.test('items are refused when nearly all of their time is over, and others are not', async (t) => {
+  const { begun, end, batches } = batcher({ timeout: 80_000, max: 2 })
   void batches.add('a')
   await nextTurn()
   const now = performance.now()
-  const late = t.rejects(batches.add('late', now), refused)
-  const nearly = t.rejects(batches.add('nearly', now + 100), refused)
-  void batches.add('b', now + 60_000)
-  void batches.add('c')
-  await end(0)
-  await Promise.all([late, nearly])
-  t.strictSame(begun, [['a'], ['b', 'c']], 'they take no place in the batch')
-  t.equal(batches.waiting, 0)
-})
-
-t.test('an item whose turn does not come is refused in time', async (t) => {
-  const { batches } = batcher({ timeout: 200, max: 1 })
-  void batches.add('a')
-  await nextTurn()
-  const begun = performance.now()
   const alive = setInterval(() => undefined, 1000)
   t.teardown(() => clearInterval(alive))
-  await t.rejects(batches.add('b'), refused)
-  t.ok(performance.now() - begun < 200)
-  t.equal(batches.waiting, 0)
+  const late = [batches.add('late', now), batches.add('nearly', now + 9000), batches.add('soon', now + 10_100)]
+  for (const item of ['b', 'c']) void batches.add(item)
+  const reason = { name: 'StoreUnavailable', message: 'too many requests wait' }
+  t.match(await Promise.allSettled(late), Array(3).fill({ status: 'rejected', reason }))
+  t.ok(performance.now() < now + 10_000, 'an eighth of the time before the last one had to be settled')
+  await end(0)
+  t.strictSame([begun, batches.waiting], [[['a'], ['b', 'c']], 0], 'they take no place in the batch')
 })
 
-t.test('a failed batch rejects its items that are not settled, and the next batch begins', async (t) => {
-  for (const isAsync of [true, false]) {
-    const run = (batch: Batch) => {
-      batch[0]?.resolve('answered')
-      const error = batch.length > 1 ? new Error('broken') : undefined
-      if (isAsync) return error ? Promise.reject(error) : Promise.resolve()
-      if (error) throw error
-      return undefined
-    }
-    const batches = new Batcher(run, { max: 2 })
-    const settled = await Promise.allSettled(['a', 'b', 'c'].map((item) => batches.add(item)))
-    const answered = { status: 'fulfilled', value: 'answered' }
-    t.match(settled, [answered, { status: 'rejected', reason: { message: 'broken' } }, answered])
-  }
+t.test('items with most of their time left go before older ones of their share', async (t) => {
+  const { begun, end, batches } = batcher({ timeout: 60_000, max: 1, freshFirst: true })
+  const now = performance.now()
+  for (const [item, left] of Object.entries({ a: 20, b: 50, c: 55, d: 58 })) void batches.add(item, now + left * 1000)
+  await nextTurn()
+  for (let ended = 0; ended < begun.length; ended++) await end(ended)
+  t.strictSame(begun.flat(), ['c', 'd', 'a', 'b'])
 })

@@ -1,6 +1,7 @@
 // Keys and int64 members at their limits: the same on each engine. model.test.ts has pages after any key.
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
+import type { Collection, Key } from '../../../service/engine/store/store.ts'
 import { type Engine, startEngines } from '../../support/engines.ts'
 import { namesOf, read } from '../../support/pages.ts'
 
@@ -34,63 +35,36 @@ async function suite(t: Test, engine: Engine): Promise<void> {
     ]
     const sorted = keys.toSorted((one, two) => Buffer.compare(Buffer.from(one), Buffer.from(two)))
     for (const key of keys) t.match(await notes.create('text', key, { text: key, count: 0n }), { text: key })
-    const { items } = await read(notes.list('text'))
-    t.strictSame(
-      items.map(({ text }) => text),
-      sorted,
-    )
+    const listed = (await read(notes.list('text'))).items.map(({ text }) => text)
+    t.strictSame(listed, sorted)
     for (const key of keys) t.equal((await notes.find('text', key))?.text, key)
     for (const key of keys) t.equal(await notes.delete('text', key), true)
   })
 
   t.test('a key that can not be stored is 400 in a create, and finds nothing elsewhere', async (t) => {
     const refused = { name: 'HttpError', statusCode: 400 }
-    for (const key of [MAX + 1n, MIN - 1n, 2n ** 64n]) {
-      await t.rejects(store.create('bad', key, { name: 'x' }), refused)
-      t.strictSame(await Promise.all([store.find('bad', key), store.delete('bad', key)]), [undefined, false])
-      t.equal(await store.update('bad', key, () => ({ name: 'x' })), undefined)
+    const isNowhere = async <Item, K extends Key>(items: Collection<Item, K>, key: K, item: Item) => {
+      await t.rejects(items.create('bad', key, item), refused)
+      t.strictSame([await items.find('bad', key), await items.delete('bad', key)], [undefined, false])
+      t.equal(await items.update('bad', key, () => item), undefined)
     }
-    for (const key of ['', '\0', 'a\0', '\uD800', 'a\uDC00b', 'x'.repeat(1025), 'é'.repeat(513)]) {
-      const note = { text: 'x', count: 0n }
-      await t.rejects(notes.create('bad', key, note), refused)
-      t.strictSame(await Promise.all([notes.find('bad', key), notes.delete('bad', key)]), [undefined, false])
-      t.equal(await notes.update('bad', key, () => note), undefined)
-    }
+    for (const key of [MAX + 1n, MIN - 1n, 2n ** 64n]) await isNowhere(store, key, { name: 'x' })
+    for (const key of ['', '\0', 'a\0', '\uD800', 'a\uDC00b', 'x'.repeat(1025), 'é'.repeat(513)])
+      await isNowhere(notes, key, { text: 'x', count: 0n })
     t.strictSame([await read(store.list('bad')), await read(notes.list('bad'))], [{ items: [] }, { items: [] }])
   })
 
   t.test('a cursor that no page has given is 400', async (t) => {
     const int64 = Buffer.alloc(8, 1).toString('base64url')
     const text = Buffer.from('é').toString('base64url')
+    const wrong = ['', 'x', '=', '%', ' ']
+    const wrongInt64s = [text, `${int64}A`, int64.slice(1), `${int64}=`, `${int64.slice(0, -1)}F`, `${int64}é`]
+    const bytes = [Buffer.from('é').subarray(1), Buffer.from('\uD800', 'utf16le'), Buffer.from('a\0')]
+    const wrongTexts = [...bytes, Buffer.alloc(1025, 'x')].map((each) => each.toString('base64url'))
     const refused = { name: 'HttpError', statusCode: 400, message: /cursor/ }
-    const others = [
-      'x',
-      '=',
-      '%',
-      ' ',
-      text,
-      `${int64}A`,
-      int64.slice(1),
-      `${int64}=`,
-      `${int64.slice(0, -1)}F`,
-      `${int64}é`,
-    ]
-    for (const cursor of ['', ...others]) await t.rejects(store.list('joe', { cursor }), refused, cursor)
-    const bytes = [
-      Buffer.from('é').subarray(1),
-      Buffer.from('\uD800', 'utf16le'),
-      Buffer.from('a\0'),
-      Buffer.alloc(1025, 'x'),
-    ]
-    const otherTexts = [
-      'x',
-      '=',
-      ' ',
-      `${text}=`,
-      `${text.slice(0, -1)}l`,
-      ...bytes.map((each) => each.toString('base64url')),
-    ]
-    for (const cursor of ['', ...otherTexts]) await t.rejects(notes.list('joe', { cursor }), refused, cursor)
+    for (const cursor of [...wrong, ...wrongInt64s]) await t.rejects(store.list('joe', { cursor }), refused, cursor)
+    for (const cursor of [...wrong, `${text}=`, `${text.slice(0, -1)}l`, ...wrongTexts])
+      await t.rejects(notes.list('joe', { cursor }), refused, cursor)
     t.strictSame(await read(store.list('joe', { cursor: int64 })), { items: [] })
     t.strictSame(await read(notes.list('joe', { cursor: text })), { items: [] })
   })
@@ -105,10 +79,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
       t.strictSame(await notes.update('exact', `${at}`, (stored) => (seen = stored)), note)
       t.strictSame(seen, note)
     }
-    const { items } = await read(notes.list('exact'))
-    t.strictSame(
-      items.map(({ count }) => String(count)),
-      INTEGERS.map(String),
-    )
+    const listed = (await read(notes.list('exact'))).items.map(({ count }) => String(count))
+    t.strictSame(listed, INTEGERS.map(String))
   })
 }

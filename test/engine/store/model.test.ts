@@ -90,9 +90,7 @@ async function ask(store: (typeof stores)[number], prefix: string, each: Write |
   return textOrNone(await items.find(owner, key))
 }
 
-function textOrNone(item: unknown): string | undefined {
-  return item === undefined ? undefined : stringify(item)
-}
+const textOrNone = (item: unknown) => (item === undefined ? undefined : stringify(item))
 
 function changed(item: unknown, { by }: Write): unknown {
   if (item === undefined || by === undefined) return undefined
@@ -131,12 +129,10 @@ const item = fc.record({ name: text, tag: text, count: int64 }, { requiredKeys: 
 const change = fc.constantFrom('create', 'create', 'update', 'update', 'delete')
 const by = fc.option(int64, { nil: undefined, freq: 9 })
 const limit = fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined })
-const write: fc.Arbitrary<Write> = fc
-  .tuple(where, fc.record({ kind: change, item, by }))
-  .map(([where, what]) => ({ ...where, ...what }))
-const read: fc.Arbitrary<Read> = fc
-  .tuple(where, fc.record({ kind: fc.constantFrom('find', 'after', 'first'), limit }))
-  .map(([where, what]) => ({ ...where, ...what }))
+const somewhere = <What>(what: fc.Arbitrary<What>) =>
+  fc.tuple(where, what).map(([where, what]): Where & What => ({ ...where, ...what }))
+const write: fc.Arbitrary<Write> = somewhere(fc.record({ kind: change, item, by }))
+const read: fc.Arbitrary<Read> = somewhere(fc.record({ kind: fc.constantFrom('find', 'after', 'first'), limit }))
 const history: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(fc.array(write, { minLength: 1, maxLength: 12 }), fc.array(read, { minLength: 1, maxLength: 4 })),
   { maxLength: 60, size: 'max' },

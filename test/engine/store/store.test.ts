@@ -97,16 +97,13 @@ async function suite(t: Test, engine: Engine): Promise<void> {
 
 t.test('a collection needs a name that SQL takes, and that the store does not use itself', async (t) => {
   const file = `${t.testdir()}/names.db`
-  for (const name of ['tokens', 'tOKENS', 'plant_store', 'sqlite_x', 'Plants', '1a', 'a"b', '', 'a'.repeat(56), 'é']) {
-    const opened = openStore({ file }, { tokenPrefix: 'x', collections: { [name]: { key: 'text' } } })
+  for (const name of ['tokens', 'tOKENS', 'sqlite_x', 'Plants', '1a', 'a"b', '', 'a'.repeat(56), 'é']) {
+    const opened = openStore({ file }, { collections: { [name]: { key: 'text' } } })
     await t.rejects(opened, { name: 'StartupError', message: `the collection ${name} needs another name` }, name)
   }
-  const twins = { tokenPrefix: 'x', collections: { aB: { key: 'text' }, ab: { key: 'text' } } } as const
+  const twins = { collections: { aB: { key: 'text' }, ab: { key: 'text' } } } as const
   await t.rejects(openStore({ file }, twins), { message: 'the collection aB or ab needs another name' })
-  const store = await openStore(
-    { file },
-    { tokenPrefix: 'x', collections: { order: { key: 'text' }, bigPlants_2: { key: 'int64' } } },
-  )
+  const store = await openStore({ file }, { collections: { order: { key: 'text' }, bigPlants_2: { key: 'int64' } } })
   t.teardown(() => store.close())
   const orders = makeCollection<unknown, string>(store, 'order', JSON.parse)
   t.strictSame(await orders.create('joe', 'a', { a: 1 }), { a: 1 }, 'a word of SQL')

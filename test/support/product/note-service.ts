@@ -22,7 +22,7 @@ export class NoteService {
   }
 
   async createNote({ caller, body: { key, text } }: Request<'createNote'>): Promise<Result<'createNote'>> {
-    const stored = await this.#notes.create(caller, key, { text, count: FIRST_COUNT })
+    const stored = await this.#notes.create(caller, key, { text, count: FIRST_COUNT, by: caller })
     if (stored.text === text && stored.count === FIRST_COUNT) return { status: 200, body: stored }
     return refusal(409, 'There is another note')
   }

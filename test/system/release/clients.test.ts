@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { expectedSession, type Ids, INT64, SAFE } from '../../support/generated-clients.ts'
+import { expectedSession, INT64 } from '../../support/generated-clients.ts'
 import { startService } from '../../support/process.ts'
 import { issueTokenIn } from '../../support/tokens.ts'
 import { need } from '../programs.ts'
@@ -21,10 +21,8 @@ const JAR = `${process.cwd()}/node_modules/.cache/openapi-generator-${OPENAPI_GE
 interface Client {
   /** The programs that it needs, and the Debian package of each. */
   readonly needs: Readonly<Record<string, string>>
-  /** The line of the README that generates it; none if its script does that. */
-  readonly line?: RegExp
-  /** {@link INT64}, if its integers allow them. */
-  readonly ids?: Ids
+  /** The line of the README that generates it. */
+  readonly line: RegExp
 }
 
 const JAVA = { java: 'openjdk-17-jdk-headless' }
@@ -34,9 +32,7 @@ const CLIENTS: Readonly<Record<string, Client>> = {
   java: { needs: { ...JAVA, mvn: 'maven' }, line: /-g java$/ },
   kotlin: { needs: { ...JAVA, mvn: 'maven' }, line: /-g kotlin$/ },
   rust: { needs: { ...JAVA, cargo: 'cargo' }, line: /-g rust$/ },
-  go: { needs: { ...JAVA, go: 'golang' }, line: /-g go / },
-  'oapi-codegen': { needs: { go: 'golang' }, line: /oapi-codegen@/ },
-  typescript: { needs: {}, ids: SAFE },
+  go: { needs: { go: 'golang' }, line: /oapi-codegen@/ },
 }
 
 const file = `${t.testdir()}/plants.db`
@@ -50,21 +46,19 @@ const [, block = ''] = /^```sh\n([^]*?)^```$/m.exec(section) ?? []
 const lines = block.trim().split('\n')
 
 t.test('each line of the README is the command for one of the clients', async (t) => {
-  const used = Object.values(CLIENTS).flatMap(({ line }) => lines.filter((each) => line?.test(each)))
+  const used = Object.values(CLIENTS).flatMap(({ line }) => lines.filter((each) => line.test(each)))
   t.strictSame(used.sort(), lines.toSorted())
 })
 
-for (const [name, { needs, line, ids = INT64 }] of Object.entries(CLIENTS)) {
+for (const [name, { needs, line }] of Object.entries(CLIENTS)) {
   t.test(`the client of ${name} is generated, compiles and completes a session`, async (t) => {
     for (const [program, of] of Object.entries(needs)) need(program, of)
-    const cwd = t.testdir({ 'package.json': '{ "type": "module" }' })
+    const cwd = t.testdir({})
     cpSync(`test/system/release/clients/${name}`, cwd, { recursive: true })
-    if (line !== undefined) {
-      const [command = ''] = lines.filter((each) => line.test(each))
-      await execute(command.replace(':3000', `:${port}`).replace(/^openapi-generator/, `java -jar ${await jar()}`), cwd)
-    }
-    const words = [`http://127.0.0.1:${port}`, tokens.get(name), ...ids]
-    t.equal(await execute(`sh session.sh ${words.join(' ')}`, cwd), expectedSession(ids))
+    const [command = ''] = lines.filter((each) => line.test(each))
+    await execute(command.replace(':3000', `:${port}`).replace(/^openapi-generator/, `java -jar ${await jar()}`), cwd)
+    const words = [`http://127.0.0.1:${port}`, tokens.get(name), ...INT64]
+    t.equal(await execute(`sh session.sh ${words.join(' ')}`, cwd), expectedSession(INT64))
   })
 }
 

@@ -53,7 +53,7 @@ for (const round of ['a flood', 'a second flood']) {
     const { good, late, refused, other, rate } = await flood(CONNECTIONS, 10 * peak.rate, 8)
     over.abort()
     await watch
-    t.ok(rate >= 0.8 * peak.rate, `${rate} answers in time a second, of ${peak.rate}`)
+    t.ok(rate >= 0.6 * peak.rate, `${rate} answers in time a second, of ${peak.rate}`)
     t.ok(late <= 0.05 * good, `${late} late answers beside ${good}`)
     t.ok(refused > 0, 'some are refused')
     t.equal(other, 0)

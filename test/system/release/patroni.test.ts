@@ -2,7 +2,6 @@
 // leader had acknowledged is there on the next one, no list is old, and all goes on without a hand.
 // SEED=<number> begins with other requests.
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
 import t from 'tap'
 import { openTestStore } from '../../support/stores.ts'
 import { fields } from '../../support/fields.ts'
@@ -19,7 +18,7 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
 const PAUSE = 20
 
 const cluster = await startCluster(t)
-const url = await createDatabase(cluster.url)
+const { url } = cluster
 const replicas = await startReplicas(t, 3, url)
 
 /** What happens under load. Another node leads after it. */
@@ -88,19 +87,4 @@ for (const [name, happen] of Object.entries(faults)) {
     t.comment(Object.fromEntries(statuses))
     t.strictSame(violations(operations), [], 'an order of all operations explains their answers')
   })
-}
-
-/** Makes the database of the service, and its user. @returns its URL */
-async function createDatabase(administrator: string): Promise<string> {
-  const run = async () => {
-    const client = new pg.Client({ connectionString: administrator })
-    await client.connect()
-    await client.query("CREATE ROLE plants LOGIN PASSWORD 'secret'")
-    await client.query('CREATE DATABASE plants OWNER plants')
-    await client.end()
-    return true
-  }
-  await eventually(() => run().catch(() => false))
-  const url = new URL(administrator)
-  return Object.assign(url, { username: 'plants', password: 'secret', pathname: '/plants' }).href
 }

@@ -39,7 +39,7 @@ export interface Node {
 }
 
 export interface Cluster {
-  /** The database of the service, over HAProxy. */
+  /** The administrator's database, over HAProxy. */
   readonly url: string
   /** Waits until one node leads and the other is its synchronous standby. */
   readonly roles: () => Promise<{ readonly leader: Node; readonly standby: Node }>

@@ -36,9 +36,8 @@ export async function inspect(file: string, product?: Extensions): Promise<Inspe
   const schemas = new Schemas(findings, product?.formats)
   const context: Context = { root, schemas, findings, product }
   const listed = listOperations(context)
-  const names = listed.map(({ key }) => key)
-  const typeEdits = schemas.typeEdits
-  if (!isServed) return { compiled: undefined, root, typeEdits, names, operations: new Map(), ...findings.list() }
+  const document = { root, typeEdits: schemas.typeEdits, names: listed.map(({ key }) => key) }
+  if (!isServed) return { ...document, compiled: undefined, operations: new Map(), ...findings.list() }
   const { prefix, operations } = readOperations(context, listed)
   const items = readItems(root, schemas)
   const found = findings.list()
@@ -51,7 +50,7 @@ export async function inspect(file: string, product?: Extensions): Promise<Inspe
     schemas: schemas.all,
     items,
   }
-  return { compiled, root, typeEdits, names, operations, ...found }
+  return { ...document, compiled, operations, ...found }
 }
 
 /**

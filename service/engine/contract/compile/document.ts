@@ -14,7 +14,7 @@ import {
 import { type Document as YamlDocument, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml'
 import type { Compiled } from '../compiled.ts'
 import type { Findings } from './findings.ts'
-import { type File, isCircular, member, placeOf, resolveReference, setApart, storeOrigins } from './references.ts'
+import { type File, leadsTo, member, placeOf, resolveReference, setApart, storeOrigins } from './references.ts'
 import { checkingConfig, readingConfig } from './lint.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
@@ -104,7 +104,7 @@ function checkReferences(references: readonly OasRef[], findings: Findings): voi
     const target = resolveReference<unknown>(each)
     if (typeof target === 'object' && target !== null) findings.refer(placeOf(each), target)
   }
-  for (const each of references.filter(isCircular)) {
+  for (const each of references.filter((one) => leadsTo(one, one))) {
     findings.refuse(each, 'the reference leads back to itself')
     Reflect.deleteProperty(each, '$ref')
   }

@@ -1,7 +1,7 @@
-// For `npm run dev`: what can be served of a contract with faults.
+// What can be served of a document with faults: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
 import { dirname, join } from 'node:path'
 import { inspect } from './compile.ts'
-import { toLine } from './findings.ts'
+import { type Finding, toLine } from './findings.ts'
 import { type Contract, type RefusedOperation, toContract } from '../contract.ts'
 import type { Extensions } from '../extensions.ts'
 
@@ -36,4 +36,18 @@ export async function readDraft(file: string, baseUrl: string, product: Extensio
     title: root.info?.title,
     files: [file, ...Object.keys(compiled?.sources ?? {}).map((each) => join(dirname(file), each))],
   }
+}
+
+/** Says how each operation of a document would be served. @returns lines: the operations, notes, faults, and how many are served */
+export async function dryRun(file: string): Promise<string> {
+  const { names: operations, faults, notes } = await inspect(file)
+  const concerns = (operation: string) => (finding: Finding) => finding.operations?.includes(operation) !== false
+  const refused = operations.filter((operation) => faults.some(concerns(operation)))
+  const lines = operations.map((operation) => {
+    const has = notes.some(concerns(operation)) ? 'served with a note' : 'served'
+    return `${operation}: ${refused.includes(operation) ? 'refused' : has}`
+  })
+  const found = [...notes.map((each) => `note: ${toLine(each)}`), ...faults.map((each) => `refused: ${toLine(each)}`)]
+  const served = `${operations.length - refused.length} of ${operations.length} operations are served`
+  return [...lines, ...found, served].join('\n')
 }

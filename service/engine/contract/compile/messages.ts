@@ -1,5 +1,5 @@
 // Compiles the request bodies and responses of a contract for bodies.ts and answer.ts.
-import type { Body, Field, Media, Response } from '../compiled.ts'
+import type { Body, Media, Reading, Response } from '../compiled.ts'
 import { bodyKind } from '../bodies.ts'
 import type * as openapi from './document.ts'
 import { deref, derefEntries } from './references.ts'
@@ -112,12 +112,13 @@ function readLimit({ root, findings }: Context, kind: Kind, media: openapi.Media
 /** How the fields of a form are read. */
 function readFields(context: Context, kind: Kind, { schema }: openapi.MediaType): Partial<Media> {
   const isMultipart = kind === 'form'
-  const read = (name: string, all: readonly unknown[]): Field => {
+  const add = (schema: unknown) => context.schemas.add(schema, isMultipart ? 'form' : 'json')
+  const read = (name: string, all: readonly unknown[]): Reading => {
     const one = all.length === 1 ? all[0] : { anyOf: all }
-    const { types, list, isRead } = readingOf(one, true, isMultipart ? 'parts' : 'pairs')
+    const { reading, itemSchema, isRead } = readingOf(one, true, isMultipart ? 'parts' : 'pairs')
     if (!isRead) context.findings.refuse(all.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
-    if (types.length < 2 && list !== 'either') return { types, list }
-    return { types, list, schema: context.schemas.add(one, isMultipart ? 'form' : 'json') }
+    if (reading.types.length < 2 && reading.list !== 'either') return reading
+    return { ...reading, schema: add(one), ...(itemSchema !== undefined && { items: add(itemSchema) }) }
   }
   const fields = [...allFields(schema)].map(([name, all]) => [name, read(name, [...all])] as const)
   const others = schemaWith(schema, 'additionalProperties')?.['additionalProperties']

@@ -7,10 +7,11 @@ import { readBody, readResponse } from './messages.ts'
 import { readSecurity } from './security.ts'
 import type { Context } from './schemas.ts'
 import { schemaWith, readingOf, UNREADABLE } from './shapes.ts'
-import { PATH, readPrefix } from './servers.ts'
 import { isObject } from '../assertions.ts'
 import { reasonOf } from '../../errors.ts'
 
+/** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
+const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
 const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 
 const SEGMENT =
@@ -34,6 +35,7 @@ interface Listed {
 export function listOperations({ root, findings }: Context): Listed[] {
   return Object.entries({ ...root.paths } as Record<string, openapi.PathItem>).flatMap(([path, written]) => {
     if (path.startsWith('x-')) return []
+    if (!PATH.test(path)) findings.refuse(root, SEGMENT, 'paths', path)
     const target: openapi.PathItem = tryDeref(written) ?? {}
     const item = { ...target, ...written }
     return METHODS.flatMap((method) => {
@@ -61,7 +63,6 @@ export function readOperations(
     const other = shapes.get(shapeOf(path))
     if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
     shapes.set(shapeOf(path), path)
-    if (!PATH.test(path)) refuse(written, SEGMENT)
     if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
   }
   schemas.typeEdits.push([root, 'webhooks'])
@@ -94,6 +95,27 @@ export function readOperations(
     if (parameter && isFilledIn) schemas.typeEdits.push([parameter, 'required', true]) // a method always gets it
   }
   return { prefix, operations }
+}
+
+/** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
+function readPrefix(
+  { findings: { refuse, note } }: Context,
+  { servers = [] }: Pick<openapi.PathItem, 'servers'>,
+): string {
+  const paths = servers.map(({ url, variables = {} }) => {
+    const path = url
+      .replace(/^{[^}]+}(?=\/|$)/, '')
+      .replaceAll(/{([^}]+)}/g, (_, name: string) => variables[name]?.default ?? '')
+    return (URL.parse(path, 'http://localhost')?.pathname ?? path).replace(/\/$/, '')
+  })
+  const [prefix = ''] = paths
+  const [first] = servers
+  if (first && !PATH.test(prefix)) refuse(first, `the path ${prefix} is not served: write {base_url} or /v1`, 'url')
+  if (first && /[^{].*{/.test(first.url.replace(/^\w+:\/\/[^/]*/, ' ')))
+    note(first, `variables in the path have their defaults: ${prefix}`, 'url')
+  for (const [index, server] of servers.entries())
+    if (paths[index] !== prefix) note(server, `only the path of the first server is served: ${prefix}/`, 'url')
+  return prefix
 }
 
 /** Names the method of an operation that has no `operationId`, by its path: `getUsersId` for `GET /users/{id}`. */
@@ -149,9 +171,10 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   const { schemas } = context
   const { refuse } = context.findings
   const { in: place, name, required = false, explode = true, schema = true } = parameter
-  const { isRead, ...reading } = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
+  const { isRead, reading, itemSchema } = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
   if (!isRead) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
   else if (reading.list !== null && place === 'path')
     refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
-  return { in: place as Parameter['in'], name, required, schema: schemas.add(schema), ...reading }
+  const items = reading.types.length > 1 && itemSchema !== undefined && { items: schemas.add(itemSchema) }
+  return { in: place as Parameter['in'], name, required, schema: schemas.add(schema), ...reading, ...items }
 }

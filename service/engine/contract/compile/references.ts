@@ -120,12 +120,8 @@ export function derefEntries<T>(node: Readonly<Record<string, T | OasRef>> | und
   return Object.entries(deref(node) ?? {}).map(([name, each]) => [name, deref(each)])
 }
 
-/** Whether a reference leads back to itself, by references and by schemas for the same value. */
-export function isCircular(reference: OasRef): boolean {
-  return leadsTo(reference, reference)
-}
-
-function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boolean {
+/** Whether a node leads to another one, by references and by schemas for the same value. */
+export function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boolean {
   if (typeof from !== 'object' || from === null || seen.has(from)) return false
   seen.add(from)
   const { allOf, anyOf, oneOf, dependentSchemas, not, if: condition, then, else: otherwise } = from as Oas3_1Schema

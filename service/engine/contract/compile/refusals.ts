@@ -2,7 +2,7 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
 import { nameOf } from './references.ts'
-import { declaredTypes, type SchemaObject, schemaWith } from './shapes.ts'
+import { declaredTypes, isFile, type SchemaObject, schemaWith } from './shapes.ts'
 import { isObject, toRegExp } from '../assertions.ts'
 import { isNumeric } from '../numbers.ts'
 
@@ -17,6 +17,7 @@ const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
 const hasProto: Condition = (names) => (isObject(names) ? Object.keys(names) : [names].flat()).includes('__proto__')
 const hasDefault: Condition = (schemas) => [schemas].flat().some((each) => schemaWith(each, 'default'))
+const hasFiles: Condition = (value, { items }, sentAs) => value === true && sentAs === 'form' && isFile(items)
 /** Whether a format is unknown, or not for the type of the schema: some are for numbers. JSON has no bytes. */
 const validatesNothing: Condition = (format, schema, sentAs) => {
   const [types, isOfNumbers] = [declaredTypes(schema), /^(int32|int64|float|double)$/.test(String(format))]
@@ -37,6 +38,7 @@ const KEYWORDS: readonly KeywordRow[] = [
   ['refuse', /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR],
   ['refuse', /^\$schema$/, isOtherDialect, NO_DIALECT],
   ['refuse', /^pattern(Properties)?$/, (value) => allFlags(value).includes(undefined), NO_PATTERN],
+  ['refuse', /^uniqueItems$/, hasFiles, 'files are not compared: leave uniqueItems out'],
   ['refuse', /^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
   ['note', /^pattern(Properties)?$/, (value) => allFlags(value).includes(''), NO_FLAG],
   ['note', /^format$/, validatesNothing, NO_FORMAT],

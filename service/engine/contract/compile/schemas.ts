@@ -3,10 +3,11 @@ import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Schema } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
-import { LEADS_NOWHERE, resolveReference } from './references.ts'
+import { LEADS_NOWHERE, member, resolveReference } from './references.ts'
 import { keywordFinding, metaFaults } from './refusals.ts'
 import { jointSchemas, bytesRule, declaredTypes, isFile, type SchemaObject } from './shapes.ts'
-import { isHolder, isObject } from '../assertions.ts'
+import { isObject } from '../assertions.ts'
+import { reachable } from '../joint-schemas.ts'
 import { isInt64 } from '../numbers.ts'
 import { type Check, Validators } from '../validation.ts'
 import { reasonOf } from '../../errors.ts'
@@ -65,8 +66,8 @@ export class Schemas {
   }
 
   /** The check of a value. The schemas must be complete. If one has a fault, which has been reported, each value has it. */
-  check(name: string, schema: Schema): Check {
-    const validators = (this.#validators ??= new Validators(this.all, 'response', this.#formats))
+  check(name: string, schema: Schema, validators = this.#validators): Check {
+    validators ??= this.#validators = new Validators(this.all, 'response', this.#formats)
     return (value) => {
       try {
         return validators.compile(name, schema)(value)
@@ -80,23 +81,13 @@ export class Schemas {
   checkDefaults(): void {
     for (const [written, compiled] of this.#defaults) {
       const isFitting = this.check('default', compiled)(compiled['default']).fault === undefined
-      if (isFitting && !this.#isEndless(compiled)) continue
-      const fault = isFitting ? 'would never end' : 'does not fit its schema'
-      this.#findings.note(written, `this default ${fault}: it is not filled in`, 'default')
+      const validators = new Validators(this.all, 'request', this.#formats) // without the defaults that are removed
+      const { fault } = this.check('default', { properties: { x: compiled } }, validators)({}) // the stack overflows
+      if (isFitting && fault === undefined) continue
+      const reason = isFitting ? 'would never end' : 'does not fit its schema'
+      this.#findings.note(written, `this default ${reason}: it is not filled in`, 'default')
       this.typeEdits.push([written, 'default'])
       delete compiled['default']
-    }
-  }
-
-  /** Whether a default, where it is filled in, would be filled in within itself again. */
-  #isEndless(compiled: Readonly<Record<string, unknown>>): boolean {
-    if (!isHolder(compiled['default'])) return false
-    try {
-      const schema = { properties: { member: compiled } }
-      new Validators(this.all, 'request', this.#formats).compile('default', schema)({})
-      return false
-    } catch (error) {
-      return error instanceof RangeError
     }
   }
 
@@ -148,14 +139,8 @@ const exclusive = (key: string) => key.replace('m', 'exclusiveM')
 
 /** Adds the schemas of `components/schemas` in which there is an int64, for items.ts. @returns their ids, by name */
 export function readItems({ components }: Oas3_1Definition, schemas: Schemas): Readonly<Record<string, string>> {
+  const isOfInt64 = (node: unknown) => member(node, 'format') === 'int64'
+  const hasInt64 = (schema: unknown) => reachable(schema, resolveReference).some(isOfInt64)
   const found = Object.entries(components?.schemas ?? {}).filter(([, schema]) => hasInt64(schema))
   return Object.fromEntries(found.map(([name, schema]) => [name, schemas.add(schema)]))
-}
-
-/** Whether there is an int64 in a schema, or in those that it refers to. */
-function hasInt64(node: unknown, seen = new Set<unknown>()): boolean {
-  if (typeof node !== 'object' || node === null || seen.has(node)) return false
-  seen.add(node)
-  const parts = [resolveReference<unknown>(node), ...Object.values<unknown>({ ...node })]
-  return ('format' in node && node.format === 'int64') || parts.some((each) => hasInt64(each, seen))
 }

@@ -20,9 +20,7 @@ export function readSecurity(context: Context, alternatives: readonly Alternativ
     }),
   )
   const isServed = ({ scheme }: Requirement) => isGuarded(scheme, product ?? {})
-  const isEachServed = checkable(all, product ?? {})
-    .flat()
-    .every(isServed)
+  const isEachServed = checkable(all, product ?? {}).every((each) => each.every(isServed))
   for (const { scheme } of all.flat().filter((each) => !isServed(each))) {
     const node = schemes[scheme.name]
     if (node === undefined) continue

@@ -93,13 +93,13 @@ function alternatives(schema: unknown): unknown[] {
  * How to read the texts of a parameter or of a field.
  * @param explode whether each item of a list has a name of its own
  * @param sentAs a field in `parts` of a multipart form may be a file or JSON; one in `pairs` of another form, JSON
- * @returns also whether the texts tell the values apart
+ * @returns also the schema of the items of a list, and whether the texts tell the values apart
  */
 export function readingOf(
   schema: unknown,
   explode: boolean,
   sentAs: keyof typeof TYPES = 'parameter',
-): Reading & { isRead: boolean } {
+): { reading: Reading; itemSchema: unknown; isRead: boolean } {
   const typesOf = (one: unknown) => (sentAs === 'parts' && isFile(one) ? ['file'] : textTypes(one))
   const allowed = textTypes(schema)
   const isList = allowed.includes('array')
@@ -109,9 +109,14 @@ export function readingOf(
   const types = [...own, ...(isList && items.length === 0 ? ['any'] : items.flatMap(alternatives).flatMap(typesOf))]
   const list = !isList ? null : own.length > 0 ? 'either' : explode ? 'repeated' : 'commas'
   const known = TYPES[sentAs].filter((type) => types.includes(type))
-  const isRead = types.every((type) => known.includes(type)) && (explode || list !== 'either')
-  return { types: known, list, isRead }
+  const isRead = types.every((type) => known.includes(type)) && (explode || list !== 'either') && !each.some(hasPlaces)
+  const itemSchema = items.length > 1 ? { anyOf: items } : items[0]
+  return { reading: { types: known, list }, itemSchema, isRead }
 }
+
+/** Whether a schema tells the items of a list apart by their places. */
+const hasPlaces = (schema: unknown) =>
+  ['prefixItems', 'unevaluatedItems'].some((key) => schemaWith(schema, key) !== undefined)
 
 export const UNREADABLE = 'needs a "type" that a text can have: integer, number, boolean, string, or a list of these'
 

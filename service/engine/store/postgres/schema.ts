@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Query } from './pool.ts'
-import { type Collections, type KeyType, otherKeys, type ProductTables } from '../store.ts'
+import { type Collections, type KeyType, otherKeys } from '../store.ts'
 import { errorCode } from './errors.ts'
 
 /** A table of a collection: its columns in the order owner, key and item. */
@@ -10,12 +10,6 @@ export interface TableInfo {
   readonly type: KeyType
   readonly columns: readonly [owner: string, key: string, item: string]
 }
-
-/**
- * The version of the schema. A program refuses a database that asks for a newer one: raise it when older programs could not
- * work beside this one. In a rolling update these are the programs of the version before.
- */
-export const VERSION = 3
 
 /** Error codes if another process makes the same change at the same time: the object exists now. */
 const RACES = /^(23505|42P07|42710|XX000|40P01)$/
@@ -26,15 +20,16 @@ const TIMEOUT = 10_000
 
 /**
  * Creates the tables that the database lacks. Several processes may call this at the same time. Waits for a
- * server that is starting.
+ * server that is starting. A table that the program before could not use needs another name: in a rolling update, that
+ * program works beside this one.
  * @returns the tables of the collections
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
  */
-export async function prepareSchema(query: Query, { collections, tokenPrefix }: ProductTables): Promise<TableInfo[]> {
+export async function prepareSchema(query: Query, collections: Collections): Promise<TableInfo[]> {
   for (const begun = performance.now(); ;) {
     try {
-      return await upgrade(query, `${tokenPrefix}_store`, collections)
+      return await upgrade(query, collections)
     } catch (error) {
       const code = errorCode(error)
       const isTemporary = RACES.test(code) || (error instanceof StoreUnavailable && !REFUSALS.test(code))
@@ -45,40 +40,24 @@ export async function prepareSchema(query: Query, { collections, tokenPrefix }: 
 }
 
 /** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
-async function upgrade(query: Query, versions: string, collections: Collections): Promise<TableInfo[]> {
+async function upgrade(query: Query, collections: Collections): Promise<TableInfo[]> {
   const asked = await query(`SELECT current_setting('server_encoding') AS encoding, version() AS product`)
   const { encoding, product } = asked.rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   // Compared by bytes. CockroachDB compares all texts so, and refuses this collation.
   const text = String(product).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
-  const wanted = new Map<string, string>()
   // Times are in milliseconds since 1970.
-  wanted.set(
-    'tokens',
-    `id ${text} NOT NULL PRIMARY KEY, digest BYTEA NOT NULL UNIQUE, caller TEXT NOT NULL, created BIGINT NOT NULL,
-      expires BIGINT, scopes TEXT`,
-  )
-  // One row: the version of the schema, and the oldest version of the program that can work with it: at first, this one.
-  wanted.set(
-    versions,
-    'one INTEGER NOT NULL PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL, oldest INTEGER NOT NULL',
-  )
+  const tokens = `id ${text} NOT NULL PRIMARY KEY, digest BYTEA NOT NULL UNIQUE, caller TEXT NOT NULL,
+    created BIGINT NOT NULL, expires BIGINT, scopes TEXT`
+  const wanted = new Map([['tokens', tokens]])
   // An item is JSON, in the form that it is answered in; not JSONB, which changes it.
   for (const [name, { key }] of Object.entries(collections)) {
     const type = key === 'text' ? text : 'BIGINT'
     wanted.set(name, `owner ${text} NOT NULL, key ${type} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (owner, key)`)
   }
   const existing = await readColumns(query, [...wanted.keys()])
-  const known = existing.has(versions) ? (await query(`SELECT version, oldest FROM ${versions}`)).rows : []
-  const { version = 0, oldest = 0 } = known[0] ?? {}
-  if (Number(oldest) > VERSION)
-    throw new Error(`its schema is version ${Number(version)}, and this program knows ${VERSION}: use a newer one`)
   for (const [name, columns] of wanted)
     if (!existing.has(name)) await query(`CREATE TABLE IF NOT EXISTS "${name}" (${columns})`)
-  if (Number(version) < VERSION) {
-    await query(`INSERT INTO ${versions} AS known (one, version, oldest) VALUES (1, ${VERSION}, ${VERSION})
-      ON CONFLICT (one) DO UPDATE SET version = GREATEST(known.version, ${VERSION})`)
-  }
   return Object.entries(collections).map(([name, { key: type }]) => {
     // The columns of a table that an earlier version made have other names, in the same order.
     const { columns = [], types = [] } = existing.get(name) ?? {}

@@ -3,7 +3,7 @@ import { Pool } from './pool.ts'
 import { prepareSchema } from './schema.ts'
 import { PostgresTable } from './table.ts'
 import { fromToken, toToken } from '../tokens.ts'
-import type { ProductTables, Figures, Settings, Store, StoredToken } from '../store.ts'
+import type { Collections, Figures, Settings, Store, StoredToken } from '../store.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 /** The shared store, on PostgreSQL. Any number of processes may use it. */
@@ -15,7 +15,7 @@ export class PostgresStore implements Store {
 
   private constructor(pool: Pool, tables: Awaited<ReturnType<typeof prepareSchema>>) {
     this.timeout = pool.timeout
-    this.steps = runSteps(Math.ceil(pool.parallelReads / 2), pool.timeout)
+    this.steps = runSteps(1, Math.ceil(pool.parallelReads / 2), pool.timeout)
     this.#pool = pool
     this.tables = new Map(tables.map((each) => [each.name, new PostgresTable(pool, each)]))
   }
@@ -24,11 +24,11 @@ export class PostgresStore implements Store {
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {StartupError}
    */
-  static async open(url: string, product: ProductTables, settings: Settings): Promise<PostgresStore> {
+  static async open(url: string, collections: Collections, settings: Settings): Promise<PostgresStore> {
     const { host, pathname } = new URL(url)
     try {
       const pool = new Pool(url, settings)
-      const tables = await prepareSchema(pool.write, product).catch(async (error: unknown) => {
+      const tables = await prepareSchema(pool.write, collections).catch(async (error: unknown) => {
         await pool.end()
         throw error
       })

@@ -13,15 +13,17 @@ import { StoreUnavailable } from '../../errors.ts'
 const CHECKPOINT_INTERVAL = 500
 /** Bytes of the log above which it is truncated after a checkpoint. */
 const MAX_LOG_BYTES = 64 << 20
-/** Milliseconds until a step of a long list must have begun: a caller may ask for more lists than there is time for. */
-const STEP_TIMEOUT = 1000
+/** Milliseconds for a step of a long list, with its wait: a caller may ask for more lists than there is time for. */
+const STEP_TIMEOUT = 4000
+/** The rows that steps of long lists may read in one turn of the event loop, in less than a millisecond. */
+const MAX_ROWS_AT_ONCE = 500
 const BATCHES = { max: Infinity, eager: true }
 
 /** The embedded store, on SQLite. Only one service may use it. */
 export class SqliteStore implements Store {
   readonly tables: ReadonlyMap<string, Table>
   readonly timeout = STEP_TIMEOUT
-  readonly steps = runSteps(1, STEP_TIMEOUT)
+  readonly steps = runSteps(MAX_ROWS_AT_ONCE, 1, STEP_TIMEOUT)
   readonly #file: OpenFile
   readonly #db: DatabaseSync
   readonly #findToken: StatementSync

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
 import { ask, type Constructs, type Input, post } from '../../../support/small.ts'
+import { accepted, refused, urlencoded } from './texts.ts'
 
 const body = (content: string, rest = '') =>
   `      requestBody:\n${rest}        content:\n${content.replaceAll(/^/gm, '          ')}`
@@ -129,35 +130,30 @@ export const BODIES: Constructs = {
       tags: { type: array, items: { type: string, maxLength: 3 } }
       more: { type: object, properties: { n: { type: integer, format: int64 } } }
       size: { anyOf: [{ type: integer }, { type: string }] }
+      sizes: { type: array, items: { anyOf: [{ type: integer, maximum: 5 }, { type: object }, { type: string }] } }
     oneOf: [{ properties: { kind: { const: a } } }, { required: [kind, age], properties: { kind: { const: b }, age: { type: integer } } }]
     additionalProperties: { type: [integer, 'null'] }
     unevaluatedProperties: false`).replace('    additionalProperties', '    # additionalProperties'),
-    asks: (
-      [
-        ['id=9007199254740993', 200, '{"body":{"id":9007199254740993,"n":1.5}}'],
-        ['id=7&n=-1e2&on=true&kind=a+b%2B%26', 400],
-        ['&id=7&&n=-1e2&on=true&', 200, '{"body":{"id":7,"n":-100,"on":true}}'],
-        ['id=7&tags=a&tags=%C3%A9+%3D', 200, '{"body":{"id":7,"tags":["a","é ="],"n":1.5}}'],
-        ['id=7&tags=a', 200, '{"body":{"id":7,"tags":["a"],"n":1.5}}'],
-        ['id=7&more={"n":9007199254740993}', 200, '{"body":{"id":7,"more":{"n":9007199254740993},"n":1.5}}'],
-        ['id=7&more={"n":1,"n":1}', 400, /body\/more must be object/],
-        ['id=7&size=1&n=1', 200, '{"body":{"id":7,"size":1,"n":1}}'],
-        ['id=7&kind=b&age=7&n=1', 200, '{"body":{"id":7,"kind":"b","age":7,"n":1}}'],
-        ['id=7&id=7', 400, /body\/id must not be repeated/],
-        ['id=07', 400, /body\/id must be an integer/],
-        ['id=7.0', 400],
-        ['id', 400, /body\/id must be an integer/],
-        ['id=7&other=7', 400, /body must not have the property other/],
-        ['id=7&__proto__=7', 400, /must not have the property __proto__/],
-        ['id=7&constructor=7', 400, /must not have the property constructor/],
-        ['', 400, /required property 'id'/],
-        ['id=%', 400, /UTF-8 in percent-encoding/],
-        ['id=7&%FF=1', 400, /UTF-8 in percent-encoding/],
-        [Buffer.from('id=\xff', 'latin1'), 400, /UTF-8/],
-        ['id=7\0', 400],
-        [`id=7&tags=${'x'.repeat(200)}`, 413],
-      ] as const
-    ).map(([text, ...answer]) => [post(text, 'application/x-www-form-urlencoded'), ...answer] as const),
+    asks: [
+      ...accepted(
+        urlencoded,
+        `id=9007199254740993=>{"id":9007199254740993,"n":1.5} &id=7&&n=-1e2&on=true&=>{"id":7,"n":-100,"on":true}
+        id=7&tags=a&tags=%C3%A9%2B%3D=>{"id":7,"tags":["a","é+="],"n":1.5} id=7&tags=a=>{"id":7,"tags":["a"],"n":1.5}
+        id=7&more={"n":9007199254740993}=>{"id":7,"more":{"n":9007199254740993},"n":1.5}
+        id=7&size=1&n=1=>{"id":7,"size":1,"n":1} id=7&sizes=5&sizes=6&sizes={}&n=1=>{"id":7,"sizes":[5,"6",{}],"n":1}
+         id=7&kind=b&age=7&n=1=>{"id":7,"kind":"b","age":7,"n":1}`,
+      ),
+      ask(urlencoded('id=7&n=1&tags=+%C3%A9'), 200, '{"body":{"id":7,"n":1,"tags":[" é"]}}'),
+      ...refused(urlencoded, 'id=7&n=-1e2&on=true&kind=a+b%2B%26 id=7.0 id=7\0', /body/),
+      ...refused(urlencoded, 'id=07 id', /body\/id must be an integer/),
+      ...refused(urlencoded, 'id=7&id=7', /body\/id must not be repeated/),
+      ...refused(urlencoded, 'id=7&more={"n":1,"n":1}', /body\/more must be object/),
+      ...refused(urlencoded, 'id=7&other=7 id=7&__proto__=7 id=7&constructor=7', /must not have the property \w+/),
+      ...refused(urlencoded, 'id=% id=7&%FF=1', /UTF-8 in percent-encoding/),
+      ask(urlencoded(''), 400, /required property 'id'/),
+      ask(post(Buffer.from('id=\xff', 'latin1'), 'application/x-www-form-urlencoded'), 400, /UTF-8/),
+      ask(urlencoded(`id=7&tags=${'x'.repeat(200)}`), 413),
+    ],
   },
   'a body of `multipart/form-data`': {
     yaml: body(`multipart/form-data:
@@ -211,6 +207,9 @@ export const BODIES: Constructs = {
   },
   'a file of a form that says more than its length': body(
     'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a: # here\n        type: string\n        pattern: a\n        format: binary',
+  ),
+  '`uniqueItems` of the files of a form': body(
+    'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a:\n        type: array\n        items: { type: string, format: binary }\n        uniqueItems: true # here',
   ),
   '`encoding` of a form': body(
     'multipart/form-data:\n  x-body-limit: 9\n  schema: { type: object }\n  encoding: { a: { contentType: image/png } } # here',

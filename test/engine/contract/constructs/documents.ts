@@ -74,8 +74,12 @@ export const DOCUMENTS: Constructs = {
   },
   '`head`, `options`, `trace`': `paths:\n  /x:\n    head: { ${OPERATION} } # here\n`,
   'a path of plain segments and `{parameters}`, whatever their names': {
-    yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n`,
-    asks: [ask('/a:b/c%2Fd/$x', 200, '{"path":{"plant-id":"c/d"}}'), ask('/', 200)],
+    yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n  /{a-b}/{a_b}/{a.b}/{a_45_b}: { get: { parameters: [${['a-b', 'a_b', 'a.b', 'a_45_b'].map((name) => `{ name: ${name}, in: path, required: true, schema: { type: string } }`).join()}], ${OPERATION.replace('run', 'four')} } }\n`,
+    asks: [
+      ask('/a:b/c%2Fd/$x', 200, '{"path":{"plant-id":"c/d"}}'),
+      ask('/', 200),
+      ask('/1/2/3/4', 200, /{"path":{"a-b":"1","a_b":"2","a.b":"3","a_45_b":"4"}}/),
+    ],
   },
   'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`': {
     yaml: `paths:\n${[
@@ -117,7 +121,8 @@ export const DOCUMENTS: Constructs = {
       ask("/Things('a')/v", 404),
     ],
   },
-  'a path with `*`, two parameters without text between them, or one parameter twice': `paths:\n  /{a}{b}: # here\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION} }\n`,
+  'a path, also one without operations, with `*`, two parameters without text between them, or one parameter twice':
+    'paths:\n  /{a}{b}: {} # here\n',
   'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': `paths:\n${['-', ':'].map((each, index) => `  /{a}${each}{b}: ${index === 1 ? '# here' : ''}\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }\n`).join('')}`,
   'a path that differs from another in the names of its parameters': `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}: # here\n    put: { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
   'the paths `/openapi.yaml` and `/docs`': `paths:\n  /docs: # here\n    get: { ${OPERATION} }\n`,

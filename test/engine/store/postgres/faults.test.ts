@@ -17,10 +17,7 @@ t.test('a stall of two thirds of DATABASE_TIMEOUT fails no request', async (t) =
   const others = [create(2), create(3), call({ path: '/plants', token: secret })]
   await delay(4000)
   server.resume()
-  t.strictSame(
-    (await Promise.all([first, ...others])).map(({ status }) => status),
-    [200, 200, 200, 200],
-  )
+  for (const { status } of await Promise.all([first, ...others])) t.equal(status, 200)
 })
 
 t.test('all operations are 503 while the server is away, or its tables are lost', async (t) => {
@@ -34,10 +31,12 @@ t.test('all operations are 503 while the server is away, or its tables are lost'
       { path: '/plants?limit=1000' },
       { method: 'DELETE', path: '/plants/1' },
     ]) {
-      const { status, headers, json } = await call({ ...request, token: secret })
-      t.equal(status, 503)
-      t.match(headers['retry-after'], /^[1-9]\d*$/)
-      t.strictSame(json, { error: 503, message: 'The store is not available, try again later' })
+      const json = { error: 503, message: 'The store is not available, try again later' }
+      t.match(await call({ ...request, token: secret }), {
+        status: 503,
+        headers: { 'retry-after': /^[1-9]\d*$/ },
+        json,
+      })
     }
   }
   await server.crash()

@@ -1,7 +1,6 @@
 // The statements that are parsed and planned once for each connection, and what their plans read when the table has grown.
 // LONG=1 grows it to 1,000,000 plants.
 import t, { type Test } from 'tap'
-import { Pool } from '../../../../service/engine/store/postgres/pool.ts'
 import { openTestStore } from '../../../support/stores.ts'
 import { namesIn, namesOf } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
@@ -78,15 +77,6 @@ t.test('plans that were made while the table was empty read no more than they mu
   const { rows, entries } = await reads()
   t.comment(`${rows} rows and ${entries} entries of the index were read`)
   t.ok(Math.max(rows, entries) < 200 * TIMES)
-})
-
-t.test('no statement is compiled by the server: that takes longer than to run it', async (t) => {
-  const url = await server.createDatabase()
-  const pool = new Pool(url, { DATABASE_POOL_SIZE: 2, DATABASE_TIMEOUT: 3 })
-  t.teardown(() => pool.end())
-  for (const { rows } of await Promise.all([pool.read('SHOW jit'), pool.write('SHOW jit')])) {
-    t.strictSame(rows, [{ jit: 'off' }])
-  }
 })
 
 t.test('requests for the same page that arrive together read it once, and others get their own page', async (t) => {

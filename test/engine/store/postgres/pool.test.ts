@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../../service/engine/errors.ts'
 import { openTestStore, type TestStore } from '../../../support/stores.ts'
 import { Pool } from '../../../../service/engine/store/postgres/pool.ts'
+import { START_TIMEOUT } from '../../../../service/engine/store/postgres/session.ts'
 import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
 import { eventually } from '../../../support/project.ts'
@@ -19,11 +20,15 @@ const name = (text: string | number) => ({ name: String(text) })
 const range = (length: number) => Array.from({ length }, (_, index) => index)
 const limits = (DATABASE_POOL_SIZE: number, DATABASE_TIMEOUT = 1) => ({ DATABASE_POOL_SIZE, DATABASE_TIMEOUT })
 
-const succeeds = (operation: Promise<unknown>) =>
-  operation.then(
-    () => true,
-    () => false,
-  )
+const succeeds = async (operation: Promise<unknown>) =>
+  (await Promise.allSettled([operation]))[0].status === 'fulfilled'
+
+/** Makes a pool, which ends with the test. */
+function poolOf(t: Test, url: string, settings: ReturnType<typeof limits>): Pool {
+  const pool = new Pool(url, settings)
+  t.teardown(() => pool.end())
+  return pool
+}
 
 /** Opens a store on a new database over a relay, and two administrator's connections without the relay. */
 async function open(t: Test, { DATABASE_POOL_SIZE: size, ...rest } = limits(3), role: 'admin' | 'guest' = 'admin') {
@@ -124,7 +129,8 @@ for (const size of SIZES) {
     })
   }
 
-  for (const loss of ['requests', 'answers'] as const) {
+  for (const loss of ['requests', 'answers', 'ends of requests'] as const) {
+    if (loss === 'ends of requests' && size !== 2) continue
     t.test(`a network that loses ${loss}: ${size} connections`, async (t) => {
       const { store, relay, most, count } = await open(t, limits(size, 2))
       t.ok(await works(t, store))
@@ -140,7 +146,7 @@ for (const size of SIZES) {
   }
 
   t.test(`a network that stalls: ${size} connections`, async (t) => {
-    const { store, relay, most } = await open(t, limits(size, 1.5))
+    const { store, relay, most } = await open(t, limits(size))
     for (const stalls of range(2)) {
       if (stalls > 0) t.ok(await works(t, store)) // the first time connections start in the stall
       relay.stall(true)
@@ -195,19 +201,44 @@ t.test('connections that are cut while their writes wait for a standby do not ad
   t.ok(most() <= 5, `${most()} connections`)
 })
 
-t.test('connections that only the network has lost are opened anew, as soon as the server says so', async (t) => {
-  const { store, relay, count } = await open(t, limits(5, 0.5))
-  t.ok(await works(t, store))
-  relay.lose('answers')
-  relay.lose('nothing') // of new connections
-  await eventually(() => works(t, store))
-  await eventually(async () => (await count()) <= 5)
+t.test('a session has the settings by which the server ends what hangs, and compiles nothing', async (t) => {
+  const pool = poolOf(t, await server.createDatabase(), limits(1))
+  const { rows } = await pool.read(`SELECT name, setting FROM pg_settings WHERE source = 'session'`)
+  t.hasStrict(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
+    client_connection_check_interval: '50',
+    lock_timeout: '500', // half of the time of an operation
+    tcp_keepalives_idle: '10',
+    tcp_keepalives_interval: '10',
+    jit: 'off', // to compile a statement takes longer than to run it
+    tcp_user_timeout: process.platform === 'linux' ? '30000' : '0', // no other system has it
+  })
 })
+
+for (const [what, sent] of [
+  ['start', 'user'],
+  ['set up', 'SHOW'],
+] as const) {
+  t.test(`a connection that takes too long to ${what} is closed, and another one is opened`, async (t) => {
+    let isLost = false
+    const relay = await startRelay(t, await server.createDatabase(), (bytes) => {
+      if (isLost || !bytes.includes(sent)) return
+      isLost = true
+      relay.lose('answers')
+      relay.lose('nothing') // of new connections
+    })
+    const { setTimeout: wait } = globalThis
+    t.capture(globalThis, 'setTimeout', (run: () => void, milliseconds: number) =>
+      wait(run, milliseconds === START_TIMEOUT ? 500 : milliseconds),
+    )
+    const pool = poolOf(t, relay.url, limits(1))
+    await eventually(() => succeeds(pool.read('SELECT 1')), undefined, 10_000)
+    t.ok(isLost)
+  })
+}
 
 t.test('a write that got no connection in time is not sent later', async (t) => {
   const { sql, relay } = await open(t)
-  const pool = new Pool(relay.url, limits(1))
-  t.teardown(() => pool.end())
+  const pool = poolOf(t, relay.url, limits(1))
   const insert = `INSERT INTO plants VALUES ('joe', $1, '{}')`
   const add = (id: number, timeout?: number) => succeeds(pool.write(insert, [id], undefined, timeout))
   relay.stall(true)
@@ -236,8 +267,7 @@ t.test('an operation ends in time even if the connect is slow and then the state
 
 t.test('a connection whose process hangs keeps its place until the server lets go of it', async (t) => {
   const { url, sql, most } = await open(t, limits(1))
-  const pool = new Pool(url, limits(2, 0.2))
-  t.teardown(() => pool.end())
+  const pool = poolOf(t, url, limits(2, 0.2))
   const reads = () => succeeds(pool.read('SELECT pg_sleep(0.02) AS mine'))
   t.ok(await reads())
   const [mine] = await sql(`SELECT pid FROM pg_stat_activity WHERE query LIKE '%AS mine'`)
@@ -256,20 +286,9 @@ t.test('a connection whose process hangs keeps its place until the server lets g
   t.ok(most() <= 3, `${most()} connections, with that of the store`)
 })
 
-t.test('a request that the server has only in part keeps its place no longer than others that are lost', async (t) => {
-  const { store, relay, count } = await open(t, limits(2, 0.5))
-  t.ok(await works(t, store))
-  relay.lose('rest')
-  t.strictSame(await use(t, store), NONE)
-  relay.lose('nothing') // of new connections
-  await eventually(() => works(t, store))
-  await eventually(async () => (await count()) <= 2)
-})
-
 t.test('reads that are slow without a lock do not add up at the server', async (t) => {
   const { url, most } = await open(t, limits(1))
-  const pool = new Pool(url, limits(1, 0.2))
-  t.teardown(() => pool.end())
+  const pool = poolOf(t, url, limits(1, 0.2))
   for (const _ of range(6)) t.notOk(await succeeds(pool.read('SELECT pg_sleep(60)')))
   await eventually(() => succeeds(pool.read('SELECT 1')))
   t.ok(most() <= 2, `${most()} connections, with that of the store`)
@@ -277,8 +296,7 @@ t.test('reads that are slow without a lock do not add up at the server', async (
 
 t.test('a process that did not run for a while does not take the network for lost', async (t) => {
   const { url, sql } = await open(t, limits(1))
-  const pool = new Pool(url, limits(2, 6))
-  t.teardown(() => pool.end())
+  const pool = poolOf(t, url, limits(2, 6))
   await sql('BEGIN; LOCK TABLE plants')
   const written = succeeds(pool.write('DELETE FROM plants'))
   await delay(500)

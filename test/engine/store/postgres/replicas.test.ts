@@ -93,17 +93,13 @@ t.test('several replicas answer as one process would', { timeout: 0 }, async (t)
   }
 })
 
-t.test(
-  'replicas answer as one process would, also while they and the server crash, hang and lose connections',
-  { timeout: 0 },
-  async (t) => {
-    for (let round = 0; round < ROUNDS; round++) {
-      const seed = SEED + round
-      const statuses = await check(t, seed, () => runFaults(replicas, relay, server, seed, SECONDS))
-      for (const status of [200, 404, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
-    }
-  },
-)
+t.test('replicas answer as one process would, also while they and the server crash', { timeout: 0 }, async (t) => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const seed = SEED + round
+    const statuses = await check(t, seed, () => runFaults(replicas, relay, server, seed, SECONDS))
+    for (const status of [200, 404, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
+  }
+})
 
 t.test('a token is valid on all replicas at once, and refused on all within 5 s of its revocation', async (t) => {
   const token = async (...words: string[]) => {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
 import { JsonText } from '../../../../service/engine/http/json.ts'
-import { namesIn, parsed, partsOf } from '../../../support/pages.ts'
+import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
 import { openTestStore, type TestStore } from '../../../support/stores.ts'
 import { StoreUnavailable } from '../../../../service/engine/errors.ts'
@@ -68,44 +68,29 @@ t.test('writes of one kind that arrive together are one statement and one commit
   t.equal((await namesIn(store, 'joe')).filter((each) => each === 'new').length, 40)
 })
 
-t.test('writes to one plant that arrive together are done in their order', async (t) => {
-  const { store } = await open(t)
-  const answers = await Promise.all([
-    store.delete('joe', 1n),
-    store.create('joe', 1n, name('a')),
-    store.create('joe', 1n, name('b')),
-    store.create('joe', 1n, name('d')),
-    store.delete('joe', 1n),
-    store.create('joe', 1n, name('f')),
-  ])
-  t.strictSame(answers, [false, name('a'), name('a'), name('a'), true, name('f')])
-})
-
 t.test('a write that can not be stored fails, and no other write does', async (t) => {
   const { store } = await open(t)
+  const writes = [store.create('joe', 1n, name('a')), store.create('j\0e', 2n, name('b'))]
   const results = await Promise.allSettled([
-    store.create('joe', 1n, name('a')),
-    store.create('j\0e', 2n, name('b')),
+    ...writes,
     store.create('joe', 2n ** 63n, name('c')),
     store.delete('joe', 5n),
   ])
-  t.strictSame(
-    results.map(({ status }) => status),
-    ['fulfilled', 'rejected', 'rejected', 'fulfilled'],
-  )
-  for (const each of results) t.notOk(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
+  const rejected = { status: 'rejected', reason: { name: /^(?!StoreUnavailable)/ } }
+  t.match(results, [{ status: 'fulfilled' }, rejected, rejected, { status: 'fulfilled' }])
   t.strictSame(await namesIn(store, 'joe'), ['a'])
 })
 
-t.test('a write is repeated after a serialization failure', async (t) => {
+t.test('a write is repeated after a serialization failure, which does not end its connection', async (t) => {
   const { url, store } = await open(t, `default_transaction_isolation = 'repeatable read'`)
   await store.create('joe', 1n, name('a'))
   const other = await transaction(t, url, `UPDATE plants SET item = '{"name":"b"}'`)
   const updated = store.update('joe', 1n, () => name('c'))
-  await waiting(url, 'UPDATE')
+  const pid = await waiting(url, 'UPDATE')
   await other.query('COMMIT')
   t.strictSame(await updated, name('c'))
   t.strictSame(await namesIn(store, 'joe'), ['c'])
+  t.equal((await server.sql(`SELECT FROM pg_stat_activity WHERE pid = ${pid}`)).length, 1)
 })
 
 t.test('a write whose connection is lost is refused and not repeated; a read is repeated', async (t) => {
@@ -135,19 +120,16 @@ t.test('the time that a write waits for others counts for its timeout', async (t
   await late
 })
 
-t.test(
-  'writes that arrive together are done in the order of their keys, so that replicas never deadlock',
-  async (t) => {
-    const { url, store } = await open(t)
-    await store.create('joe', 1n, name('a'))
-    const other = await transaction(t, url, 'SELECT 1 FROM plants WHERE key = 1 FOR UPDATE')
-    const created = Promise.all([store.create('joe', 2n, name('b')), store.create('joe', 1n, name('b'))])
-    await waiting(url, 'INSERT')
-    // The create waits for the first plant, and has not locked the second one.
-    await other.query(`SET LOCAL lock_timeout = '1ms'; INSERT INTO plants VALUES ('joe', 2, '{"name":"a"}'); COMMIT`)
-    t.strictSame(await created, [name('a'), name('a')])
-  },
-)
+t.test('writes that arrive together are done in the order of their keys: replicas never deadlock', async (t) => {
+  const { url, store } = await open(t)
+  await store.create('joe', 1n, name('a'))
+  const other = await transaction(t, url, 'SELECT 1 FROM plants WHERE key = 1 FOR UPDATE')
+  const created = Promise.all([store.create('joe', 2n, name('b')), store.create('joe', 1n, name('b'))])
+  await waiting(url, 'INSERT')
+  // The create waits for the first plant, and has not locked the second one.
+  await other.query(`SET LOCAL lock_timeout = '1ms'; INSERT INTO plants VALUES ('joe', 2, '{"name":"a"}'); COMMIT`)
+  t.strictSame(await created, [name('a'), name('a')])
+})
 
 t.test('a commit is not acknowledged if its wait for a synchronous standby is cancelled', async (t) => {
   const { url, store } = await open(t)
@@ -169,20 +151,4 @@ t.test('a commit is not acknowledged if its wait for a synchronous standby is ca
   t.ok((await created) instanceof StoreUnavailable)
   await reload('RESET synchronous_standby_names')
   await server.sql('CREATE TABLE commits_go_on ()')
-})
-
-t.test('a long list goes on after its connection is lost', async (t) => {
-  const { url, store } = await open(t, '', PATIENT)
-  const tag = '🌱'.repeat(255) // too many bytes to read without batches
-  await Promise.all(range(1600).map((id) => store.create('joe', BigInt(id), { ...name(id), tag })))
-  const batches = partsOf(await store.list('joe'))
-  let plants = 0
-  for await (const batch of batches) {
-    plants += parsed(batch).length
-    await server.sql(
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
-      url,
-    )
-  }
-  t.equal(plants, 1600)
 })

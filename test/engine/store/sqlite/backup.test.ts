@@ -33,11 +33,8 @@ t.test('a store whose pages have another length is replaced', async (t) => {
 t.test('a restore that fails leaves no store where none was, and a damaged one as it was', async (t) => {
   const { left, backup } = await prepareReplacement(t)
   const [file, damaged] = [`${left}/plants.db`, Buffer.alloc(20_000, 7)]
-  const restore = () =>
-    run(['sh', '-c', 'ulimit -f 1; exec "$0" "$@"', ...program('backup', 'restore', backup, '--replace')], {
-      DATABASE_URL: `sqlite:${file}`,
-      NODE_V8_COVERAGE: '',
-    })
+  const command = ['sh', '-c', 'ulimit -f 1; exec "$0" "$@"', ...program('backup', 'restore', backup, '--replace')]
+  const restore = () => run(command, { DATABASE_URL: `sqlite:${file}`, NODE_V8_COVERAGE: '' })
   for (const end of ['', '-wal']) rmSync(file + end)
   t.match(await restore(), { code: 1 })
   t.notOk(existsSync(file))
@@ -64,9 +61,6 @@ t.test('a saved copy is on disk before its rename, and its checksum and name bef
     last('renameSync', part, to),
     last('fsyncSync', folder),
   ]
-  t.ok(
-    order.every((at, n) => at > (order[n - 1] ?? -1)),
-    order.join(),
-  )
+  for (const [n, at] of order.entries()) t.ok(at > (order[n - 1] ?? -1), order.join())
   t.strictSame(calls[order[2] ?? 0]?.[3], { flush: true }, 'the checksum')
 })

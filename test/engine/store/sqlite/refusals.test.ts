@@ -1,7 +1,6 @@
 // The operating system refuses the embedded store write permission or disk space. test/system/faults.test.ts has a full disk.
 import t from 'tap'
-import { issueToken } from '../../../support/tokens.ts'
-import { openTestStore } from '../../../support/stores.ts'
+import { issueTokenIn } from '../../../support/tokens.ts'
 import type { Plant } from '../../../support/stores.ts'
 import { call } from '../../../support/helper.ts'
 import { run, startService } from '../../../support/process.ts'
@@ -38,9 +37,7 @@ t.test('a start fails if a file or the folder is not writable, and names it', as
 
 t.test('when the log can not grow (EFBIG), a failed commit is 503, and the service goes on', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const store = await openTestStore({ file })
-  const token = await issueToken(store, 'joe')
-  await store.close()
+  const token = await issueTokenIn({ file })
   const environment = { DATABASE_URL: `sqlite:${file}`, NODE_COMPILE_CACHE: '', NODE_V8_COVERAGE: '' }
   // Blocks of 512 or 1024 bytes: it depends on the shell.
   const command = ['sh', '-c', 'ulimit -f 400 && exec "$0" "$@"', process.execPath, 'test/support/product/main.ts']

@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
-import { partsOf, read } from '../../../support/pages.ts'
+import { range } from '../../../support/engines.ts'
+import { namesIn, partsOf } from '../../../support/pages.ts'
+import { eventually } from '../../../support/project.ts'
 import { openNewFile, type TestStore } from '../../../support/stores.ts'
-import { StoreUnavailable } from '../../../../service/engine/errors.ts'
+import { StoreBusy, StoreUnavailable } from '../../../../service/engine/errors.ts'
 
 /** The commits that a WAL file holds: https://sqlite.org/fileformat2.html#walformat */
 function commitsIn(file: string): number {
@@ -23,14 +25,14 @@ t.test('writes that arrive together share one commit', async (t) => {
   const { store, file } = await openNewFile(t)
   await create(store, 0)
   const before = commitsIn(file)
-  const ids = Array.from({ length: 100 }, (_, index) => index + 1)
-  await Promise.all([...ids.map((id) => create(store, id)), store.delete('joe', 0n), store.deleteToken('none')])
+  const creates = range(100).map((id) => create(store, id + 1))
+  await Promise.all([...creates, store.delete('joe', 0n), store.deleteToken('none')])
   t.equal(commitsIn(file) - before, 1)
   for (const id of [101, 102, 103]) await create(store, id)
   t.equal(commitsIn(file) - before, 4)
 })
 
-t.test('while another process locks the file, writes are refused, reads go on, and none is half done', async (t) => {
+t.test('while another process writes, writes are refused and reads go on; then what it wrote is seen', async (t) => {
   const { store, file } = await openNewFile(t)
   await create(store, 1)
   const other = new DatabaseSync(file)
@@ -38,16 +40,29 @@ t.test('while another process locks the file, writes are refused, reads go on, a
   other.exec('BEGIN IMMEDIATE')
   const results = await Promise.allSettled([create(store, 2), create(store, 3), store.delete('joe', 1n)])
   for (const each of results) t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
-  t.strictSame(await read(store.list('joe')), { items: [{ name: 'plant 1' }] })
-  other.exec('ROLLBACK')
+  t.strictSame(await namesIn(store, 'joe'), ['plant 1'])
+  other.exec(`UPDATE plants SET item = '{"name":"changed"}'; COMMIT`)
+  const isSeen = async () => (await namesIn(store, 'joe')).join() === 'changed'
+  await eventually(isSeen, undefined, 10_000) // it is polled, which must not keep the page in the cache
   await create(store, 4)
-  t.strictSame(await read(store.list('joe')), { items: [{ name: 'plant 1' }, { name: 'plant 4' }] })
+  t.strictSame(await namesIn(store, 'joe'), ['changed', 'plant 4'], 'no refused write is half done')
+})
+
+t.test('a list whose next step does not begin in time is refused; a short one needs none', async (t) => {
+  const { store } = await openNewFile(t)
+  for (const id of range(64)) await create(store, id)
+  void store.steps.add({ owner: 'other', rows: 1, read: () => new Promise(() => undefined) })
+  t.equal((await namesIn(store, 'joe')).length, 64)
+  await create(store, 64)
+  let refused: unknown
+  void store.list('joe').catch((error: unknown) => (refused = error))
+  await eventually(() => refused instanceof StoreBusy, undefined, 10_000)
 })
 
 t.test('a closed store has no open file, also after a long list', async (t) => {
   const { store, file } = await openNewFile(t)
   const tag = '🌱'.repeat(255) // too long for one step
-  await Promise.all(Array.from({ length: 1100 }, (_, id) => store.create('joe', BigInt(id), { name: 'x', tag })))
+  await Promise.all(range(1100).map((id) => store.create('joe', BigInt(id), { name: 'x', tag })))
   await Array.fromAsync(partsOf(await store.list('joe', { limit: 1090 })))
   await store.close()
   // SQLite removes the log when the last connection is closed.

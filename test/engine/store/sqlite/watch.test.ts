@@ -6,9 +6,9 @@ import { readConfig } from '../../../../service/engine/config.ts'
 import { openTestStore, type TestStore } from '../../../support/stores.ts'
 import { Ledger, inspect, work } from '../../../support/ledger.ts'
 import { namesIn } from '../../../support/pages.ts'
-import { startService } from '../../../support/process.ts'
+import { linesOf, startService } from '../../../support/process.ts'
 import { eventually } from '../../../support/project.ts'
-import { issueToken } from '../../../support/tokens.ts'
+import { issueTokenIn } from '../../../support/tokens.ts'
 
 /** So many writes that a checkpoint follows. Then some more, which only the log has, each in a frame of its own. */
 const IN_FILE = 500
@@ -21,10 +21,8 @@ async function open(t: Test) {
   const file = `${t.testdir()}/plants.db`
   const failures: string[] = []
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-  const store = await openTestStore({ file }, true, readConfig('plants', {}), {
-    log,
-    onFailure: (message) => failures.push(message),
-  })
+  const monitor = { log, onFailure: (message: string) => failures.push(message) }
+  const store = await openTestStore({ file }, true, readConfig('plants', {}), monitor)
   t.teardown(() => store.close())
   await Promise.all(Array.from({ length: IN_FILE }, (_, id) => create(store, id)))
   for (let id = IN_FILE; id < COUNT; id++) await create(store, id)
@@ -123,9 +121,7 @@ t.test('what other programs may do to the file is no failure', async (t) => {
 
 t.test('the service sees a moved file by itself, and the next owner waits for what was acknowledged', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const store = await openTestStore({ file })
-  const token = await issueToken(store, 'joe')
-  await store.close()
+  const token = await issueTokenIn({ file })
   const environment = { NODE_ENV: 'production', LOG_LEVEL: 'info' }
   const { port, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, ...environment })
   const ledger = new Ledger()
@@ -140,8 +136,8 @@ t.test('the service sees a moved file by itself, and the next owner waits for wh
   const { code, stdout } = await ended
   await working
   t.equal(code, 1)
-  const fatal = stdout.split('\n').filter((line) => line.includes('"level":60'))
-  t.match(fatal, [new RegExp(`"msg":"${file} was removed or replaced"`)])
+  const fatal = linesOf(stdout).filter(({ level }) => level === 60)
+  t.match(fatal, [{ msg: `${file} was removed or replaced` }])
   next.child.kill('SIGTERM')
   await next.ended
   const { items, faults } = inspect(`${file}.moved`, 'joe')

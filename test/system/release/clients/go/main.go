@@ -1,9 +1,8 @@
-// The session of the client that openapi-generator makes in Go.
+// The session of the client that oapi-codegen makes.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -11,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	openapi "github.com/GIT_USER_ID/GIT_REPO_ID"
+	"plants"
 )
 
 var next = regexp.MustCompile(`cursor=([\w-]+)>; rel="next"`)
@@ -19,63 +18,69 @@ var next = regexp.MustCompile(`cursor=([\w-]+)>; rel="next"`)
 func main() {
 	ids := make([]int64, 4)
 	for i := range ids {
-		id, err := strconv.ParseInt(os.Args[3+i], 10, 64)
-		if err != nil {
-			panic(err)
-		}
-		ids[i] = id
+		ids[i] = must(strconv.ParseInt(os.Args[3+i], 10, 64))
 	}
 	first, second, third, missing := ids[0], ids[1], ids[2], ids[3]
-	config := openapi.NewConfiguration()
-	config.Servers = openapi.ServerConfigurations{{URL: os.Args[1]}}
-	plants := openapi.NewAPIClient(config).TransactionsAPI
-	ctx := context.WithValue(context.Background(), openapi.ContextAccessToken, os.Args[2])
-
-	create := func(plant *openapi.PlantWithId) {
-		found, response, err := plants.CreatePayout(ctx).PlantWithId(*plant).Execute()
-		if found == nil {
-			found = &openapi.Plant{}
+	ctx := context.Background()
+	client := connect(os.Args[1], os.Args[2])
+	tag := "garden"
+	for _, plant := range []plants.NewPlant{
+		{Id: first, Name: "Rose", Tag: &tag},
+		{Id: second, Name: "Aloe vera"},
+		{Id: third, Name: "🌱"},
+		{Id: third, Name: "Ficus"},
+	} {
+		answer := must(client.CreatePayoutWithResponse(ctx, plant))
+		var found []plants.Plant
+		if answer.JSON200 != nil {
+			found = append(found, *answer.JSON200)
 		}
-		show(fmt.Sprintf("create %d", plant.Id), response, err, *found)
+		show(fmt.Sprintf("create %d", plant.Id), answer.StatusCode(), answer.JSON409, found)
 	}
-	rose := openapi.NewPlantWithId(first, "Rose")
-	rose.SetTag("garden")
-	create(rose)
-	create(openapi.NewPlantWithId(second, "Aloe vera"))
-	create(openapi.NewPlantWithId(third, "🌱"))
-	create(openapi.NewPlantWithId(third, "Ficus"))
-
-	page, response, err := plants.GetPayout(ctx).Limit(2).Execute()
-	show("list", response, err, page...)
-	cursor := next.FindStringSubmatch(response.Header.Get("Link"))[1]
-	page, response, err = plants.GetPayout(ctx).Limit(2).Cursor(cursor).Execute()
-	show("next", response, err, page...)
-	_, response, err = plants.GetPayout(ctx).Cursor("AAAAAAAAAAB").Execute()
-	show("bad cursor", response, err)
+	limit := int32(2)
+	page := must(client.GetPayoutWithResponse(ctx, &plants.GetPayoutParams{Limit: &limit}))
+	show("list", page.StatusCode(), nil, *page.JSON200)
+	cursor := next.FindStringSubmatch(*page.Headers200.Link)[1]
+	page = must(client.GetPayoutWithResponse(ctx, &plants.GetPayoutParams{Limit: &limit, Cursor: &cursor}))
+	show("next", page.StatusCode(), nil, *page.JSON200)
+	cursor = "AAAAAAAAAAB"
+	page = must(client.GetPayoutWithResponse(ctx, &plants.GetPayoutParams{Cursor: &cursor}))
+	show("bad cursor", page.StatusCode(), page.JSON400, nil)
 	for _, id := range []int64{missing, first, second, third} {
-		response, err = plants.DeletePayout(ctx, id).Execute()
-		show(fmt.Sprintf("delete %d", id), response, err)
+		answer := must(client.DeletePayoutWithResponse(ctx, id))
+		show(fmt.Sprintf("delete %d", id), answer.StatusCode(), answer.JSON404, nil)
 	}
-	bad := context.WithValue(context.Background(), openapi.ContextAccessToken, "bad")
-	_, response, err = plants.GetPayout(bad).Execute()
-	show("bad token", response, err)
+	page = must(connect(os.Args[1], "bad").GetPayoutWithResponse(ctx, nil))
+	show("bad token", page.StatusCode(), page.JSON401, nil)
+}
+
+func connect(baseURL, token string) *plants.ClientWithResponses {
+	authorize := func(_ context.Context, request *http.Request) error {
+		request.Header.Set("Authorization", "Bearer "+token)
+		return nil
+	}
+	return must(plants.NewClientWithResponses(baseURL, plants.WithRequestEditorFn(authorize)))
 }
 
 // Prints a step and its answer.
-func show(step string, response *http.Response, err error, plants ...openapi.Plant) {
-	text := ""
-	var refused *openapi.GenericOpenAPIError
-	if errors.As(err, &refused) {
-		text = fmt.Sprintf("error %d", refused.Model().(openapi.Error).Error)
-	} else if err != nil {
-		panic(err)
-	} else {
-		var names []string
-		for _, plant := range plants {
-			var name string = plant.Name
-			names = append(names, strings.TrimSpace(name+" "+plant.GetTag()))
-		}
-		text = strings.Join(names, ", ")
+func show(step string, status int, refused *plants.Error, found []plants.Plant) {
+	var parts []string
+	if refused != nil {
+		parts = append(parts, fmt.Sprintf("error %d", refused.Error))
 	}
-	fmt.Println(strings.TrimSpace(fmt.Sprintf("%s: %d %s", step, response.StatusCode, text)))
+	for _, plant := range found {
+		var name string = plant.Name
+		if plant.Tag != nil {
+			name += " " + *plant.Tag
+		}
+		parts = append(parts, name)
+	}
+	fmt.Println(strings.TrimSpace(fmt.Sprintf("%s: %d %s", step, status, strings.Join(parts, ", "))))
+}
+
+func must[Value any](value Value, err error) Value {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }

@@ -1,5 +1,5 @@
 set -e
-mkdir client/session
-cp main.go client/session/
-cd client
+mkdir session
+mv main.go session/
+go mod tidy
 exec go run ./session "$@"

@@ -1,0 +1,67 @@
+// Where the credentials of an operation are sent, by `security` of the contract.
+import type { Product } from '../../service/engine/index.ts'
+import type { Call } from './helper.ts'
+import { fields } from './fields.ts'
+
+/** A security scheme. */
+export interface Scheme {
+  /** Whether tokens of the service are taken by it, and not what only the product can check. */
+  readonly takesTokens: boolean
+  /** The header, the query parameter or the cookie of its credentials, and what stands before them. */
+  readonly in: unknown
+  readonly key: string
+  readonly prefix: string
+  /** The authentication scheme of its challenge. */
+  readonly challenge: string
+}
+
+export interface Security {
+  /** Whether the operation requires credentials. */
+  readonly isGuarded: boolean
+  /** The schemes of all alternatives. */
+  readonly schemes: readonly Scheme[]
+  /** Those by which a token is sent: of the first alternative that takes nothing else. Undefined if there is none. */
+  readonly credentials: readonly Scheme[] | undefined
+}
+
+/** Reads `security` of an operation. @param schemes of the contract, by name */
+export function readSecurity(
+  security: unknown,
+  schemes: Readonly<Record<string, unknown>>,
+  guards: Product['guards'] = {},
+): Security {
+  const read = (name: string): Scheme => {
+    const { type, scheme, in: place, name: key } = fields(schemes[name])
+    const isOfProduct = Object.hasOwn(guards, name)
+    if (type === 'apiKey')
+      return { takesTokens: !isOfProduct, in: place, key: String(key), prefix: '', challenge: 'ApiKey' }
+    const kind = type === 'http' ? String(scheme).toLowerCase() : 'bearer'
+    const challenge = kind.charAt(0).toUpperCase() + kind.slice(1)
+    const header = { in: 'header', key: 'Authorization', prefix: `${challenge} `, challenge }
+    if (type === 'mutualTLS') return { ...header, in: 'connection', takesTokens: false }
+    return { ...header, takesTokens: kind === 'bearer' && !isOfProduct }
+  }
+  const alternatives = Object.values(fields(security)).map((all) => Object.keys(fields(all)).map(read))
+  return {
+    isGuarded: alternatives.length > 0 && alternatives.every(({ length }) => length > 0),
+    schemes: alternatives.flat(),
+    credentials: alternatives.find((all) => all.length > 0 && all.every(({ takesTokens }) => takesTokens)),
+  }
+}
+
+/** Adds a text as the credentials of each of these schemes to a request. */
+export function withCredentials(
+  { headers = [], ...call }: Call,
+  schemes: readonly Scheme[],
+  text: string,
+): Call & { readonly headers: readonly string[] } {
+  const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat().map(String)
+  let { path } = call
+  for (const { in: place, key, prefix } of schemes) {
+    if (place === 'query')
+      path += `${path.includes('?') ? '&' : '?'}${encodeURIComponent(key)}=${encodeURIComponent(text)}`
+    if (place === 'cookie') sent.push('Cookie', `${key}=${text}`)
+    if (place === 'header') sent.push(key, prefix + text)
+  }
+  return { ...call, path, headers: sent }
+}

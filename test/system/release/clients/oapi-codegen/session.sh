@@ -1,5 +1,0 @@
-set -e
-mkdir session
-mv main.go session/
-go mod tidy
-exec go run ./session "$@"
