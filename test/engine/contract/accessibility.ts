@@ -15,7 +15,7 @@ export const OF_SWAGGER_UI: Readonly<Record<string, readonly string[]>> = {
   'landmark-unique': ['.responses-table'],
   'nested-interactive': ['.opblock-summary-control'],
   region: ['.information-container'],
-  'select-name': ['.examples-select-element'],
+  'select-name': ['.examples-select-element', 'select[multiple]'],
 }
 
 interface Element {

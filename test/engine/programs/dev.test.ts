@@ -50,8 +50,8 @@ t.test('a broken contract is reported with file, line and reason, and the last v
   t.equal((await get('/openapi.yaml'))[1], good)
 
   // A fault of one operation: the others are served.
-  const fault = new RegExp(`openapi\\.yaml:${lineOf('in: query')}: a parameter in a cookie`)
-  writeFileSync(file, good.replace('in: query', 'in: cookie'))
+  const fault = new RegExp(`openapi\\.yaml:${lineOf('in: query\n')}: a parameter in a cookie`)
+  writeFileSync(file, good.replace('in: query\n', 'in: cookie\n'))
   await until('/plants', fault)
   t.match(await get('/plants'), [501, fault])
   t.match(await get('/plants/x', {}, 'DELETE'), [401, /token/])

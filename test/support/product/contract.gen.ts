@@ -378,10 +378,13 @@ export interface operations {
     listNotes: {
         parameters: {
             query?: {
+                /** @description Kinds. */
                 kind?: ("moss" | "fern")[];
+                /** @description Sizes. */
                 size?: number[];
             };
             header?: {
+                /** @description Sizes. */
                 "X-Size"?: string[];
             };
             path?: never;
@@ -398,6 +401,7 @@ export interface operations {
                     "application/json": marked["schemas"]["Note"][];
                 };
             };
+            400: marked["responses"]["Refused"];
             401: marked["responses"]["Unauthorized"];
             503: marked["responses"]["Unavailable"];
             default: marked["responses"]["Error"];
@@ -487,7 +491,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
   generated: import.meta.filename,
   title: 'Plant Store',
   sources: {
-    'openapi.yaml': '3a5c5e068a4992d609e62bd78f5060e6f752956572ccf1fccfd1be40c82038e6'
+    'openapi.yaml': 'e313f58ad5350bf2eecc886340de75aef3d1698ccbce9fa528babc1cdd543314'
   },
   bundle: null,
   baseUrl: [
@@ -782,6 +786,9 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
       responses: {
         '200': {
           'application/json': 'json-12'
+        },
+        '400': {
+          'application/json': 'json-6'
         },
         '401': {
           'application/json': 'json-6'
