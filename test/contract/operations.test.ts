@@ -25,7 +25,8 @@ const { operations, paths } = contract
 /** How many valid inputs of an operation are tried. */
 const INPUTS = DATABASE_URL === undefined ? 200 : 30
 
-const start = (t: Test) => build(t, DATABASE_URL === undefined ? {} : { DATABASE_URL, DATABASE_TIMEOUT: '10' }, product)
+const start = (t: Test) =>
+  build(t, DATABASE_URL === undefined ? {} : { DATABASE_URL, DATABASE_TIMEOUT: '300', STALL_TIMEOUT: '600' }, product)
 const service = await start(t)
 const { call, raw, token } = service
 let callers = 0

@@ -77,16 +77,15 @@ t.test('lists that their clients give up, pipelined ones too, are ended', async 
 })
 
 t.test('however many long lists are open and not read, no list is refused', async (t) => {
-  const sockets = Array.from({ length: 40 }, () => net.connect(port, '127.0.0.1'))
-  const beginnings = await Promise.all(
-    sockets.map(async (socket) => {
-      socket.write(bytes)
-      const [chunk] = (await once(socket, 'data')) as [Buffer]
-      socket.pause()
-      return chunk.toString('latin1', 9, 12)
-    }),
-  )
-  t.strictSame(beginnings, Array<string>(40).fill('200'))
+  const sockets: net.Socket[] = []
+  while (sockets.length < 40) {
+    const socket = net.connect(port, '127.0.0.1')
+    sockets.push(socket)
+    socket.write(bytes)
+    const [chunk] = (await once(socket, 'data')) as [Buffer]
+    socket.pause()
+    t.equal(chunk.toString('latin1', 9, 12), '200')
+  }
   for (const each of [await token('other'), secret]) t.equal((await call({ path: '/plants', token: each })).status, 200)
   for (const socket of sockets) socket.destroy()
 })
