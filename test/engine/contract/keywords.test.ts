@@ -124,11 +124,12 @@ for (const [name, [schema, valid, invalid]] of Object.entries(TABLE))
 t.test('a member of an answer that is undefined is none: JSON leaves it out', async (t) => {
   const { answer } = await serve(
     t,
-    'A: { minProperties: 1, maxProperties: 1, propertyNames: { const: a }, uniqueItems: true }',
+    'A: { minProperties: 1, maxProperties: 1, propertyNames: { const: a }, items: { type: object }, uniqueItems: true }',
   )
   t.strictSame(await answer({ a: 1, b: undefined }), { status: 200, text: '{"a":1}' })
   t.equal((await answer({ a: undefined })).status, 500)
   t.equal((await answer([{ a: undefined }, {}])).status, 500)
+  t.equal((await answer(Array(1))).status, 500, 'an item that is missing is sent as null')
 })
 
 t.test('a member with the name toJSON is as any other in what is sent', async (t) => {
