@@ -45,10 +45,16 @@ export function assertionsOf(schema: Keywords, required: readonly string[], form
 /** Makes the check whether a value is one of these. */
 function oneOf(values: readonly unknown[]): (value: unknown, outcome: Outcome) => boolean {
   const holders = values.filter(isHolder)
+  const texts = new Set(values.filter((each) => typeof each === 'string')) // most values are
   const others = new Set(values.filter((each) => !isHolder(each)).map(canonicalJson))
+  const identities = new WeakMap<object, ReadonlySet<string>>()
   return (value, outcome) => {
+    if (typeof value === 'string') return texts.has(value)
     if (!isHolder(value)) return others.has(canonicalJson(value))
-    return holders.some((each) => identityOf(each, outcome) === identityOf(value, outcome))
+    const memory = memoryOf(outcome)
+    const allowed = identities.get(memory) ?? new Set(holders.map((each) => identityOf(each, outcome)))
+    identities.set(memory, allowed)
+    return allowed.has(identityOf(value, outcome))
   }
 }
 

@@ -177,7 +177,7 @@ const NONE: readonly Evaluate[] = []
 function eachPart(isList: boolean, rulesOf: RulesOf): Evaluate {
   return (value, place, outcome, evaluated) => {
     if (!isHolder(value) || Array.isArray(value) !== isList) return true
-    for (const name of Object.keys(value)) {
+    for (const name of Object.keys(Array.isArray(value) ? Array.from<unknown>(value) : value)) {
       const part: unknown = Reflect.get(value, name)
       const rules = part === undefined && !isList ? NONE : rulesOf(name, evaluated)
       if (rules.length === 0) continue

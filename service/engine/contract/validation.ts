@@ -155,8 +155,8 @@ function describe(fault: Fault | undefined): Checked {
 /** Copies a value without some parts of it. @param gone by the object or the list that they are in */
 function without(value: unknown, gone: ReadonlyMap<object, readonly { readonly place: Place }[]>): unknown {
   if (!isHolder(value) || Reflect.get(value, 'toJSON') instanceof Function) return value
-  const isGone = (key: string) => gone.get(value)?.some(({ place }) => String(place.key) === key) === true
-  const kept = Object.entries<unknown>({ ...value }).filter(([key]) => !isGone(key))
+  const names = new Set(gone.get(value)?.map(({ place }) => String(place.key)))
+  const kept = Object.entries<unknown>({ ...value }).filter(([key]) => !names.has(key))
   const copied = kept.map(([key, part]) => [key, without(part, gone)] as const)
   return Array.isArray(value) ? copied.map(([, part]) => part) : Object.fromEntries(copied)
 }

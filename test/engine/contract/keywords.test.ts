@@ -124,11 +124,12 @@ for (const [name, [schema, valid, invalid]] of Object.entries(TABLE))
 t.test('a member of an answer that is undefined is none: JSON leaves it out', async (t) => {
   const { answer } = await serve(
     t,
-    'A: { minProperties: 1, maxProperties: 1, propertyNames: { const: a }, uniqueItems: true }',
+    'A: { minProperties: 1, maxProperties: 1, propertyNames: { const: a }, items: { type: object }, uniqueItems: true }',
   )
   t.strictSame(await answer({ a: 1, b: undefined }), { status: 200, text: '{"a":1}' })
   t.equal((await answer({ a: undefined })).status, 500)
   t.equal((await answer([{ a: undefined }, {}])).status, 500)
+  t.equal((await answer(Array(1))).status, 500, 'an item that is missing is sent as null')
 })
 
 t.test('a member with the name toJSON is as any other in what is sent', async (t) => {
@@ -138,14 +139,12 @@ t.test('a member with the name toJSON is as any other in what is sent', async (t
   t.strictSame(await answer({ toJSON: 1, a: 2 }), { status: 200, text: '{"toJSON":1}' })
 })
 
-t.test('many items are compared in a time that grows as they do', (t) =>
-  allows(
-    t,
-    'A: { type: array, uniqueItems: true }',
-    [Array.from({ length: 60_000 }, (_, n) => [n])],
-    [[...Array.from({ length: 60_000 }, (_, n) => [n]), [0]]],
-  ),
-)
+t.test('many items are compared in a time that grows as they do', async (t) => {
+  const lists = Array.from({ length: 60_000 }, (_, n) => [n])
+  await allows(t, 'A: { type: array, uniqueItems: true }', [lists], [[...lists, [0]]])
+  const few = lists.slice(0, 20_000)
+  await allows(t, `A: { items: { enum: ${JSON.stringify(few)} } }`, [[...few, ...few, ...few]], [lists])
+})
 
 t.test('the items of lists in lists are compared with one look at each value', async (t) => {
   const { answer } = await serve(t, `A: { uniqueItems: true, items: { $ref: '#/components/schemas/A' } }`)

@@ -124,14 +124,19 @@ class FileResolver extends BaseResolver {
     const yaml = parseDocument(source.body, options)
     let [fault] = yaml.errors.map(({ message, pos: [at] }) => ({ message, at }))
     visit(yaml, {
-      Alias: (_, alias) => {
-        if (!alias.resolve(yaml))
-          fault ??= { message: `unidentified alias "${alias.source}"`, at: alias.range?.[0] ?? 0 }
+      Alias: (_, alias, path) => {
+        const target = alias.resolve(yaml)
+        if (target && !path.includes(target)) return
+        const message = target
+          ? `the alias "${alias.source}" leads back to itself`
+          : `unidentified alias "${alias.source}"`
+        fault ??= { message, at: alias.range?.[0] ?? 0 }
       },
     })
     const path = relative('', source.absoluteRef)
     if (fault) throw new StartupError(`${path}:${lines.linePos(fault.at).line}: ${fault.message}`)
     const parsed: unknown = yaml.toJS({
+      maxAliasCount: 10_000, // of an alias, times those within it
       reviver: (_, value: unknown) =>
         typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value,
     })

@@ -104,7 +104,7 @@ function readPrefix(
 ): string {
   const paths = servers.map(({ url, variables = {} }) => {
     const path = url
-      .replace(/^{[^}]+}(?=\/|$)/, '')
+      .replace(/^{base_url}(?=\/|$)/, '')
       .replaceAll(/{([^}]+)}/g, (_, name: string) => variables[name]?.default ?? '')
     return (URL.parse(path, 'http://localhost')?.pathname ?? path).replace(/\/$/, '')
   })

@@ -67,7 +67,7 @@ function flagsOf(pattern: unknown): string | undefined {
   }
 }
 
-const META = new Ajv2020({ allErrors: true, strict: false, validateFormats: false, verbose: true })
+const META = new Ajv2020({ allErrors: true, strict: false, strictNumbers: true, validateFormats: false, verbose: true })
 
 /** What JSON Schema's own schema says of a schema and of those in it, by the path of each fault. */
 export function metaFaults(schema: object): { path: string[]; text: string }[] {

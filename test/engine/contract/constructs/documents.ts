@@ -34,7 +34,7 @@ export const DOCUMENTS: Constructs = {
   '`$ref` to a URL': `paths:\n  /x:\n    $ref: https://example.com/x.yaml # here\n`,
   'a `$ref` that leads nowhere': `paths:\n  /x:\n    $ref: '#/components/pathItems/x' # here\n`,
   'YAML anchors, aliases and merge keys': {
-    yaml: `paths:\n  /x: { get: &run { ${OPERATION} } }\n  /y: { get: { <<: *run, operationId: y } }\n`,
+    yaml: `paths:\n  /x: { get: &run { ${OPERATION} } }\n  /y: { get: { <<: *run, operationId: y } }\nx-all: [${'*run, '.repeat(999)}]\n`,
     asks: [ask('/x', 200), ask('/y', 200)],
   },
   'a key that stands twice': `${PATHS}paths: {} # here\n`,
@@ -49,7 +49,7 @@ export const DOCUMENTS: Constructs = {
     asks: [ask('/x', 200)],
   },
   '`servers` with a path: `{base_url}/v1`, `https://example.com/v1`': {
-    yaml: `servers: [{ url: 'https://example.com/v1' }, { url: '{base_url}/v1/', variables: { base_url: { default: . } } }]\n${PATHS}`,
+    yaml: `servers: [{ url: '{at}', variables: { at: { default: 'https://example.com/v1' } } }, { url: '{base_url}/v1/', variables: { base_url: { default: . } } }]\n${PATHS}`,
     asks: [ask('/v1/x', 200), ask('/x', 404)],
   },
   '`servers` with different paths: only that of the first': {
