@@ -127,9 +127,7 @@ class FileResolver extends BaseResolver {
       Alias: (_, alias, path) => {
         const target = alias.resolve(yaml)
         if (target && !path.includes(target)) return
-        const message = target
-          ? `the alias "${alias.source}" leads back to itself`
-          : `unidentified alias "${alias.source}"`
+        const message = `${target ? 'endless' : 'unidentified'} alias "${alias.source}"`
         fault ??= { message, at: alias.range?.[0] ?? 0 }
       },
     })

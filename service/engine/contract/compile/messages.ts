@@ -75,16 +75,13 @@ export function mediaFault(
   if (typeof kind !== 'string') return [`the media type ${type} is not served: ${kind.instead}`]
   if (use === 'response' && /^(form|pairs)$/.test(kind)) return [`${type} is no response: write application/json`]
   const types = allowedTypes(schema).join()
-  const rule = bytesRule(schema)
+  const { minLength } = bytesRule(schema) ?? { minLength: 'not only bytes' }
   const wanted = {
     json: undefined,
     form: types === 'object' ? undefined : '"type: object", with a property for each field and file',
     pairs: types === 'object' ? undefined : '"type: object", with a property for each field',
     text: /^(string|any)$/.test(types) ? undefined : '"type: string"',
-    bytes:
-      rule && rule.minLength === undefined
-        ? undefined
-        : '"type: string, format: binary", with no more than a maxLength',
+    bytes: minLength === undefined ? undefined : '"type: string, format: binary", at most with a maxLength',
   }[kind]
   if (wanted !== undefined) return [`the schema of ${type} is not served: write ${wanted}`, 'schema']
   return media.encoding === undefined ? undefined : ['"encoding" is not served: leave it out', 'encoding']

@@ -86,9 +86,7 @@ export function readOperations(
     }
   }
   schemas.checkDefaults()
-  for (const each of listed.flatMap(({ item, operation }) =>
-    [item.parameters ?? [], operation.parameters ?? []].flat(),
-  )) {
+  for (const each of listed.flatMap(({ item, operation }) => [item, operation].flatMap(parametersOf))) {
     const parameter = tryDeref(each)
     const found = schemaWith(parameter?.schema, 'default')
     const isFilledIn = found && !schemas.typeEdits.some(([node, key]) => node === found && key === 'default')
@@ -97,11 +95,11 @@ export function readOperations(
   return { prefix, operations }
 }
 
+const parametersOf = ({ parameters }: Pick<openapi.PathItem, 'parameters'>) => parameters ?? []
+
 /** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
-function readPrefix(
-  { findings: { refuse, note } }: Context,
-  { servers = [] }: Pick<openapi.PathItem, 'servers'>,
-): string {
+function readPrefix({ findings }: Context, { servers = [] }: Pick<openapi.PathItem, 'servers'>): string {
+  const { refuse, note } = findings
   const paths = servers.map(({ url, variables = {} }) => {
     const path = url
       .replace(/^{base_url}(?=\/|$)/, '')

@@ -141,6 +141,5 @@ export function setApart(schema: unknown): void {
 }
 
 /** An own property of an object or a list. */
-export function member(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
-}
+export const member = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined

@@ -112,7 +112,6 @@ export class Schemas {
       const isOfInt64 = /^(enum|const)$/.test(key) && isInt64(schema) // a literal type would be a number
       if (isOfBytes || isOfInt64 || (key === 'nullable' && schema['type'] === undefined))
         this.typeEdits.push([schema, key])
-
       if (key === '$ref') {
         const target = resolveReference<unknown>(schema)
         if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)

@@ -12,19 +12,16 @@ export type SchemaObject = Readonly<Record<string, unknown>>
 const schemasAt = (schema: SchemaObject, key: string): unknown[] => Object.values(schema[key] ?? {})
 
 /** All schemas that a value of this schema must fit. @param resolve finds the target of a reference */
-export function jointSchemas(schema: unknown, resolve: Resolve = resolveReference): SchemaObject[] {
-  return jointSchemasBy<SchemaObject>(schema, resolve)
-}
+export const jointSchemas = (schema: unknown, resolve: Resolve = resolveReference) =>
+  jointSchemasBy<SchemaObject>(schema, resolve)
 
 /** The first joint schema that has a keyword. */
-export function schemaWith(schema: unknown, key: string, resolve?: Resolve): SchemaObject | undefined {
-  return jointSchemas(schema, resolve).find((each) => each[key] !== undefined)
-}
+export const schemaWith = (schema: unknown, key: string, resolve?: Resolve) =>
+  jointSchemas(schema, resolve).find((each) => each[key] !== undefined)
 
 /** The schemas of the members in all of these schemas, by name. */
-export function allMembers(schemas: readonly SchemaObject[]): Map<string, unknown> {
-  return new Map(schemas.flatMap(({ properties }) => Object.entries(properties ?? {})))
-}
+export const allMembers = (schemas: readonly SchemaObject[]) =>
+  new Map<string, unknown>(schemas.flatMap(({ properties }) => Object.entries(properties ?? {})))
 
 /** The schemas of the members of a form by name: of the schema itself, and of its alternatives. */
 export function allFields(schema: unknown): Map<string, Set<unknown>> {
@@ -36,9 +33,8 @@ export function allFields(schema: unknown): Map<string, Set<unknown>> {
 }
 
 /** The lists of alternatives in a schema. */
-function allChoices(schema: SchemaObject): unknown[][] {
-  return ['anyOf', 'oneOf'].filter((key) => schema[key] !== undefined).map((key) => schemasAt(schema, key))
-}
+const allChoices = (schema: SchemaObject) =>
+  ['anyOf', 'oneOf'].filter((key) => schema[key] !== undefined).map((key) => schemasAt(schema, key))
 
 /** The types in a schema's own `type`, with null if it is `nullable` as in OpenAPI 3.0. */
 export function declaredTypes({ type, nullable }: SchemaObject): string[] {
@@ -79,7 +75,8 @@ export function bytesRule(schema: unknown): Pick<Keywords, 'minLength' | 'maxLen
 /** Whether a schema of a form describes a file. OpenAPI 3.1 has `contentMediaType` for what was `format: binary`. */
 export function isFile(schema: unknown): boolean {
   const schemas = jointSchemas(schema)
-  const isBinary = schemas.some((each) => each['format'] === 'binary' || each['contentMediaType'] !== undefined)
+  const marks = ['contentMediaType', 'contentEncoding']
+  const isBinary = schemas.some((each) => each['format'] === 'binary' || marks.some((mark) => each[mark] !== undefined))
   return isBinary && schemas.every(({ contentEncoding = 'binary' }) => contentEncoding === 'binary')
 }
 

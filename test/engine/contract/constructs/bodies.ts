@@ -189,22 +189,27 @@ export const BODIES: Constructs = {
       ask(post('x', 'multipart/form-data; boundary=b'), 400),
     ],
   },
-  'a file of a form: `format: binary` or `contentMediaType`, its length in bytes, and alternatives of it': {
-    yaml: body(`multipart/form-data:
+  'a file of a form: `format: binary`, `contentMediaType` or `contentEncoding: binary`, its length in bytes, and alternatives of it':
+    {
+      yaml: body(`multipart/form-data:
   schema:
     type: object
     properties:
       a: { type: string, contentMediaType: image/png, minLength: 2, maxLength: 3 }
-      b: { anyOf: [{ type: string, format: binary, writeOnly: true }, { type: array, items: { type: string, format: binary } }] }`),
-    run: filesOf,
-    asks: [
-      ask(form('a; filename=f\r\n\r\nPNG'), 200, '{"a":"f text/plain PNG"}'),
-      ask(form('a; filename=f\r\n\r\né√'), 400, /body\/a must NOT have more than 3 bytes/),
-      ask(form('a; filename=f\r\n\r\nP'), 400),
-      ask(form(`b; filename=f${JSON_TYPE}{}`), 200, '{"b":"f application/json {}"}'),
-      ask(form('b; filename=f\r\n\r\n1', 'b; filename=f\r\n\r\n2'), 200, '{"b":[{},{}]}'),
-    ],
-  },
+      b: { anyOf: [{ type: string, format: binary, writeOnly: true }, { type: array, items: { type: string, format: binary } }] }
+      c: { type: string, contentEncoding: binary }
+      d: { type: string, contentEncoding: base64 }`),
+      run: filesOf,
+      asks: [
+        ask(form('a; filename=f\r\n\r\nPNG'), 200, '{"a":"f text/plain PNG"}'),
+        ask(form('a; filename=f\r\n\r\né√'), 400, /body\/a must NOT have more than 3 bytes/),
+        ask(form('a; filename=f\r\n\r\nP'), 400),
+        ask(form(`b; filename=f${JSON_TYPE}{}`), 200, '{"b":"f application/json {}"}'),
+        ask(form('b; filename=f\r\n\r\n1', 'b; filename=f\r\n\r\n2'), 200, '{"b":[{},{}]}'),
+        ask(form('c; filename=f\r\n\r\nPNG'), 200, '{"c":"f text/plain PNG"}'),
+        ask(form('d\r\n\r\nUE5H'), 200, '{"d":"UE5H"}'),
+      ],
+    },
   'a file of a form that says more than its length': body(
     'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a: # here\n        type: string\n        pattern: a\n        format: binary',
   ),
