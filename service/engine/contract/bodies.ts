@@ -79,10 +79,11 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
 export function bodyReader({ required, content }: Body, validators: Validators) {
   const all = Object.entries(content)
   const readers = new Map(all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, required, validators)]))
-  return ({ body, mediaType = '', raw }: FastifyRequest): unknown => {
-    const read = body === undefined ? undefined : readers.get(findType(content, mediaType) ?? '')
-    if (read === undefined && required) throw NO_BODY
-    return read?.(raw)
+  const [only] = all.length === 1 ? readers.values() : [] // `checkBody` refuses other types
+  return (request: FastifyRequest): unknown => {
+    if (request.body === undefined && required) throw NO_BODY
+    const read = only ?? readers.get(findType(content, request.mediaType ?? '') ?? '')
+    return request.body === undefined ? undefined : read?.(request.raw)
   }
 }
 

@@ -4,12 +4,12 @@ import type { Keywords } from './compiled.ts'
 /** A number as `parseJson` has it: a symbol is a fraction that a `number` can't tell from an integer. */
 type Numeric = number | bigint | symbol
 
-/** The integer types, each with its least and its greatest value. */
-const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]>> = {
-  int64: [-(2n ** 63n), 2n ** 63n - 1n],
-  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+/** The integer types, each with its least value, and the end of its range. A double holds these exactly. */
+const RANGES: Readonly<Record<string, readonly [least: number, end: number]>> = {
+  int64: [-(2 ** 63), 2 ** 63],
+  int32: [-(2 ** 31), 2 ** 31],
   // RFC 8259, section 6: all parsers of JSON agree on these integers.
-  integer: [1n - 2n ** 53n, 2n ** 53n - 1n],
+  integer: [1 - 2 ** 53, 2 ** 53],
 }
 
 type Bound = readonly [words: string, isRight: (data: number | bigint, bound: number | bigint) => boolean]
@@ -48,7 +48,7 @@ export function typeRule(schema: Keywords): readonly [isValid: (data: unknown) =
     const value = typeof data === 'symbol' ? Number(data.description) : data
     return bounds.every(({ isRight, bound }) => isRight(value, bound))
   }
-  const [least, greatest] = types.flatMap((type) => RANGES[type] ?? [])
+  const [least, greatest] = types.flatMap((type) => RANGES[type]?.map((bound, at) => BigInt(bound) - BigInt(at)) ?? [])
   const { minimum: from = least, maximum: to = greatest } = schema
   const isRange = from !== undefined && to !== undefined
   const others = bounds.filter(({ key }) => !isRange || !/^m..imum$/.test(key))
@@ -64,11 +64,11 @@ function isNumber(data: unknown): data is Numeric {
 
 /** Whether a value is of a type of JSON Schema, or of int64 or int32, or a file of a form. */
 function isOfType(data: unknown, type: string): boolean {
-  const range = RANGES[type]
   if (data instanceof Blob) return type === 'file'
   if (!isNumber(data)) return type === (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
+  const range = RANGES[type]
   if (range === undefined) return type === 'number' && (typeof data !== 'number' || Number.isFinite(data))
-  return isInteger(data) && data >= range[0] && data <= range[1]
+  return isInteger(data) && data >= range[0] && data < range[1]
 }
 
 const isInteger = (data: unknown): data is number | bigint => typeof data === 'bigint' || Number.isInteger(data)

@@ -51,13 +51,7 @@ export function logWhenClosed(log: FastifyBaseLogger, open: OpenRequest): void {
 }
 
 /** Logs and measures a refusal of bytes that are no request, or of CONNECT. @param code of the HTTP parser */
-export function logRefusal(
-  log: FastifyBaseLogger,
-  reqId: string,
-  status: number,
-  method?: string,
-  code?: string,
-): void {
+export function logRefusal(log: FastifyBaseLogger, reqId: string, status: number, method?: string, code?: string) {
   observe(method, undefined, status, 0)
   log.info({ msg: 'request', reqId, status, code })
 }
