@@ -28,6 +28,20 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
     t.strictSame(await textsOf('throws'), ['new', 'old', 'new', 'new'])
   })
 
+  t.test('a list shows all writes that were answered before it', async (t) => {
+    const writes = [
+      { write: () => items.create('shown', key(1), item('a')), texts: ['a'] },
+      { write: () => items.update('shown', key(1), () => item('b')), texts: ['b'] },
+      { write: () => items.create('shown', key(2), item('c')), texts: ['b', 'c'] },
+      { write: () => items.delete('shown', key(1)), texts: ['c'] },
+    ]
+    for (const [place, { write, texts }] of writes.entries()) {
+      // The write waits for the end of the turn, because another one comes first. The list is read before that.
+      await Promise.all([items.create('other', key(place), item('x')), write(), textsOf('shown')])
+      t.strictSame(await textsOf('shown'), texts)
+    }
+  })
+
   t.test('no change of an item is lost, also if two processes make them', async (t) => {
     const another = engine.isShared ? await reopen() : store
     t.teardown(() => another !== store && another.close())
