@@ -2,7 +2,8 @@
 import t, { type Test } from 'tap'
 import { makeCollection } from '../../../service/engine/store/collection.ts'
 import { openStore } from '../../../service/engine/store/open.ts'
-import { type Engine, range, startEngines } from '../../support/engines.ts'
+import type { Key } from '../../../service/engine/store/store.ts'
+import { type Engine, filling, type Kind, NOTES, PLANTS, range, startEngines } from '../../support/engines.ts'
 import { namesOf } from '../../support/pages.ts'
 import { product } from '../../support/product/product.ts'
 
@@ -66,6 +67,22 @@ async function suite(t: Test, engine: Engine): Promise<void> {
     ]) {
       await t.rejects<unknown>(late, { name: 'StoreUnavailable' }, 'and a closed one is away')
     }
+  })
+
+  t.test('the pages of two collections of one owner have nothing of each other', async (t) => {
+    const { store } = await engine.open(t)
+    t.teardown(() => store.close())
+    const readPages = async <Item, K extends Key>(kind: Kind<Item, K>, first: number) => {
+      const { items, create, placesOf } = filling(kind, store)
+      const places = range(200).map((n) => 2 * n + first)
+      await create('joe', places, 'x'.repeat(500)) // a page is longer than a step
+      const page = await items.list('joe', { limit: 150 })
+      t.strictSame(await placesOf(page), places.slice(0, 150))
+      t.strictSame(await placesOf(items.list('joe', { cursor: page.next })), places.slice(150))
+    }
+    await readPages(PLANTS, 0)
+    await readPages(NOTES, 1)
+    t.equal(store.figures().pool?.givenUp ?? 0, 0, 'and each statement has a name of its own')
   })
 
   t.test('a collection whose keys had another type is refused', async (t) => {
