@@ -23,8 +23,8 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 376,
   'engine/programs/': 640,
   'engine/contract/': 3511,
-  'engine/http/': 809,
-  'engine/auth/': 294,
+  'engine/http/': 806,
+  'engine/auth/': 270,
   'engine/ops/': 299,
   'engine/store/': 2249,
 }

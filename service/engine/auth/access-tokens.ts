@@ -6,7 +6,7 @@ import type { StoredToken } from '../store/store.ts'
 const TOKEN = /^(\w*)_([0-9a-f]{40})([0-9a-f]{8})$/
 
 /** Milliseconds that a token is valid by default: 90 days. */
-const DEFAULT_LIFETIME = 90 * 86_400_000
+const LIFETIME = 90 * 86_400_000
 
 /**
  * Creates an access token. It is valid once `stored` is in the store.
@@ -15,28 +15,21 @@ const DEFAULT_LIFETIME = 90 * 86_400_000
  * @param lifetime milliseconds until it expires; `Infinity` if it never does
  * @param scopes each of visible ASCII characters without `"` and `\\` (RFC 6749, section 3.3)
  */
-export function createToken(
-  prefix: string,
-  caller: string,
-  lifetime = DEFAULT_LIFETIME,
-  scopes: readonly string[] = [],
-): { token: string; stored: StoredToken } {
+export function createToken(prefix: string, caller: string, lifetime = LIFETIME, scopes: readonly string[] = []) {
   const random = randomBytes(20).toString('hex')
   const token = `${prefix}_${random}${checksum(random)}`
   const digest = hash('sha256', token, 'buffer') // only this is stored
   const created = new Date()
   const expires = lifetime === Infinity ? {} : { expires: new Date(created.getTime() + lifetime) }
-  return { token, stored: { id: digest.toString('hex', 0, 8), caller, created, ...expires, digest, scopes } }
+  const stored: StoredToken = { id: digest.toString('hex', 0, 8), caller, created, ...expires, digest, scopes }
+  return { token, stored }
 }
 
 /** The digest of a token, by which it is stored; undefined if the text is no token. The checksum finds a typing error. */
 export function readToken(prefix: string, token: string): Buffer | undefined {
   const [, found, random, sum] = TOKEN.exec(token) ?? []
-  return found === prefix && random !== undefined && sum === checksum(random)
-    ? hash('sha256', token, 'buffer')
-    : undefined
+  const isToken = found === prefix && random !== undefined && sum === checksum(random)
+  return isToken ? hash('sha256', token, 'buffer') : undefined
 }
 
-function checksum(random: string): string {
-  return crc32(random).toString(16).padStart(8, '0')
-}
+const checksum = (random: string) => crc32(random).toString(16).padStart(8, '0')

@@ -10,13 +10,6 @@ import { countHeader } from '../http/request-rules.ts'
 import type { Store, StoredToken } from '../store/store.ts'
 import { readToken } from './access-tokens.ts'
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The verdict of the bearer guard on the token. */
-    verdict: Verdict | Promise<Verdict> | undefined
-  }
-}
-
 /** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
 export type CheckToken = (token: string) => Verdict | Promise<Verdict>
 
@@ -37,7 +30,7 @@ export async function buildGuards(
   checkAccessToken: CheckToken,
   checkJwt = checkAccessToken,
 ): Promise<MakeGuard> {
-  app.decorateRequest('verdict', undefined)
+  app.decorateRequest('verdict', undefined) // of the bearer guard on the token
   await app.register(bearerAuth, {
     addHook: false,
     keys: [],
@@ -45,7 +38,7 @@ export async function buildGuards(
     verifyErrorLogLevel: 'debug',
     auth: (token, request) => {
       const verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token) // Only a JWT has a dot.
-      request.verdict = verdict
+      request.setDecorator('verdict', verdict)
       return verdict instanceof Promise ? verdict.then(isAccepted) : isAccepted(verdict)
     },
   })
@@ -54,7 +47,7 @@ export async function buildGuards(
   const checks: Readonly<Record<SecurityScheme['type'], Check>> = {
     bearer: (_, request, reply) => {
       verify(request, reply, () => undefined) // It calls `auth` at once, and only if it finds a token in the header.
-      return request.verdict ?? { refused: 'malformed' }
+      return request.getDecorator<ReturnType<CheckToken> | undefined>('verdict') ?? { refused: 'malformed' }
     },
     apiKey: checkAccessToken,
     other: () => ({ refused: 'unknown' }), // without a guard, nothing satisfies such a scheme
@@ -93,9 +86,8 @@ function credentialsOf({ raw, query }: FastifyRequest, { in: place, key }: Secur
 }
 
 /** Whether a value is the name of a caller: what a store can keep, and people can read in a log. */
-export function isCaller(value: unknown): value is string {
-  return typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(value)
-}
+export const isCaller = (value: unknown): value is string =>
+  typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(value)
 
 const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in time', { 'retry-after': '1' })
 
@@ -142,6 +134,5 @@ export function accessTokenChecker(prefix: string, store: Pick<Store, 'findToken
   }
 }
 
-function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
-  return expires === undefined || expires.getTime() > Date.now() ? { caller, scopes } : { refused: 'expired' }
-}
+const toVerdict = ({ caller, expires, scopes }: StoredToken): Verdict =>
+  expires === undefined || expires.getTime() > Date.now() ? { caller, scopes } : { refused: 'expired' }

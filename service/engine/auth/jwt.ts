@@ -25,7 +25,6 @@ export const FETCH_TIMEOUT = 3_000 // milliseconds
 const COOL_DOWN = 30_000
 const RETRY_INTERVAL = 5_000
 const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
-
 const NO_KEYS = new HttpError(503, 'The identity provider is not available, try again later', { 'retry-after': '5' })
 
 /**
@@ -35,14 +34,8 @@ const NO_KEYS = new HttpError(503, 'The identity provider is not available, try 
 export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL } = config
   const getKey = remoteKeys(app, JWKS_URL)
-  const options = {
-    algorithms: ALGORITHMS,
-    typ: 'at+jwt',
-    issuer,
-    audience,
-    requiredClaims: ['exp', 'sub'],
-    clockTolerance: CLOCK_TOLERANCE,
-  }
+  const claims = { issuer, audience, requiredClaims: ['exp', 'sub'], clockTolerance: CLOCK_TOLERANCE }
+  const options = { algorithms: ALGORITHMS, typ: 'at+jwt', ...claims }
   const known = new LRUCache<string, Verdict>({ max: MAX_TOKENS, ttl: JWT_TTL, ttlResolution: 0 })
 
   return async (token) => {
@@ -100,6 +93,4 @@ function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
 }
 
 /** Decoders ignore padding, spaces and extra bits. Only one spelling of a token is accepted. */
-function isBase64url(part: string): boolean {
-  return Buffer.from(part, 'base64url').toString('base64url') === part
-}
+const isBase64url = (part: string) => Buffer.from(part, 'base64url').toString('base64url') === part
