@@ -27,7 +27,7 @@ t.test('a wrong status, length or list, or a lost write, makes a run invalid', a
     [() => measure(bare, { ...create, status: 201 }, 4), /: (\d+) of \1 answers were wrong/],
     [() => measure(bare, { ...create, answer: '{}' }, 4), /: (\d+) of \1 answers were wrong/],
     [() => measure(service, others, 4), /: the list is wrong/],
-    [() => measure({ ...service, sent: { creates: 9e9, lists: 0, deletes: 8e9 } }, remove, 4), /answers were wrong/],
+    [() => measure({ ...service, sent: { GET: 0, POST: 9e9, DELETE: 8e9 } }, remove, 4), /answers were wrong/],
   ] as const) {
     await t.rejects(measured(), { message })
   }

@@ -7,18 +7,9 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import fastify from 'fastify/package.json' with { type: 'json' }
 import { startPostgres } from '../support/postgres.ts'
+import { memoryOf } from '../support/usage.ts'
 import { machine, published, type Round, tables } from './report.ts'
-import {
-  bareFastify,
-  casesOf,
-  isPinned,
-  measure,
-  memory,
-  type Running,
-  type Sample,
-  serviceOn,
-  start,
-} from './servers.ts'
+import { bareFastify, casesOf, isPinned, measure, type Running, type Sample, serviceOn, start } from './servers.ts'
 
 const { values } = parseArgs({ options: { old: { type: 'string' }, short: { type: 'boolean', default: false } } })
 const { old, short } = values
@@ -56,9 +47,8 @@ try {
   const results = new Map(servers.map(({ name }): [string, Round[]] => [name, []]))
   for (let round = 1; round <= ROUNDS; round++) {
     // Some starts are faster than others, for as long as they run. Each server is the first one in every second round.
-    const running: Running[] = []
-    for (const each of round % 2 === 0 ? servers : servers.toReversed())
-      running.push(await start(t, each, `${folder}/log`))
+    const order = round % 2 === 0 ? servers : servers.toReversed()
+    const running = await Array.fromAsync(order, (each) => start(t, each, `${folder}/log`))
     for (const [name, result] of await measureRound(running)) results.get(name)?.push(result)
     for (const server of running) await server.stop()
     console.error(`round ${round} of ${ROUNDS}`)
@@ -73,10 +63,10 @@ try {
 /** Measures servers in turn, case by case. @returns what each server did */
 async function measureRound(running: readonly Running[]): Promise<Map<string, Round>> {
   const cases = casesOf(SIZES)
-  const states = running.map((server) => ({ server, before: memory(server), samples: new Map<string, Sample>() }))
+  const states = running.map((server) => ({ server, before: memoryOf(server.pid), samples: new Map<string, Sample>() }))
   // To get warm.
   for (const each of cases.filter(({ name }) => /^(list of 20 among|create)/.test(name))) {
-    for (const { server } of states) await measure(server, each, 32)
+    for (const server of running) await measure(server, each, 32)
   }
   for (const each of cases) {
     for (const connections of CONNECTIONS) {
@@ -84,11 +74,10 @@ async function measureRound(running: readonly Running[]): Promise<Map<string, Ro
       for (const { server, samples } of states) samples.set(name, await measure(server, each, connections))
     }
   }
-  return new Map(
-    states.map(({ server, before, samples }) => {
-      return [server.name, { samples, started: server.started, before, after: memory(server) }]
-    }),
-  )
+  const rounds = states.map(({ server: { name, started, pid }, ...state }) => {
+    return [name, { ...state, started, after: memoryOf(pid) }] as const
+  })
+  return new Map(rounds)
 }
 
 /** Puts another version of the project, with the packages of this one, into a folder of its own. */

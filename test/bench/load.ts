@@ -3,31 +3,24 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
-export interface Load {
-  readonly port: number
-  readonly connections: number
-  readonly seconds: number
+interface Load extends Readonly<Record<'port' | 'connections' | 'seconds', number>> {
   /** Makes the bytes of each request; undefined when there are no more. */
   readonly next: () => string | undefined
   /** Requests in a second, on all connections together. Without it, each answer is followed by a request at once. */
   readonly rate?: number
 }
 
-export interface Answer {
-  /** 0 if none came, or not all of it. */
-  readonly status: number
-  /** Bytes of the body; of one that is sent in chunks, with their sizes. */
-  readonly length: number
-  /** Milliseconds. */
-  readonly time: number
-}
+/** The status is 0 if no whole answer came. The length of a body that is sent in chunks is with their sizes. */
+type Answer = Readonly<Record<'status' | 'length', number>>
 
 /** Milliseconds after which no answer comes any more. */
 const HANGS = 10_000
 
-/** Puts a load on a server, and calls `take` with each answer. @returns how many milliseconds it took */
-export async function run(load: Load, take: (answer: Answer) => void): Promise<number> {
-  const { port, connections, seconds, next, rate = Infinity } = load
+/** Puts a load on a server, and calls `take` with each answer and its milliseconds. @returns how many it took in all */
+export async function run(
+  { port, connections, seconds, next, rate = Infinity }: Load,
+  take: (answer: Answer & { readonly time: number }) => void,
+): Promise<number> {
   const sockets: net.Socket[] = []
   while (sockets.length < connections) {
     const some = Array.from({ length: Math.min(100, connections - sockets.length) }, () => {
@@ -58,8 +51,8 @@ export async function run(load: Load, take: (answer: Answer) => void): Promise<n
 }
 
 /** Reads an answer, only as much of it as it must, to take little of the processor. */
-async function answerOn(socket: net.Socket): Promise<Omit<Answer, 'time'>> {
-  const { promise, resolve } = Promise.withResolvers<Omit<Answer, 'time'>>()
+async function answerOn(socket: net.Socket): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>()
   let [bytes, body, whole, status, tail] = [0, 0, Infinity, 0, '']
   const read = (chunk: Buffer) => {
     if (bytes === 0) {

@@ -14,6 +14,9 @@ export interface Round {
   readonly after: number
 }
 
+/** A row of a table: its name, how its figures are written, and what they are in a round. */
+type Row = readonly [name: string, show: (figure: number) => string, ...figures: ((round: Round) => number)[]]
+
 const FILES = ['README.md', 'test/bench/README.md'] as const
 const PLACE = /(?<=<!-- bench -->\n\n).*(?=\n\n<!-- \/bench -->)/s
 
@@ -27,35 +30,39 @@ export function machine(): string {
 /** The tables of a run. Each figure is a median of its rounds. @param rounds by server */
 export function tables(rounds: ReadonlyMap<string, readonly Round[]>): string {
   const bare = rounds.get(BARE) ?? []
-  const valueOf = (round: Round | undefined, name: string, key: keyof Sample) => round?.samples.get(name)?.[key] ?? NaN
-  const table = (title: string, names: Iterable<string>, cell: (name: string, results: readonly Round[]) => string) => {
-    const rows = [...names].map((name) => [name, ...rounds.values().map((results) => cell(name, results))])
-    const lines = [[title, ...rounds.keys()], ['---', ...rounds.keys().map(() => '---')], ...rows]
-    return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-  }
-  const ofCases = (title: string, keys: readonly (keyof Sample)[], hasRatio: boolean) =>
-    table(title, bare[0]?.samples.keys() ?? [], (name, results) => {
-      const figures = keys.map((key) => {
-        const figure = median(results.map((round) => valueOf(round, name, key)))
-        const ratio = median(results.map((round, at) => valueOf(round, name, key) / valueOf(bare[at], name, key)))
-        return `${key === 'rate' ? count(figure) : time(figure)}${hasRatio ? ` (${ratio.toFixed(2)})` : ''}`
+  const table = (title: string, rows: readonly Row[], hasRatio = false) => {
+    const cell = ([, show, ...figures]: Row, results: readonly Round[]) => {
+      const texts = figures.map((of) => {
+        const ratio = median(results.map((round, at) => of(round) / of(bare[at] ?? round)))
+        return `${show(median(results.map(of)))}${hasRatio ? ` (${ratio.toFixed(2)})` : ''}`
       })
-      return figures.join(', ')
-    })
-  const processes: Readonly<Record<string, keyof Omit<Round, 'samples'>>> = {
-    'cold start to the first authorized answer': 'started',
-    'memory after start': 'before',
-    'memory after the run': 'after',
+      return texts.join(', ')
+    }
+    const head = [title, ...rounds.keys()]
+    const body = rows.map((row) => [row[0], ...rounds.values().map((results) => cell(row, results))])
+    return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
   }
+  const ofCases = (show: Row[1], ...keys: (keyof Sample)[]) =>
+    [...(bare[0]?.samples.keys() ?? [])].map((name): Row => {
+      return [
+        name,
+        show,
+        ...keys.map(
+          (key) =>
+            ({ samples }: Round) =>
+              samples.get(name)?.[key] ?? NaN,
+        ),
+      ]
+    })
   return [
-    ofCases('requests per second', ['rate'], true),
-    ofCases('processor time per 1,000', ['cpu'], true),
-    ofCases('p50, p99', ['p50', 'p99'], false),
-    table('the process', Object.keys(processes), (name, results) => {
-      const key = processes[name] ?? 'started'
-      const figure = median(results.map((round) => round[key]))
-      return key === 'started' ? time(figure) : `${count(figure / 2 ** 20)} MiB`
-    }),
+    table('requests per second', ofCases(count, 'rate'), true),
+    table('processor time per 1,000', ofCases(time, 'cpu'), true),
+    table('p50, p99', ofCases(time, 'p50', 'p99')),
+    table('the process', [
+      ['cold start to the first authorized answer', time, ({ started }) => started],
+      ['memory after start', mebibytes, ({ before }) => before],
+      ['memory after the run', mebibytes, ({ after }) => after],
+    ]),
   ].join('\n\n')
 }
 
@@ -90,10 +97,6 @@ function median(figures: readonly number[]): number {
   return figures.toSorted((one, two) => one - two)[Math.floor(figures.length / 2)] ?? NaN
 }
 
-function count(figure: number): string {
-  return figure.toLocaleString('en', { maximumSignificantDigits: 3 })
-}
-
-function time(milliseconds: number): string {
-  return `${count(milliseconds)} ms`
-}
+const count = (figure: number) => figure.toLocaleString('en', { maximumSignificantDigits: 3 })
+const time = (milliseconds: number) => `${count(milliseconds)} ms`
+const mebibytes = (bytes: number) => `${count(bytes / 2 ** 20)} MiB`

@@ -7,63 +7,31 @@ import type { Test } from 'tap'
 import { readConfig } from '../../service/engine/config.ts'
 import { start as startProcess } from '../support/process.ts'
 import { freePort } from '../support/project.ts'
-import { cpuOf, memoryOf } from '../support/usage.ts'
+import { cpuOf } from '../support/usage.ts'
 import { run } from './load.ts'
 
 /** `small` only lists; `creator` creates and deletes; `many` are callers with 20 plants each. */
 type Caller = 'small' | 'creator' | 'many'
 
 /** How many plants the caller `small` has, and how many callers `many` are. */
-export interface Sizes {
-  readonly small: number
-  readonly many: number
-}
-
-/** A server that can be started, with a database that is filled. */
-export interface Server {
-  readonly name: string
-  /** Where it starts: a folder with this project, or another version of it. */
-  readonly folder: string
-  /** The file that Node runs. */
-  readonly program: string
-  readonly environment: Readonly<Record<string, string>>
-  /** The access tokens of each caller: of `many` each has one. */
-  readonly tokens: Readonly<Record<Caller, readonly string[]>>
-  /** How many requests of each kind it was sent. */
-  readonly sent: Record<Case['does'], number>
-}
-
-/** A process of a server. */
-export interface Running extends Server {
-  readonly port: number
-  readonly pid: number | undefined
-  /** Milliseconds from its start to its first answer, which needs a token. */
-  readonly started: number
-  readonly stop: () => Promise<unknown>
-}
+export type Sizes = Readonly<Record<'small' | 'many', number>>
 
 /** A kind of request that is measured, and its answer. `ID` stands for an id, another one in each request. */
 export interface Case {
   readonly name: string
-  readonly does: 'creates' | 'lists' | 'deletes'
   readonly caller: Caller
-  readonly method: string
+  readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly body?: string
   readonly status: number
   readonly answer: string
 }
 
+/** A server that can be started, with a database that is filled; and a process of it. */
+export type Server = ReturnType<typeof serverOf>
+export type Running = Awaited<ReturnType<typeof start>>
 /** What one server did with one case for a second. */
-export interface Sample {
-  /** Right answers in a second. */
-  readonly rate: number
-  /** Milliseconds that half of the answers took at most, and 99 of 100. */
-  readonly p50: number
-  readonly p99: number
-  /** Milliseconds of processor time that the server took for 1,000 requests. */
-  readonly cpu: number
-}
+export type Sample = Awaited<ReturnType<typeof measure>>
 
 /** All ids have as many digits as this. */
 const ID = '##########'
@@ -79,32 +47,36 @@ export function listOf(count: number): string {
 
 /** All cases, those that create before those that delete. */
 export function casesOf({ small, many }: Sizes): Case[] {
-  const list = { does: 'lists', method: 'GET', status: 200 } as const
+  const list = { method: 'GET', status: 200 } as const
   const twenty = { ...list, path: '/plants?limit=20', answer: listOf(20) }
-  const count = (number: number) => number.toLocaleString('en')
-  const body = `{"id":${ID},${JSON.stringify(PLANT).slice(1)}`
-  const write = { caller: 'creator' } as const
+  const [plants, callers] = [small, many].map((number) => number.toLocaleString('en'))
+  const text = JSON.stringify(PLANT)
+  const create = { method: 'POST', path: '/plants', body: `{"id":${ID},${text.slice(1)}`, status: 200 } as const
   return [
-    { ...twenty, name: `list of 20 among ${count(small)}`, caller: 'small' },
-    { ...twenty, name: `list of 20, ${count(many)} callers in turn`, caller: 'many' },
-    {
-      ...{ ...write, name: 'create', does: 'creates', method: 'POST', path: '/plants', body },
-      ...{ status: 200, answer: JSON.stringify(PLANT) },
-    },
-    { ...write, name: 'delete', does: 'deletes', method: 'DELETE', path: `/plants/${ID}`, status: 204, answer: '' },
-    { ...list, name: `list of ${count(small)}`, caller: 'small', path: '/plants', answer: listOf(small) },
+    { ...twenty, name: `list of 20 among ${plants}`, caller: 'small' },
+    { ...twenty, name: `list of 20, ${callers} callers in turn`, caller: 'many' },
+    { ...create, name: 'create', caller: 'creator', answer: text },
+    { name: 'delete', caller: 'creator', method: 'DELETE', path: `/plants/${ID}`, status: 204, answer: '' },
+    { ...list, name: `list of ${plants}`, caller: 'small', path: '/plants', answer: listOf(small) },
   ]
 }
 
+/** @param program that Node runs @param tokens of each caller: of `many` each has one @param folder with some version of this project */
+function serverOf(
+  name: string,
+  program: string,
+  environment: Readonly<Record<string, string>>,
+  tokens: Readonly<Record<Caller, readonly string[]>>,
+  folder = '.',
+) {
+  /** How many requests it was sent. */
+  const sent: Record<Case['method'], number> = { GET: 0, POST: 0, DELETE: 0 }
+  return { name, program, environment, tokens, folder, sent }
+}
+
 export function bareFastify({ small, many }: Sizes): Server {
-  return {
-    name: BARE,
-    folder: '.',
-    program: 'test/bench/bare.ts',
-    environment: { SMALL: String(small) },
-    tokens: { small: ['small'], creator: ['creator'], many: Array.from({ length: many }, () => randomUUID()) },
-    sent: { creates: 0, lists: 0, deletes: 0 },
-  }
+  const tokens = { small: ['small'], creator: ['creator'], many: Array.from({ length: many }, () => randomUUID()) }
+  return serverOf(BARE, 'test/bench/bare.ts', { SMALL: String(small) }, tokens)
 }
 
 /** The service as in production, on a new database that its own code fills. @param folder where its version is */
@@ -128,22 +100,14 @@ export async function serviceOn(name: string, url: string, { small, many }: Size
     for (let id = 1; id <= 20; id++) await Promise.all(some.map((caller) => create(caller, id)))
   }
   await store.close()
-  const program = 'test/support/product/main.ts'
-  return {
-    name,
-    folder,
-    program,
-    environment: { DATABASE_URL: url },
-    tokens,
-    sent: { creates: 0, lists: 0, deletes: 0 },
-  }
+  return serverOf(name, 'test/support/product/main.ts', { DATABASE_URL: url }, tokens, folder)
 }
 
 /** Whether programs can be held to one core each: the servers to the first, the load to the second. */
 export const isPinned = ['0', '1'].every((core) => spawnSync('taskset', ['-c', core, 'true']).status === 0)
 
 /** Starts a server, compiled before as with `npm start`. What it prints goes to a file. */
-export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: string): Promise<Running> {
+export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: string) {
   const port = await freePort()
   const pinned = isPinned ? ['taskset', '-c', '0'] : []
   const command = ['sh', '-c', 'exec "$@" > "$0" 2>&1', resolve(printed), ...pinned, process.execPath, server.program]
@@ -157,17 +121,13 @@ export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: 
       throw new Error(`see ${printed}: it does not start`)
     await delay(1)
   }
+  /** Milliseconds from its start to its first answer, which needs a token. */
   const started = performance.now() - begun
-  const stop = () => {
+  const stop = async () => {
     child.kill('SIGTERM')
-    return ended
+    await ended
   }
   return { ...server, port, pid: child.pid, started, stop }
-}
-
-/** Bytes of memory that a server has (resident set). */
-export function memory({ pid }: Running): number {
-  return memoryOf(pid)
 }
 
 /**
@@ -175,41 +135,41 @@ export function memory({ pid }: Running): number {
  * that the create was kept.
  * @throws {Error} for a wrong answer: what was measured says nothing
  */
-export async function measure(server: Running, each: Case, connections: number): Promise<Sample> {
+export async function measure(server: Running, each: Case, connections: number) {
   const { port, sent, pid } = server
-  const { name, does, method, path, body, status, answer } = each
+  const { name, method, path, body = '', status, answer } = each
   const tokens = server.tokens[each.caller]
   const what = `${server.name}, ${name}, ${connections} connections`
-  if (does === 'lists') {
+  const isList = method === 'GET'
+  if (isList) {
     const headers = { authorization: `Bearer ${tokens[0]}` }
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
     if ((await response.text()) !== answer) throw new Error(`${what}: the list is wrong`)
   }
-  const [lines, of = ''] = [`${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer `, body]
-  const type = body === undefined ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  const line = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer `
+  const type = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
   const next = () => {
-    if (does === 'deletes' && sent.deletes === sent.creates) return undefined
-    const number = sent[does]++
+    if (method === 'DELETE' && sent.DELETE === sent.POST) return undefined
+    const number = sent[method]++
     const id = String(FIRST_ID + number)
-    return `${lines.replace(ID, id)}${tokens[number % tokens.length]}\r\n${type}\r\n${of.replace(ID, id)}`
+    return `${line.replace(ID, id)}${tokens[number % tokens.length]}\r\n${type}\r\n${body.replace(ID, id)}`
   }
   const times: number[] = []
   const wrong: number[] = []
   const before = cpuOf(pid)
   const took = await run({ port, connections, seconds: 1, next }, (got) => {
     // A body in chunks is longer.
-    const isRight =
-      got.status === status && (got.length === answer.length || (does === 'lists' && got.length > answer.length))
-    if (isRight) times.push(got.time)
+    const isWhole = got.length === answer.length || (isList && got.length > answer.length)
+    if (got.status === status && isWhole) times.push(got.time)
     else wrong.push(got.status)
   })
-  const cpu = cpuOf(pid) - before
-  if (wrong.length > 0) {
-    throw new Error(
-      `${what}: ${wrong.length} of ${times.length + wrong.length} answers were wrong, the first one ${wrong[0]}`,
-    )
-  }
+  /** Milliseconds of processor time that the server took for 1,000 requests. */
+  const cpu = ((cpuOf(pid) - before) * 1e6) / times.length
+  const all = times.length + wrong.length
+  if (wrong.length > 0)
+    throw new Error(`${what}: ${wrong.length} of ${all} answers were wrong, the first one ${wrong[0]}`)
   times.sort((one, two) => one - two)
+  /** Milliseconds that half of the answers took at most, and 99 of 100. */
   const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)])
-  return { rate: (times.length * 1000) / took, p50, p99, cpu: (cpu * 1e6) / times.length }
+  return { rate: (times.length * 1000) / took, p50, p99, cpu }
 }

@@ -37,27 +37,32 @@ export async function startTarget(t: Parameters<typeof startService>[0], file: s
       return concurrently(8 * CONNECTIONS, property, inputs, seed)
     },
   } satisfies Record<string, Fuzz>
-  return { service, empty, any, fuzz }
+  /** Ends the service. @throws {Error} with what was not foreseen */
+  const end = async () => {
+    service.child.kill('SIGTERM')
+    const { code, stdout, stderr } = await service.ended
+    const faults = stdout.split('\n').filter((line) => /"level":(50|60)/.test(line))
+    if (code !== 0 || faults.length > 0 || stderr !== '')
+      throw new Error([`exit ${code}`, ...faults, stderr].join('\n'))
+  }
+  return { service, empty, any, fuzz, end }
 }
 
 async function concurrently<Value>(times: number, property: fc.IAsyncProperty<Value>, inputs: number, seed: number) {
   const numRuns = Math.ceil(inputs / times)
   // To make the input smaller would take long where a connection hangs.
-  const options = { numRuns, endOnFailure: true }
-  await Promise.all(
-    Array.from({ length: times }, (_, index) => fc.assert(property, { ...options, seed: seed + index })),
-  )
+  const assert = (index: number) => fc.assert(property, { numRuns, endOnFailure: true, seed: seed + index })
+  await Promise.all(Array.from({ length: times }, (_, index) => assert(index)))
   return numRuns * times
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({
-    options: { seed: { type: 'string' }, inputs: { type: 'string', default: '1000000' } },
-  })
+  const options = { seed: { type: 'string' }, inputs: { type: 'string', default: '1000000' } } as const
+  const { values } = parseArgs({ options })
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
   const shares = { json: 0.6, parameters: 0.3, requests: 0.1 } as const
   const folder = mkdtempSync(`${tmpdir()}/plants-fuzz-`)
-  const { service, fuzz } = await startTarget(undefined, `${folder}/plants.db`)
+  const { service, fuzz, end } = await startTarget(undefined, `${folder}/plants.db`)
   console.log(`seed ${seed}`)
   try {
     for (const name of ['json', 'parameters', 'requests'] as const) {
@@ -66,11 +71,7 @@ if (import.meta.main) {
       const seconds = (performance.now() - start) / 1000
       console.log(`${name}: ${inputs} inputs in ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)} a second`)
     }
-    service.child.kill('SIGTERM')
-    const { code, stdout, stderr } = await service.ended
-    const faults = stdout.split('\n').filter((line) => /"level":(50|60)/.test(line))
-    if (code !== 0 || faults.length > 0 || stderr !== '')
-      throw new Error([`exit ${code}`, ...faults, stderr].join('\n'))
+    await end()
   } finally {
     service.child.kill('SIGKILL')
     rmSync(folder, { recursive: true })

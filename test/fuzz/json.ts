@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { parseJson } from '../../service/engine/http/json.ts'
-import { mutated, piecesOf } from './mutated.ts'
+import { joined, mutated, piecesOf } from './mutated.ts'
 import { EITHER, expectedOf, REFUSED } from './oracle.ts'
 
 const WORDS = piecesOf(
@@ -15,8 +15,6 @@ const BORDERS = [0n, 1n, 10n, 2n ** 31n, 2n ** 53n, 10n ** 15n, 10n ** 16n, 2n *
 const NAMES = String.raw`id name tag \u0069d __proto__ \u005f_proto__ constructor 1 toString a:b \": 🌱 \udf31`
 const TEXTS = String.raw`Rose : \" \\ \":\" \ud83c\udf31 \ud800 \udf31\ud83c \\ud800 é 🌱 {"a":1} 9007199254740993 1e5 \u0000`
 
-/** Texts that follow each other. */
-const joined = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((all) => all.join(''))
 const zeros = (most: number) => fc.nat(most).map((count) => '0'.repeat(count))
 const border = fc.tuple(fc.constantFrom(...BORDERS), fc.bigInt(-3n, 3n)).map(([near, more]) => near + more)
 const digits = fc.oneof(
@@ -72,11 +70,8 @@ export function checkJson(bytes: Uint8Array): void {
   } catch (error) {
     if (!(error instanceof Error)) throw error
   }
-  assert.deepStrictEqual(
-    withNaN(actual),
-    expected,
-    `${Buffer.from(bytes).toString()}: ${inspect({ actual, expected })}`,
-  )
+  const what = `${Buffer.from(bytes).toString()}: ${inspect({ actual, expected })}`
+  assert.deepStrictEqual(withNaN(actual), expected, what)
 }
 
 /** A fraction that is no `number` is `NaN` to the oracle: it says nothing of its text. */

@@ -5,6 +5,9 @@ export function piecesOf(words: string, ...others: readonly (string | Buffer)[])
   return [...words.split(' '), ...others].map((each) => Buffer.from(each))
 }
 
+/** Texts that follow each other. */
+export const joined = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((all) => all.join(''))
+
 /** Changes bytes at one to three places: some are others, gone, there twice, or words are put in. */
 export function mutated(bytes: fc.Arbitrary<Buffer>, words: readonly Buffer[]): fc.Arbitrary<Buffer> {
   const word = fc.constantFrom(...words)
@@ -21,12 +24,8 @@ export function mutated(bytes: fc.Arbitrary<Buffer>, words: readonly Buffer[]): 
   return fc.tuple(bytes, fc.array(change, { minLength: 1, maxLength: 3 })).map(([bytes, changes]) =>
     changes.reduce((bytes, { place, length, put }) => {
       const at = Math.round(place * bytes.length)
-      const [before, some, after] = [
-        bytes.subarray(0, at),
-        bytes.subarray(at, at + length),
-        bytes.subarray(at + length),
-      ]
-      return Buffer.concat([before, ...put(some), after])
+      const some = bytes.subarray(at, at + length)
+      return Buffer.concat([bytes.subarray(0, at), ...put(some), bytes.subarray(at + length)])
     }, bytes),
   )
 }

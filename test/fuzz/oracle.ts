@@ -13,14 +13,8 @@ const TOKEN =
 const WORDS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null }
 const ESCAPED: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
 
-class Fault extends Error {
-  readonly verdict: symbol
-
-  constructor(verdict = REFUSED) {
-    super()
-    this.verdict = verdict
-  }
-}
+class Fault extends Error {}
+class TooDeep extends Error {}
 
 /** What `parseJson` must make of bytes: a value, `REFUSED` or `EITHER`. */
 export function expectedOf(bytes: Uint8Array): unknown {
@@ -31,7 +25,8 @@ export function expectedOf(bytes: Uint8Array): unknown {
     if (next(tokens) !== '') throw new Fault()
     return value
   } catch (error) {
-    if (error instanceof Fault) return error.verdict
+    if (error instanceof Fault) return REFUSED
+    if (error instanceof TooDeep) return EITHER
     throw error
   }
 }
@@ -47,13 +42,11 @@ function* tokensOf(text: string): Generator<string, undefined> {
   }
 }
 
-function next(tokens: Tokens): string {
-  return tokens.next().value ?? ''
-}
+const next = (tokens: Tokens): string => tokens.next().value ?? ''
 
 /** The value that begins with a token. */
 function valueAt(tokens: Tokens, token: string, level: number): unknown {
-  if (level > MOST_LEVELS) throw new Fault(EITHER)
+  if (level > MOST_LEVELS) throw new TooDeep()
   if (token === '[') return itemsOf(tokens, ']', (first) => valueAt(tokens, first, level + 1))
   if (token === '{') return objectOf(tokens, level)
   if (token.startsWith('"')) return stringOf(token)

@@ -46,13 +46,7 @@ export function requestsTo(target: Target): fc.Arbitrary<Buffer> {
 const STATUSES = new Set([100, 200, 204, 400, 401, 404, 405, 408, 409, 413, 415, 417, 431, 501, 505])
 
 /** What an answer may be the answer to: only the service knows which one it is. */
-const CANDIDATES = [
-  ['GET', '/nowhere'],
-  ['GET', '/plants'],
-  ['POST', '/plants'],
-  ['DELETE', '/plants/7'],
-  ['OPTIONS', '/plants'],
-] as const
+const CANDIDATES = { '/nowhere': ['GET'], '/plants': ['GET', 'POST', 'OPTIONS'], '/plants/7': ['DELETE'] }
 
 /** In milliseconds: if it were too short on a busy machine, there would be fewer answers to check. */
 const QUIET = 100
@@ -61,7 +55,9 @@ const QUIET = 100
 export async function checkRequests(target: Target, bytes: Buffer): Promise<void> {
   const answers = await target.exchange(Buffer.concat([bytes, Buffer.from(target.last)]), QUIET)
   for (const answer of answers) {
-    const isDocumented = CANDIDATES.some(([method, url]) => faultOf(method, url, answer) === undefined)
+    const isDocumented = Object.entries(CANDIDATES).some(([url, methods]) =>
+      methods.some((method) => faultOf(method, url, answer) === undefined),
+    )
     assert.ok(isDocumented, `an answer ${answer.status} that is not in the contract: ${JSON.stringify(answer)}`)
     assert.ok(STATUSES.has(answer.status), `${answer.status}: ${answer.text}`)
   }

@@ -26,11 +26,9 @@ export interface List extends Timed {
 }
 
 export type Operation = Write | List
-
-/** The name of the plant with an id, if there is one. */
 type State = string | undefined
 
-/** A possible course of events: the state of the plant, and the open operations that are done. */
+/** A possible course of events: the name of the plant, if there is one, and the open operations that are done. */
 interface Candidate {
   readonly state: State
   readonly done: ReadonlySet<Operation>
@@ -44,12 +42,10 @@ interface Candidate {
 export function violations(operations: readonly Operation[]): string[] {
   return [...Map.groupBy(operations, ({ owner }) => owner)].flatMap(([owner, ofOwner]) => {
     const lists = ofOwner.filter((each) => each.kind === 'list')
-    const writes = Map.groupBy(
-      ofOwner.filter((each) => each.kind !== 'list'),
-      ({ id }) => id,
-    )
+    const writes = Map.groupBy(ofOwner, (each) => (each.kind === 'list' ? undefined : each.id))
     const ids = new Set([...writes.keys(), ...lists.flatMap(({ plants }) => [...plants.keys()])])
     return [...ids].flatMap((id) => {
+      if (id === undefined) return []
       const all = [...(writes.get(id) ?? []), ...lists]
       const wrong = firstViolation(id, all)
       if (wrong === undefined) return []
@@ -104,10 +100,9 @@ function complete(operation: Operation, id: number, candidates: readonly Candida
 
 /** Whether a candidate can go on in all ways that another one can. */
 function isNoWorse(candidate: Candidate, other: Candidate): boolean {
-  if (candidate.state !== other.state) return false
   const extra = [...candidate.done.difference(other.done)]
   const missing = [...other.done.difference(candidate.done)]
-  return extra.every(isRead) && missing.every((each) => each.end === Infinity)
+  return candidate.state === other.state && extra.every(isRead) && missing.every(({ end }) => end === Infinity)
 }
 
 /** A candidate that reaches a state. All open reads that fit the state are done at once: waiting would gain nothing. */
@@ -137,7 +132,7 @@ function after(operation: Operation, state: State): State {
 }
 
 function describe(operation: Operation, id: number): string {
-  const what = operation.kind === 'list' ? `lists ${operation.plants.get(id) ?? 'nothing'}` : operation.outcome
-  const name = operation.kind === 'list' ? '' : ` ${operation.name ?? ''}`
-  return `${operation.start.toFixed(1)} to ${operation.end.toFixed(1)}: ${operation.kind}${name}: ${what}`
+  const { kind, start, end } = operation
+  const what = kind === 'list' ? operation.plants.get(id) : `${operation.name ?? ''}: ${operation.outcome}`
+  return `${start.toFixed(1)} to ${end.toFixed(1)}: ${kind} ${what}`
 }

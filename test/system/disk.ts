@@ -39,9 +39,9 @@ export class Disk {
   #renamed: Renamed[] = []
 
   /** @param folder and @param files are there */
-  constructor(folder: string, files: ReadonlyMap<string, Buffer> = new Map()) {
+  constructor(folder: string, files: Readonly<Record<string, Buffer>> = {}) {
     this.#folders = new Set([folder])
-    for (const [path, bytes] of files) {
+    for (const [path, bytes] of Object.entries(files)) {
       const file = { bytes, pending: [] }
       this.#seen.set(path, file)
       this.#named.set(path, file)
@@ -80,15 +80,9 @@ export class Disk {
         // Linux then takes what was not written for written.
         if (!this.#folders.has(event.path)) this.#file(event.path).pending = []
         return
-      case 'sync': {
-        if (this.#folders.has(event.path)) {
-          this.#syncFolder(event.path)
-          return
-        }
-        const file = this.#file(event.path)
-        file.bytes = after(file, () => true)
-        file.pending = []
-      }
+      case 'sync':
+        if (this.#folders.has(event.path)) this.#syncFolder(event.path)
+        else Object.assign(this.#file(event.path), { bytes: after(this.#file(event.path), () => true), pending: [] })
     }
   }
 
@@ -131,19 +125,16 @@ function rename(named: Map<string, File | 'folder'>, { path, file, from }: Renam
 /** The bytes of a file after its changes, of which only some are kept; a write is kept or not by sectors. */
 function after({ bytes, pending }: File, keeps: Keeps): Buffer {
   let result = Buffer.from(bytes)
-  const resize = (size: number) => {
-    result = Buffer.concat([result], size)
-  }
   for (const change of pending) {
     if (change.what === 'truncate') {
-      if (keeps()) resize(change.size)
+      if (keeps()) result = Buffer.concat([result], change.size)
       continue
     }
     const { at, bytes } = change
     for (let from = at, to; from < at + bytes.length; from = to) {
       to = Math.min((Math.floor(from / SECTOR) + 1) * SECTOR, at + bytes.length)
       if (!keeps()) continue
-      if (to > result.length) resize(to)
+      if (to > result.length) result = Buffer.concat([result], to)
       bytes.copy(result, from, from - at, to - at)
     }
   }

@@ -8,25 +8,18 @@ import { build } from '../support/helper.ts'
 import { exchange } from '../support/responses.ts'
 import { startHaproxy, startNginx } from './gateways.ts'
 
-/** A gateway before a service. */
-interface Gateway {
-  readonly port: number
-  /** The lines of its log, a request each: whether it was passed on, and its request line. */
-  readonly lines: () => string[]
-}
-
-const gateways: Readonly<Record<string, (t: Test, service: number) => Promise<Gateway>>> = {
-  nginx: async (t, service) => {
+/** Gateways before a service, with the lines of their logs, a request each: whether it was passed on, and its request line. */
+const gateways = {
+  nginx: async (t: Test, port: number) => {
     const file = `${t.testdir()}/access.log`
-    const access = `log_format passed '$upstream_status|$request'; access_log ${file} passed;`
-    const { port } = await startNginx(t, [{ port: service }], '', access)
-    return { port, lines: () => readFileSync(file, 'utf8').split('\n').slice(0, -1) }
+    const log = `log_format passed '$upstream_status|$request'; access_log ${file} passed;`
+    const gateway = await startNginx(t, [{ port }], '', log)
+    return { port: gateway.port, lines: () => readFileSync(file, 'utf8').split('\n').slice(0, -1) }
   },
-  HAProxy: async (t, service) => {
-    const format = '%[srv_name,regsub(.+,200)]|%r'
-    const log = `  log stdout format raw daemon\n  log-format ${format}\n`
-    const { port, printed } = await startHaproxy(t, [{ port: service }], log)
-    return { port, lines: () => printed.stdout.split('\n').slice(0, -1) }
+  HAProxy: async (t: Test, port: number) => {
+    const log = '  log stdout format raw daemon\n  log-format %[srv_name,regsub(.+,200)]|%r\n'
+    const gateway = await startHaproxy(t, [{ port }], log)
+    return { port: gateway.port, lines: () => gateway.printed.stdout.split('\n').slice(0, -1) }
   },
 }
 

@@ -14,46 +14,29 @@ export interface Upstream {
   readonly adminPort?: number
 }
 
-/** A gateway of deploy/. Its path prefix is `prefix`. */
-export interface Gateway {
-  readonly port: number
-  /** What it has printed. */
-  readonly printed: { readonly stdout: string; readonly stderr: string }
-}
-
-/** Starts nginx as `deploy/nginx.conf` says. @param access the directives for its log */
-export async function startNginx(
-  t: Test,
-  upstreams: readonly Upstream[],
-  prefix = '',
-  access = 'access_log off;',
-): Promise<Gateway> {
+/** Starts nginx as `deploy/nginx.conf` says. @param log the directives for it */
+export async function startNginx(t: Test, upstreams: readonly Upstream[], prefix = '', log = 'access_log off;') {
   need('nginx')
-  const edit = (text: string, port: number, folder: string) => {
-    const writable = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-      (each) => `${each}_temp_path ${folder}/${each};`,
-    )
+  return run(t, upstreams, 'nginx.conf', ['nginx', '-e', 'stderr', '-c'], (text, port, folder) => {
+    const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    const writable = places.map((each) => `${each}_temp_path ${folder}/${each};`).join(' ')
     return `daemon off; pid ${folder}/pid;\n${text}`
-      .replace('http {', `http { ${access} ${writable.join(' ')}`)
+      .replace('http {', `http { ${log} ${writable}`)
       .replace('listen 8080', `listen 127.0.0.1:${port}`)
       .replace('location /garden/', `location ${prefix}/`)
-  }
-  return run(t, upstreams, 'nginx.conf', ['nginx', '-e', 'stderr', '-c'], edit)
+  })
 }
 
-/** Starts HAProxy as `deploy/haproxy.cfg` says. @param log the directives for its log */
-export async function startHaproxy(t: Test, upstreams: readonly Upstream[], log = ''): Promise<Gateway> {
+/** Starts HAProxy as `deploy/haproxy.cfg` says. @param log the directives for it */
+export async function startHaproxy(t: Test, upstreams: readonly Upstream[], log = '') {
   need('haproxy')
-  const edit = (text: string, port: number) =>
-    text.replace('defaults\n', `defaults\n${log}`).replace('bind :8080', `bind 127.0.0.1:${port}`)
-  return run(t, upstreams, 'haproxy.cfg', ['haproxy', '-db', '-f'], edit)
+  return run(t, upstreams, 'haproxy.cfg', ['haproxy', '-db', '-f'], (text, port) =>
+    text.replace('defaults\n', `defaults\n${log}`).replace('bind :8080', `bind 127.0.0.1:${port}`),
+  )
 }
 
 /** Both, by name. */
-export const gateways = {
-  nginx: (t: Test, upstreams: readonly Upstream[]) => startNginx(t, upstreams),
-  HAProxy: (t: Test, upstreams: readonly Upstream[]) => startHaproxy(t, upstreams),
-}
+export const gateways = { nginx: startNginx, HAProxy: startHaproxy }
 
 async function run(
   t: Test,
@@ -61,18 +44,15 @@ async function run(
   file: string,
   command: readonly string[],
   edit: (text: string, port: number, folder: string) => string,
-): Promise<Gateway> {
+) {
   const folder = mkdtempSync(`${tmpdir()}/plants-gateway-`)
   const port = await freePort()
-  const text = upstreams
-    .concat(upstreams)
-    .reduce(
-      (text, { port, adminPort = 1 }, index) =>
-        text
-          .replaceAll(`${NAME}-${index + 1}:3000 check port 3001`, `${NAME}-${index + 1}:3000 check port ${adminPort}`)
-          .replaceAll(`${NAME}-${index + 1}:3000`, `127.0.0.1:${port}`),
-      readFileSync(`deploy/${file}`, 'utf8'),
-    )
+  let text = readFileSync(`deploy/${file}`, 'utf8')
+  for (const [index, { port, adminPort = 1 }] of [...upstreams, ...upstreams].entries()) {
+    const name = `${NAME}-${index + 1}:3000`
+    text = text.replaceAll(`${name} check port 3001`, `${name} check port ${adminPort}`)
+    text = text.replaceAll(name, `127.0.0.1:${port}`)
+  }
   writeFileSync(`${folder}/${file}`, edit(text, port, folder))
   const gateway = await start(t, [...command, `${folder}/${file}`], {})
   t.teardown(async () => {

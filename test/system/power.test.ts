@@ -38,12 +38,7 @@ const ACKNOWLEDGED = new Map([
 ] as const)
 
 /** What lives of a service on one disk have done. */
-interface Recording {
-  readonly folder: string
-  readonly events: Event[]
-  readonly ledger: Ledger
-  readonly token: string
-}
+type Recording = Awaited<ReturnType<typeof record>>
 
 /** How a process of the service lives: how many writes it does, the faults it meets, how it ends. */
 interface Life {
@@ -53,7 +48,7 @@ interface Life {
 }
 
 /** Records the lives of the service in some folder, the first one of which begins without a database. */
-async function record(t: Test, lives: readonly Life[]): Promise<Recording> {
+async function record(t: Test, lives: readonly Life[]) {
   const folder = t.testdir()
   const ledger = new Ledger()
   const events: Event[] = []
@@ -88,24 +83,17 @@ async function record(t: Test, lives: readonly Life[]): Promise<Recording> {
   return { folder, events, ledger, token }
 }
 
-/** What was lost at each moment of a recording before which the disk changes. */
-interface Outcome {
-  /** Disks that were rebuilt, and syncs. */
-  disks: number
-  syncs: number
-  readonly violations: string[]
-}
-
 /**
  * Cuts the power before each sync, and at the end: with all that was acknowledged until then, and only what was synced
  * before. That is the worst of all moments since the sync before; the answers in between are among those looked for.
  * @param choices how many times to keep at random what was not synced
+ * @returns how many disks were rebuilt, how many syncs there were, and what was lost
  */
-async function cutEverywhere({ folder, events, ledger, token }: Recording, choices: number): Promise<Outcome> {
+async function cutEverywhere({ folder, events, ledger, token }: Recording, choices: number) {
   const disk = new Disk(folder)
   const { sent, changeSent, deleteSent } = ledger
   const known = Object.assign(new Ledger(), { sent, changeSent, deleteSent })
-  const outcome: Outcome = { disks: 0, syncs: 0, violations: [] }
+  const outcome = { disks: 0, syncs: 0, violations: [] as string[] }
   let isTokenShown = false
   const draw = chances(SEED)
 
@@ -141,9 +129,8 @@ async function cutEverywhere({ folder, events, ledger, token }: Recording, choic
 async function violationsIn(file: string, known: Ledger, token?: string): Promise<string[]> {
   try {
     const store = await openTestStore({ file })
-    const isKnown =
-      token === undefined ||
-      isDeepStrictEqual(await accessTokenChecker(PREFIX, store)(token), { caller: 'demo', scopes: [] })
+    const verdict = token && (await accessTokenChecker(PREFIX, store)(token))
+    const isKnown = token === undefined || isDeepStrictEqual(verdict, { caller: 'demo', scopes: [] })
     await store.close()
     const { items, faults } = inspect(file, 'demo')
     return [...faults.map(String), ...known.violations(items), ...(isKnown ? [] : ['the token is lost'])]

@@ -67,11 +67,9 @@ t.test('a restore survives a power cut at each sync, and once it has ended the n
   const trace = `${replacement.folder}/trace`
   const { data, code } = await restore(replacement, 'data', () => watched(trace, [], ['-f']))
   t.equal(code, 0)
-  const ends = ['', '-wal']
-  const begin = ends.map(
-    (end) => [`${data}/plants.db${end}`, readFileSync(`${replacement.left}/plants.db${end}`)] as const,
-  )
-  const disk = new Disk(data, new Map(begin))
+  const names = ['plants.db', 'plants.db-wal']
+  const begin = names.map((name) => [`${data}/${name}`, readFileSync(`${replacement.left}/${name}`)] as const)
+  const disk = new Disk(data, Object.fromEntries(begin))
   const draw = chances(seed)
   const seen = { old: 0, new: 0 }
   const cut = async (keeps: Keeps, where: string) => {

@@ -3,15 +3,12 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { run, start } from '../support/process.ts'
 import { eventually, freePort, NPM } from '../support/project.ts'
-import { blocksOf, copyToFollow } from './walkthrough.ts'
+import { blocksOf, copyToFollow, skipAfter } from './walkthrough.ts'
 
 const [yaml = '', method = '', promised = ''] = blocksOf('README.md', 'Contract and method', '## Docs')
 const promises = promised.trim().split(/\n */)
 
-/** Who has followed it in the project itself, or has made it their own, can't do so again. */
-const text = readFileSync('openapi.yaml', 'utf8')
-const skip =
-  (text.includes('operationId: findPlant') || !text.includes('/plants/{id}:')) && 'openapi.yaml is another one'
+const skip = skipAfter('findPlant')
 const port = await freePort()
 const environment = { PORT: String(port) }
 const { folder, npm, edit, passes } = copyToFollow(t, environment)

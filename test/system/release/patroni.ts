@@ -27,26 +27,10 @@ interface Member {
 }
 
 /** A node: Patroni, and the PostgreSQL that it runs. */
-export interface Node {
-  readonly name: string
-  readonly start: () => Promise<void>
-  /** Kills Patroni at once, and all processes of PostgreSQL with it if that is said. */
-  readonly kill: (what: 'patroni' | 'all') => void
-  /** Lets a standby receive nothing more. @returns what loses all that was sent to it since */
-  readonly stopReceiving: () => () => void
-  /** What Patroni says of a path of its API; its status, and its answer as JSON. */
-  readonly ask: (path: string, change?: unknown) => Promise<{ status: number; json: unknown }>
-}
-
-export interface Cluster {
-  /** The administrator's database, over HAProxy. */
-  readonly url: string
-  /** Waits until one node leads and the other is its synchronous standby. */
-  readonly roles: () => Promise<{ readonly leader: Node; readonly standby: Node }>
-}
+type Node = ReturnType<typeof makeNode>
 
 /** Starts a cluster, which ends with the test. */
-export async function startCluster(t: Test): Promise<Cluster> {
+export async function startCluster(t: Test) {
   need('etcd', 'etcd-server')
   need('patroni')
   need('haproxy')
@@ -59,7 +43,7 @@ export async function startCluster(t: Test): Promise<Cluster> {
     await once(watch, 'exit')
   })
   /** Starts a program. @returns its process id */
-  const launch: Launch = async (command, environment = {}) => {
+  const launch = async (command: readonly string[], environment: Record<string, string> = {}) => {
     const { child } = await start(undefined, command, environment)
     appendFileSync(`${folder}/pids`, `${child.pid}\n`)
     return child.pid ?? 0
@@ -93,7 +77,8 @@ export async function startCluster(t: Test): Promise<Cluster> {
       PATRONI_REPLICATION_PASSWORD: PASSWORD,
       PATRONI_RESTAPI_PASSWORD: PASSWORD,
     }
-    const node = makeNode(launch, { name, api, data: `${home}/data`, environment })
+    const start = () => launch(asNobody(['patroni', 'deploy/patroni/patroni.yml']), environment)
+    const node = makeNode(name, api, `${home}/data`, start)
     nodes.push(node)
     await node.start()
   }
@@ -101,6 +86,7 @@ export async function startCluster(t: Test): Promise<Cluster> {
   writeFileSync(`${folder}/haproxy.cfg`, proxy.replace('bind :5432', `bind 127.0.0.1:${port}`))
   await launch(['haproxy', '-db', '-f', `${folder}/haproxy.cfg`])
 
+  /** Waits until one node leads and the other is its synchronous standby. */
   const roles = async () => {
     let members: Member[] = []
     const find = (role: string) => members.find((each) => each.role === role && /running|streaming/.test(each.state))
@@ -122,19 +108,12 @@ export async function startCluster(t: Test): Promise<Cluster> {
     return { leader, standby }
   }
   await roles()
+  /** The administrator's database, over HAProxy. */
   return { url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`, roles }
 }
 
-type Launch = (command: readonly string[], environment?: Record<string, string>) => Promise<number>
-
-interface Place {
-  readonly name: string
-  readonly api: number
-  readonly data: string
-  readonly environment: Record<string, string>
-}
-
-function makeNode(launch: Launch, { name, api, data, environment }: Place): Node {
+/** @param api its port @param data the folder of PostgreSQL @param launch starts Patroni, and returns its process id */
+function makeNode(name: string, api: number, data: string, launch: () => Promise<number>) {
   let patroni = 0
   /** The process ids of PostgreSQL that fit. */
   const find = (...fit: string[]) => {
@@ -147,24 +126,28 @@ function makeNode(launch: Launch, { name, api, data, environment }: Place): Node
   }
   return {
     name,
-    kill: (what) => {
+    /** Kills Patroni at once, and all processes of PostgreSQL with it if that is said. */
+    kill: (what: 'patroni' | 'all') => {
       const { postmaster, children } = find()
       send('SIGKILL', what === 'all' ? [patroni, postmaster, ...children] : [patroni])
     },
+    /** Lets a standby receive nothing more. @returns what loses all that was sent to it since */
     stopReceiving: () => {
       const { children } = find('--full', 'walreceiver')
       send('SIGSTOP', children)
       return () => send('SIGKILL', children)
     },
     start: async () => {
-      patroni = await launch(asNobody(['patroni', 'deploy/patroni/patroni.yml']), environment)
+      patroni = await launch()
     },
-    ask: async (path, change) => {
+    /** What Patroni says of a path of its API; its status, and its answer as JSON. */
+    ask: async (path: string, change?: unknown) => {
       const headers = { Authorization: `Basic ${btoa(`patroni:${PASSWORD}`)}` }
       const body = change === undefined ? {} : { method: 'POST', body: JSON.stringify(change) }
       const answer = await fetch(`http://127.0.0.1:${api}${path}`, { headers, ...body })
       const text = await answer.text()
-      return { status: answer.status, json: text.startsWith('{') ? JSON.parse(text) : text }
+      const json: unknown = text.startsWith('{') ? JSON.parse(text) : text
+      return { status: answer.status, json }
     },
   }
 }
