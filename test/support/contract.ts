@@ -5,6 +5,7 @@ import { parse } from 'yaml'
 import type { Product } from '../../service/engine/index.ts'
 import { readSecurity, type Security } from './credentials.ts'
 import { resolve } from './references.ts'
+import { sentSchema } from './schemas-sent.ts'
 import { fields, type Schema } from './schemas.ts'
 
 export type Parameter = ReturnType<typeof toParameter>
@@ -117,7 +118,7 @@ function toBody({ 'application/json': json, ...others }: Record<string, unknown>
   const content = fields(json ?? Object.values(others)[0])
   /** The most bytes of it. */
   const limit = Number(content['x-body-limit'] ?? BODY_LIMIT)
-  return { limit, schema: fields(content['schema']), ...examplesOf(content) }
+  return { limit, schema: sentSchema(content['schema'], 'readOnly'), ...examplesOf(content) }
 }
 
 function toParameter(value: Record<string, unknown>) {
@@ -142,7 +143,7 @@ function toResponse(value: unknown) {
   /** The media type of the body, JSON if there are several; undefined if there is no body. */
   const type = types.find((each) => /^application\/([^;]+\+)?json\b/.test(each)) ?? types[0]
   const media = fields(type === undefined ? undefined : fields(content)[type])
-  const schema = type === undefined ? undefined : fields(media['schema'])
+  const schema = type === undefined ? undefined : sentSchema(media['schema'], 'writeOnly')
   /** The headers are by name, as the contract spells it. */
   return { headers: new Map(entries), type, schema, ...examplesOf(media) }
 }

@@ -162,7 +162,8 @@ function arrays(all: All): Values[] {
 function objects(all: All): Values[] {
   const properties = all('properties').map(fields)
   const required = all('required').flat().map(String)
-  const names = new Set([...required, ...properties.flatMap((each) => Object.keys(each))])
+  const known = properties.flatMap((each) => Object.keys(each).filter((name) => each[name] !== false))
+  const names = new Set([...required, ...known])
   const schemaOf = (name: string) => ({ allOf: properties.flatMap((each) => (name in each ? [each[name]] : [])) })
   const members = Object.fromEntries([...names].map((name) => [name, arbitraryOf(schemaOf(name))]))
   const record = fc.record(members, { requiredKeys: required, noNullPrototype: true })

@@ -143,6 +143,8 @@ interface marked {
         NewNote: {
             key: marked["schemas"]["Key"];
             text: marked["schemas"]["Text"];
+            /** Format: date-time */
+            readonly created: Mark<string, "readOnly">;
         };
         Error: {
             /**
@@ -491,7 +493,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
   generated: import.meta.filename,
   title: 'Plant Store',
   sources: {
-    'openapi.yaml': 'e313f58ad5350bf2eecc886340de75aef3d1698ccbce9fa528babc1cdd543314'
+    'openapi.yaml': '31af6ed2dc6795af975ea06da395fa3655514d71ca198e85ce2a7b77619dbf24'
   },
   bundle: null,
   baseUrl: [
@@ -1150,7 +1152,8 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
       type: 'object',
       required: [
         'key',
-        'text'
+        'text',
+        'created'
       ],
       properties: {
         key: {
@@ -1158,6 +1161,11 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
         },
         text: {
           '$ref': 'json-14'
+        },
+        created: {
+          type: 'string',
+          format: 'date-time',
+          readOnly: true
         }
       },
       additionalProperties: false
