@@ -134,12 +134,6 @@ interface marked {
             count: bigint;
             by?: Mark<string, "writeOnly">;
         };
-        /**
-         * @example {
-         *       "key": "moss",
-         *       "text": "It likes shade."
-         *     }
-         */
         NewNote: {
             key: marked["schemas"]["Key"];
             text: marked["schemas"]["Text"];
@@ -418,6 +412,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "key": "moss",
+                 *       "text": "It likes shade."
+                 *     }
+                 */
                 "application/json": marked["schemas"]["NewNote"];
             };
         };
@@ -493,7 +493,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
   generated: import.meta.filename,
   title: 'Plant Store',
   sources: {
-    'openapi.yaml': '31af6ed2dc6795af975ea06da395fa3655514d71ca198e85ce2a7b77619dbf24'
+    'openapi.yaml': 'c8e7587f8b802250045be7b68df4c18f865f126a0d0d21097689667371ce06c2'
   },
   bundle: null,
   baseUrl: [
