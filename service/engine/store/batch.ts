@@ -72,16 +72,17 @@ export class Batcher<Item, Value> {
     const share = shareOf?.(item) ?? ''
     const deadline = until ?? (timeout === undefined ? Infinity : performance.now() + timeout)
     const waiting: Batched<Item, Value> = { item, deadline, resolve, reject }
-    if (timeout !== undefined) {
+    const isFirst = eager === true && this.#isQuiet && !this.#isScheduled && this.#running === 0 // nothing else waits
+    if (timeout !== undefined && !isFirst) {
       const left = deadline - timeout * LEAST_TIME - performance.now()
       if (left <= 0) return Promise.reject(TOO_MANY)
       waiting.timer = setTimeout(() => this.#refuse(share, waiting), left).unref()
     }
-    const others = this.#shares.get(share)
-    if (others === undefined) this.#shares.set(share, [waiting])
-    else others.push(waiting)
     this.#added += 1
-    if (eager === true && this.#isQuiet && !this.#isScheduled && this.#running === 0) void this.#start()
+    const others = this.#shares.get(share)
+    if (isFirst) void this.#start([waiting])
+    else if (others === undefined) this.#shares.set(share, [waiting])
+    else others.push(waiting)
     this.#schedule()
     return promise
   }
@@ -112,9 +113,8 @@ export class Batcher<Item, Value> {
     })
   }
 
-  async #start(): Promise<void> {
+  async #start(batch = this.#take()): Promise<void> {
     this.#running += 1
-    const batch = this.#take()
     try {
       await this.#run(batch)
     } catch (error) {
