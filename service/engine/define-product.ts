@@ -68,7 +68,7 @@ export function defineProduct<
 ): Product {
   const { name, tokenPrefix = name, services } = product
   const wrong = [name, tokenPrefix].find((each) => !NAME.test(each))
-  if (wrong !== undefined) throw new StartupError(`"${wrong}" must be lower-case letters, digits and _`)
+  if (wrong !== undefined) throw new StartupError(`the name "${wrong}" must be a-z, 0-9 and _, at most 32 characters`)
   // app.ts makes a collection for each definition.
   return { ...product, tokenPrefix, services: (opened) => services(opened as Parameters<typeof services>[0]) }
 }
