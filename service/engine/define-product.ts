@@ -36,10 +36,11 @@ type Together<Classes> = (Classes extends unknown ? (each: Classes) => void : ne
   ? All
   : never
 
-/** A service with a method for each operation, and no other methods. */
-type Exactly<Operations, Methods> = Service<Operations> & {
-  readonly [_ in Exclude<keyof Methods, keyof Operations>]: never
-}
+/** What each class must be, where the classes together have these methods. */
+type Fitting<Operations, Methods> = Partial<Service<Operations>> &
+  (Exclude<keyof Methods, keyof Operations> extends never
+    ? Pick<Service<Operations>, Exclude<keyof Operations, keyof Methods>> // those that no class has
+    : { readonly [_ in Exclude<keyof Methods, keyof Operations>]?: 'The contract has no operation of this name' })
 
 /** Names that fit into metrics (https://prometheus.io/docs/concepts/data_model/) and names of tables. */
 const NAME = /^[a-z][a-z0-9_]{0,31}$/
@@ -53,7 +54,7 @@ export function defineProduct<
   Operations,
   Schemes,
   const All extends Definitions<keyof SchemasOf<Components> & string>,
-  Class extends object,
+  const Classes extends readonly object[],
 >(
   product: Pick<Product, 'name' | 'errorBody' | 'formats'> &
     Partial<Pick<Product, 'tokenPrefix'>> & {
@@ -61,14 +62,13 @@ export function defineProduct<
       readonly collections: All
       readonly services: (
         opened: Opened<SchemasOf<Components>, All>,
-      ) => readonly Class[] &
-        (Together<Class> extends Exactly<Operations, Together<Class>> ? unknown : readonly Exactly<Operations, Class>[])
+      ) => readonly [...Classes] & { readonly [_ in keyof Classes]: Fitting<Operations, Together<Classes[number]>> }
       readonly guards?: { readonly [Name in Schemes & string]?: ProductGuard }
     },
 ): Product {
   const { name, tokenPrefix = name, services } = product
   const wrong = [name, tokenPrefix].find((each) => !NAME.test(each))
-  if (wrong !== undefined) throw new StartupError(`"${wrong}" must be lower-case letters, digits and _`)
+  if (wrong !== undefined) throw new StartupError(`the name "${wrong}" must be a-z, 0-9 and _, at most 32 characters`)
   // app.ts makes a collection for each definition.
   return { ...product, tokenPrefix, services: (opened) => services(opened as Parameters<typeof services>[0]) }
 }

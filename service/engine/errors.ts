@@ -29,5 +29,5 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable'
 }
 
-/** The store refuses a call because there are too many, or because its reader is too slow. The store itself is sound. */
+/** The store refuses a call because there are too many, or because a list is read too slowly. The store itself is sound. */
 export class StoreBusy extends StoreUnavailable {}

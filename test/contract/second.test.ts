@@ -10,5 +10,5 @@ for (const store of ['sqlite', 'postgres']) {
   const database = store === 'postgres' ? { DATABASE_URL: await server.createDatabase() } : {}
   const env = { ...process.env, PRODUCT: 'test/support/product/product.ts', ...database }
   // Its folder for files is named by its words.
-  t.spawn(process.execPath, [file, store], { env, name: `${file} on ${store}` })
+  t.spawn(process.execPath, [file, store], { env, name: `the same tests on ${store}` })
 }

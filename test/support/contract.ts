@@ -3,10 +3,11 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import type { Product } from '../../service/engine/index.ts'
+import { isBytes, isJson, isServed } from './bodies.ts'
 import { readSecurity, type Security } from './credentials.ts'
 import { resolve } from './references.ts'
 import { sentSchema } from './schemas-sent.ts'
-import { fields, type Schema } from './schemas.ts'
+import { addFormats, fields, type Schema } from './schemas.ts'
 
 export type Parameter = ReturnType<typeof toParameter>
 export type Response = ReturnType<typeof toResponse>
@@ -32,7 +33,8 @@ export function contractOf(product: Product): Contract {
   return contract
 }
 
-function readContract({ contract, errorBody, guards }: Product) {
+function readContract({ contract, errorBody, formats, guards }: Product) {
+  addFormats(formats)
   const file = fileURLToPath(contract.file)
   const root = parseContract(readFileSync(file, 'utf8'))
   const { security, paths, components, servers, ...document } = fields(resolve(root, root))
@@ -43,7 +45,7 @@ function readContract({ contract, errorBody, guards }: Product) {
     const methods = Object.entries(others).filter(([name]) => METHODS.includes(name))
     const shared = Object.values(fields(parameters))
     return methods.map(([method, value]): Operation => {
-      const own = { security, ...fields(value) }
+      const own = { security, limit: document['x-body-limit'], ...fields(value) }
       const secured = readSecurity(own.security, fields(securitySchemes), guards)
       return { ...toOperation(method.toUpperCase(), path, own, shared), ...secured }
     })
@@ -95,7 +97,7 @@ export function operationOf({ operations, paths }: Contract, method: string, url
 
 /** @param method in capital letters @param path with names in braces @param shared parameters of the path */
 function toOperation(method: string, path: string, value: Record<string, unknown>, shared: unknown[]) {
-  const { operationId, security, parameters, requestBody, responses } = value
+  const { operationId, security, parameters, requestBody, responses, limit } = value
   const scopes = Object.values(fields(security)).map((each) => Object.values(fields(each)).flat().map(String))
   const all = [...shared, ...Object.values(fields(parameters))].map((each) => toParameter(fields(each)))
   const byName = new Map(all.map((each) => [`${each.in} ${each.name}`, each])) // the operation's parameters override the path's
@@ -108,17 +110,29 @@ function toOperation(method: string, path: string, value: Record<string, unknown
     isScoped: scopes.length > 0 && scopes.every((each) => each.length > 0),
     scopes: scopes.flat(),
     parameters: [...byName.values()],
-    body: requestBody === undefined ? undefined : toBody(fields(fields(requestBody)['content'])),
+    body: requestBody === undefined ? undefined : toBody(fields(requestBody), limit),
     /** By status, or `default`. */
     responses: new Map(entries),
   }
 }
 
-function toBody({ 'application/json': json, ...others }: Record<string, unknown>) {
-  const content = fields(json ?? Object.values(others)[0])
-  /** The most bytes of it. */
-  const limit = Number(content['x-body-limit'] ?? BODY_LIMIT)
-  return { limit, schema: sentSchema(content['schema'], 'readOnly'), ...examplesOf(content) }
+/** A body as JSON if that is among its media types, or else as the first of them. @param limit of bodies that name none */
+function toBody({ required, content }: Record<string, unknown>, limit: unknown) {
+  const types = Object.keys(fields(content))
+  const type = types.find(isJson) ?? types.find(isServed) ?? ''
+  const media = fields(fields(content)[type])
+  const schema = sentSchema(media['schema'], 'readOnly')
+  const most = [media['x-body-limit'] ?? limit ?? BODY_LIMIT, isBytes(type) ? schema['maxLength'] : undefined]
+  return {
+    required: required === true,
+    type,
+    /** All media types that it may have. */
+    types,
+    /** The most bytes of it. */
+    limit: Math.min(...most.map((each) => Number(each ?? Infinity))),
+    schema,
+    ...examplesOf(media),
+  }
 }
 
 function toParameter(value: Record<string, unknown>) {
@@ -139,13 +153,11 @@ function toResponse(value: unknown) {
     const { required = false, schema } = fields(each)
     return [name, { required: required === true, schema: fields(schema) }] as const
   })
-  const types = Object.keys(fields(content))
-  /** The media type of the body, JSON if there are several; undefined if there is no body. */
-  const type = types.find((each) => /^application\/([^;]+\+)?json\b/.test(each)) ?? types[0]
-  const media = fields(type === undefined ? undefined : fields(content)[type])
-  const schema = type === undefined ? undefined : sentSchema(media['schema'], 'writeOnly')
-  /** The headers are by name, as the contract spells it. */
-  return { headers: new Map(entries), type, schema, ...examplesOf(media) }
+  const types = Object.entries(fields(content)).map(([type, media]) => [type, fields(media)] as const)
+  const schemas = types.map(([type, { schema }]) => [type.toLowerCase(), sentSchema(schema, 'writeOnly')] as const)
+  const [, media] = types.find(([type]) => isJson(type)) ?? types[0] ?? []
+  /** The headers are by name, as the contract spells it. The schemas of the body are by media type; none: it has no body. */
+  return { headers: new Map(entries), schemas: new Map(schemas), ...examplesOf(media ?? {}) }
 }
 
 /** The examples of a parameter or a media type, or else of its schema; and those that have a name. */

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Product } from '../../service/engine/index.ts'
+import { contentTypeOf, written } from './bodies.ts'
 import { contractOf, type Operation, type Parameter } from './contract.ts'
 import { withCredentials } from './credentials.ts'
 import { cursorsOf } from './cursors.ts'
@@ -111,7 +112,7 @@ t.test('a token is sent where security says, and not where only the product know
     login: '[{ login: [] }, { own: [], token: [] }]',
     open: '[{ token: [] }, {}]',
   }).map(([id, security]) => `\n  /${id}: { get: { operationId: ${id}, security: ${security} } }`)
-  const { operations } = contractFrom(t, `${components}\npaths:${paths.join('')}`, { own: () => undefined })
+  const { operations } = contractFrom(t, `${components}\npaths:${paths.join('')}`, { guards: { own: () => undefined } })
   const sent = operations.map(({ id, isGuarded, credentials }) => {
     const { path, headers } = withCredentials({ path: `/${id}?a=b` }, credentials ?? [], 'x')
     return [isGuarded, path, headers.join(' ')]
@@ -130,6 +131,35 @@ t.test('requests contain their input', async (t) => {
   t.ok(new Set(pathsOf(list)).size > 20)
 })
 
+t.test('a body is written by its media type, which is sent with it', async (t) => {
+  const schema = { properties: { file: { type: 'string', format: 'binary' } } }
+  const value = { a: [1, 'b c'], file: 'GIF' }
+  const write = (type: string) => `${contentTypeOf({ type })} ${written({ type, schema }, value)}`
+  t.equal(write('application/merge-patch+json'), `application/merge-patch+json ${stringify(value)}`)
+  t.equal(write('application/x-www-form-urlencoded'), 'application/x-www-form-urlencoded a=1&a=b+c&file=GIF')
+  t.match(write('multipart/form-data'), /^multipart\/form-data; boundary=(.*) --\1\r\n[^]*name="a"\r\n\r\nb c\r\n--\1/)
+  t.match(write('multipart/form-data'), /name="file"; filename="file"\r\n\r\nGIF\r\n--.*--\r\n$/)
+  t.equal(written({ type: 'text/plain', schema: {} }, 'a'), 'a')
+  t.equal(contentTypeOf({ type: 'image/*' }), 'image/x-any')
+})
+
+t.test('the media type of a body is JSON if that is among them, and its limit is that of the document', async (t) => {
+  const content = "{ image/*: {}, application/problem+json: { schema: { type: string, format: 'a-b' } } }"
+  const post = `{ operationId: one, requestBody: { content: ${content} } }`
+  const bytes =
+    '{ operationId: two, requestBody: { required: true, content: { image/*: { schema: { maxLength: 9 } } } } }'
+  const isGood = (text: string) => text === 'good'
+  const text = `x-body-limit: 20\npaths: { /a: { post: ${post}, put: ${bytes} } }`
+  const [{ body } = fail(text), other] = contractFrom(t, text, { formats: { 'a-b': isGood } }).operations
+  t.match(body, { type: 'application/problem+json', required: false, limit: 20 })
+  t.match(other, { body: { type: 'image/*', required: true, limit: 9 } })
+  t.strictSame(
+    ['good', 'bad'].map((each) => isValid(body?.schema ?? {}, each)),
+    [true, false],
+    'a format of the product',
+  )
+})
+
 t.test('a cursor is one that a list has given, or none', async (t) => {
   const cursors = pathsOf(list, ['AAAAAAAAAAc']).map((path) => new URL(path, 'http://host').searchParams.get('cursor'))
   t.strictSame(new Set(cursors), new Set([null, 'AAAAAAAAAAc']))
@@ -144,7 +174,7 @@ t.test('a cursor is one that a list has given, or none', async (t) => {
 })
 
 /** Reads a contract that is a text. */
-function contractFrom(t: Test, text: string, guards: Product['guards'] = {}) {
+function contractFrom(t: Test, text: string, added: Pick<Product, 'guards' | 'formats'> = {}) {
   const { href } = pathToFileURL(`${t.testdir({ 'openapi.yaml': text })}/openapi.yaml`)
-  return contractOf({ ...product, guards, contract: { ...product.contract, file: href } })
+  return contractOf({ ...product, ...added, contract: { ...product.contract, file: href } })
 }

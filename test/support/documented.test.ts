@@ -45,7 +45,8 @@ for (const [what, answered] of Object.entries(faults)) {
 
 t.test('an error outside of operations has the form that the product writes', async (t) => {
   const schema = { type: 'object', required: ['code'], properties: { code: { type: 'string' } } }
-  const response = { type: 'application/problem+json', schema, headers: new Map(), examples: [], named: {} }
+  const schemas = new Map([['application/problem+json', schema]])
+  const response = { schemas, headers: new Map(), examples: [], named: {} }
   const own = contractOf({ ...product, errorBody: (status, reason) => ({ code: `E${status}`, reason }) })
   const operations = own.operations.map((each) => ({ ...each, responses: new Map([['default', response]]) }))
   const fault = (type: string, body: object) => {

@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import type { IncomingHttpHeaders } from 'node:http'
+import { isJson } from './bodies.ts'
 import { type Contract, matches, type Operation, operationOf, type Response } from './contract.ts'
 import { brief, parse, stringify } from './json.ts'
 import { faultsOf, fields, isValid, type Schema } from './schemas.ts'
@@ -75,17 +76,18 @@ function check(contract: Contract, method: string, url: string, { status, header
     else assertValid(`${where}, the header ${name}`, schema, schema['type'] === 'integer' ? Number(value) : value)
   }
 
-  if (response.type === undefined || method === 'HEAD') {
+  if (response.schemas.size === 0 || method === 'HEAD') {
     assert.equal(text, '', `${where} with a body: add "content" to ${of}`)
     return
   }
-  const type = String(headers['content-type'])
-  if (!/json$/.test(response.type)) {
-    assert.equal(type.split(';')[0], response.type, where)
-    return
-  }
-  assert.equal(type, response.type, where)
-  assertValid(where, response.schema ?? {}, parse(text))
+  const type = String(headers['content-type']).replace(/^(text\/[^;]+);.*/, '$1') // only texts name their charset
+  const schema = [type, type.replace(/\/.*/, '/*'), '*/*'].map((each) => response.schemas.get(each)).find(Boolean)
+  assert.ok(
+    schema,
+    `${where} as ${type}, not as ${[...response.schemas.keys()].join(' or ')}: add it to "content" of ${of}`,
+  )
+  if (!isJson(type)) return
+  assertValid(where, schema, parse(text))
   const { error = status } = contract.errorBody ? {} : fields(parse(text))
   if (status >= 400) assert.equal(error, status, where)
 }
@@ -98,12 +100,17 @@ function otherError(
 ): Response {
   if (errorBody === undefined) return anyError
   const responses = (operation ? [operation] : operations).flatMap((each) => [...each.responses])
-  const written = responses.find(([key, { schema }]) => {
-    if (schema === undefined || !/^([45]|default)/.test(key)) return false
-    return isValid(schema, parse(stringify(errorBody(Number(key) || 500, 'The reason'))))
-  })?.[1]
+  const errors = responses.filter(([key]) => /^([45]|default)/.test(key))
+  const bodies = errors.flatMap(([key, { schemas }]) =>
+    [...schemas].map((body) => [Number(key) || 500, ...body] as const),
+  )
+  const written = bodies.find(
+    ([each, type, schema]) => isJson(type) && isValid(schema, parse(stringify(errorBody(each, 'The reason')))),
+  )
+  if (written === undefined) return anyError
+  const [, type, schema] = written
   const required = Object.keys(fields(errorBody(status, 'The reason')))
-  return written ? { ...anyError, type: written.type, schema: { allOf: [written.schema, { required }] } } : anyError
+  return { ...anyError, schemas: new Map([[type, { allOf: [schema, { required }] }]]) }
 }
 
 function assertValid(where: string, schema: Schema, value: unknown): void {

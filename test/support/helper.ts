@@ -6,6 +6,7 @@ import type { Test } from 'tap'
 import { buildApp } from '../../service/engine/app.ts'
 import { readConfig } from '../../service/engine/config.ts'
 import type { Product } from '../../service/engine/index.ts'
+import { isJson } from './bodies.ts'
 import { fields } from './fields.ts'
 import { contractOf, operationOf } from './contract.ts'
 import { withCredentials } from './credentials.ts'
@@ -151,7 +152,7 @@ export async function request(
 export const statusesOf = (answers: readonly { readonly status: number }[]) => answers.map(({ status }) => status)
 
 function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: string): Answer {
-  const json = headers['content-type']?.startsWith('application/json') && text !== '' ? parse(text) : undefined
+  const json = isJson(headers['content-type'] ?? '') && text !== '' ? parse(text) : undefined
   return { status, headers, text, json }
 }
 

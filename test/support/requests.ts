@@ -1,13 +1,14 @@
 import fc from 'fast-check'
+import { contentTypeOf, isJson, written } from './bodies.ts'
 import type { Operation, Parameter } from './contract.ts'
 import type { Call } from './helper.ts'
 import { isCursor, isList, isSendable, takes, type Texts, textsFor } from './parameters.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 
-/** The input of an operation: for each parameter a list of texts, and the body. */
+/** The input of an operation: for each parameter a list of texts, and the body as it is sent. */
 export interface Input {
   readonly texts: ReadonlyMap<Parameter, readonly string[]>
-  readonly body?: unknown
+  readonly body?: string | undefined
 }
 
 /** A request with its headers as a list of name, value, name, value. */
@@ -23,7 +24,7 @@ export function inOrder(operations: readonly Operation[]): Operation[] {
 }
 
 /** Makes the request for an operation. */
-export function toCall({ method, path, parameters }: Operation, { texts, body }: Input): RequestCall {
+export function toCall({ method, path, parameters, ...operation }: Operation, { texts, body }: Input): RequestCall {
   const pairs = parameters.flatMap((each) => {
     const sent = (texts.get(each) ?? []).map((text) => (each.in === 'header' ? text : encode(text)))
     const all = each.hasCommas && isList(each) && sent.length > 0 ? [sent.join(',')] : sent
@@ -33,10 +34,12 @@ export function toCall({ method, path, parameters }: Operation, { texts, body }:
     .filter((each) => each.in === 'path')
     .reduce((url, { name, text }) => url.replace(`{${name}}`, () => text), path)
   const query = pairs.filter((each) => each.in === 'query').map(({ name, text }) => `${encode(name)}=${text}`)
+  const headers = pairs.filter((each) => each.in === 'header').flatMap(({ name, text }) => [name, text])
+  const type = operation.body && body !== undefined ? ['Content-Type', contentTypeOf(operation.body)] : []
   return {
     method,
     path: query.length === 0 ? target : `${target}?${query.join('&')}`,
-    headers: pairs.filter((each) => each.in === 'header').flatMap(({ name, text }) => [name, text]),
+    headers: [...headers, ...type],
     ...(body !== undefined && { body }),
   }
 }
@@ -63,14 +66,15 @@ export function exampleOf({ parameters, body }: Operation): Input {
     const sent = values.map((value) => textsFor(each, value)).filter((all) => canBeSent(each, all))
     return [each, isCursor(each) ? [] : (sent[0] ?? [])] as const
   })
-  return { texts: new Map(texts), body: some }
+  return { texts: new Map(texts), body: body && written(body, some) }
 }
 
 /**
- * Makes valid inputs of an operation, with and without each optional parameter.
+ * Makes valid inputs of an operation, with and without each optional parameter. A body that is not JSON is its example.
  * @param cursors those that a list has given: others are not valid, whatever the schema says
  */
-export function inputsOf({ parameters, body }: Operation, cursors: readonly string[] = []): fc.Arbitrary<Input> {
+export function inputsOf(operation: Operation, cursors: readonly string[] = []): fc.Arbitrary<Input> {
+  const { parameters, body } = operation
   const texts = parameters.map((parameter) => {
     if (isCursor(parameter)) return fc.constantFrom([], ...cursors.map((each) => [each]))
     const sent = arbitraryOf(parameter.schema)
@@ -80,7 +84,10 @@ export function inputsOf({ parameters, body }: Operation, cursors: readonly stri
       .filter((all) => canBeSent(parameter, all) && takes(parameter, ...all))
     return parameter.required ? sent : fc.oneof(fc.constant([]), sent)
   })
-  const bodies = body === undefined ? fc.constant(undefined) : arbitraryOf(body.schema)
+  const isMade = body !== undefined && isJson(body.type)
+  const bodies = isMade
+    ? arbitraryOf(body.schema).map((value) => written(body, value))
+    : fc.constant(exampleOf(operation).body)
   return fc.record({
     texts: fc.tuple(...texts).map((all) => new Map(parameters.map((each, index) => [each, all[index] ?? []]))),
     body: bodies,
@@ -95,8 +102,9 @@ export function namedExamples(operation: Operation) {
       const texts = parameters
         .filter((each) => name in each.named)
         .map((each) => [each, textsFor(each, each.named[name])] as const)
-      const isAsked = texts.length > 0 || (body !== undefined && name in body.named)
-      const input: Input = { texts: new Map([...exampleOf(operation).texts, ...texts]), body: body?.named[name] }
+      const sent = body && name in body.named ? written(body, body.named[name]) : undefined
+      const isAsked = texts.length > 0 || sent !== undefined
+      const input: Input = { texts: new Map([...exampleOf(operation).texts, ...texts]), body: sent }
       return isAsked ? [{ name, operation, input, status, expected }] : []
     }),
   )

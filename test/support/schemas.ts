@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import ajvFormats from 'ajv-formats'
+import type { Product } from '../../service/engine/index.ts'
 import { isObject } from '../../service/engine/contract/assertions.ts'
 import { fields } from './fields.ts'
 
@@ -9,7 +10,12 @@ export { fields, isObject }
 export type Schema = Readonly<Record<string, unknown>>
 
 const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
-addFormats.default(ajv)
+ajvFormats.default(ajv)
+
+/** Adds the formats of a product, before the first value is validated. */
+export function addFormats(formats: Product['formats'] = {}): void {
+  for (const [name, validate] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate })
+}
 
 // Ajv does not accept a bigint as a number, but JavaScript compares the two exactly.
 const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint'

@@ -17,6 +17,8 @@ t.test('`npm start` says where data, docs and tokens are, and Ctrl-C ends it', a
     () => / info {2}admin port open port=\d+\r\n/.test(text),
     () => text,
   )
+  const [, docs = ''] = / {2}Docs {4}(\S+)/.exec(text) ?? []
+  for (const path of ['static/swagger-ui.css', '']) t.equal((await fetch(docs + path)).status, 200)
   script.stdin.write('\x03')
   t.strictSame(await ended, [0, null])
   t.match(text, `  Data    ${file} (plants: 0)\r\n`)
@@ -24,5 +26,7 @@ t.test('`npm start` says where data, docs and tokens are, and Ctrl-C ends it', a
   t.match(text, `  Token   DATABASE_URL='sqlite:${file}' npm run token -- issue <name>\r\n`)
   t.match(text, /^ {2}curl -H 'Authorization: Bearer plant_/m)
   t.match(text, / info {2}stopped\r\n/)
+  t.match(text, ' route=/docs/ status=200 ')
+  t.notMatch(text, 'route=/docs/static/', 'the page has a dozen such files')
   t.notMatch(text, /^\{/m, 'no JSON')
 })

@@ -5,6 +5,7 @@ import type { Collections, Settings, Monitor, Store } from './store.ts'
 /** Names of collections: those of SQL that need no quotes, and none of a table that the store itself has. */
 const NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
 const OWN = /^(tokens|sqlite_.*)$/i
+const NAMES = 'a small letter, then letters, digits and _, at most 55, and not "tokens"'
 
 /**
  * Opens the store. Creates it if there is none, and the tables that it lacks.
@@ -18,10 +19,9 @@ export async function openStore(
   settings: Settings = readConfig('', {}),
   monitor?: Monitor,
 ): Promise<Store> {
-  // SQLite does not tell small letters from capitals.
-  const twins = Map.groupBy(Object.keys(collections), (name) => name.toLowerCase())
+  const twins = Map.groupBy(Object.keys(collections), (name) => name.toLowerCase()) // as SQLite compares them
   const wrong = twins.values().find(([name = '', other]) => !NAME.test(name) || OWN.test(name) || other !== undefined)
-  if (wrong) throw new StartupError(`the collection ${wrong.join(' or ')} needs another name: letters, digits and _`)
+  if (wrong) throw new StartupError(`the collection ${wrong.join(' or ')} needs another name: ${NAMES}`)
   if ('file' in database) {
     const { SqliteStore } = await import('./sqlite/store.ts')
     return new SqliteStore(database.file, collections, exclusive, settings, monitor)

@@ -63,7 +63,7 @@ t.test('a line is readable on a terminal: no control character of it gets there'
   t.equal(line({ msg: 'request', status: 200, route: '/a/{id}' }), '12:34:56 info  request status=200 route=/a/{id}\n')
   t.equal(line({ msg: 'a\u001b[2Jb', caller: 'c\u0007 d' }), '12:34:56 info  a [2Jb caller="c\\u0007 d"\n')
   t.equal(line({ msg: 'a\nb\u009b2J', caller: 'c\nd' }), '12:34:56 info  a b 2J caller="c\\nd"\n')
-  t.equal(line({ msg: 'request', route: '/docs/static/*' }), '', 'a page of the docs has a dozen of them')
+  t.equal(line({ msg: 'request', route: '/docs/static/swagger-ui.css' }), '', 'a page of the docs has a dozen of them')
   t.equal(line({ level: 60, msg: 'x', err: { stack: 'Error: y\n  at z' } }), '12:34:56 fatal x\nError: y\n  at z\n')
 })
 
