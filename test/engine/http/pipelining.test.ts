@@ -89,18 +89,6 @@ t.test('a connection on which more than 128 requests wait is closed, and none of
   }
 })
 
-t.test('what a client pipelines behind Expect is answered', async (t) => {
-  const { raw, token } = await build(t)
-  const head = `Host: h\r\nAuthorization: Bearer ${await token('pipe')}\r\n`
-  const json = '{"id":5,"name":"xyz"}'
-  const post = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${json.length}\r\n\r\n`
-  const list = `GET /plants HTTP/1.1\r\n${head}\r\n`
-  const statuses = async (count: number, ...parts: string[]) => statusesOf(await raw(count, ...parts))
-  t.strictSame(await statuses(4, post + json + list + list), [100, 200, 200, 200])
-  t.strictSame(await statuses(4, list + post + json + list), [200, 100, 200, 200])
-  t.strictSame(await statuses(2, post.replace('Bearer ', 'Bearer x') + json + list), [401], 'or closed')
-})
-
 t.test('a CONNECT behind the last response of a connection is not answered', async (t) => {
   const { release, seen, socket, state } = await serve(t)
   socket.write('GET /0 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n')
