@@ -11,10 +11,11 @@ import { contractOf, operationOf } from './contract.ts'
 import { withCredentials } from './credentials.ts'
 import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
+import { startService } from './process.ts'
 import { exchange, readResponses } from './responses.ts'
 import { product as own } from './product/product.ts'
 import { openTestStore, type TestStore } from './stores.ts'
-import { issueTokenOf } from './tokens.ts'
+import { issueTokenIn, issueTokenOf } from './tokens.ts'
 
 export interface Call {
   readonly method?: string
@@ -64,12 +65,7 @@ export async function build(
   const store = await openTestStore(config.DATABASE_URL, true, config, undefined, product)
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
-  const app = await buildApp({
-    product,
-    config,
-    store,
-    log: pino({ level: config.LOG_LEVEL }, lines),
-  })
+  const app = await buildApp({ product, config, store, log: pino({ level: config.LOG_LEVEL }, lines) })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(async () => {
     app.server.closeAllConnections()
@@ -85,12 +81,18 @@ export async function build(
     log,
     token: (caller, lifetime) => issueTokenOf(product, store, caller, lifetime, contractOf(product).scopes),
     call: (request) => withoutInternalErrors(log, call(port, request, product), request),
-    raw: (count, ...parts) =>
-      withoutInternalErrors(log, raw(product, port, count, parts), {
-        method: 'raw',
-        path: parts.join('').slice(0, 100),
-      }),
+    raw: (count, ...parts) => {
+      const sent = { method: 'raw', path: parts.join('').slice(0, 100) }
+      return withoutInternalErrors(log, raw(product, port, count, parts), sent)
+    },
   }
+}
+
+/** Starts the tests' product as a process, on a new file in which joe has a token. */
+export async function startOnNewFile(t: Test, environment: Record<string, string> = {}, command?: readonly string[]) {
+  const file = `${t.testdir()}/plants.db`
+  const token = await issueTokenIn({ file })
+  return { ...(await startService(t, { DATABASE_URL: `sqlite:${file}`, ...environment }, command)), file, token }
 }
 
 /** Returns the answers. If one is a 500 or was cut off, the test fails with the error in the log. */
@@ -134,15 +136,8 @@ export async function request(
     sent.push('Content-Length', '0')
   if (!has('host')) sent.push('Host', `127.0.0.1:${port}`)
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    const request = http.request({
-      port,
-      host: '127.0.0.1',
-      method,
-      path,
-      headers: sent.map(String),
-      agent: agent ?? false,
-    })
-    request.on('response', resolve).on('error', reject).end(bytes)
+    const options = { port, host: '127.0.0.1', method, path, headers: sent.map(String), agent: agent ?? false }
+    http.request(options).on('response', resolve).on('error', reject).end(bytes)
   })
   return toAnswer(response.statusCode ?? 0, response.headers, (await buffer(response)).toString())
 }

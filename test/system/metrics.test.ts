@@ -1,4 +1,4 @@
-// What promtool, of Prometheus, says to /metrics and to deploy/alerts.yaml. What the rules ask for is in ../ops/alerts.test.ts.
+// What promtool, of Prometheus, says to /metrics and to deploy/alerts.yaml. What the rules ask for is in ../engine/ops/admin.test.ts.
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
