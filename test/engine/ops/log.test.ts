@@ -76,11 +76,7 @@ t.test('requests are answered, and SIGTERM ends the process in order', async (t)
 
 t.test('a second signal ends the process', async (t) => {
   const { child, ended } = await serve(t, { DRAIN_DELAY: '600' })
-  while (child.exitCode === null) {
-    child.kill('SIGINT')
-    child.kill('SIGTERM')
-    await delay(50)
-  }
+  await eventually(() => !child.kill('SIGINT') || !child.kill('SIGTERM'))
   t.match((await ended)[0], /^[01]$/)
 })
 
