@@ -1,6 +1,5 @@
 import http from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { buildApp } from '../../service/engine/app.ts'
@@ -12,9 +11,9 @@ import { withCredentials } from './credentials.ts'
 import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
 import { startService } from './process.ts'
-import { exchange, readResponses } from './responses.ts'
+import { exchange, type RawResponse, readResponses } from './responses.ts'
 import { product as own } from './product/product.ts'
-import { openTestStore, type TestStore } from './stores.ts'
+import { openTestStore } from './stores.ts'
 import { issueTokenIn, issueTokenOf } from './tokens.ts'
 
 export interface Call {
@@ -31,36 +30,15 @@ export interface Call {
   readonly agent?: http.Agent
 }
 
-export interface Answer {
-  readonly status: number
-  readonly headers: http.IncomingHttpHeaders
-  readonly text: string
+export interface Answer extends Omit<RawResponse, 'length'> {
   /** The body, if it is JSON. */
   readonly json: unknown
 }
 
-/** A running service with its own port and a temporary database. */
-export interface Service {
-  readonly product: Product
-  readonly app: FastifyInstance
-  readonly store: TestStore
-  readonly port: number
-  /** The lines of its log. */
-  readonly log: Record<string, unknown>[]
-  /** Issues a token, with all scopes of the contract. @param lifetime in milliseconds */
-  readonly token: (caller: string, lifetime?: number) => Promise<string>
-  /** Sends a request. The test fails if the contract does not document the answer. */
-  readonly call: (request: Call) => Promise<Answer>
-  /** Writes bytes to a socket; a number pauses for milliseconds. Reads `count` answers, or all until the socket closes. */
-  readonly raw: (count: number, ...parts: (string | Buffer | number)[]) => Promise<Answer[]>
-}
+export type Service = Awaited<ReturnType<typeof build>>
 
 /** Starts a product, by default that of the tests, on a temporary database. Both close when the test ends. */
-export async function build(
-  t: Test,
-  environment: Record<string, string> = {},
-  product: Product = own,
-): Promise<Service> {
+export async function build(t: Test, environment: Record<string, string> = {}, product: Product = own) {
   const config = readConfig(product.name, { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
   const store = await openTestStore(config.DATABASE_URL, true, config, undefined, product)
   const log: Record<string, unknown>[] = []
@@ -78,10 +56,15 @@ export async function build(
     app,
     store,
     port,
+    /** The lines of its log. */
     log,
-    token: (caller, lifetime) => issueTokenOf(product, store, caller, lifetime, contractOf(product).scopes),
-    call: (request) => withoutInternalErrors(log, call(port, request, product), request),
-    raw: (count, ...parts) => {
+    /** Issues a token, with all scopes of the contract. @param lifetime in milliseconds */
+    token: (caller: string, lifetime?: number) =>
+      issueTokenOf(product, store, caller, lifetime, contractOf(product).scopes),
+    /** Sends a request. The test fails if the contract does not document the answer. */
+    call: (request: Call) => withoutInternalErrors(log, call(port, request, product), request),
+    /** Writes bytes to a socket; a number pauses for milliseconds. Reads `count` answers, or all until the socket closes. */
+    raw: (count: number, ...parts: Parts) => {
       const sent = { method: 'raw', path: parts.join('').slice(0, 100) }
       return withoutInternalErrors(log, raw(product, port, count, parts), sent)
     },
@@ -150,12 +133,9 @@ function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: strin
   return { status, headers, text, json }
 }
 
-async function raw(
-  product: Product,
-  port: number,
-  count: number,
-  parts: (string | Buffer | number)[],
-): Promise<Answer[]> {
+type Parts = (string | Buffer | number)[]
+
+async function raw(product: Product, port: number, count: number, parts: Parts): Promise<Answer[]> {
   const requests = [...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/\d\.\d\r\n/g)]
   const received = await exchange(port, parts, count)
   let index = 0
