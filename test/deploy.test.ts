@@ -15,7 +15,7 @@ import { run } from './support/process.ts'
 import { freePort, serveHttp } from './support/project.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig(NAME, {})
-const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { version, license }: { version: string; license: string } = JSON.parse(readFileSync('package.json', 'utf8'))
 const read = (file: string) => readFileSync(`deploy/${file}`, 'utf8')
 
 // The most seconds that a shutdown takes, as the README says.
@@ -234,7 +234,9 @@ t.test('the user of the image can read the program, whatever permissions the clo
   t.ok(building.findIndex((line) => line.startsWith('USER ')) > copied + 1)
 })
 
-t.test('the image and the service have the same ports', async (t) => {
+t.test('the image has the version and the license of the project, and the ports of the service', async (t) => {
+  for (const [name, value] of Object.entries({ version, licenses: license }))
+    t.match(all('LABEL').join(), ` org.opencontainers.image.${name}="${value}"`)
   t.strictSame(all('EXPOSE'), [`EXPOSE ${PORT} ${ADMIN_PORT}`])
   t.match(all('HEALTHCHECK')[0], `process.env.ADMIN_PORT || ${ADMIN_PORT}}`)
   t.notOk(all('ENV').some((line) => /\b(ADMIN_)?PORT=/.test(line)))

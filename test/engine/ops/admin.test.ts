@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openAdmin } from '../../../service/engine/ops/admin.ts'
 import { readConfig } from '../../../service/engine/config.ts'
-import { alertRules, FAULTS, HEALTHY, NAME } from '../../support/alerts.ts'
+import { FAULTS, HEALTHY, NAME, RULES } from '../../support/alerts.ts'
 import { build, type Call, call, startOnNewFile } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { product } from '../../support/product/product.ts'
@@ -140,13 +140,12 @@ t.test('the rules of deploy/alerts.yaml ask for metrics and labels that there ar
   // Prometheus adds the job, and contract/answer.test.ts shows error_type.
   const names = new Set(['up', ...[...shown.matchAll(/^([a-z]\w*)[ {]/gm)].map(([, name]) => name)])
   const labels = new Set(['job', 'error_type', ...labelsIn(shown)])
-  const rules = alertRules()
-  for (const text of [...rules.map(({ expr }) => expr), ...Object.keys(HEALTHY)]) {
+  for (const text of [...RULES.map(({ expr }) => expr), ...Object.keys(HEALTHY)]) {
     for (const name of namesIn(text)) t.ok(names.has(name), name)
     for (const label of labelsIn(text)) t.ok(labels.has(label), label)
   }
-  t.ok(rules.flatMap(({ expr }) => namesIn(expr)).length > 8)
-  t.strictSame(rules.map(({ alert }) => alert).sort(), Object.keys(FAULTS).sort())
+  t.ok(RULES.flatMap(({ expr }) => namesIn(expr)).length > 8)
+  t.strictSame(RULES.map(({ alert }) => alert).sort(), Object.keys(FAULTS).sort())
 })
 
 t.test('the admin port answers as the service does: its headers, Errors, HEAD; and no query matters', async (t) => {
