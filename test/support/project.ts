@@ -60,6 +60,18 @@ export async function serveHttp(t: Test, answer: http.RequestListener): Promise<
   return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`
 }
 
+/** Opens a connection to a port of this machine. @returns also the text that has come, and a promise of the end */
+export async function connect(t: Test, port: number) {
+  const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
+  t.teardown(() => socket.destroy())
+  const state = { text: '', error: '', isEnded: false }
+  socket.on('data', (text: string) => (state.text += text)).on('error', ({ message }) => (state.error = message))
+  socket.on('end', () => (state.isEnded = true))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await once(socket, 'connect')
+  return { socket, state, closed }
+}
+
 /**
  * Waits until a condition is true.
  * @param timeout in milliseconds: by default, more than any machine needs, and less than it takes tap to end the test

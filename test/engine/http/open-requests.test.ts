@@ -1,9 +1,7 @@
-import net from 'node:net'
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { build, statusesOf } from '../../support/helper.ts'
-import { eventually } from '../../support/project.ts'
+import { connect, eventually } from '../../support/project.ts'
 
 const { call, log, port, raw, token } = await build(t)
 const secret = await token('eve')
@@ -75,9 +73,8 @@ t.test('the client of the line is the address that a trusted gateway names, and 
 
 t.test('a request that its client gives up is logged as aborted', async (t) => {
   log.length = 0
-  const socket = net.connect(port, '127.0.0.1')
+  const { socket } = await connect(t, port)
   socket.write(`${chunked.replace('Host', 'X-Request-Id: half\r\nHost')}1\r\n`)
-  await once(socket, 'connect')
   await delay(100)
   socket.destroy()
   t.match(await logged(1), [{ reqId: 'half', caller: 'eve', aborted: true }])

@@ -40,6 +40,7 @@ const requests: Record<string, readonly [bytes: string | Buffer, ...statuses: nu
   '101 headers': [`${get}${'X: a\r\n'.repeat(99)}\r\n`, 431, 404],
   'a path of 20,000 bytes': [`DELETE /plants/${'1'.repeat(20_000)} HTTP/1.1\r\n${bearer}\r\n`, 431],
   'invalid UTF-8 in a query, without a token': [`GET /plants?x=%FF HTTP/1.1\r\nHost: h\r\n\r\n`, 401, 404],
+  'CONNECT behind the last answer': [`${get}Connection: close\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n`, 200],
   // The body is asked for only if it is wanted.
   'Expect, and requests behind it': [expecting + json + list + list, 100, 200, 200, 200, 404],
   'Expect behind a request': [list + expecting + json + list, 200, 100, 200, 200, 404],

@@ -1,6 +1,4 @@
 // The admin port: that of the real process, and one on a real store that does not answer.
-import { once } from 'node:events'
-import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { pino } from 'pino'
@@ -11,7 +9,7 @@ import { FAULTS, HEALTHY, NAME, RULES } from '../../support/alerts.ts'
 import { build, type Call, call, startOnNewFile } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { product } from '../../support/product/product.ts'
-import { eventually, freePort } from '../../support/project.ts'
+import { connect, eventually, freePort } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
 
@@ -47,14 +45,11 @@ function countsOf(text: string): Record<string, number> {
 
 /** Sends bytes, and waits for the end of the connection, or breaks it off after some time. */
 async function send(port: number, bytes: string, milliseconds = 5000): Promise<string> {
-  const socket = net.connect(port, '127.0.0.1').on('error', () => undefined)
-  let received = ''
-  socket.setEncoding('utf8').on('data', (text: string) => (received += text))
+  const { socket, state, closed } = await connect(t, port)
   socket.write(bytes)
-  const closed = new Promise((resolve) => socket.once('close', resolve))
   await Promise.race([closed, delay(milliseconds, undefined, { ref: false })])
   socket.resetAndDestroy()
-  return received
+  return state.text
 }
 
 t.test('every request is counted once, whoever answers it, and so is one that nobody could answer', async (t) => {
@@ -178,21 +173,18 @@ t.test('what is refused because there is too much is counted', async (t) => {
   admin.serving(store)
   const shed = async () => valueOf(await textOf(adminPort), 'plants_shed_requests_total')
   const before = await shed()
-  const open = net.connect(port, '127.0.0.1')
-  await once(open, 'connect')
+  const { socket } = await connect(t, port)
   for (let count = 0; count < 3; count++) t.equal(await send(port, 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n'), '')
   t.equal((await shed()) - before, 3)
-  open.destroy()
+  socket.destroy()
   await eventually(async () => (await send(port, 'GET /nowhere HTTP/1.0\r\n\r\n')).startsWith('HTTP/1.1 404'))
 })
 
 t.test('the admin port has 100 connections at most', async (t) => {
   const { adminPort } = await openPort(t)
-  const all = Array.from({ length: 100 }, () => net.connect(adminPort, '127.0.0.1').on('error', () => undefined))
-  t.teardown(() => all.forEach((each) => each.destroy()))
-  await Promise.all(all.map((each) => once(each, 'connect')))
+  const [first] = await Promise.all(Array.from({ length: 100 }, () => connect(t, adminPort)))
   t.equal(await send(adminPort, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'), '')
-  all.pop()?.destroy()
+  first?.socket.destroy()
   await eventually(async () => (await send(adminPort, 'GET /livez HTTP/1.0\r\n\r\n')).startsWith('HTTP/1.1 200'))
 })
 

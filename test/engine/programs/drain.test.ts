@@ -9,24 +9,13 @@ import t, { type Test } from 'tap'
 import { request, startOnNewFile } from '../../support/helper.ts'
 import { namesIn } from '../../support/pages.ts'
 import { type Ended, linesOf, nodeAfter, program, run, start } from '../../support/process.ts'
-import { copyProject, eventually, freePort, NPM, putTestProduct } from '../../support/project.ts'
+import { connect, copyProject, eventually, freePort, NPM, putTestProduct } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueTokenIn } from '../../support/tokens.ts'
 
 const statusOf = async (port: number, path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
 
 const REQUEST = 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n'
-
-/** Opens a connection. @returns the received text, and a promise of the end */
-async function connect(t: Test, port: number) {
-  const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
-  t.teardown(() => socket.destroy())
-  const state = { text: '', error: '', isEnded: false }
-  socket.on('data', (text: string) => (state.text += text)).on('error', ({ message }) => (state.error = message))
-  socket.on('end', () => (state.isEnded = true))
-  await once(socket, 'connect')
-  return { socket, state, closed: once(socket, 'close') }
-}
 
 /** Opens a keep-alive connection that has had one answer. */
 async function connectAndKeep(t: Test, port: number) {
