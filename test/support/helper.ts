@@ -104,10 +104,7 @@ export async function call(port: number, what: Call, product: Product = own): Pr
 }
 
 /** Sends a request to a port, of any contract. */
-export async function request(
-  port: number,
-  { method = 'GET', path, token, headers = {}, body, agent }: Call,
-): Promise<Answer> {
+export async function request(port: number, { method = 'GET', path, token, headers = {}, body, agent }: Call) {
   const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
   const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
   const has = (name: string) => sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)

@@ -88,11 +88,7 @@ export async function start(
 }
 
 /** Starts the tests' product on free ports, as in production, and waits until it listens. */
-export async function startService(
-  t: Test | undefined,
-  environment: Record<string, string>,
-  command: readonly string[] = MAIN,
-) {
+export async function startService(t: Test | undefined, environment: Record<string, string>, command = MAIN) {
   const service = await start(t, command, { PORT: '0', NODE_ENV: 'production', ...environment })
   const [, port] = await service.until(/listening at http:[^"]*:(\d+)"/)
   const [, adminPort] = await service.until(/"port":(\d+),"msg":"admin port open"/)

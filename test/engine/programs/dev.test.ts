@@ -4,15 +4,10 @@ import { build } from '../../support/helper.ts'
 import { program, start } from '../../support/process.ts'
 import { copyProject, eventually, freePort, NPM, putTestProduct } from '../../support/project.ts'
 
+const PARAMETER = "{ name: id, in: path, required: true, schema: { $ref: '#/components/schemas/PlantId' } }"
+const RESPONSES = "{ '200': { description: Written. }, default: { $ref: '#/components/responses/Error' } }"
 const OPERATION = `
-  /later/{id}:
-    get:
-      operationId: writtenLater
-      parameters:
-        - { name: id, in: path, required: true, schema: { $ref: '#/components/schemas/PlantId' } }
-      responses:
-        '200': { description: Written. }
-        default: { $ref: '#/components/responses/Error' }
+  /later/{id}: { get: { operationId: writtenLater, parameters: [${PARAMETER}], responses: ${RESPONSES} } }
 
 components:
 `
