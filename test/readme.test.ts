@@ -51,14 +51,6 @@ t.test('each system test is in .ci/run, or the README names its short form in np
   )
 })
 
-t.test('the image has the version of the project', async (t) => {
-  const { version, license }: { version: string; license: string } = JSON.parse(readFileSync('package.json', 'utf8'))
-  const dockerfile = readFileSync('Dockerfile', 'utf8')
-  for (const [name, value] of Object.entries({ version, licenses: license })) {
-    t.match(dockerfile, ` org.opencontainers.image.${name}="${value}"`)
-  }
-})
-
 /** Whether a test went away with the product that it was for. */
 function isOfOldProduct(file: string): boolean {
   return file.startsWith('product/') && !existsSync('test/product')

@@ -41,10 +41,8 @@ const plain: [keyof typeof variables, string][] = [
   ['SHUTDOWN_TIMEOUT', '0 3600'],
   ['DRAIN_DELAY', '0'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318'],
-  [
-    'JWKS_URL',
-    'https://a.example http://127.0.0.1:9/k http://127.1/ http://127.9.9.9/ http://localhost/ http://[::1]:9/',
-  ],
+  ['JWKS_URL', 'https://a.example http://127.0.0.1:9/k http://127.1/ http://127.9.9.9/'],
+  ['JWKS_URL', 'http://localhost/ http://[::1]:9/'],
 ]
 for (const [name, texts] of plain) {
   for (const text of texts.split(' ')) t.equal(read(name, text), /^[\d.]+$/.test(text) ? Number(text) : text, name)

@@ -1,5 +1,5 @@
 /** Bytes after each request. If a program reads them as a request, its 404 and its line in the log show it. */
-const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
+export const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
 const JSON_TEXT = '{"id":5,"name":"xyz"}'
 const CHUNKED = `15\r\n${JSON_TEXT}\r\n0\r\n\r\n`
 

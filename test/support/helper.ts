@@ -1,6 +1,5 @@
 import http from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import type { Test } from 'tap'
 import { buildApp } from '../../service/engine/app.ts'
@@ -12,10 +11,11 @@ import { contractOf, operationOf } from './contract.ts'
 import { withCredentials } from './credentials.ts'
 import { assertDocumented } from './documented.ts'
 import { parse, stringify } from './json.ts'
-import { exchange, readResponses } from './responses.ts'
+import { startService } from './process.ts'
+import { exchange, type RawResponse, readResponses } from './responses.ts'
 import { product as own } from './product/product.ts'
-import { openTestStore, type TestStore } from './stores.ts'
-import { issueTokenOf } from './tokens.ts'
+import { openTestStore } from './stores.ts'
+import { issueTokenIn, issueTokenOf } from './tokens.ts'
 
 export interface Call {
   readonly method?: string
@@ -31,46 +31,20 @@ export interface Call {
   readonly agent?: http.Agent
 }
 
-export interface Answer {
-  readonly status: number
-  readonly headers: http.IncomingHttpHeaders
-  readonly text: string
+export interface Answer extends Omit<RawResponse, 'length'> {
   /** The body, if it is JSON. */
   readonly json: unknown
 }
 
-/** A running service with its own port and a temporary database. */
-export interface Service {
-  readonly product: Product
-  readonly app: FastifyInstance
-  readonly store: TestStore
-  readonly port: number
-  /** The lines of its log. */
-  readonly log: Record<string, unknown>[]
-  /** Issues a token, with all scopes of the contract. @param lifetime in milliseconds */
-  readonly token: (caller: string, lifetime?: number) => Promise<string>
-  /** Sends a request. The test fails if the contract does not document the answer. */
-  readonly call: (request: Call) => Promise<Answer>
-  /** Writes bytes to a socket; a number pauses for milliseconds. Reads `count` answers, or all until the socket closes. */
-  readonly raw: (count: number, ...parts: (string | Buffer | number)[]) => Promise<Answer[]>
-}
+export type Service = Awaited<ReturnType<typeof build>>
 
 /** Starts a product, by default that of the tests, on a temporary database. Both close when the test ends. */
-export async function build(
-  t: Test,
-  environment: Record<string, string> = {},
-  product: Product = own,
-): Promise<Service> {
+export async function build(t: Test, environment: Record<string, string> = {}, product: Product = own) {
   const config = readConfig(product.name, { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
   const store = await openTestStore(config.DATABASE_URL, true, config, undefined, product)
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
-  const app = await buildApp({
-    product,
-    config,
-    store,
-    log: pino({ level: config.LOG_LEVEL }, lines),
-  })
+  const app = await buildApp({ product, config, store, log: pino({ level: config.LOG_LEVEL }, lines) })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(async () => {
     app.server.closeAllConnections()
@@ -83,15 +57,26 @@ export async function build(
     app,
     store,
     port,
+    /** The lines of its log. */
     log,
-    token: (caller, lifetime) => issueTokenOf(product, store, caller, lifetime, contractOf(product).scopes),
-    call: (request) => withoutInternalErrors(log, call(port, request, product), request),
-    raw: (count, ...parts) =>
-      withoutInternalErrors(log, raw(product, port, count, parts), {
-        method: 'raw',
-        path: parts.join('').slice(0, 100),
-      }),
+    /** Issues a token, with all scopes of the contract. @param lifetime in milliseconds */
+    token: (caller: string, lifetime?: number) =>
+      issueTokenOf(product, store, caller, lifetime, contractOf(product).scopes),
+    /** Sends a request. The test fails if the contract does not document the answer. */
+    call: (request: Call) => withoutInternalErrors(log, call(port, request, product), request),
+    /** Writes bytes to a socket; a number pauses for milliseconds. Reads `count` answers, or all until the socket closes. */
+    raw: (count: number, ...parts: Parts) => {
+      const sent = { method: 'raw', path: parts.join('').slice(0, 100) }
+      return withoutInternalErrors(log, raw(product, port, count, parts), sent)
+    },
   }
+}
+
+/** Starts the tests' product as a process, on a new file in which joe has a token. */
+export async function startOnNewFile(t: Test, environment: Record<string, string> = {}, command?: readonly string[]) {
+  const file = `${t.testdir()}/plants.db`
+  const token = await issueTokenIn({ file })
+  return { ...(await startService(t, { DATABASE_URL: `sqlite:${file}`, ...environment }, command)), file, token }
 }
 
 /** Returns the answers. If one is a 500 or was cut off, the test fails with the error in the log. */
@@ -120,10 +105,7 @@ export async function call(port: number, what: Call, product: Product = own): Pr
 }
 
 /** Sends a request to a port, of any contract. */
-export async function request(
-  port: number,
-  { method = 'GET', path, token, headers = {}, body, agent }: Call,
-): Promise<Answer> {
+export async function request(port: number, { method = 'GET', path, token, headers = {}, body, agent }: Call) {
   const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
   const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
   const has = (name: string) => sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
@@ -135,15 +117,8 @@ export async function request(
     sent.push('Content-Length', '0')
   if (!has('host')) sent.push('Host', `127.0.0.1:${port}`)
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    const request = http.request({
-      port,
-      host: '127.0.0.1',
-      method,
-      path,
-      headers: sent.map(String),
-      agent: agent ?? false,
-    })
-    request.on('response', resolve).on('error', reject).end(bytes)
+    const options = { port, host: '127.0.0.1', method, path, headers: sent.map(String), agent: agent ?? false }
+    http.request(options).on('response', resolve).on('error', reject).end(bytes)
   })
   return toAnswer(response.statusCode ?? 0, response.headers, (await buffer(response)).toString())
 }
@@ -156,12 +131,9 @@ function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: strin
   return { status, headers, text, json }
 }
 
-async function raw(
-  product: Product,
-  port: number,
-  count: number,
-  parts: (string | Buffer | number)[],
-): Promise<Answer[]> {
+type Parts = (string | Buffer | number)[]
+
+async function raw(product: Product, port: number, count: number, parts: Parts): Promise<Answer[]> {
   const requests = [...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/\d\.\d\r\n/g)]
   const received = await exchange(port, parts, count)
   let index = 0

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
-import { PATIENCE } from './project.ts'
+import { eventually } from './project.ts'
 
 /** The environment of a process. It takes only what a process needs from the tests, and what makes it fast. */
 const BASE = {
@@ -68,41 +67,28 @@ export async function start(
   const ended = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]).then(
     ([[code, signal], stdout, stderr]): Ended => ({ code, signal, stdout, stderr }),
   )
+  const isOver = () => child.exitCode !== null || child.signalCode !== null
   t?.teardown(async () => {
-    const isOver = child.exitCode !== null || child.signalCode !== null
-    if (!isOver) process.kill(detached ? -Number(child.pid) : Number(child.pid), 'SIGKILL')
+    if (!isOver()) process.kill(detached ? -Number(child.pid) : Number(child.pid), 'SIGKILL')
     await ended
   })
   return {
     child,
     ended,
     printed,
-    /** Repeats a signal: the service ignores a second signal in the first half second. */
-    insist: async (signal: NodeJS.Signals): Promise<void> => {
-      while (child.exitCode === null && child.signalCode === null) {
-        child.kill(signal)
-        await delay(50)
-      }
-    },
     /** Waits for a text on standard output. */
     until: async (pattern: RegExp): Promise<RegExpExecArray> => {
-      for (const end = performance.now() + PATIENCE; performance.now() < end;) {
-        const found = pattern.exec(printed.stdout)
-        if (found !== null) return found
-        if (child.exitCode !== null || child.signalCode !== null) break
-        await delay(20)
-      }
-      throw new Error(`no ${pattern.source} in ${printed.stdout}${printed.stderr}`)
+      const report = () => `${pattern.source} in ${printed.stdout}${printed.stderr}`
+      await eventually(() => isOver() || pattern.test(printed.stdout), report)
+      const found = pattern.exec(printed.stdout)
+      if (found === null) throw new Error(`no ${report()}`)
+      return found
     },
   }
 }
 
 /** Starts the tests' product on free ports, as in production, and waits until it listens. */
-export async function startService(
-  t: Test | undefined,
-  environment: Record<string, string>,
-  command: readonly string[] = MAIN,
-) {
+export async function startService(t: Test | undefined, environment: Record<string, string>, command = MAIN) {
   const service = await start(t, command, { PORT: '0', NODE_ENV: 'production', ...environment })
   const [, port] = await service.until(/listening at http:[^"]*:(\d+)"/)
   const [, adminPort] = await service.until(/"port":(\d+),"msg":"admin port open"/)

@@ -1,14 +1,5 @@
 import { randomInt } from 'node:crypto'
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import fs, { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
 import { resolve } from 'node:path'
@@ -26,9 +17,9 @@ export function copyProject(t: Test): string {
   const folder = t.testdir()
   const ignored = ['.git', ...readFileSync('.gitignore', 'utf8').split(/\/?\n/)]
   for (const name of readdirSync('.').filter((each) => !ignored.includes(each))) {
-    cpSync(name, `${folder}/${name}`, { recursive: true, preserveTimestamps: true })
+    fs.cpSync(name, `${folder}/${name}`, { recursive: true, preserveTimestamps: true })
   }
-  symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
+  fs.symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
   return folder
 }
 
@@ -37,8 +28,8 @@ export function putTestProduct(folder: string): void {
   const from = 'test/support/product'
   // The classes of a product have any names. The programs stay.
   const others = readdirSync('service').filter((name) => name.endsWith('.ts') && !existsSync(`${from}/${name}`))
-  for (const name of others) rmSync(`${folder}/service/${name}`, { force: true })
-  copyFileSync(`${from}/openapi.yaml`, `${folder}/openapi.yaml`)
+  for (const name of others) fs.rmSync(`${folder}/service/${name}`, { force: true })
+  fs.copyFileSync(`${from}/openapi.yaml`, `${folder}/openapi.yaml`)
   for (const name of ['product', 'plant-service', 'note-service', 'contract.gen']) {
     const text = readFileSync(`${from}/${name}.ts`, 'utf8').replace('"./openapi.yaml"', '"../openapi.yaml"')
     writeFileSync(`${folder}/service/${name}.ts`, text.replace('../../../service/engine/', './engine/'))
@@ -69,18 +60,30 @@ export async function serveHttp(t: Test, answer: http.RequestListener): Promise<
   return `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`
 }
 
-/** Milliseconds in which what a test waits for comes on any machine: then it says what is missing, before tap ends it. */
-export const PATIENCE = 500_000
+/** Opens a connection to a port of this machine. @returns also the text that has come, and a promise of the end */
+export async function connect(t: Test, port: number) {
+  const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
+  t.teardown(() => socket.destroy())
+  const state = { text: '', error: '', isEnded: false }
+  socket.on('data', (text: string) => (state.text += text)).on('error', ({ message }) => (state.error = message))
+  socket.on('end', () => (state.isEnded = true))
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  await once(socket, 'connect')
+  return { socket, state, closed }
+}
 
-/** Waits until a condition is true. @param timeout in milliseconds */
+/**
+ * Waits until a condition is true.
+ * @param timeout in milliseconds: by default, more than any machine needs, and less than it takes tap to end the test
+ */
 export async function eventually(
   isSo: () => boolean | Promise<boolean>,
   report = () => String(isSo),
-  timeout = PATIENCE,
+  timeout = 500_000,
 ): Promise<void> {
   for (const end = performance.now() + timeout; performance.now() < end;) {
     if (await isSo()) return
-    await delay(50)
+    await delay(20)
   }
   throw new Error(`not in ${timeout / 1000} seconds: ${report()}`)
 }

@@ -25,17 +25,10 @@ async function fill(file: string, what: keyof typeof COUNTS): Promise<TestStore>
   return store
 }
 
-/** The files for a restore. */
-export interface Replacement {
-  /** A folder for files. */
-  readonly folder: string
-  /** A folder with a store after a crash: a part of it is only in its log. */
-  readonly left: string
-  /** A backup of another store. */
-  readonly backup: string
-}
+export type Replacement = Awaited<ReturnType<typeof prepareReplacement>>
 
-export async function prepareReplacement(t: Test): Promise<Replacement> {
+/** Makes a backup of a store, and a folder `left` with another store after a crash: a part of it is only in its log. */
+export async function prepareReplacement(t: Test) {
   const folder = t.testdir()
   const [left, backup] = [`${folder}/left`, `${folder}/backup.db`]
   const stores = [await fill(`${folder}/new.db`, 'new'), await fill(`${folder}/old.db`, 'old')]

@@ -1,5 +1,5 @@
 // Bytes that programs frame differently, through real gateways: what the gateway takes for one request is one for the
-// service. The service's own answers to them are in ../engine/http/framing.test.ts.
+// service. The service's own answers to them are in ../engine/http/server.test.ts.
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'

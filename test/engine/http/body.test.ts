@@ -1,12 +1,14 @@
-// Bodies as HTTP has them. contract/operations.test.ts sends what each operation refuses; fuzz/ says how long a type may take.
+// Bodies as HTTP has them, and JSON over HTTP. contract/operations.test.ts sends what each operation refuses. fuzz/ compares
+// the reader of JSON with a second one, and says how long a type may take.
 import t from 'tap'
 import { build, statusesOf } from '../../support/helper.ts'
 
 const { call, raw, token } = await build(t)
 const demo = await token('body')
 const body = '{"id":1,"name":"Rose"}'
-const create = async (headers: readonly string[], text: string = body) =>
-  (await call({ method: 'POST', path: '/plants', token: demo, headers, body: text })).status
+const post = (text: string | Buffer, headers: readonly string[] = []) =>
+  call({ method: 'POST', path: '/plants', token: demo, headers, body: text })
+const create = async (headers: readonly string[], text: string = body) => (await post(text, headers)).status
 const head = (headers: string) =>
   `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${demo}\r\n${headers}\r\n\r\n`
 
@@ -30,15 +32,12 @@ const OTHERS = [
 ]
 const split = (texts: readonly string[]) => texts.flatMap((each) => each.split('|'))
 
-t.test('a body is application/json in UTF-8, with or without other parameters', async (t) => {
+t.test('a body is application/json in UTF-8, with or without other parameters; any other type is 415', async (t) => {
   for (const type of split(ACCEPTED).flatMap((each) => [`application/json${each}`, `APPLICATION/Json${each}`]))
     t.equal(await create(['Content-Type', type]), 200, type)
-})
-
-t.test('any other media type is refused with 415', async (t) => {
-  for (const type of [...split(REFUSED).map((each) => `application/json${each}`), ...split(OTHERS)])
-    t.equal(await create(['Content-Type', type]), 415, type)
-  t.equal(await create(['Content-Type', `application/json${'; v="\\"'.repeat(1500)}`]), 415, 'a long one')
+  const long = '; v="\\"'.repeat(1500)
+  for (const type of [...[...split(REFUSED), long].map((each) => `application/json${each}`), ...split(OTHERS)])
+    t.equal(await create(['Content-Type', type]), 415, type.slice(0, 50))
   for (const second of ['application/json', 'text/plain'])
     t.equal(await create(['Content-Type', 'application/json', 'content-type', second]), 415, `and ${second}`)
 })
@@ -65,4 +64,46 @@ t.test('a body has up to 16384 bytes, and at least one', async (t) => {
     ['a length of zeros', 400, head('Content-Length: 00')],
   ] as const)
     t.strictSame(statusesOf(await raw(1, ...parts)), [status], what)
+})
+
+t.test('an id is exact in every spelling of an integer, and what is no int64 is 400', async (t) => {
+  const remove = async (id: string) => (await call({ method: 'DELETE', path: `/plants/${id}`, token: demo })).status
+  const create = async (id: string) => (await post(`{"id":${id},"name":"x"}`)).status
+  await remove('1')
+  for (const [literal, id] of [
+    ['1.0', '1'],
+    ['1e2', '100'],
+    ['-0', '0'],
+    ['9223372036854775807', '9223372036854775807'],
+    ['-9223372036854775808', '-9223372036854775808'],
+    ['922337203685477580.7e1', '9223372036854775807'],
+    [`5.${'0'.repeat(16_000)}`, '5'],
+  ] as const)
+    t.strictSame([await create(literal), await remove(id)], [200, 204], `${literal.slice(0, 30)} is ${id}`)
+  t.strictSame([await create('9007199254740993'), await remove('9007199254740992')], [200, 404])
+  const beyond = '9223372036854775808 -9223372036854775809 -9223372036854776000 18446744073709551617 1e400 -1e400'
+  const fractions = '1e-99999999999 0.5 9007199254740992.5 9223372036854775807.5 -9223372036854775808.5'
+  const long = `1e99999999999 ${'7'.repeat(16_000)} 9007199254740993.${'0'.repeat(50)}1`
+  const types = '"7" true null [7] {} "" []'
+  for (const literal of [beyond, fractions, long, types].flatMap((each) => each.split(' ')))
+    t.equal(await create(literal), 400, literal.slice(0, 30))
+})
+
+t.test('what readers of JSON disagree about is refused, by a message that quotes nothing of it', async (t) => {
+  const bodies = [
+    '{"id":1,"name":"x"}{}',
+    '{"id":0x10,"name":"x"}',
+    '{"id":01,"name":"x"}',
+    '{"id":1,"\\u0069d":2,"name":"x"}',
+    '{"id":1,"name":"x","tag":{"a":1,"a":1}}',
+    '{"id":1,"name":"x","\\u005f_proto__":null}',
+    '{"id":1,"name":"\\ud83c\\ud83c\\udf31"}',
+    '['.repeat(16_384),
+    Buffer.from('{"id":1,"name":"\xED\xA0\x80"}', 'latin1'), // a surrogate in UTF-8
+  ]
+  const rules =
+    'no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
+  const expected = { status: 400, json: { error: 400, message: `The body must be JSON in UTF-8, with ${rules}` } }
+  for (const body of bodies) t.match(await post(body), expected, String(body).slice(0, 50))
+  t.equal(await create([], '{"id":1,"name":"x","constructor":{"prototype":{}}}'), 400)
 })

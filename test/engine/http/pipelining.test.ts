@@ -1,6 +1,4 @@
-import net from 'node:net'
 import { Readable } from 'node:stream'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -8,7 +6,7 @@ import { readConfig } from '../../../service/engine/config.ts'
 import { makeServer } from '../../../service/engine/http/server.ts'
 import { build, statusesOf } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
-import { eventually } from '../../support/project.ts'
+import { connect, eventually } from '../../support/project.ts'
 
 const postgres = await startPostgres(t)
 const stores = { 'the embedded store': {}, PostgreSQL: { DATABASE_URL: await postgres.createDatabase() } }
@@ -29,36 +27,32 @@ for (const [name, environment] of Object.entries(stores)) {
   })
 }
 
-/** A server, and a client that is connected to it. */
-async function connect(t: Test, path: string, answer: (url: string) => unknown) {
+/** Starts a server, and connects a client to it. */
+async function serve(t: Test, path: string, answer: (url: string) => unknown) {
   const app = makeServer({ config: readConfig('plants', {}), log: pino({ level: 'silent' }), maxConnections: 100 })
   app.get(path, async ({ url }) => answer(url))
   let seen = 0
   app.server.on('request', () => (seen += 1))
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(() => app.close())
-  const socket = net.connect(Number(new URL(app.listeningOrigin).port), '127.0.0.1').on('error', () => undefined)
-  t.teardown(() => socket.destroy())
-  return { seen: () => seen, socket }
+  return { seen: () => seen, ...(await connect(t, Number(new URL(app.listeningOrigin).port))) }
 }
 
-/** A server whose answers wait. */
-async function serve(t: Test) {
+/** Starts a server whose answers wait. */
+async function serveLater(t: Test) {
   const begun: string[] = []
   const answer = Promise.withResolvers<string>()
-  const { seen, socket } = await connect(t, '/:name', (url) => {
+  const served = await serve(t, '/:name', (url) => {
     begun.push(url)
     return answer.promise
   })
-  const state = { text: '' }
-  socket.setEncoding('utf8').on('data', (text: string) => (state.text += text))
-  return { begun, release: () => answer.resolve('x'), seen, socket, state }
+  return { begun, release: () => answer.resolve('x'), ...served }
 }
 
 const get = (name: number) => `GET /${name} HTTP/1.1\r\nHost: h\r\n\r\n`
 
 t.test('a request begins when the answer before it has ended, and meanwhile no more is read', async (t) => {
-  const { begun, release, seen, socket, state } = await serve(t)
+  const { begun, release, seen, socket, state } = await serveLater(t)
   for (const name of [0, 1]) {
     socket.write(get(name))
     await eventually(() => seen() === name + 1)
@@ -79,7 +73,7 @@ t.test('a connection on which more than 128 requests wait is closed, and none of
     [130, 1],
     [129, 129],
   ] as const) {
-    const { begun, socket, seen, release, state } = await serve(t)
+    const { begun, socket, seen, release, state } = await serveLater(t)
     socket.write(Array.from({ length: count }, (_, name) => get(name)).join(''))
     await eventually(() => seen() === count)
     release()
@@ -89,33 +83,12 @@ t.test('a connection on which more than 128 requests wait is closed, and none of
   }
 })
 
-t.test('what a client pipelines behind Expect is answered', async (t) => {
-  const { raw, token } = await build(t)
-  const head = `Host: h\r\nAuthorization: Bearer ${await token('pipe')}\r\n`
-  const json = '{"id":5,"name":"xyz"}'
-  const post = `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${json.length}\r\n\r\n`
-  const list = `GET /plants HTTP/1.1\r\n${head}\r\n`
-  const statuses = async (count: number, ...parts: string[]) => statusesOf(await raw(count, ...parts))
-  t.strictSame(await statuses(4, post + json + list + list), [100, 200, 200, 200])
-  t.strictSame(await statuses(4, list + post + json + list), [200, 100, 200, 200])
-  t.strictSame(await statuses(2, post.replace('Bearer ', 'Bearer x') + json + list), [401], 'or closed')
-})
-
-t.test('a CONNECT behind the last response of a connection is not answered', async (t) => {
-  const { release, seen, socket, state } = await serve(t)
-  socket.write('GET /0 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n')
-  await eventually(() => seen() === 1)
-  release()
-  await eventually(() => socket.closed)
-  t.match(state.text, /^HTTP\/1\.1 200 [^]*\r\n\r\nx$/)
-})
-
 t.test('a long response with CONNECT behind it is sent whole, however slowly its client reads', async (t) => {
   const size = 20_000_000
   const pieces = () => Readable.from(Array.from({ length: size / 10_000 }, () => Buffer.alloc(10_000, 'x')))
-  const { socket } = await connect(t, '/', pieces)
+  const { closed, socket, state } = await serve(t, '/', pieces)
   socket.write('GET / HTTP/1.1\r\nHost: h\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n')
-  const received = await text(socket)
-  t.ok(received.length > size)
-  t.match(received.slice(-1000), /x\r\n0\r\n\r\nHTTP\/1\.1 501 [^]*"CONNECT is not implemented"}$/)
+  await closed
+  t.ok(state.text.length > size)
+  t.match(state.text.slice(-1000), /x\r\n0\r\n\r\nHTTP\/1\.1 501 [^]*"CONNECT is not implemented"}$/)
 })

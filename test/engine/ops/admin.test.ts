@@ -1,28 +1,19 @@
 // The admin port: that of the real process, and one on a real store that does not answer.
-import { once } from 'node:events'
-import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { openAdmin } from '../../../service/engine/ops/admin.ts'
 import { readConfig } from '../../../service/engine/config.ts'
-import { build, call } from '../../support/helper.ts'
+import { FAULTS, HEALTHY, NAME, RULES } from '../../support/alerts.ts'
+import { build, type Call, call, startOnNewFile } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
-import { startService } from '../../support/process.ts'
-import { eventually, freePort } from '../../support/project.ts'
+import { product } from '../../support/product/product.ts'
+import { connect, eventually, freePort } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
 
-/** The service on a file that has tokens. */
-async function serve(t: Test) {
-  const DATABASE_URL = `sqlite:${t.testdir()}/plants.db`
-  const store = await openTestStore({ file: DATABASE_URL.slice(7) })
-  const token = await issueToken(store, 'joe')
-  const expired = await issueToken(store, 'joe', -1)
-  await store.close()
-  return { ...(await startService(t, { DATABASE_URL })), token, expired }
-}
+const { port, adminPort, file, token } = await startOnNewFile(t)
 
 /** Opens an admin port in this process, which says that it starts. */
 async function openPort(t: Test) {
@@ -54,39 +45,49 @@ function countsOf(text: string): Record<string, number> {
 
 /** Sends bytes, and waits for the end of the connection, or breaks it off after some time. */
 async function send(port: number, bytes: string, milliseconds = 5000): Promise<string> {
-  const socket = net.connect(port, '127.0.0.1').on('error', () => undefined)
-  let received = ''
-  socket.setEncoding('utf8').on('data', (text: string) => (received += text))
+  const { socket, state, closed } = await connect(t, port)
   socket.write(bytes)
-  const closed = new Promise((resolve) => socket.once('close', resolve))
   await Promise.race([closed, delay(milliseconds, undefined, { ref: false })])
   socket.resetAndDestroy()
-  return received
+  return state.text
 }
 
 t.test('every request is counted once, whoever answers it, and so is one that nobody could answer', async (t) => {
-  const { port, adminPort, token, expired } = await serve(t)
-  const bearer = `Host: a\r\nAuthorization: Bearer ${token}\r\n`
+  const store = await openTestStore({ file }, false)
+  const expired = await issueToken(store, 'joe', -1)
+  await store.close()
   const zeros = '0'.repeat(40)
-  for (let count = 0; count < 20; count++) await call(port, { path: '/plants', token })
-  for (const name of ['x', 'y']) await call(port, { method: 'POST', path: '/plants', token, body: { id: 1, name } })
-  await call(port, { method: 'DELETE', path: '/plants/1', token })
-  await call(port, { method: 'HEAD', path: '/plants', token })
-  for (const path of ['/a', '/b', `/${token}`, '/%zz']) await call(port, { path })
-  await call(port, { method: 'TRACE', path: '/plants', token })
-  await call(port, { method: 'OPTIONS', path: '/plants' })
-  for (const method of ['PROPFIND', 'LINK', 'M-SEARCH']) await call(port, { method, path: '/plants' })
-  await call(port, { path: '/plants' })
   const unknown = `plant_${zeros}${crc32(zeros).toString(16).padStart(8, '0')}`
-  for (const each of ['x', unknown, expired]) await call(port, { path: '/plants', token: each })
-  await call(port, { path: '/plants', headers: ['Authorization', 'Bearer x', 'Authorization', 'Bearer y'] })
-  await send(port, 'BROKEN\r\n\r\n')
-  await send(port, 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
-  await send(port, `GET /plants HTTP/1.1\r\n${bearer}A: ${'x'.repeat(20_000)}\r\n\r\n`)
-  await send(port, `GET /plants HTTP/1.1\r\n\r\n`, 200)
-  await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(3) + 'BROKEN\r\n\r\n')
-  await send(port, `GET /plants HTTP/1.1\r\n${bearer}\r\n`.repeat(2) + 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n')
+  const bearer = `Host: a\r\nAuthorization: Bearer ${token}\r\n`
+  const list = `GET /plants HTTP/1.1\r\n${bearer}\r\n`
   const half = `POST /plants HTTP/1.1\r\n${bearer}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`
+  const connect = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'
+  const twice = ['Authorization', 'Bearer x', 'Authorization', 'Bearer y']
+  const plants = (method: string, more = {}): Call => ({ method, path: '/plants', ...more })
+  /** What is sent, by the method, the route and the status as which it is counted. */
+  const sent: Record<string, (Call | string)[]> = {
+    'GET /plants 200': Array<Call>(20).fill(plants('GET', { token })),
+    'POST /plants 200': [plants('POST', { token, body: { id: 1, name: 'x' } })],
+    'POST /plants 409': [plants('POST', { token, body: { id: 1, name: 'y' } })],
+    'DELETE /plants/:id 204': [{ method: 'DELETE', path: '/plants/1', token }],
+    'HEAD /plants 200': [plants('HEAD', { token })],
+    'GET _OTHER 404': [{ path: '/a' }, { path: '/b' }, { path: `/${token}` }],
+    'GET _OTHER 400': [{ path: '/%zz' }],
+    'OPTIONS _OTHER 204': [plants('OPTIONS')],
+    'TRACE _OTHER 405': [plants('TRACE', { token })],
+    'PROPFIND _OTHER 405': [plants('PROPFIND')],
+    'LINK _OTHER 405': [plants('LINK')],
+    'M-SEARCH _OTHER 405': [plants('M-SEARCH')],
+    'GET /plants 401': [{}, { token: 'x' }, { token: unknown }, { token: expired }, { headers: twice }].map((more) =>
+      plants('GET', more),
+    ),
+    'GET /plants 400': ['GET /plants HTTP/1.1\r\nConnection: close\r\n\r\n'],
+    '_OTHER _OTHER 400': ['BROKEN\r\n\r\n', list.repeat(3) + 'BROKEN\r\n\r\n'],
+    'CONNECT _OTHER 501': [connect, list.repeat(2) + connect],
+    '_OTHER _OTHER 431': [`GET /plants HTTP/1.1\r\n${bearer}A: ${'x'.repeat(20_000)}\r\n\r\n`],
+  }
+  const counts = Object.entries(sent).map(([counted, { length }]) => [counted, length])
+  for (const each of Object.values(sent).flat()) await (typeof each === 'string' ? send(port, each) : call(port, each))
   await send(port, half, 200)
   const closed = send(port, half, 500)
   await delay(250)
@@ -95,26 +96,7 @@ t.test('every request is counted once, whoever answers it, and so is one that no
   await delay(100)
   const text = await textOf(adminPort)
   t.equal(valueOf(text, 'http_server_active_requests'), 0)
-  t.strictSame(countsOf(text), {
-    'GET /plants 200': 25,
-    'POST /plants 200': 1,
-    'POST /plants 409': 1,
-    'POST /plants ': 2,
-    'DELETE /plants/:id 204': 1,
-    'HEAD /plants 200': 1,
-    'GET _OTHER 404': 3,
-    'GET _OTHER 400': 1,
-    'TRACE _OTHER 405': 1,
-    'OPTIONS _OTHER 204': 1,
-    'PROPFIND _OTHER 405': 1,
-    'LINK _OTHER 405': 1,
-    'M-SEARCH _OTHER 405': 1,
-    'GET /plants 401': 5,
-    'GET /plants 400': 1,
-    '_OTHER _OTHER 400': 2,
-    'CONNECT _OTHER 501': 2,
-    '_OTHER _OTHER 431': 1,
-  })
+  t.strictSame(countsOf(text), { ...Object.fromEntries(counts), 'GET /plants 200': 25, 'POST /plants ': 2 })
   const refused = [...text.matchAll(/^plants_refused_authentications_total{reason="(.*)"} (\d+)$/gm)]
   const reasons = refused.map(([, reason, count]) => `${reason} ${count}`)
   t.strictSame(reasons.sort(), ['expired 1', 'malformed 1', 'missing 1', 'repeated 1', 'unknown 1'])
@@ -122,7 +104,6 @@ t.test('every request is counted once, whoever answers it, and so is one that no
 })
 
 t.test('the metrics tell of the process, the event loop and the store', async (t) => {
-  const { port, adminPort, token } = await serve(t)
   const before = await textOf(adminPort)
   const create = (id: number) => call(port, { method: 'POST', path: '/plants', token, body: { id, name: 'x' } })
   await Promise.all(Array.from({ length: 20 }, (_, id) => create(id)))
@@ -133,13 +114,36 @@ t.test('the metrics tell of the process, the event loop and the store', async (t
   for (const name of ['plants_store_wal_bytes', 'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds']) {
     t.ok(valueOf(after, name) > 0, name)
   }
-  const buckets = [...after.matchAll(/_duration_seconds_bucket{le="(.*?)",.*"POST".*} (\d+)/g)]
-  t.match(buckets.at(-1)?.slice(1), ['+Inf', '20'])
-  t.ok(valueOf(after, after.match(/^http\S+_sum{.*"POST".*}/m)?.[0] ?? '') > 0)
+  const [posts = ''] = /(?<=^http_server_request_duration_seconds_count){.*"POST".*"200"}/m.exec(after) ?? []
+  t.equal(grown(`http_server_request_duration_seconds_bucket${posts.replace('{', '{le="+Inf",')}`), 20)
+  t.ok(grown(`http_server_request_duration_seconds_sum${posts}`) > 0)
+})
+
+/** The names of metrics in a rule for the service of deploy/, as the product of the tests has them. */
+const namesIn = (text: string) =>
+  [...text.matchAll(/\b([a-z]\w+)(?=\{)/g)].map(([name]) => name.replace(`${NAME}_`, `${product.name}_`))
+/** The names of labels in a text. */
+const labelsIn = (text: string) => [...text.matchAll(/[{,](\w+)(?=(?:=~|!=|=)")/g)].map(([, label = '']) => label)
+
+// That each rule fires is in system/metrics.test.ts, by promtool.
+t.test('the rules of deploy/alerts.yaml ask for metrics and labels that there are, each with a case', async (t) => {
+  const { admin, adminPort: other } = await openPort(t)
+  const pool = { size: 0, used: 0, idle: 0, givenUp: 0, statements: 0, waiting: 0 }
+  admin.serving({ ping: async () => undefined, figures: () => ({ commits: 0, writes: 0, pool }) })
+  await call(port, { path: '/plants' })
+  const shown = (await textOf(adminPort)) + (await textOf(other))
+  // Prometheus adds the job, and contract/answer.test.ts shows error_type.
+  const names = new Set(['up', ...[...shown.matchAll(/^([a-z]\w*)[ {]/gm)].map(([, name]) => name)])
+  const labels = new Set(['job', 'error_type', ...labelsIn(shown)])
+  for (const text of [...RULES.map(({ expr }) => expr), ...Object.keys(HEALTHY)]) {
+    for (const name of namesIn(text)) t.ok(names.has(name), name)
+    for (const label of labelsIn(text)) t.ok(labels.has(label), label)
+  }
+  t.ok(RULES.flatMap(({ expr }) => namesIn(expr)).length > 8)
+  t.strictSame(RULES.map(({ alert }) => alert).sort(), Object.keys(FAULTS).sort())
 })
 
 t.test('the admin port answers as the service does: its headers, Errors, HEAD; and no query matters', async (t) => {
-  const { adminPort } = await serve(t)
   const livez = await get(adminPort, '/livez?verbose', { headers: { 'X-Request-Id': 'mine' } })
   t.strictSame([livez.status, await livez.text()], [200, 'ok\n'])
   const standard = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
@@ -169,21 +173,18 @@ t.test('what is refused because there is too much is counted', async (t) => {
   admin.serving(store)
   const shed = async () => valueOf(await textOf(adminPort), 'plants_shed_requests_total')
   const before = await shed()
-  const open = net.connect(port, '127.0.0.1')
-  await once(open, 'connect')
+  const { socket } = await connect(t, port)
   for (let count = 0; count < 3; count++) t.equal(await send(port, 'GET /plants HTTP/1.1\r\nHost: a\r\n\r\n'), '')
   t.equal((await shed()) - before, 3)
-  open.destroy()
+  socket.destroy()
   await eventually(async () => (await send(port, 'GET /nowhere HTTP/1.0\r\n\r\n')).startsWith('HTTP/1.1 404'))
 })
 
 t.test('the admin port has 100 connections at most', async (t) => {
   const { adminPort } = await openPort(t)
-  const all = Array.from({ length: 100 }, () => net.connect(adminPort, '127.0.0.1').on('error', () => undefined))
-  t.teardown(() => all.forEach((each) => each.destroy()))
-  await Promise.all(all.map((each) => once(each, 'connect')))
+  const [first] = await Promise.all(Array.from({ length: 100 }, () => connect(t, adminPort)))
   t.equal(await send(adminPort, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'), '')
-  all.pop()?.destroy()
+  first?.socket.destroy()
   await eventually(async () => (await send(adminPort, 'GET /livez HTTP/1.0\r\n\r\n')).startsWith('HTTP/1.1 200'))
 })
 

@@ -8,18 +8,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { readable } from '../../../service/engine/ops/readable.ts'
 import { call } from '../../support/helper.ts'
-import { linesOf } from '../../support/process.ts'
+import { linesOf, MAIN, run, start } from '../../support/process.ts'
 import { eventually, freePort } from '../../support/project.ts'
 import { issueTokenIn } from '../../support/tokens.ts'
 
 /** Without tap's own hooks: they write when the process ends. */
-const ENVIRONMENT = { PATH: process.env['PATH'], NODE_ENV: 'production', DRAIN_DELAY: '0' }
+const ENVIRONMENT = { PATH: process.env['PATH'], NODE_ENV: 'production' }
 
-const MAIN = 'test/support/product/main.ts'
-
-/** Opens a pipe that is full and that nobody reads. @param folder a folder for its name @returns its file descriptor */
-function unreadPipe(t: Test, folder: string): number {
-  const path = `${folder}/unread`
+/** A command whose standard output is a pipe that is full and that nobody reads. */
+function unread(t: Test, command: readonly string[]): string[] {
+  const path = `${t.testdir()}/unread`
   execFileSync('mkfifo', [path])
   const pipe = openSync(path, fs.constants.O_RDWR | fs.constants.O_NONBLOCK)
   t.teardown(() => fs.closeSync(pipe))
@@ -28,23 +26,17 @@ function unreadPipe(t: Test, folder: string): number {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
   }
-  // A write to this end waits, as to any full pipe.
-  const end = openSync(path, fs.constants.O_WRONLY)
-  t.teardown(() => fs.closeSync(end))
-  return end
+  return ['sh', '-c', `exec "$0" "$@" > '${path}'`, ...command]
 }
 
 /** Starts the service with a log that nobody reads; it is ready when this returns. */
-async function serve(t: Test, environment: Record<string, string> = {}, command = [process.execPath, MAIN]) {
-  const folder = t.testdir()
-  const file = `${folder}/plants.db`
+async function serve(t: Test, environment: Record<string, string> = {}, command: readonly string[] = MAIN) {
+  const file = `${t.testdir()}/plants.db`
+  const words = unread(t, command)
   const token = await issueTokenIn({ file })
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())]
-  const env = { ...ENVIRONMENT, DATABASE_URL: `sqlite:${file}`, PORT, ADMIN_PORT, ...environment }
-  const [program = '', ...words] = command
-  const child = spawn(program, words, { env, stdio: ['ignore', unreadPipe(t, folder), 'inherit'] })
-  t.teardown(() => child.kill('SIGKILL'))
-  const ended = once(child, 'exit')
+  const env = { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', PORT, ADMIN_PORT, ...environment }
+  const { child, ended } = await start(t, words, env)
   const ready = () => fetch(`http://127.0.0.1:${ADMIN_PORT}/readyz`).catch(() => undefined)
   await eventually(async () => (await ready())?.ok === true)
   const createMany = async () => {
@@ -71,17 +63,13 @@ t.test('requests are answered, and SIGTERM ends the process in order', async (t)
   const { child, createMany, ended } = await serve(t)
   await createMany()
   child.kill('SIGTERM')
-  t.strictSame(await ended, [0, null])
+  t.match(await ended, { code: 0, stderr: '' })
 })
 
 t.test('a second signal ends the process', async (t) => {
   const { child, ended } = await serve(t, { DRAIN_DELAY: '600' })
-  while (child.exitCode === null) {
-    child.kill('SIGINT')
-    child.kill('SIGTERM')
-    await delay(50)
-  }
-  t.match((await ended)[0], /^[01]$/)
+  await eventually(() => !child.kill('SIGINT') || !child.kill('SIGTERM'))
+  t.match((await ended).code, /^[01]$/)
 })
 
 t.test('a fault of the store, or at the start, ends the process', async (t) => {
@@ -89,11 +77,8 @@ t.test('a fault of the store, or at the start, ends the process', async (t) => {
   rmSync(file)
   const gone = ended.then(() => true)
   while (!(await Promise.race([gone, delay(50, false)]))) await ready() // it looks at its file then
-  t.strictSame(await ended, [1, null])
-  const stdio = ['ignore', unreadPipe(t, t.testdir()), 'inherit'] as const
-  const child = spawn(process.execPath, [MAIN], { env: { ...ENVIRONMENT, PORT: 'x' }, stdio: [...stdio] })
-  t.teardown(() => child.kill('SIGKILL'))
-  t.strictSame(await once(child, 'exit'), [1, null])
+  t.match(await ended, { code: 1, stderr: '' })
+  t.match(await run(unread(t, MAIN), { PORT: 'x' }), { code: 1, stderr: '' })
 })
 
 /** Logs lines of 1 KB as fast as it can, and then says how many MB its memory has, and how many lines were dropped. */
@@ -149,9 +134,7 @@ t.test('a file of the log on a full disk gets all lines when there is room again
     process.once('SIGTERM', () => exit(0))
     setInterval(() => undefined, 1000)`
   const shell = `ulimit -f 8; exec "$0" --input-type=module --eval "$1" >> "$2"`
-  const child = spawn('bash', ['-c', shell, process.execPath, script, file], { env: ENVIRONMENT, stdio: 'inherit' })
-  t.teardown(() => child.kill('SIGKILL'))
-  const ended = once(child, 'exit')
+  const { child, ended } = await start(t, ['bash', '-c', shell, process.execPath, script, file], {})
   let saved = Buffer.alloc(0)
   const lines = () => saved.toString().split('\n').slice(0, -1)
   while (lines().length < 100) {
@@ -169,7 +152,7 @@ const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).statu
 
 t.test('a terminal that is stopped', { skip: hasScript ? false : 'there is no script(1) here' }, async (t) => {
   // The terminal is read by script, which can't write on what it reads.
-  const command = `echo $$ > '${t.testdirName}/pid' && exec '${process.execPath}' ${MAIN}`
+  const command = `echo $$ > '${t.testdirName}/pid' && exec '${MAIN.join("' '")}'`
   const words = ['--quiet', '--flush', '--command', command, '/dev/null']
   const { createMany, ready } = await serve(t, {}, ['script', ...words])
   await createMany()

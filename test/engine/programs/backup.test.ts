@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fs, { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
+import { saveBackup } from '../../../service/engine/store/sqlite/backup.ts'
 import { call } from '../../support/helper.ts'
 import { inspect } from '../../support/ledger.ts'
 import { namesIn } from '../../support/pages.ts'
@@ -9,25 +10,18 @@ import { program, run, startService } from '../../support/process.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
 
-/** Makes a store with plants of the caller "joe", and a function that runs the backup command on it. */
+/** Makes a store with plants of the caller "joe", a copy of it, and a function that runs the backup command on it. */
 async function prepare(t: Test, count = 1000) {
   const folder = t.testdir()
-  const file = `${folder}/plants.db`
+  const [file, copy] = [`${folder}/plants.db`, `${folder}/copy.db`]
   const DATABASE_URL = `sqlite:${file}`
   const store = await openTestStore({ file })
   const token = await issueToken(store, 'joe')
   await Promise.all(Array.from({ length: count }, (_, id) => store.create('joe', BigInt(id), { name: `old ${id}` })))
   await store.close()
+  await saveBackup(file, copy)
   const backup = (...words: string[]) => run(program('backup', ...words), { DATABASE_URL })
-  return { folder, file, DATABASE_URL, token, backup }
-}
-
-/** Also saves a copy. */
-async function prepareCopy(t: Test, count?: number) {
-  const prepared = await prepare(t, count)
-  const copy = `${prepared.folder}/copy.db`
-  t.match(await prepared.backup('save', copy), { code: 0, stderr: '' })
-  return { ...prepared, copy }
+  return { folder, file, copy, DATABASE_URL, token, backup }
 }
 
 /** The names of the plants in a file that has no faults. */
@@ -50,30 +44,27 @@ t.test('a copy that is saved during writes has all writes that were acknowledged
       acknowledged = id + 1
     }
   })()
-  const copies: { file: string; before: number; after: number }[] = []
   for (const number of [1, 2, 3]) {
-    const [file, before] = [`${folder}/copy${number}.db`, acknowledged]
-    const { code, stdout, stderr } = await backup('save', file)
+    const [copy, before] = [`${folder}/copy${number}.db`, acknowledged]
+    const { code, stdout, stderr } = await backup('save', copy)
+    const after = acknowledged
     t.strictSame({ code, stderr }, { code: 0, stderr: '' })
-    const [, plants] = /^0 notes, (\d+) plants, and 1 tokens are in .*\/copy\d.db\n$/.exec(stdout) ?? []
-    t.ok(Number(plants) >= before, `${plants} plants, of ${before}`)
-    copies.push({ file, before, after: acknowledged })
+    t.notOk(existsSync(`${copy}-wal`))
+    const names = await namesOf(copy)
+    t.match(stdout, new RegExp(`^0 notes, ${names.length} plants, and 1 tokens are in .*/copy${number}\\.db\\n$`))
+    t.ok(after > before && names.length >= before && names.length <= after + 1, `${before}, ${names.length}, ${after}`)
+    for (const [id, name] of names.entries()) t.equal(name, `${id < 1000 ? 'old' : 'new'} ${id}`)
   }
+  const sound = /^0 notes, \d+ plants, and 1 tokens are in .*, which is not damaged\n$/
+  t.match(await backup('check'), { code: 0, stdout: sound, stderr: '' })
   over.abort()
   await writer
   child.kill('SIGTERM')
   t.match(await ended, { code: 0 })
-
-  for (const { file, before, after } of copies) {
-    t.notOk(existsSync(`${file}-wal`))
-    const names = await namesOf(file)
-    t.ok(after > before && names.length >= before && names.length <= after + 1, `${before}, ${names.length}, ${after}`)
-    for (const [id, name] of names.entries()) t.equal(name, `${id < 1000 ? 'old' : 'new'} ${id}`)
-  }
 })
 
 t.test('a service on a restored copy has its plants and tokens, and nothing of the old store', async (t) => {
-  const { file, copy, DATABASE_URL, token, backup } = await prepareCopy(t)
+  const { file, copy, DATABASE_URL, token, backup } = await prepare(t)
   const counts = '0 notes, 1000 plants, and 1 tokens are in'
   const service = await startService(t, { DATABASE_URL })
   const create = async (port: number, id: number) =>
@@ -99,8 +90,17 @@ t.test('a service on a restored copy has its plants and tokens, and nothing of t
   t.strictSame(inspect(file, 'joe').faults, [])
 })
 
+t.test('a check finds the damage of a store', async (t) => {
+  const { file, backup } = await prepare(t)
+  const bytes = readFileSync(file)
+  for (const at of [4096 * 3, 4096 * 8]) {
+    writeFileSync(file, Buffer.from(bytes).fill(7, at, at + 64))
+    t.match(await backup('check'), { code: 1, stdout: '', stderr: /damaged|malformed/ }, `damaged at ${at}`)
+  }
+})
+
 t.test('a backup that is damaged or from another program is refused, and the store is not changed', async (t) => {
-  const { folder, file, copy: whole, backup } = await prepareCopy(t)
+  const { folder, file, copy: whole, backup } = await prepare(t)
   const faulty = `${folder}/faulty.db`
   const change = (sql: string) => {
     const db = new DatabaseSync(faulty)
@@ -132,7 +132,7 @@ t.test('a backup that is damaged or from another program is refused, and the sto
 })
 
 t.test('a checksum is saved beside the copy, and a copy with one changed bit is refused', async (t) => {
-  const { file, copy, backup } = await prepareCopy(t)
+  const { file, copy, backup } = await prepare(t)
   const bytes = readFileSync(copy)
   const sum = createHash('sha256').update(bytes).digest('hex')
   t.equal(readFileSync(`${copy}.sha256`, 'utf8'), `${sum}  copy.db\n`, 'in the format of sha256sum')
@@ -153,37 +153,36 @@ t.test('a checksum is saved beside the copy, and a copy with one changed bit is 
   })
 })
 
-t.test('a backup is restored to a new folder, through a symbolic link, and over a damaged store', async (t) => {
-  const { folder, file, copy } = await prepareCopy(t, 10)
-  fs.symlinkSync(file, `${folder}/link.db`)
-  const damaged = new Map([
-    ['plants.db', Buffer.alloc(20_000, 7)],
-    ['link.db', readFileSync(file).fill(7, 4096)],
-  ])
-  for (const name of ['data/plants.db', 'plants.db', 'link.db']) {
-    const bytes = damaged.get(name)
-    if (bytes) writeFileSync(file, bytes)
-    const command = program('backup', 'restore', copy, '--replace')
-    t.match(await run(command, { DATABASE_URL: `sqlite:${folder}/${name}` }), { code: 0, stderr: '' })
-    t.equal((await namesOf(`${folder}/${name}`)).length, 10)
-  }
-  t.ok(fs.lstatSync(`${folder}/link.db`).isSymbolicLink())
-})
-
-t.test('a store with another name is neither saved nor replaced', async (t) => {
-  const { folder, file, copy, backup } = await prepareCopy(t, 10)
-  fs.linkSync(file, `${folder}/link.db`)
-  for (const words of [['save', `${folder}/copy2.db`] as const, ['restore', copy, '--replace'] as const])
-    t.match(await backup(...words), { code: 1, stdout: '', stderr: /mount the folder, not the file\n$/ })
-})
+t.test(
+  'a backup is restored to a new folder, through a symbolic link and over damage, not beside a hard link',
+  async (t) => {
+    const { folder, file, copy, backup } = await prepare(t, 10)
+    fs.symlinkSync(file, `${folder}/link.db`)
+    const damaged = new Map([
+      ['plants.db', Buffer.alloc(20_000, 7)],
+      ['link.db', readFileSync(file).fill(7, 4096)],
+    ])
+    for (const name of ['data/plants.db', 'plants.db', 'link.db']) {
+      const bytes = damaged.get(name)
+      if (bytes) writeFileSync(file, bytes)
+      const command = program('backup', 'restore', copy, '--replace')
+      t.match(await run(command, { DATABASE_URL: `sqlite:${folder}/${name}` }), { code: 0, stderr: '' })
+      t.equal((await namesOf(`${folder}/${name}`)).length, 10)
+    }
+    t.ok(fs.lstatSync(`${folder}/link.db`).isSymbolicLink())
+    fs.linkSync(file, `${folder}/other.db`)
+    for (const words of [['save', `${folder}/copy2.db`] as const, ['restore', copy, '--replace'] as const])
+      t.match(await backup(...words), { code: 1, stdout: '', stderr: /mount the folder, not the file\n$/ })
+  },
+)
 
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
 
 t.test('a copy of a private store is private, also while it is made', async (t) => {
   const { folder, file, DATABASE_URL, backup } = await prepare(t)
   chmodSync(file, 0o600)
-  t.equal((await backup('save', `${folder}/copy.db`)).code, 0)
-  t.equal(modeOf(`${folder}/copy.db`), '600')
+  t.equal((await backup('save', `${folder}/first.db`)).code, 0)
+  t.equal(modeOf(`${folder}/first.db`), '600')
   const trace = `${folder}/calls`
   const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts']
   // Killed when the copy is complete, and not yet renamed.
@@ -200,7 +199,7 @@ t.test('a copy of a private store is private, also while it is made', async (t) 
 })
 
 t.test('a restored store can be opened by the service of the store before, and by nobody else', async (t) => {
-  const { file, copy, DATABASE_URL, backup } = await prepareCopy(t, 10)
+  const { file, copy, DATABASE_URL, backup } = await prepare(t, 10)
   chmodSync(copy, 0o444)
   chmodSync(file, 0o660)
   const owned = ['', '.lock'].map((end) => file + end)
@@ -222,20 +221,6 @@ t.test('a restored store can be opened by the service of the store before, and b
   const command = program('backup', 'restore', copy)
   t.match(await run(command, { DATABASE_URL: `${DATABASE_URL}.new` }), { code: 0, stderr: '' })
   t.equal(modeOf(`${file}.new`), '600')
-})
-
-t.test('a check tells a sound store from a damaged one, also while a service uses it', async (t) => {
-  const { file, DATABASE_URL, backup } = await prepare(t)
-  const { child, ended } = await startService(t, { DATABASE_URL })
-  const stdout = `0 notes, 1000 plants, and 1 tokens are in ${file}, which is not damaged\n`
-  t.strictSame(await backup('check'), { code: 0, signal: null, stdout, stderr: '' })
-  child.kill('SIGTERM')
-  await ended
-  const bytes = readFileSync(file)
-  for (const at of [4096 * 3, 4096 * 8]) {
-    writeFileSync(file, Buffer.from(bytes).fill(7, at, at + 64))
-    t.match(await backup('check'), { code: 1, stdout: '', stderr: /damaged|malformed/ }, `damaged at ${at}`)
-  }
 })
 
 t.test('a copy never overwrites a file, and an error names the wrong word', async (t) => {

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
-import { resolve } from 'node:path'
-import t, { type Test } from 'tap'
-import { call } from '../../support/helper.ts'
+import t from 'tap'
+import { call, startOnNewFile } from '../../support/helper.ts'
 import { linesOf, MAIN, nodeAfter, run, start, startService } from '../../support/process.ts'
 import { copyProject, eventually, NPM, putTestProduct, serveHttp } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
@@ -11,16 +10,10 @@ import { issueTokenIn } from '../../support/tokens.ts'
 /** Stands for a terminal; test/system/terminal.test.ts has a real one. */
 const TERMINAL = 'process.stdout.isTTY = true'
 
-/** Makes a store with a token for "joe". */
-async function prepare(t: Test) {
-  const file = `${t.testdir()}/plants.db`
-  return { token: await issueTokenIn({ file }), file, DATABASE_URL: `sqlite:${file}` }
-}
-
 t.test('a fault at start is one line of the log and exit 1', async (t) => {
-  const { DATABASE_URL } = await prepare(t)
-  const used = `sqlite:${t.testdirName}/used.db`
-  const first = await startService(t, { DATABASE_URL: used })
+  const first = await startOnNewFile(t)
+  const [used, DATABASE_URL] = [`sqlite:${first.file}`, `sqlite:${t.testdirName}/other.db`]
+  await issueTokenIn({ file: `${t.testdirName}/other.db` }) // of a new database the log would say so
   const { port } = new URL(await serveHttp(t, () => undefined))
   const faults: [Record<string, string>, RegExp][] = [
     [{ PORT: port, DATABASE_URL }, RegExp(`^HOST 127\\.0\\.0\\.1, PORT ${port}: .*EADDRINUSE`)],
@@ -29,7 +22,7 @@ t.test('a fault at start is one line of the log and exit 1', async (t) => {
     [{ DATABASE_URL: 'sqlite:/proc/none/plants.db' }, /^DATABASE_URL sqlite:\/proc\/none\/plants\.db: /],
     [{ DATABASE_URL: 'sqlite:package.json/plants.db' }, /^DATABASE_URL sqlite:package\.json\/plants\.db: /],
     [{ DATABASE_URL: 'mysql://joe:secret@host', PORT: 'x' }, /^PORT must be .*; DATABASE_URL must be sqlite:<file>/],
-    [{ DATABASE_URL: used, PORT: '0' }, /^DATABASE_URL sqlite:.*\/used\.db: another process is using it$/],
+    [{ DATABASE_URL: used, PORT: '0' }, /^DATABASE_URL sqlite:.*\/plants\.db: another process is using it$/],
   ]
   const answers = await Promise.all(faults.map(([environment]) => run(MAIN, environment)))
   for (const [index, { code, stdout, stderr }] of answers.entries()) {
@@ -57,31 +50,25 @@ t.test('in production no token is issued, and all is in the log: warnings of the
   t.notOk(readFileSync(file).includes('demo'))
 })
 
-const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
-const hosts = { '127.0.0.1': '127.0.0.1', localhost: '127.0.0.1', '0.0.0.0': '127.0.0.1' }
-for (const [HOST, shown] of Object.entries({ ...hosts, ...(hasIpv6 && { '::1': '[::1]', '::': '[::1]' }) })) {
-  t.test(`the first start with HOST=${HOST} prints a command that works, and no later start does`, async (t) => {
-    const environment = { DATABASE_URL: `sqlite:${t.testdir()}/data/plants.db`, HOST, NODE_ENV: 'development' }
-    const { child, ended, printed, port } = await startService(t, environment)
-    await eventually(() => printed.stderr.endsWith('\n\n'))
-    const [, token = '', url = ''] = /curl -H 'Authorization: Bearer (\S+)' (\S+)/.exec(printed.stderr) ?? []
-    t.equal(url, `http://${shown}:${port}/plants`)
-    const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}` } })
-    t.strictSame([answer.status, await answer.text()], [200, '[]'])
-    child.kill('SIGTERM')
-    const { code, stdout, stderr } = await ended
-    t.strictSame({ code, stderr: stderr.split('\n').length }, { code: 0, stderr: 10 })
-    t.notMatch(stdout, token)
-    t.match(linesOf(stdout)[0], { level: 30, msg: 'new database' })
+t.test('the first start prints a command that works, and no later start does', async (t) => {
+  const environment = { DATABASE_URL: `sqlite:${t.testdir()}/data/plants.db`, NODE_ENV: 'development' }
+  const { child, ended, printed, port } = await startService(t, environment)
+  await eventually(() => printed.stderr.endsWith('\n\n'))
+  const [, token = '', url = ''] = /curl -H 'Authorization: Bearer (\S+)' (\S+)/.exec(printed.stderr) ?? []
+  t.equal(url, `http://127.0.0.1:${port}/plants`)
+  const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}` } })
+  t.strictSame([answer.status, await answer.text()], [200, '[]'])
+  child.kill('SIGTERM')
+  const { code, stdout, stderr } = await ended
+  t.strictSame({ code, stderr: stderr.split('\n').length }, { code: 0, stderr: 10 })
+  t.notMatch(stdout, token)
+  t.match(linesOf(stdout)[0], { level: 30, msg: 'new database' })
+  const second = await startService(t, environment)
+  second.child.kill('SIGTERM')
+  t.notMatch((await second.ended).stderr, /plant_|curl/)
+})
 
-    if (HOST !== '127.0.0.1') return
-    const second = await startService(t, environment)
-    second.child.kill('SIGTERM')
-    t.notMatch((await second.ended).stderr, /plant_|curl/)
-  })
-}
-
-t.test('with a path in servers, the log, the welcome and the command with the token say so', async (t) => {
+t.test('where another contract is served, and without DATABASE_URL, the welcome and the command say so', async (t) => {
   const folder = copyProject(t)
   putTestProduct(folder)
   const file = `${folder}/openapi.yaml`
@@ -91,47 +78,48 @@ t.test('with a path in servers, the log, the welcome and the command with the to
     .replace('name: limit', 'name: limit\n      required: true') // so the command can't be for plants
     .replace(/type: http\n +scheme: bearer/, 'type: apiKey\n      in: header\n      name: X-Key')
   writeFileSync(file, changed)
-  const command = nodeAfter(TERMINAL, 'service/main.ts')
-  const { printed, until } = await start(t, command, { DATABASE_URL: 'sqlite:plants.db', PORT: '0' }, folder)
+  const { printed, until } = await start(t, nodeAfter(TERMINAL, 'service/main.ts'), { PORT: '0' }, folder)
   const [, origin = ''] = await until(/Server listening at (http:.*:\d+)\/v1\n/)
   await eventually(() => printed.stderr.endsWith('\n\n'))
-  t.match(printed.stderr, `\n  API     ${origin}/v1\n  Docs    ${origin}/docs/\n`)
+  const docs = `\n  API     ${origin}/v1\n  Docs    ${origin}/docs/\n`
+  t.match(printed.stderr, `${docs}  Token   npm run token -- issue <name>\n`)
   const [, token = '', url = ''] = /curl -H 'x-key: (\S+)' (\S+)\n/.exec(printed.stderr) ?? []
   t.equal(url, `${origin}/v1/notes`)
   const answer = await fetch(url, { headers: { 'X-Key': token } })
   t.strictSame([answer.status, await answer.text()], [200, '[]'])
 })
 
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+
 t.test('each start says where data, docs and tokens are; a terminal gets readable log lines', async (t) => {
-  const { file, DATABASE_URL } = await prepare(t)
-  const TERMINALS = nodeAfter(TERMINAL, 'test/support/product/main.ts')
-  for (const [plants, known, DOCS, page, command, NODE_ENV] of [
-    [0, '0', 'on', '/docs/', TERMINALS, 'production'],
-    [1, '1', 'off', '/openapi.yaml', MAIN, 'development'],
-    [500, '500', 'on', '/docs/', MAIN, ''],
-    [501, '500 or more', 'on', '/docs/', TERMINALS, ''],
+  const file = `${t.testdir()}/plants.db`
+  const DATABASE_URL = `sqlite:${file}`
+  await issueTokenIn({ file })
+  const terminal = nodeAfter(TERMINAL, 'test/support/product/main.ts')
+  const [HOST, shown] = hasIpv6 ? ['::', '[::1]'] : ['127.0.0.1', '127.0.0.1']
+  for (const [plants, known, environment, address, page, command] of [
+    [0, '0', { NODE_ENV: 'production', HOST }, shown, '/docs/', terminal],
+    [1, '1', { NODE_ENV: 'development', DOCS: 'off' }, '127.0.0.1', '/openapi.yaml', MAIN],
+    [500, '500', { HOST: '0.0.0.0' }, '127.0.0.1', '/docs/', MAIN],
+    [501, '500 or more', { HOST: 'localhost' }, '127.0.0.1', '/docs/', terminal],
   ] as const) {
     const store = await openTestStore({ file })
     await Promise.all(Array.from({ length: plants }, (_, id) => store.create('joe', BigInt(id), { name: 'a' })))
     await store.close()
-    const { child, ended, printed, until } = await start(t, command, { DATABASE_URL, PORT: '0', DOCS, NODE_ENV })
-    const [, address] = await until(/Server listening at (http:.*:\d+)["\n]/)
+    const { child, ended, printed, until } = await start(t, command, { DATABASE_URL, PORT: '0', ...environment })
+    const [, port] = await until(/Server listening at http:.*:(\d+)["\n]/)
     await until(/admin port open/)
     await eventually(() => printed.stderr.endsWith('issue <name>\n'))
-    const data = `\n  Data    ${file} (plants: ${known}, notes: 0)\n  Docs    ${address}${page}\n`
+    const docs = `http://${address}:${port}${page}`
+    const data = `\n  Data    ${file} (plants: ${known}, notes: 0)\n  Docs    ${docs}\n`
     t.equal(printed.stderr, `${data}  Token   DATABASE_URL='${DATABASE_URL}' npm run token -- issue <name>\n`)
+    t.equal((await fetch(docs)).status, 200)
     child.kill('SIGINT')
     const { code, stdout } = await ended
     t.equal(code, 0)
-    const isReadable = command === TERMINALS
-    for (const line of stdout.trim().split('\n')) t.match(line, isReadable ? /^\d\d:\d\d:\d\d info / : /^\{.*\}$/)
+    const line = command === terminal ? /^\d\d:\d\d:\d\d info / : /^\{.*\}$/
+    for (const each of stdout.trim().split('\n')) t.match(each, line)
   }
-})
-
-t.test('the command for a token needs no DATABASE_URL where the service has none', async (t) => {
-  const command = nodeAfter(TERMINAL, resolve('test/support/product/main.ts'))
-  const { printed } = await start(t, command, { PORT: '0' }, t.testdir())
-  await eventually(() => printed.stderr.includes('\n  Token   npm run token -- issue <name>\n'))
 })
 
 t.test('SIGUSR1 opens no inspector in `npm start` and in the image', async (t) => {

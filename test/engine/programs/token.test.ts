@@ -34,42 +34,31 @@ t.test('without -- for npm, no token silently gets another lifetime', async (t) 
   t.match(older, { code: 1, stdout: '', stderr: 'npm took --expires as its own option: write -- before the words\n' })
 })
 
-t.test('list prints a line for each token: id, caller, created, expires, and its scopes', async (t) => {
+t.test('issue takes a lifetime and scopes; list prints a line for each token with all that it has', async (t) => {
   const start = (await token('list')).stdout
-  for (const words of [
-    ['one', '--scope', 'read write', '--expires', '90d'],
-    ['many', '--scope=read', '--scope', ' write  x!'],
-    ['none'],
-  ])
-    t.equal((await token('issue', ...words)).code, 0)
-  const scopes = Object.fromEntries((await store.listTokens()).map((each) => [each.caller, each.scopes]))
-  t.match(scopes, { one: ['read', 'write'], many: ['read', 'write', 'x!'], none: [] })
+  const issued: [caller: string, lifetime: number | undefined, scopes: string[], ...words: string[]][] = [
+    ['seconds', 30_000, ['read', 'write'], '--scope', 'read write', '--expires', '30s'],
+    ['minutes', 900_000, ['read', 'write', 'x!'], '--scope=read', '--scope', ' write  x!', '--expires=15m'],
+    ['hours', 43_200_000, [], '--expires=12h'],
+    ['days', 999999 * 864e5, [], '--expires', '999999d'],
+    ['never', undefined, ['read'], '--expires', 'never', '--scope', 'read'],
+  ]
+  const time = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]{12}Z'
+  const lines: string[] = []
+  for (const [caller, lifetime, scopes, ...words] of issued) {
+    const { code, stderr } = await token('issue', caller, ...words)
+    t.equal(code, 0)
+    t.match(stderr, `The token for ${caller} ${lifetime === undefined ? 'never expires. ' : 'expires on '}`)
+    const found = (await store.listTokens()).find((each) => each.caller === caller)
+    t.equal(found?.expires && Number(found.expires) - Number(found.created), lifetime)
+    t.strictSame(found?.scopes, scopes)
+    const expires = lifetime === undefined ? 'never' : time
+    const shown = scopes.map((each) => RegExp.escape(each)).join(' ')
+    lines.push(`[0-9a-f]{16}\t${caller}\t${time}\t${expires}${shown && '\t'}${shown}\n`)
+  }
   const { code, stdout, stderr } = await token('list')
   t.strictSame({ code, stderr }, { code: 0, stderr: '' })
-  const time = '\\d{4}-\\d\\d-\\d\\dT[\\d:.]{12}Z'
-  const lines = ['one', 'many', 'none'].map((caller) => {
-    const words = scopes[caller]?.map((each) => RegExp.escape(each)).join(' ') ?? ''
-    return `[0-9a-f]{16}\t${caller}\t${time}\t${time}${words && '\t'}${words}\n`
-  })
   t.match(stdout.slice(start.length), new RegExp(`^${lines.join('')}$`))
-})
-
-t.test('--expires takes seconds, minutes, hours and days, or the word never', async (t) => {
-  for (const [text, milliseconds] of [
-    ['30s', 30_000],
-    ['15m', 900_000],
-    ['12h', 43_200_000],
-    ['999999d', 999999 * 864e5],
-    ['never', undefined],
-  ] as const) {
-    const caller = `for-${text}`
-    const { code, stderr } = await token('issue', caller, `--expires=${text}`)
-    t.equal(code, 0)
-    t.match(stderr, `The token for ${caller} ${text === 'never' ? 'never expires. ' : 'expires on '}`)
-    const found = (await store.listTokens()).find((each) => each.caller === caller)
-    t.equal(found?.expires && Number(found.expires) - Number(found.created), milliseconds)
-  }
-  t.match((await token('list')).stdout, /^[0-9a-f]{16}\tfor-never\t\S+\tnever\n/m)
 })
 
 t.test('a revoked token is refused by the running service', async (t) => {
