@@ -33,9 +33,9 @@ export async function openTestStore(
 }
 
 /** Opens a new store in a file. It closes with the test. */
-export async function openNewFile(t: Test): Promise<{ store: TestStore; file: string }> {
+export async function openNewFile(t: Test, monitor?: Open[4]): Promise<{ store: TestStore; file: string }> {
   const file = `${t.testdir()}/plants.db`
-  const store = await openTestStore({ file })
+  const store = await openTestStore({ file }, undefined, undefined, monitor)
   t.teardown(() => store.close())
   return { store, file }
 }

@@ -2,13 +2,12 @@
 import { spawnSync } from 'node:child_process'
 import fs, { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import t from 'tap'
-import { COLLECTIONS, openNewFile, openTestStore, type TestStore } from '../../../support/stores.ts'
+import t, { type Test } from 'tap'
 import { openSqlite } from '../../../../service/engine/store/sqlite/file.ts'
 import { VERSION } from '../../../../service/engine/store/sqlite/schema.ts'
 import { program, run } from '../../../support/process.ts'
-
-const OPEN = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
+import { prepareReplacement } from '../../../support/replacement.ts'
+import { COLLECTIONS, openNewFile, openTestStore, type TestStore } from '../../../support/stores.ts'
 
 const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
 
@@ -97,48 +96,71 @@ t.test('the folder of the file is created, but not its parents', async (t) => {
   await t.rejects(openTestStore({ file: `${folder}/a folder` }), { name: 'StartupError' })
 })
 
+/** Runs Node with a program for a store. @returns how it ended, and its calls to files and databases as JSON, in order */
+async function watched(t: Test, file: string, words: readonly string[], KILL_AT = '') {
+  const CALLS = `${t.testdirName}/calls`
+  rmSync(CALLS, { force: true })
+  // Without tap's hooks, because they use files.
+  const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts', ...words]
+  const ended = await run(node, { DATABASE_URL: `sqlite:${file}`, FILE: file, CALLS, KILL_AT, NODE_V8_COVERAGE: '' })
+  t.equal(ended.stderr, '')
+  return { ...ended, calls: readFileSync(CALLS, 'utf8').split('\n') }
+}
+
+/** A program that opens the store FILE, and does something. */
+function opening(what: string): string[] {
+  const stores = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
+  const open = `const { openTestStore } = await import(${stores}); const store = await openTestStore({ file: process.env.FILE })`
+  return ['--input-type=module', '-e', `${open}; ${what}`]
+}
+
+/** Checks that there are calls that begin so, one after the other. */
+function areInOrder(t: Test, calls: readonly string[], ...starts: string[]): void {
+  let left = calls
+  for (const start of starts) {
+    const at = left.findIndex((call) => call.startsWith(start))
+    t.not(at, -1, `${start} in ${calls.join('\n')}`)
+    left = left.slice(at + 1)
+  }
+}
+
 t.test('a new folder is synced before its file, and the log that a crash left is synced again', async (t) => {
   const folder = t.testdir()
   const file = `${folder}/data/plants.db`
-  /** Opens the store and runs some code. @returns the calls to files and databases, in order */
-  const watched = async (what: string) => {
-    const script = `const { openTestStore } = await import(${OPEN}); const store = await openTestStore({ file: ${JSON.stringify(file)} }); ${what}`
-    const node = [process.execPath, '--import', './test/support/file-calls.ts', '--input-type=module', '-e', script]
-    const CALLS = `${folder}/calls`
-    rmSync(CALLS, { force: true })
-    const { stderr } = await run(node, { CALLS, NODE_V8_COVERAGE: '' })
-    t.equal(stderr, '')
-    return readFileSync(CALLS, 'utf8').split('\n')
-  }
-  const made = await watched(`await store.create('joe', 1n, { name: 'x' }); process.kill(process.pid, 'SIGKILL')`)
-  const at = (calls: string[], call: string) => calls.findIndex((each) => each.startsWith(call))
-  const folderSynced = at(made, JSON.stringify(['fsyncSync', folder]))
-  t.ok(folderSynced > at(made, '["mkdirSync"') && folderSynced < at(made, '["exec"'), made.join('\n'))
-  const again = await watched('await store.close()')
-  const logSynced = at(again, JSON.stringify(['fsyncSync', `${file}-wal`]))
-  t.ok(logSynced > at(again, '["exec","PRAGMA synchronous'), again.join('\n'))
-  t.ok(logSynced < at(again, '["exec","COMMIT'), again.join('\n'))
+  const crash = `await store.create('joe', 1n, { name: 'x' }); process.kill(process.pid, 'SIGKILL')`
+  const made = await watched(t, file, opening(crash))
+  const begin = '["exec","PRAGMA synchronous'
+  areInOrder(t, made.calls, '["mkdirSync"', JSON.stringify(['fsyncSync', folder]), begin)
+  const again = await watched(t, file, opening('await store.close()'))
+  areInOrder(t, again.calls, begin, JSON.stringify(['fsyncSync', `${file}-wal`]), '["exec","COMMIT')
 })
 
 t.test('a start that is killed while it makes the tables changes nothing, and the next one makes them', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const script = `
-    import { DatabaseSync } from 'node:sqlite'
-    const { exec } = DatabaseSync.prototype
-    DatabaseSync.prototype.exec = function (sql) {
-      if (sql.startsWith('COMMIT')) process.kill(process.pid, 'SIGKILL')
-      exec.call(this, sql)
-    }
-    const { openTestStore } = await import(${OPEN})
-    await openTestStore({ file: process.env.FILE })`
-  const { signal } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
-  t.equal(signal, 'SIGKILL')
+  t.equal((await watched(t, file, opening(''), 'exec COMMIT')).signal, 'SIGKILL')
   const db = new DatabaseSync(file)
   t.strictSame(db.prepare('SELECT name FROM sqlite_schema').all(), [])
   db.close()
   const store = await openTestStore({ file })
   await create(store, 1)
   await store.close()
+})
+
+t.test('a saved copy is on disk before its rename, and its checksum and name before the command ends', async (t) => {
+  const { folder, backup } = await prepareReplacement(t)
+  const [to, part] = [`${folder}/saved.db`, `${folder}/backup.db.part`]
+  const { code, calls } = await watched(t, backup, program('backup', 'save', to).slice(1))
+  t.equal(code, 0)
+  const checksum = `["writeFileSync","${to}.sha256"`
+  const renamed = [
+    ['renameSync', part, to],
+    ['fsyncSync', folder],
+  ].map((call) => JSON.stringify(call))
+  areInOrder(t, calls, '["prepare","VACUUM INTO ?"', JSON.stringify(['fsyncSync', part]), checksum, ...renamed)
+  t.match(
+    calls.find((call) => call.startsWith(checksum)),
+    '{"flush":true}',
+  )
 })
 
 t.test('a path that begins with "file:" is not read as a URI', async (t) => {
@@ -178,18 +200,16 @@ t.test('a file that is no database, or of another program or version, is refused
 
 t.test('a version of SQLite that can corrupt a file is refused before it opens one', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  for (const [version, answer] of [
-    ['3.51.2', /this runtime has SQLite 3\.51\.2, but 3\.51\.3 or later is required/],
-    ['3.9.0', /3\.51\.3 or later is required/],
-    ['3.51.10', /^$/],
-    ['4.0.0', /^$/],
-  ] as const) {
-    const script = `
-      Object.defineProperty(process.versions, 'sqlite', { value: '${version}' })
-      const { openTestStore } = await import(${OPEN})
-      await openTestStore({ file: process.env.FILE }).then((store) => store.close(), (error) => console.log(error.message))`
-    const { stdout } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
-    t.match(stdout.trim(), answer, version)
-    if (stdout !== '') t.notOk(existsSync(file))
+  for (const [version, isRefused] of Object.entries({
+    '3.51.2': true,
+    '3.9.0': true,
+    '3.51.10': false,
+    '4.0.0': false,
+  })) {
+    t.intercept(process.versions, 'sqlite', { value: version })
+    const opened = openTestStore({ file })
+    if (!isRefused) await (await opened).close()
+    else await t.rejects(opened, { message: `this runtime has SQLite ${version}, but 3.51.3 or later is required` })
+    t.equal(existsSync(file), !isRefused)
   }
 })
