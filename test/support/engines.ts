@@ -6,7 +6,10 @@ import { read } from './pages.ts'
 import { startPostgres } from './postgres.ts'
 import { type Note, openTestStore, type Plant, type TestStore } from './stores.ts'
 
-/** A new store. `reopen` opens it again, for another product if there is one; on PostgreSQL also while it is open. */
+/**
+ * A new store, which closes with the test. `reopen` opens it again, for another product if there is one; on PostgreSQL also
+ * while it is open.
+ */
 export interface Opened {
   readonly store: TestStore
   readonly reopen: (product?: Product) => Promise<TestStore>
@@ -24,15 +27,17 @@ export interface Engine {
 /** The engines; PostgreSQL runs until the test ends. */
 export async function startEngines(t: Test): Promise<Engine[]> {
   const postgres = await startPostgres(t)
-  const opened = async (database: Parameters<typeof openTestStore>[0]): Promise<Opened> => {
-    return {
-      store: await openTestStore(database),
-      reopen: (product) => openTestStore(database, undefined, undefined, undefined, product),
+  const opened = async (t: Test, database: Parameters<typeof openTestStore>[0]): Promise<Opened> => {
+    const reopen = async (product?: Product) => {
+      const store = await openTestStore(database, undefined, undefined, undefined, product)
+      t.teardown(() => store.close())
+      return store
     }
+    return { store: await reopen(), reopen }
   }
   return [
-    { name: 'sqlite', isShared: false, open: (t) => opened({ file: `${t.testdir()}/plants.db` }) },
-    { name: 'postgres', isShared: true, open: async () => opened({ url: await postgres.createDatabase() }) },
+    { name: 'sqlite', isShared: false, open: (t) => opened(t, { file: `${t.testdir()}/plants.db` }) },
+    { name: 'postgres', isShared: true, open: async (t) => opened(t, { url: await postgres.createDatabase() }) },
   ]
 }
 
@@ -46,14 +51,14 @@ export interface Kind<Item, K extends Key> {
   readonly textOf: (item: Item) => string
 }
 
-export const PLANTS: Kind<Plant, bigint> = {
+const PLANTS: Kind<Plant, bigint> = {
   of: (store) => store,
   key: BigInt,
   item: (name) => ({ name }),
   textOf: ({ name }) => name,
 }
 
-export const NOTES: Kind<Note, string> = {
+const NOTES: Kind<Note, string> = {
   of: ({ notes }) => notes,
   key: (place) => `é${String(place).padStart(7, '0')}`,
   item: (text) => ({ text, count: 2n ** 53n + 1n }),

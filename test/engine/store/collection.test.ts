@@ -9,7 +9,6 @@ await forEachCollection(t, suite)
 async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: Engine): Promise<void> {
   const { key, item, textOf } = kind
   const { store, reopen } = await engine.open(t)
-  t.teardown(() => store.close())
   const items = kind.of(store)
   const textsOf = async (owner: string) => (await read(items.list(owner))).items.map(textOf)
 
@@ -44,7 +43,6 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
 
   t.test('no change of an item is lost, also if two processes make them', async (t) => {
     const another = engine.isShared ? await reopen() : store
-    t.teardown(() => another !== store && another.close())
     await items.create('count', key(1), item('0'))
     const increment = (old: Item) => item(String(Number(textOf(old)) + 1))
     const all = await Promise.all(

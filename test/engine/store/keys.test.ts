@@ -13,7 +13,6 @@ for (const engine of await startEngines(t)) t.test(`keys on ${engine.name}`, (t)
 
 async function suite(t: Test, engine: Engine): Promise<void> {
   const { store } = await engine.open(t)
-  t.teardown(() => store.close())
   const { notes } = store
 
   t.test('int64 keys are exact in their whole range, and ascend by their values', async (t) => {

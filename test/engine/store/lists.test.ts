@@ -37,7 +37,6 @@ const MANY = range(1600).map((n) => n * 3 + 10)
 async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: Engine): Promise<void> {
   const { key } = kind
   const { store } = await engine.open(t)
-  t.teardown(() => store.close())
   const { items, create, placeOf, placesOf } = filling(kind, store)
   const longList = async (owner: string, limit?: number) =>
     partsOf(await items.list(owner, { limit }))[Symbol.asyncIterator]()

@@ -13,7 +13,6 @@ import { textOf } from '../../support/pages.ts'
 const stores = await Promise.all(
   (await startEngines(t)).map(async ({ open }) => {
     const { store } = await open(t)
-    t.teardown(() => store.close())
     const collectionOf = (name: string): Collection<unknown, Key> => makeCollection(store, name, parse)
     return { plants: collectionOf('plants'), notes: collectionOf('notes') }
   }),
