@@ -19,20 +19,20 @@ for (const [kind, environment] of Object.entries(stores)) {
   })
 }
 
-/** Requests that name an id. */
-const ASKED = {
-  delete: (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
-  'delete again': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
-  update: (id: bigint) => ({ method: 'PUT', path: `/plants/${id}` }),
-  get: (id: bigint) => ({ method: 'GET', path: `/plants/${id}` }),
-  head: (id: bigint) => ({ method: 'HEAD', path: `/plants/${id}` }),
-  create: (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"x"}` }),
-  'create again': (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"x"}` }),
-  'create otherwise': (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"y"}` }),
-  'delete what was created': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
-  'list after it': (id: bigint) => ({ method: 'GET', path: `/plants?cursor=${cursorOf(id)}` }),
-  'list one after it': (id: bigint) => ({ method: 'GET', path: `/plants?limit=1&cursor=${cursorOf(id)}` }),
-}
+const at = (method: string) => (id: bigint) => ({ method, path: `/plants/${id}` })
+const create = (name: string) => (id: bigint) => ({
+  ...at('POST')(id),
+  path: '/plants',
+  body: `{"id":${id},"name":"${name}"}`,
+})
+const list = (query: string) => (id: bigint) => ({ method: 'GET', path: `/plants?${query}cursor=${cursorOf(id)}` })
+
+/** Requests that name an id, in their order. */
+const ASKED = [
+  ...['DELETE', 'DELETE', 'PUT', 'GET', 'HEAD'].map(at),
+  ...['x', 'x', 'y'].map(create), // again, and otherwise
+  ...[at('DELETE'), list(''), list('limit=1&')],
+]
 
 /** How many owners there are. Each asks for the plants of all others. */
 const OWNERS = process.env['LONG'] === '1' ? 20 : 8
@@ -47,7 +47,9 @@ async function foreignIds(t: Test, { call, port, token: issue }: Service): Promi
   }
   for (const asking of owners) {
     const others = owners.filter((each) => each !== asking)
-    for (const [what, ask] of Object.entries(ASKED)) {
+    for (const [place, ask] of ASKED.entries()) {
+      const { method, path } = ask(0n)
+      const what = `${place}: ${method} ${path}`
       const ids = others.map(({ id }) => id)
       const foreign = await bytesOf(port, asking.token, ids.map(ask))
       const free = await bytesOf(port, asking.token, ids.map((id) => id + 1n).map(ask))
