@@ -53,21 +53,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     const { rows } = await client.query<Record<string, unknown>>(text).finally(() => client.end())
     return rows
   }
-  const startServer = async () => {
-    const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
-    const [postgres, ...more] = asNobody([`${PROGRAMS}/postgres`, ...words])
-    const child = spawn(postgres, more, { cwd: folder, stdio: 'ignore', detached: true })
-    child.unref()
-    while (child.exitCode === null) {
-      const isReady = await sql('SELECT 1').then(
-        () => true,
-        () => false,
-      )
-      if (isReady) return
-      await delay(20)
-    }
-    throw new Error('PostgreSQL does not start')
-  }
+  const processId = () => Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
   const server = {
     /** The administrator's database. */
     url,
@@ -78,26 +64,30 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
       await sql(`CREATE DATABASE plants${databases} ${options}`)
       return `${base}/plants${databases}`
     },
-    start: async (): Promise<void> => {
-      rmSync(`${data}/standby.signal`, { force: true })
-      await startServer()
-    },
-    /** Starts the server as a standby, which takes no writes. */
-    startAsStandby: async (): Promise<void> => {
-      writeFileSync(`${data}/standby.signal`, '')
-      await startServer()
+    /** @param isStandby whether it takes no writes */
+    start: async (isStandby = false): Promise<void> => {
+      if (isStandby) writeFileSync(`${data}/standby.signal`, '')
+      else rmSync(`${data}/standby.signal`, { force: true })
+      const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
+      const [postgres, ...more] = asNobody([`${PROGRAMS}/postgres`, ...words])
+      const child = spawn(postgres, more, { cwd: folder, stdio: 'ignore', detached: true })
+      child.unref()
+      const isReady = () => sql('SELECT 1').catch(() => undefined)
+      while ((await isReady()) === undefined) {
+        if (child.exitCode !== null) throw new Error('PostgreSQL does not start')
+        await delay(20)
+      }
     },
     /** Crashes the server. */
     crash: async (): Promise<void> => {
-      const pid = Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
+      const pid = processId()
       process.kill(pid, 'SIGQUIT')
       while (isRunning(pid)) await delay(10)
     },
     /** Stops all processes of the server until they are resumed. */
     pause: async (): Promise<void> => {
       const rows = await sql('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
-      const pid = Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
-      pids = [pid, ...rows.map(({ pid }) => Number(pid))]
+      pids = [processId(), ...rows.map(({ pid }) => Number(pid))]
       writeFileSync(`${folder}/paused`, pids.join(' '))
       for (const each of pids) process.kill(each, 'SIGSTOP')
     },

@@ -11,25 +11,14 @@ import { startService } from './process.ts'
 export type Loss = 'requests' | 'ends of requests' | 'answers' | 'nothing'
 
 /** A TCP relay between replicas and their PostgreSQL server. */
-export interface Relay {
-  /** The URL of the database over the relay. */
-  readonly url: string
-  /** Cuts all connections. The requests under way may be done, but are not answered. */
-  readonly cut: () => Promise<void>
-  /** Loses bytes, and the ends of connections, from now on. `nothing` is for new connections: old ones go on losing. */
-  readonly lose: (loss: Loss) => void
-  /** Stalls or resumes: bytes and new connections wait, and none is lost. */
-  readonly stall: (isStalled: boolean) => void
-  /** Delays each new connection. */
-  readonly delay: (milliseconds: number) => void
-}
+export type Relay = Awaited<ReturnType<typeof startRelay>>
 
 /** Starts a relay to a database. @param onRequest gets the bytes that are sent to the database */
 export async function startRelay(
   t: Pick<Test, 'teardown'>,
   url: string,
   onRequest: (bytes: Buffer) => void = () => undefined,
-): Promise<Relay> {
+) {
   const { hostname, port } = new URL(url)
   const pairs = new Set<{ client: net.Socket; server: net.Socket; lost: Set<Loss> }>()
   let loss: Loss = 'nothing'
@@ -62,15 +51,13 @@ export async function startRelay(
     client.resume()
   })
   await once(relay.listen(0, '127.0.0.1'), 'listening')
-  const lose = (what: Loss) => {
-    loss = what
-    for (const { lost } of pairs) lost.add(loss)
-  }
+  /** Stalls or resumes: bytes and new connections wait, and none is lost. */
   const stall = (isStalled: boolean) => {
     if (isStalled) resumed = Promise.withResolvers()
     else resumed.resolve(undefined)
     for (const { client, server } of pairs) for (const each of [client, server]) each[isStalled ? 'pause' : 'resume']()
   }
+  /** Cuts all connections. The requests under way may be done, but are not answered. */
   const cut = async () => {
     const all = [...pairs]
     for (const { lost } of all) lost.add('answers')
@@ -84,7 +71,19 @@ export async function startRelay(
   })
   const address = new URL(url)
   address.port = String((relay.address() as net.AddressInfo).port)
-  return { url: address.href, cut, lose, stall, delay: (length) => (milliseconds = length) }
+  return {
+    /** The URL of the database over the relay. */
+    url: address.href,
+    cut,
+    stall,
+    /** Loses bytes, and the ends of connections, from now on. `nothing` is for new connections: old ones go on losing. */
+    lose: (what: Loss) => {
+      loss = what
+      for (const { lost } of pairs) lost.add(loss)
+    },
+    /** Delays each new connection. */
+    delay: (length: number) => (milliseconds = length),
+  }
 }
 
 /** A process of the service, and the faults that can happen to it. */
@@ -125,15 +124,17 @@ export async function startReplicas(t: Test, count: number, url: string): Promis
   )
 }
 
-const milliseconds = fc.integer({ min: 100, max: 1000 })
-const which = fc.nat(999)
 const all = <What extends string>(...whats: What[]) => fc.shuffledSubarray(whats, { minLength: whats.length })
 const plan = fc.record({
   toReplicas: all('replace', 'pause'),
   toServer: all('cut', 'terminate', 'restart'),
-  which,
-  milliseconds,
+  which: fc.nat(999),
+  milliseconds: fc.integer({ min: 100, max: 1000 }),
 })
+
+/** Ends all connections that the server has. */
+const TERMINATE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
 
 /**
  * Causes faults of the replicas and of their server at the same time, each fault at least once.
@@ -156,23 +157,14 @@ export async function runFaults(
       for (const what of toServer) {
         await delay(milliseconds)
         if (what === 'cut') await relay.cut()
-        else if (what === 'terminate') await terminate(server)
-        else {
-          await server.crash()
-          await delay(milliseconds)
-          await server.start()
-        }
+        if (what === 'terminate') await server.sql(TERMINATE)
+        if (what !== 'restart') continue
+        await server.crash()
+        await delay(milliseconds)
+        await server.start()
       }
     }
     await Promise.all([replicasFail(), serverFails()])
     if (performance.now() > end) return
   }
-}
-
-/** Ends all connections that the server has. */
-async function terminate(server: Server): Promise<void> {
-  await server.sql(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
-  )
 }

@@ -288,7 +288,7 @@ t.test('a server that takes no writes is not used, not even for reads', async (t
   await server.sql('ALTER TABLE lost RENAME TO plants', url)
   await server.crash()
   t.strictSame(await use(t, store), NONE, 'nor one that is not there')
-  await server.startAsStandby()
+  await server.start(true)
   t.strictSame(await use(t, store), NONE)
   await t.rejects(store.ping(), { name: 'StoreUnavailable', message: 'the server takes no writes' })
   await server.crash()

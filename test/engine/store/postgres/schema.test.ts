@@ -3,6 +3,7 @@ import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
 import { program, run, startService } from '../../../support/process.ts'
 import { openTestStore } from '../../../support/stores.ts'
+import { asGuest } from './open.ts'
 
 const server = await startPostgres(t)
 const MAIN = program('main')
@@ -35,10 +36,8 @@ t.test('ten services start at the same time on an empty database', async (t) => 
 t.test('a service works on tables to which a later version has added columns', async (t) => {
   const url = await server.createDatabase()
   await use(url)
-  await server.sql(
-    `ALTER TABLE plants ADD COLUMN note TEXT; ALTER TABLE tokens ADD COLUMN more TEXT DEFAULT 'all'`,
-    url,
-  )
+  const add = `ALTER TABLE plants ADD COLUMN note TEXT; ALTER TABLE tokens ADD COLUMN more TEXT DEFAULT 'all'`
+  await server.sql(add, url)
   await use(url)
   const store = await openTestStore({ url })
   const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: ['a'] }
@@ -58,7 +57,6 @@ t.test('owners, keys and token ids are compared byte by byte, in any language of
 })
 
 t.test('a fault that a person must fix is one line, with the variable and never the password', async (t) => {
-  await server.sql(`CREATE ROLE joe LOGIN PASSWORD 'right'`)
   const { host } = new URL(server.url)
   const readOnly = await server.createDatabase()
   await server.sql(`ALTER DATABASE ${new URL(readOnly).pathname.slice(1)} SET default_transaction_read_only = on`)
@@ -66,7 +64,7 @@ t.test('a fault that a person must fix is one line, with the variable and never 
     [await server.createDatabase(`ENCODING 'LATIN1' TEMPLATE template0`), /: its encoding is LATIN1 and must be UTF8$/],
     [`postgres://joe:secret@${host}/postgres`, /: password authentication failed for user "joe"$/],
     [`postgres://admin:secret@${host}/nothing`, /: database "nothing" does not exist$/],
-    [`postgres://joe:right@${host}/postgres`, /: permission denied for schema public$/],
+    [`postgres://guest:secret@${host}/postgres`, /: permission denied for schema public$/],
     [`postgres://admin:secret@${host}/postgres?sslmode=require`, /: The server does not support SSL connections$/],
     [`postgres://admin:secret@${host}/postgres?sslrootcert=/no/such`, /: ENOENT: no such file/],
     ['postgres://joe:secret@localhost:1/plants', /: connect ECONNREFUSED /],
@@ -90,9 +88,8 @@ t.test('a fault that a person must fix is one line, with the variable and never 
 t.test('a role that may only read and write can use existing tables', async (t) => {
   const url = await server.createDatabase()
   await use(url)
-  const grant = 'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ann'
-  await server.sql(`CREATE ROLE ann LOGIN PASSWORD 'right'; ${grant}`, url)
-  await use(url.replace('admin@', 'ann:right@'))
+  await server.sql('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest', url)
+  await use(asGuest(url))
   t.strictSame(await server.sql('SELECT count(*)::int AS plants FROM plants', url), [{ plants: 2 }])
 })
 
