@@ -43,14 +43,7 @@ export async function openNewFile(t: Test, monitor?: Open[4]): Promise<{ store: 
 /** Adds the methods of its collections to an open store. */
 function collectionsOf(store: Store): TestStore {
   const plants = makeCollection<Plant>(store, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
-  return Object.assign(store, {
-    notes: makeCollection<Note, string>(store, 'notes', toNote),
-    create: plants.create.bind(plants),
-    find: plants.find.bind(plants),
-    update: plants.update.bind(plants),
-    delete: plants.delete.bind(plants),
-    list: plants.list.bind(plants),
-  })
+  return Object.assign(store, plants, { notes: makeCollection<Note, string>(store, 'notes', toNote) })
 }
 
 function toNote(text: string): Note {

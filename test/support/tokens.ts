@@ -66,17 +66,15 @@ export async function badCredentials(
     'an empty header and a valid one': ['', `Bearer ${valid}`],
   }
   const send = (text: string) => (call: Call) => withCredentials(call, credentials, text)
+  const sendHeaders = (values: string[]) => (call: Call) => {
+    const sent = values.flatMap((value) => ['Authorization', value])
+    return { ...call, headers: [...Object.values(call.headers ?? []).map(String), ...sent] }
+  }
   const isBearer = credentials.length === 1 && first?.prefix === 'Bearer '
   const all = new Map<string, Refused>([['no credentials', [(call) => call, none]]])
   for (const [name, text] of Object.entries(texts)) all.set(name, [send(text), invalid])
   if (credentials.every(({ takesTokens }) => takesTokens))
     all.set('two texts', [(call) => send(valid)(send(valid)(call)), invalid])
-  for (const [name, values] of isBearer ? Object.entries(headers) : []) {
-    const sent = values.flatMap((value) => ['Authorization', value])
-    all.set(name, [
-      (call) => ({ ...call, headers: [...Object.values(call.headers ?? []).map(String), ...sent] }),
-      invalid,
-    ])
-  }
+  for (const [name, values] of isBearer ? Object.entries(headers) : []) all.set(name, [sendHeaders(values), invalid])
   return all
 }

@@ -6,6 +6,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { build, type Call, type Service } from '../../support/helper.ts'
 import { range } from '../../support/engines.ts'
+import { cursorOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
 
 const postgres = await startPostgres(t)
@@ -76,12 +77,6 @@ async function bytesOf(
   }
   const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
   return answers.map((each) => each.replace(/^date: .*\r\n/im, '').replace(/(?<=has the id )-?\d+/, ''))
-}
-
-function cursorOf(id: bigint): string {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(id)
-  return bytes.toString('base64url')
 }
 
 /** Requests for a few plants, so that callers use the same ids. Some are refused. */

@@ -2,14 +2,13 @@
 // LONG=1 grows it to 1,000,000 plants.
 import t from 'tap'
 import { range } from '../../../support/engines.ts'
-import { namesIn, namesOf } from '../../../support/pages.ts'
+import { cursorOf, namesIn, namesOf } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
 import { eventually } from '../../../support/project.ts'
 import { asGuest, limits, name, open } from './open.ts'
 
 const PLANTS = process.env['LONG'] === undefined ? 50_000 : 1_000_000
-/** The cursor after the key 1. */
-const CURSOR = 'AAAAAAAAAAE'
+const CURSOR = cursorOf(1n)
 
 // Without autovacuum nothing makes a new plan: the worst case.
 const server = await startPostgres(t, 'autovacuum=off')

@@ -55,6 +55,7 @@ const displacements: [what: string, end: string, displace: (path: string) => unk
 for (const [what, end, displace, left, has] of displacements) {
   t.test(`when ${what}, the store ends, and what was acknowledged is in its file`, async (t) => {
     const { store, file, failures } = await open(t)
+    await store.list('joe') // fills the cache
     await displace(file + end)
     for (const late of [() => store.ping(), () => create(store, 1), () => store.list('joe')])
       await t.rejects<unknown>(late, { name: 'StoreUnavailable' })
