@@ -113,12 +113,12 @@ export async function observe(
 }
 
 /** The owner of a collection in a history. */
-export function ownerOf(caller: string, collection: Collection): string {
+function ownerOf(caller: string, collection: Collection): string {
   return `${caller}, ${collection}`
 }
 
 /** The key of a note: keys ascend as ids do, from -100,000. */
-export function toKey(id: number): string {
+function toKey(id: number): string {
   return `é${String(id + 100_000).padStart(7, '0')}`
 }
 

@@ -1,15 +1,22 @@
-// The check of access tokens. token.test.ts tests the command that issues them.
+// The check of access tokens, how they are replaced, and that the log has none. token.test.ts tests the command that issues them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { mock } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { TOKEN_TTL, accessTokenChecker } from '../../../service/engine/auth/guard.ts'
-import { openTestStore } from '../../support/stores.ts'
 import type { Store } from '../../../service/engine/store/store.ts'
+import { range } from '../../support/engines.ts'
+import { build, call } from '../../support/helper.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { program, run, startService } from '../../support/process.ts'
+import { eventually } from '../../support/project.ts'
+import { openTestStore } from '../../support/stores.ts'
 import { issueToken, PREFIX } from '../../support/tokens.ts'
 
 const folder = t.testdir()
 const store = await openTestStore({ file: `${folder}/plants.db` })
 t.teardown(() => store.close())
+const postgres = { DATABASE_URL: await (await startPostgres(t)).createDatabase() }
 
 /** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */
 function callers(findToken: Store['findToken'] = (digest) => store.findToken(digest)) {
@@ -103,7 +110,7 @@ t.test('the checksum refuses a mistyped token without a look-up', async (t) => {
 })
 
 t.test('two tokens are never the same, and the files of the store contain no token', async (t) => {
-  const tokens = await Promise.all(Array.from({ length: 50 }, () => issueToken(store, 'many')))
+  const tokens = await Promise.all(range(50).map(() => issueToken(store, 'many')))
   t.equal(new Set(tokens).size, 50)
   for (const file of readdirSync(folder)) {
     const bytes = readFileSync(`${folder}/${file}`)
@@ -113,4 +120,67 @@ t.test('two tokens are never the same, and the files of the store contain no tok
     }
   }
   t.equal(await callers().callerOf(tokens[7] ?? ''), 'many')
+})
+
+for (const [kind, environment] of Object.entries({ sqlite: {}, postgres })) {
+  t.test(`${kind}: no request fails while a token is replaced`, async (t) => {
+    const first = await build(t, environment)
+    const services = kind === 'postgres' ? [first, await build(t, environment)] : [first]
+    const old = await first.token('machine')
+    const id = (await first.store.listTokens())[0]?.id ?? ''
+    const clients = range(8).map(() => ({ token: old, answered: 0 }))
+    const refused: number[] = []
+    let isOver = false
+    const work = clients.map(async (client, index) => {
+      for (; !isOver; client.answered += 1) {
+        for (const { call } of services) {
+          const { status } = await call({ path: '/plants?limit=1', token: client.token })
+          if (status !== 200) refused.push(index)
+        }
+      }
+    })
+    const next = await first.token('machine')
+    for (const client of clients) {
+      await delay(50)
+      client.token = next
+      const { answered } = client
+      // Twice, because the request in flight may have the old token.
+      await eventually(() => client.answered >= answered + 2)
+    }
+    t.equal(await first.store.deleteToken(id), true)
+    const revoked = Date.now()
+    for (const { call } of services) {
+      await eventually(async () => (await call({ path: '/plants', token: old })).status === 401)
+    }
+    t.ok(Date.now() - revoked < 5000, `revoked after ${Date.now() - revoked} ms`)
+    isOver = true
+    await Promise.all(work)
+    t.strictSame(refused, [])
+    t.ok(clients.every(({ answered }) => answered > 5))
+  })
+}
+
+/** The secret part of an access token. */
+const secretOf = (text: string) => /plant_(\w{40})\w{8}/.exec(text)?.[1] ?? 'no token'
+
+t.test('no token is logged, at any level, in any part of a request', async (t) => {
+  const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, NODE_ENV: 'production', LOG_LEVEL: 'trace' }
+  const { port, printed } = await startService(t, environment)
+  const issued = await run(program('token', 'issue', 'joe'), environment)
+  const token = issued.stdout.trim()
+  const wrong = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+  for (const each of [token, wrong]) {
+    const headers = { 'X-Request-Id': `a.${each}`, Referer: each, Cookie: each }
+    await call(port, { path: `/plants?limit=${each}`, token: each, headers })
+    await call(port, { path: `/plants?cursor=${each}`, headers })
+    await call(port, { path: '/plants', headers: { Authorization: `Basic ${each}` } })
+    await call(port, { path: `/${each}` })
+    await call(port, { method: 'DELETE', path: `/plants/${each}`, token: each })
+    await call(port, { method: 'POST', path: '/plants', token: each, body: `{"${each}":"${each}"` })
+    await call(port, { method: 'POST', path: '/plants', token: each, body: { [each]: each } })
+    await call(port, { path: '/plants', headers: ['Host', each, 'Host', each] })
+  }
+  await eventually(() => (printed.stdout.match(/"msg":"request"/g) ?? []).length === 16)
+  t.notOk(printed.stdout.includes(secretOf(token)))
+  t.equal(printed.stderr, '')
 })

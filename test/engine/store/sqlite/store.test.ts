@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t from 'tap'
 import { range } from '../../../support/engines.ts'
@@ -56,12 +56,4 @@ t.test('a list whose next step does not begin in time is refused; a short one ne
   let refused: unknown
   void store.list('joe').catch((error: unknown) => (refused = error))
   await eventually(() => refused instanceof StoreBusy, undefined, 10_000)
-})
-
-t.test('a closed store has no open file', async (t) => {
-  const { store, file } = await openNewFile(t)
-  await create(store, 1)
-  await store.close()
-  // SQLite removes the log when the last connection is closed.
-  t.notOk(existsSync(`${file}-wal`))
 })
