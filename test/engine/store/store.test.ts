@@ -1,5 +1,5 @@
 // Tests that each engine keeps the promises of the Store interface, with keys and int64 members at their limits.
-// collection.test.ts and lists.test.ts have more of collections, and model.test.ts has pages after any key.
+// collection.test.ts has more of collections, and model.test.ts has pages after any key.
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { makeCollection } from '../../../service/engine/store/collection.ts'

@@ -23,47 +23,47 @@ t.test('each commit is synced, in WAL mode, for the service and for commands', a
   for (const end of ['', '.lock']) rmSync(`${t.testdirName}.db${end}`)
 })
 
-t.test('one process can lock a file, by any path to it, and commands can open it at the same time', async (t) => {
+t.test('commands can open a file that a service uses', async (t) => {
   const { store, file } = await openNewFile(t)
-  const links = [`${t.testdirName}/link.db`, `${t.testdirName}/folder/plants.db`]
-  fs.symlinkSync('plants.db', links[0] ?? '')
-  fs.symlinkSync('.', `${t.testdirName}/folder`)
-  for (const path of [file, ...links]) {
-    const refused = { name: 'StartupError', message: `DATABASE_URL sqlite:${path}: another process is using it` }
-    await t.rejects(openTestStore({ file: path }), refused)
-  }
   const visitor = await openTestStore({ file }, false)
   await visitor.addToken({ id: 'a', caller: 'joe', created: new Date(), digest: new Uint8Array(32), scopes: [] })
   await visitor.close()
   t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
 })
 
-t.test('a file with another name is refused by each of its names', async (t) => {
-  const { store, file } = await openNewFile(t)
-  await create(store, 1)
-  const link = `${t.testdirName}/link.db`
-  fs.linkSync(file, link)
-  const reason = 'the file has another name, by a mount or a hard link: mount the folder, not the file'
-  for (const path of [file, link]) {
-    const message = `DATABASE_URL sqlite:${path}: ${reason}`
-    for (const exclusive of [true, false])
-      await t.rejects(openTestStore({ file: path }, exclusive), { name: 'StartupError', message })
-  }
-  t.notOk(existsSync(`${link}-wal`), 'there is no second log')
-  await store.close()
-  store.close = async () => undefined
-  rmSync(link)
-  await (await openTestStore({ file })).close()
-})
+const ANOTHER_NAME = 'the file has another name, by a mount or a hard link: mount the folder, not the file'
 
-t.test('a file that another process opened before it was moved is refused', async (t) => {
-  const { store, file } = await openNewFile(t)
-  await create(store, 1)
-  const moved = `${t.testdirName}/moved.db`
-  fs.renameSync(file, moved)
-  const message = `DATABASE_URL sqlite:${moved}: another process uses it by another name`
-  await t.rejects(openTestStore({ file: moved }), { name: 'StartupError', message })
-})
+/** What is done to a file, why it is refused, and whether commands are refused, too. */
+const refusals: [what: string, change: (file: string, link: string) => void, reason: string, forCommands?: true][] = [
+  ['a file that another process has open is refused', () => undefined, 'another process is using it'],
+  ['a file with a symbolic link is refused by each of its names', fs.symlinkSync, 'another process is using it'],
+  ['a file with another name is refused by each of its names', fs.linkSync, ANOTHER_NAME, true],
+  [
+    'a file that another process opened before it was moved is refused',
+    fs.renameSync,
+    'another process uses it by another name',
+    true,
+  ],
+]
+for (const [what, change, reason, forCommands = false] of refusals) {
+  t.test(what, async (t) => {
+    const { store, file } = await openNewFile(t)
+    await create(store, 1)
+    const link = `${t.testdirName}/link.db`
+    change(file, link)
+    const names = [file, link].filter(existsSync)
+    for (const path of names) {
+      const refused = { name: 'StartupError', message: `DATABASE_URL sqlite:${path}: ${reason}` }
+      for (const exclusive of forCommands ? [true, false] : [true])
+        await t.rejects(openTestStore({ file: path }, exclusive), refused)
+    }
+    t.notOk(existsSync(`${link}-wal`), 'there is no second log')
+    if (change !== fs.linkSync) return
+    await store.close()
+    rmSync(link)
+    await (await openTestStore({ file })).close()
+  })
+}
 
 const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
 const canMount = spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0
