@@ -3,7 +3,6 @@ import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { Address } from './history.ts'
 import type { Server } from './postgres.ts'
 import { startService } from './process.ts'
 
@@ -87,15 +86,10 @@ export async function startRelay(
 }
 
 /** A process of the service, and the faults that can happen to it. */
-export interface Replica extends Address {
-  /** Kills the process, and starts another after some milliseconds. */
-  readonly replace: (milliseconds: number) => Promise<void>
-  /** Stops the process for some milliseconds. */
-  readonly pause: (milliseconds: number) => Promise<void>
-}
+export type Replica = Awaited<ReturnType<typeof startReplicas>>[number]
 
 /** Starts replicas of the tests' product at the same time. They end with the test. */
-export async function startReplicas(t: Test, count: number, url: string): Promise<Replica[]> {
+export async function startReplicas(t: Test, count: number, url: string) {
   const environment = { DATABASE_URL: url }
   return Promise.all(
     Array.from({ length: count }, async () => {
@@ -108,12 +102,14 @@ export async function startReplicas(t: Test, count: number, url: string): Promis
         get port() {
           return service.port
         },
+        /** Kills the process, and starts another after some milliseconds. */
         replace: async (milliseconds: number) => {
           send('SIGKILL')
           await once(service.child, 'exit')
           await delay(milliseconds)
           service = await startService(t, environment)
         },
+        /** Stops the process for some milliseconds. */
         pause: async (milliseconds: number) => {
           send('SIGSTOP')
           await delay(milliseconds)

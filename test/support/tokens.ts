@@ -26,6 +26,12 @@ export async function issueTokenIn(database: Parameters<typeof openTestStore>[0]
   return issueToken(store, caller).finally(() => store.close())
 }
 
+/** Revokes an access token of a caller. @returns whether there was one */
+export async function revokeTokenOf(store: Store, of: string): Promise<boolean> {
+  const found = (await store.listTokens()).find(({ caller }) => caller === of)
+  return store.deleteToken(found?.id ?? '')
+}
+
 /** Issues an access token of a product. */
 export async function issueTokenOf({ tokenPrefix }: Product, store: Store, ...options: TokenOptions): Promise<string> {
   const { token, stored } = createToken(tokenPrefix, ...options)
@@ -44,8 +50,7 @@ export async function badCredentials(
   const valid = await token('valid')
   const expired = await token('expired', -1)
   const revoked = await token('revoked')
-  const found = (await store.listTokens()).find(({ caller }) => caller === 'revoked')
-  await store.deleteToken(found?.id ?? '')
+  await revokeTokenOf(store, 'revoked')
   const texts = {
     'an empty text': '',
     'a malformed token': 'constructor',

@@ -11,7 +11,7 @@ import { startPostgres } from '../../support/postgres.ts'
 import { program, run, startService } from '../../support/process.ts'
 import { eventually } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
-import { issueToken, PREFIX } from '../../support/tokens.ts'
+import { issueToken, PREFIX, revokeTokenOf } from '../../support/tokens.ts'
 
 const folder = t.testdir()
 const store = await openTestStore({ file: `${folder}/plants.db` })
@@ -44,11 +44,6 @@ function stopClocks(t: Test): (milliseconds: number) => void {
   }
 }
 
-const revoke = async (caller: string) => {
-  const found = (await store.listTokens()).find((each) => each.caller === caller)
-  t.equal(await store.deleteToken(found?.id ?? ''), true)
-}
-
 t.test('a token is looked up once in 3 seconds, and a revoked token is refused afterwards', async (t) => {
   t.equal(TOKEN_TTL, 3000)
   const pass = stopClocks(t)
@@ -57,7 +52,7 @@ t.test('a token is looked up once in 3 seconds, and a revoked token is refused a
   const issued = await issueToken(store, 'brief', undefined, scopes)
   for (let times = 0; times < 3; times++) t.strictSame(await check(issued), { caller: 'brief', scopes })
   t.equal(lookUps(), 1, 'not for each request')
-  await revoke('brief')
+  t.ok(await revokeTokenOf(store, 'brief'))
   pass(TOKEN_TTL)
   t.equal(await callerOf(issued), 'brief')
   pass(1)
@@ -76,7 +71,7 @@ t.test('a slow look-up does not extend the time that a token is cached', async (
       return found
     })
     t.equal(await callerOf(issued), 'late')
-    await revoke('late')
+    t.ok(await revokeTokenOf(store, 'late'))
     pass(Math.max(0, TOKEN_TTL - took) + 1)
     t.equal(await callerOf(issued), 'unknown', `found after ${took} ms`)
   }

@@ -1,13 +1,12 @@
 // No caller sees, changes or detects another caller's plants, on each kind of store.
 import { strict as assert } from 'node:assert'
-import net from 'node:net'
-import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { build, type Call, type Service } from '../../support/helper.ts'
 import { range } from '../../support/engines.ts'
 import { cursorOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
+import { exchange } from '../../support/responses.ts'
 
 const postgres = await startPostgres(t)
 
@@ -20,13 +19,13 @@ for (const [kind, environment] of Object.entries(stores)) {
   })
 }
 
-const at = (method: string) => (id: bigint) => ({ method, path: `/plants/${id}` })
+const at = (method: string) => (id: bigint) => ({ method, path: `/plants/${id}`, body: '' })
 const create = (name: string) => (id: bigint) => ({
-  ...at('POST')(id),
+  method: 'POST',
   path: '/plants',
   body: `{"id":${id},"name":"${name}"}`,
 })
-const list = (query: string) => (id: bigint) => ({ method: 'GET', path: `/plants?${query}cursor=${cursorOf(id)}` })
+const list = (query: string) => (id: bigint) => ({ ...at('GET')(id), path: `/plants?${query}cursor=${cursorOf(id)}` })
 
 /** Requests that name an id, in their order. */
 const ASKED = [
@@ -63,19 +62,14 @@ async function foreignIds(t: Test, { call, port, token: issue }: Service): Promi
 }
 
 /** The complete answers to requests on one connection, without dates, and without the ids in the requests. */
-async function bytesOf(
-  port: number,
-  token: string,
-  requests: readonly { readonly method: string; readonly path: string; readonly body?: string }[],
-): Promise<string[]> {
-  const socket = net.connect(port, '127.0.0.1')
+async function bytesOf(port: number, token: string, requests: readonly ReturnType<ReturnType<typeof create>>[]) {
   const headers = `Host: plants\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: same\r\nContent-Type: application/json\r\n`
-  for (const [index, { method, path, body = '' }] of requests.entries()) {
+  const parts = requests.map(({ method, path, body }, index) => {
     const connection = index === requests.length - 1 ? 'close' : 'keep-alive'
     const lines = `Connection: ${connection}\r\nContent-Length: ${body.length}\r\n\r\n`
-    socket.write(`${method} ${path} HTTP/1.1\r\n${headers}${lines}${body}`)
-  }
-  const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
+    return `${method} ${path} HTTP/1.1\r\n${headers}${lines}${body}`
+  })
+  const answers = String(await exchange(port, parts)).split(/(?=HTTP\/1\.1 )/)
   return answers.map((each) => each.replace(/^date: .*\r\n/im, '').replace(/(?<=has the id )-?\d+/, ''))
 }
 

@@ -1,3 +1,4 @@
+import { fail } from 'node:assert'
 import t, { type Test } from 'tap'
 import { build } from '../../support/helper.ts'
 import { AUDIENCE, claimsOf, type Key, makeKey, sign, startIssuer } from '../../support/issuer.ts'
@@ -8,14 +9,9 @@ import { serveHttp } from '../../support/project.ts'
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const INVALID = 'Bearer realm="plants", error="invalid_token"'
 
-/** A key of each algorithm. The key's id is the name of the algorithm. */
+/** A key of each algorithm, whose id is the name of the algorithm. */
 const keys = await Promise.all(ALGORITHMS.map((alg) => makeKey(alg, alg)))
-
-function keyOf(alg: string): Key {
-  const key = keys.find((key) => key.alg === alg)
-  if (key === undefined) throw new Error(`no key for ${alg}`)
-  return key
-}
+const keyOf = (alg: string): Key => keys.find((key) => key.alg === alg) ?? fail()
 
 /** Starts an identity provider with these keys, and a service that trusts it. */
 async function prepare(t: Test) {

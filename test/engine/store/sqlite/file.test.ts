@@ -31,19 +31,15 @@ t.test('commands can open a file that a service uses', async (t) => {
   t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
 })
 
-const ANOTHER_NAME = 'the file has another name, by a mount or a hard link: mount the folder, not the file'
+const OPEN = 'another process is using it'
+const TWO_NAMES = 'the file has another name, by a mount or a hard link: mount the folder, not the file'
+const MOVED = 'another process uses it by another name'
 
 /** What is done to a file, why it is refused, and whether commands are refused, too. */
 const refusals: [what: string, change: (file: string, link: string) => void, reason: string, forCommands?: true][] = [
-  ['a file that another process has open is refused', () => undefined, 'another process is using it'],
-  ['a file with a symbolic link is refused by each of its names', fs.symlinkSync, 'another process is using it'],
-  ['a file with another name is refused by each of its names', fs.linkSync, ANOTHER_NAME, true],
-  [
-    'a file that another process opened before it was moved is refused',
-    fs.renameSync,
-    'another process uses it by another name',
-    true,
-  ],
+  ['a file that another process has open is refused by each of its names', fs.symlinkSync, OPEN],
+  ['a file with another name is refused by each of its names', fs.linkSync, TWO_NAMES, true],
+  ['a file that another process opened before it was moved is refused', fs.renameSync, MOVED, true],
 ]
 for (const [what, change, reason, forCommands = false] of refusals) {
   t.test(what, async (t) => {
