@@ -35,7 +35,6 @@ const WRONG: Record<string, Operation[]> = {
   'a create is refused for its own repetition': [create(0, 1), create(2, 3, refused)],
   'a plant is listed that nobody created': [list(0, 1, 'a')],
   'a plant is listed before its create starts': [list(0, 1, 'a'), create(2, 3)],
-  'a plant has another name': [create(0, 1), list(2, 3, 'b')],
   'an update that was answered is lost': [create(0, 1), update(2, 3, 'a+'), list(4, 5, 'a')],
   'one of two updates is lost': [create(0, 1), update(2, 5, 'a+'), update(3, 4, 'a+'), list(6, 7, 'a+')],
   'an update is done twice': [create(0, 1), update(2, 3, 'a+'), list(4, 5, 'a++')],

@@ -21,9 +21,8 @@ const TABLES = {
     ) WITHOUT ROWID, STRICT;
     CREATE TABLE tokens (
       id TEXT NOT NULL PRIMARY KEY, digest BLOB NOT NULL UNIQUE, caller TEXT NOT NULL, created INTEGER NOT NULL,
-      expires INTEGER
+      expires INTEGER, scopes TEXT
     ) WITHOUT ROWID, STRICT;
-    ALTER TABLE tokens ADD COLUMN scopes TEXT;
     PRAGMA user_version = 2;
     PRAGMA application_id = 0x706c6e74`,
   postgres: `
@@ -36,9 +35,8 @@ const TABLES = {
     );
     CREATE TABLE tokens (
       id TEXT COLLATE "C" NOT NULL PRIMARY KEY, digest BYTEA NOT NULL UNIQUE, caller TEXT NOT NULL,
-      created BIGINT NOT NULL, expires BIGINT
-    );
-    ALTER TABLE tokens ADD COLUMN IF NOT EXISTS scopes TEXT`,
+      created BIGINT NOT NULL, expires BIGINT, scopes TEXT
+    )`,
 }
 const VALUES = ['joe', 'Joe'].flatMap((owner) => IDS.map((id) => `('${owner}', ${id}, '{"name":"${id} of ${owner}"}')`))
 const ROWS = `INSERT INTO plants (owner, id, plant) VALUES ${VALUES.join()}`

@@ -21,14 +21,15 @@ t.test('a start fails if a file or the folder is not writable, and names it', as
     const file = folder + '/plants.db'
     const store = await openTestStore({ file })
     await store.create('joe', 1n, { name: 'Rose' })
-    process.stdout.write('[')
+    const refusals = []
     for (const path of [file, file + '-wal', file + '.lock']) {
       chmodSync(path, 0o444)
       const message = await openTestStore({ file }, false).then(() => 'opened', (error) => error.message)
-      console.log(JSON.stringify([path, message]) + ',')
+      refusals.push([path, message])
       chmodSync(path, 0o644)
     }
-    await openTestStore({ file: '/proc/plants.db' }).catch((error) => console.log(JSON.stringify(['/proc', error.message]) + ']'))
+    await openTestStore({ file: '/proc/plants.db' }).catch((error) => refusals.push(['/proc', error.message]))
+    console.log(JSON.stringify(refusals))
     process.kill(process.pid, 'SIGKILL')`
   const command = [...restricted, process.execPath, '--input-type=module', '-e', script]
   const { stdout, stderr } = await run(command, { FOLDER: folder })
