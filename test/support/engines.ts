@@ -6,28 +6,14 @@ import { read } from './pages.ts'
 import { startPostgres } from './postgres.ts'
 import { type Note, openTestStore, type Plant, type TestStore } from './stores.ts'
 
-/**
- * A new store, which closes with the test. `reopen` opens it again, for another product if there is one; on PostgreSQL also
- * while it is open.
- */
-export interface Opened {
-  readonly store: TestStore
-  readonly reopen: (product?: Product) => Promise<TestStore>
-}
-
 /** An engine. */
-export interface Engine {
-  readonly name: string
-  /** Whether several processes may open a store at the same time. */
-  readonly isShared: boolean
-  /** Opens a new store. */
-  readonly open: (t: Test) => Promise<Opened>
-}
+export type Engine = Awaited<ReturnType<typeof startEngines>>[number]
 
-/** The engines; PostgreSQL runs until the test ends. */
-export async function startEngines(t: Test): Promise<Engine[]> {
+/** The engines; PostgreSQL runs until the test ends. `isShared`: several processes may open a store at the same time. */
+export async function startEngines(t: Test) {
   const postgres = await startPostgres(t)
-  const opened = async (t: Test, database: Parameters<typeof openTestStore>[0]): Promise<Opened> => {
+  /** A new store, which closes with the test. `reopen` opens it again, for another product if there is one. */
+  const opened = async (t: Test, database: Parameters<typeof openTestStore>[0]) => {
     const reopen = async (product?: Product) => {
       const store = await openTestStore(database, undefined, undefined, undefined, product)
       t.teardown(() => store.close())
@@ -36,8 +22,8 @@ export async function startEngines(t: Test): Promise<Engine[]> {
     return { store: await reopen(), reopen }
   }
   return [
-    { name: 'sqlite', isShared: false, open: (t) => opened(t, { file: `${t.testdir()}/plants.db` }) },
-    { name: 'postgres', isShared: true, open: async (t) => opened(t, { url: await postgres.createDatabase() }) },
+    { name: 'sqlite', isShared: false, open: (t: Test) => opened(t, { file: `${t.testdir()}/plants.db` }) },
+    { name: 'postgres', isShared: true, open: async (t: Test) => opened(t, { url: await postgres.createDatabase() }) },
   ]
 }
 

@@ -30,7 +30,6 @@ const WRONG: Record<string, Operation[]> = {
   'two deletes find the same plant': [create(0, 1), remove(2, 4), remove(3, 5)],
   'a delete does not find the plant': [create(0, 1), remove(2, 3, refused)],
   'a delete finds no plant that it deleted itself': [create(0, 1), remove(2, 5, refused), list(6, 7)],
-  'a delete finds a plant that was never created': [remove(0, 1)],
   'a create is refused though the id is free': [create(0, 1, refused)],
   'a create is refused for its own repetition': [create(0, 1), create(2, 3, refused)],
   'a plant is listed that nobody created': [list(0, 1, 'a')],

@@ -1,6 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -53,7 +53,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     const { rows } = await client.query<Record<string, unknown>>(text).finally(() => client.end())
     return rows
   }
-  const processId = () => Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
+  let child: ChildProcess
   const server = {
     /** The administrator's database. */
     url,
@@ -70,7 +70,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
       else rmSync(`${data}/standby.signal`, { force: true })
       const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
       const [postgres, ...more] = asNobody([`${PROGRAMS}/postgres`, ...words])
-      const child = spawn(postgres, more, { cwd: folder, stdio: 'ignore', detached: true })
+      child = spawn(postgres, more, { cwd: folder, stdio: 'ignore', detached: true })
       child.unref()
       const isReady = () => sql('SELECT 1').catch(() => undefined)
       while ((await isReady()) === undefined) {
@@ -80,14 +80,14 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     },
     /** Crashes the server. */
     crash: async (): Promise<void> => {
-      const pid = processId()
-      process.kill(pid, 'SIGQUIT')
-      while (isRunning(pid)) await delay(10)
+      child.ref()
+      child.kill('SIGQUIT')
+      await once(child, 'exit')
     },
     /** Stops all processes of the server until they are resumed. */
     pause: async (): Promise<void> => {
       const rows = await sql('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
-      pids = [processId(), ...rows.map(({ pid }) => Number(pid))]
+      pids = [Number(child.pid), ...rows.map(({ pid }) => Number(pid))]
       writeFileSync(`${folder}/paused`, pids.join(' '))
       for (const each of pids) process.kill(each, 'SIGSTOP')
     },
@@ -98,12 +98,4 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
   await server.start()
   await sql(`CREATE ROLE guest LOGIN PASSWORD 'secret'`)
   return server
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

@@ -9,10 +9,7 @@ import { startService } from './process.ts'
 /** What the relay loses. `ends of requests`: the last bytes of a request, and what follows. */
 export type Loss = 'requests' | 'ends of requests' | 'answers' | 'nothing'
 
-/** A TCP relay between replicas and their PostgreSQL server. */
-export type Relay = Awaited<ReturnType<typeof startRelay>>
-
-/** Starts a relay to a database. @param onRequest gets the bytes that are sent to the database */
+/** Starts a TCP relay to a database. @param onRequest gets the bytes that are sent to the database */
 export async function startRelay(
   t: Pick<Test, 'teardown'>,
   url: string,
@@ -85,9 +82,6 @@ export async function startRelay(
   }
 }
 
-/** A process of the service, and the faults that can happen to it. */
-export type Replica = Awaited<ReturnType<typeof startReplicas>>[number]
-
 /** Starts replicas of the tests' product at the same time. They end with the test. */
 export async function startReplicas(t: Test, count: number, url: string) {
   const environment = { DATABASE_URL: url }
@@ -138,26 +132,30 @@ const TERMINATE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
  * @param seed determines the faults
  */
 export async function runFaults(
-  replicas: readonly Replica[],
-  relay: Relay,
+  replicas: Awaited<ReturnType<typeof startReplicas>>,
+  relay: Awaited<ReturnType<typeof startRelay>>,
   server: Server,
   seed: number,
   seconds: number,
 ): Promise<void> {
   const end = performance.now() + seconds * 1000
   for (const { toReplicas, toServer, which, milliseconds } of fc.sample(fc.noBias(plan), { seed, numRuns: 1000 })) {
+    const happenToServer = {
+      cut: relay.cut,
+      terminate: () => server.sql(TERMINATE),
+      restart: async () => {
+        await server.crash()
+        await delay(milliseconds)
+        await server.start()
+      },
+    }
     const replicasFail = async () => {
       for (const what of toReplicas) await replicas[which % replicas.length]?.[what](milliseconds)
     }
     const serverFails = async () => {
       for (const what of toServer) {
         await delay(milliseconds)
-        if (what === 'cut') await relay.cut()
-        if (what === 'terminate') await server.sql(TERMINATE)
-        if (what !== 'restart') continue
-        await server.crash()
-        await delay(milliseconds)
-        await server.start()
+        await happenToServer[what]()
       }
     }
     await Promise.all([replicasFail(), serverFails()])

@@ -122,13 +122,16 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
     }
     await Promise.all(ofB)
   }
-  const rounds = [
-    { numRuns: 60, of: () => callersOf('nothing'), others: [newCaller, async () => large[2], async () => many[2]] },
-    { numRuns: 6, of: async () => large, others: [async () => many[2], async () => large[2]] },
-    { numRuns: 6, of: async () => many, others: [async () => large[2], async () => many[2]] },
-  ]
-  for (const { numRuns, of, others } of rounds) {
-    const other = fc.constantFrom(...others)
+  const other = fc.constantFrom(
+    newCaller,
+    async () => large[2],
+    async () => many[2],
+  )
+  for (const [numRuns, of] of [
+    [60, () => callersOf('nothing')],
+    [6, async () => large],
+    [6, async () => many],
+  ] as const) {
     const property = fc.asyncProperty(steps, other, async (steps, other) => check(steps, await of(), await other()))
     await fc.assert(property, { numRuns, includeErrorInReport: true })
   }

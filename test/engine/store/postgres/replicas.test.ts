@@ -9,6 +9,7 @@ import { type Operation, violations } from '../../../support/history-check.ts'
 import { type Caller, observe, runHistory } from '../../../support/history.ts'
 import { startPostgres } from '../../../support/postgres.ts'
 import { program, run } from '../../../support/process.ts'
+import { eventually } from '../../../support/project.ts'
 import { runFaults, startRelay, startReplicas } from '../../../support/replicas.ts'
 import { openTestStore } from '../../../support/stores.ts'
 import { issueToken } from '../../../support/tokens.ts'
@@ -62,16 +63,13 @@ async function check(t: Test, seed: number, happen: () => Promise<unknown>): Pro
   ])
   operations.push(...history.operations)
 
-  const deadline = performance.now() + RECOVERY * 1000
   const asked = callers.flatMap((caller) => COLLECTIONS.map((collection) => ({ caller, collection })))
   const lists = replicas.flatMap((replica) =>
     asked.map(async ({ caller, collection }) => {
-      for (;;) {
-        const { operation, status } = await observe(replica, caller, { kind: 'list', collection })
-        if (operation !== undefined) return operation
-        if (performance.now() > deadline) throw new Error(`a replica answers ${status} though all faults are over`)
-        await delay(50)
-      }
+      const list = async () => (await observe(replica, caller, { kind: 'list', collection })).operation
+      let listed: Operation | undefined
+      await eventually(async () => (listed = await list()) !== undefined, undefined, RECOVERY * 1000)
+      return listed ?? fail()
     }),
   )
   operations.push(...(await Promise.all(lists)))

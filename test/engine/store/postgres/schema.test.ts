@@ -1,12 +1,11 @@
 import t, { type Test } from 'tap'
 import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
-import { program, run, startService } from '../../../support/process.ts'
+import { MAIN, run, startService } from '../../../support/process.ts'
 import { openTestStore } from '../../../support/stores.ts'
 import { asGuest } from './open.ts'
 
 const server = await startPostgres(t)
-const MAIN = program('main')
 
 /** Opens a store, stores a plant and closes it. */
 async function use(url: string): Promise<void> {
