@@ -6,33 +6,24 @@ import { read } from './pages.ts'
 import { startPostgres } from './postgres.ts'
 import { type Note, openTestStore, type Plant, type TestStore } from './stores.ts'
 
-/** A new store. `reopen` opens it again, for another product if there is one; on PostgreSQL also while it is open. */
-export interface Opened {
-  readonly store: TestStore
-  readonly reopen: (product?: Product) => Promise<TestStore>
-}
-
 /** An engine. */
-export interface Engine {
-  readonly name: string
-  /** Whether several processes may open a store at the same time. */
-  readonly isShared: boolean
-  /** Opens a new store. */
-  readonly open: (t: Test) => Promise<Opened>
-}
+export type Engine = Awaited<ReturnType<typeof startEngines>>[number]
 
-/** The engines; PostgreSQL runs until the test ends. */
-export async function startEngines(t: Test): Promise<Engine[]> {
+/** The engines; PostgreSQL runs until the test ends. `isShared`: several processes may open a store at the same time. */
+export async function startEngines(t: Test) {
   const postgres = await startPostgres(t)
-  const opened = async (database: Parameters<typeof openTestStore>[0]): Promise<Opened> => {
-    return {
-      store: await openTestStore(database),
-      reopen: (product) => openTestStore(database, undefined, undefined, undefined, product),
+  /** A new store, which closes with the test. `reopen` opens it again, for another product if there is one. */
+  const opened = async (t: Test, database: Parameters<typeof openTestStore>[0]) => {
+    const reopen = async (product?: Product) => {
+      const store = await openTestStore(database, undefined, undefined, undefined, product)
+      t.teardown(() => store.close())
+      return store
     }
+    return { store: await reopen(), reopen }
   }
   return [
-    { name: 'sqlite', isShared: false, open: (t) => opened({ file: `${t.testdir()}/plants.db` }) },
-    { name: 'postgres', isShared: true, open: async () => opened({ url: await postgres.createDatabase() }) },
+    { name: 'sqlite', isShared: false, open: (t: Test) => opened(t, { file: `${t.testdir()}/plants.db` }) },
+    { name: 'postgres', isShared: true, open: async (t: Test) => opened(t, { url: await postgres.createDatabase() }) },
   ]
 }
 
@@ -46,14 +37,14 @@ export interface Kind<Item, K extends Key> {
   readonly textOf: (item: Item) => string
 }
 
-export const PLANTS: Kind<Plant, bigint> = {
+const PLANTS: Kind<Plant, bigint> = {
   of: (store) => store,
   key: BigInt,
   item: (name) => ({ name }),
   textOf: ({ name }) => name,
 }
 
-export const NOTES: Kind<Note, string> = {
+const NOTES: Kind<Note, string> = {
   of: ({ notes }) => notes,
   key: (place) => `é${String(place).padStart(7, '0')}`,
   item: (text) => ({ text, count: 2n ** 53n + 1n }),

@@ -101,10 +101,8 @@ export async function observe(
   const start = performance.now()
   const { status, json } = await ask(port, { ...toCall(request), token: caller.token })
   const end = performance.now()
-  if (request.kind === 'list') {
-    const isList = status === 200
-    return { status, operation: isList ? { kind: 'list', owner, start, end, plants: itemsOf(json) } : undefined }
-  }
+  if (request.kind === 'list' && status !== 200) return { status, operation: undefined }
+  if (request.kind === 'list') return { status, operation: { kind: 'list', owner, start, end, plants: itemsOf(json) } }
   const { kind, id } = request
   const outcome = status === 200 || status === 204 ? 'done' : status === 404 || status === 409 ? 'refused' : 'unknown'
   const name = kind === 'update' && outcome === 'done' ? nameOf(json) : request.name
@@ -113,12 +111,12 @@ export async function observe(
 }
 
 /** The owner of a collection in a history. */
-export function ownerOf(caller: string, collection: Collection): string {
+function ownerOf(caller: string, collection: Collection): string {
   return `${caller}, ${collection}`
 }
 
 /** The key of a note: keys ascend as ids do, from -100,000. */
-export function toKey(id: number): string {
+function toKey(id: number): string {
   return `é${String(id + 100_000).padStart(7, '0')}`
 }
 

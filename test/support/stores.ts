@@ -33,9 +33,9 @@ export async function openTestStore(
 }
 
 /** Opens a new store in a file. It closes with the test. */
-export async function openNewFile(t: Test): Promise<{ store: TestStore; file: string }> {
+export async function openNewFile(t: Test, monitor?: Open[4]): Promise<{ store: TestStore; file: string }> {
   const file = `${t.testdir()}/plants.db`
-  const store = await openTestStore({ file })
+  const store = await openTestStore({ file }, undefined, undefined, monitor)
   t.teardown(() => store.close())
   return { store, file }
 }
@@ -43,14 +43,7 @@ export async function openNewFile(t: Test): Promise<{ store: TestStore; file: st
 /** Adds the methods of its collections to an open store. */
 function collectionsOf(store: Store): TestStore {
   const plants = makeCollection<Plant>(store, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
-  return Object.assign(store, {
-    notes: makeCollection<Note, string>(store, 'notes', toNote),
-    create: plants.create.bind(plants),
-    find: plants.find.bind(plants),
-    update: plants.update.bind(plants),
-    delete: plants.delete.bind(plants),
-    list: plants.list.bind(plants),
-  })
+  return Object.assign(store, plants, { notes: makeCollection<Note, string>(store, 'notes', toNote) })
 }
 
 function toNote(text: string): Note {

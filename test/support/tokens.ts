@@ -26,6 +26,12 @@ export async function issueTokenIn(database: Parameters<typeof openTestStore>[0]
   return issueToken(store, caller).finally(() => store.close())
 }
 
+/** Revokes an access token of a caller. @returns whether there was one */
+export async function revokeTokenOf(store: Store, of: string): Promise<boolean> {
+  const found = (await store.listTokens()).find(({ caller }) => caller === of)
+  return store.deleteToken(found?.id ?? '')
+}
+
 /** Issues an access token of a product. */
 export async function issueTokenOf({ tokenPrefix }: Product, store: Store, ...options: TokenOptions): Promise<string> {
   const { token, stored } = createToken(tokenPrefix, ...options)
@@ -44,8 +50,7 @@ export async function badCredentials(
   const valid = await token('valid')
   const expired = await token('expired', -1)
   const revoked = await token('revoked')
-  const found = (await store.listTokens()).find(({ caller }) => caller === 'revoked')
-  await store.deleteToken(found?.id ?? '')
+  await revokeTokenOf(store, 'revoked')
   const texts = {
     'an empty text': '',
     'a malformed token': 'constructor',
@@ -66,17 +71,15 @@ export async function badCredentials(
     'an empty header and a valid one': ['', `Bearer ${valid}`],
   }
   const send = (text: string) => (call: Call) => withCredentials(call, credentials, text)
+  const sendHeaders = (values: string[]) => (call: Call) => {
+    const sent = values.flatMap((value) => ['Authorization', value])
+    return { ...call, headers: [...Object.values(call.headers ?? []).map(String), ...sent] }
+  }
   const isBearer = credentials.length === 1 && first?.prefix === 'Bearer '
   const all = new Map<string, Refused>([['no credentials', [(call) => call, none]]])
   for (const [name, text] of Object.entries(texts)) all.set(name, [send(text), invalid])
   if (credentials.every(({ takesTokens }) => takesTokens))
     all.set('two texts', [(call) => send(valid)(send(valid)(call)), invalid])
-  for (const [name, values] of isBearer ? Object.entries(headers) : []) {
-    const sent = values.flatMap((value) => ['Authorization', value])
-    all.set(name, [
-      (call) => ({ ...call, headers: [...Object.values(call.headers ?? []).map(String), ...sent] }),
-      invalid,
-    ])
-  }
+  for (const [name, values] of isBearer ? Object.entries(headers) : []) all.set(name, [sendHeaders(values), invalid])
   return all
 }

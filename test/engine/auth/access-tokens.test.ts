@@ -1,15 +1,20 @@
-// The check of access tokens. token.test.ts tests the command that issues them.
-import { readdirSync, readFileSync } from 'node:fs'
+// The check of access tokens, how they are replaced, and that the log has none. token.test.ts tests the command that issues them.
+import { globSync, readFileSync } from 'node:fs'
 import { mock } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { TOKEN_TTL, accessTokenChecker } from '../../../service/engine/auth/guard.ts'
-import { openTestStore } from '../../support/stores.ts'
 import type { Store } from '../../../service/engine/store/store.ts'
-import { issueToken, PREFIX } from '../../support/tokens.ts'
+import { range } from '../../support/engines.ts'
+import { build, call } from '../../support/helper.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { program, run, startService } from '../../support/process.ts'
+import { eventually } from '../../support/project.ts'
+import { openNewFile } from '../../support/stores.ts'
+import { issueToken, PREFIX, revokeTokenOf } from '../../support/tokens.ts'
 
-const folder = t.testdir()
-const store = await openTestStore({ file: `${folder}/plants.db` })
-t.teardown(() => store.close())
+const { store, file } = await openNewFile(t)
+const postgres = { DATABASE_URL: await (await startPostgres(t)).createDatabase() }
 
 /** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */
 function callers(findToken: Store['findToken'] = (digest) => store.findToken(digest)) {
@@ -37,11 +42,6 @@ function stopClocks(t: Test): (milliseconds: number) => void {
   }
 }
 
-const revoke = async (caller: string) => {
-  const found = (await store.listTokens()).find((each) => each.caller === caller)
-  t.equal(await store.deleteToken(found?.id ?? ''), true)
-}
-
 t.test('a token is looked up once in 3 seconds, and a revoked token is refused afterwards', async (t) => {
   t.equal(TOKEN_TTL, 3000)
   const pass = stopClocks(t)
@@ -50,7 +50,7 @@ t.test('a token is looked up once in 3 seconds, and a revoked token is refused a
   const issued = await issueToken(store, 'brief', undefined, scopes)
   for (let times = 0; times < 3; times++) t.strictSame(await check(issued), { caller: 'brief', scopes })
   t.equal(lookUps(), 1, 'not for each request')
-  await revoke('brief')
+  t.ok(await revokeTokenOf(store, 'brief'))
   pass(TOKEN_TTL)
   t.equal(await callerOf(issued), 'brief')
   pass(1)
@@ -69,7 +69,7 @@ t.test('a slow look-up does not extend the time that a token is cached', async (
       return found
     })
     t.equal(await callerOf(issued), 'late')
-    await revoke('late')
+    t.ok(await revokeTokenOf(store, 'late'))
     pass(Math.max(0, TOKEN_TTL - took) + 1)
     t.equal(await callerOf(issued), 'unknown', `found after ${took} ms`)
   }
@@ -89,28 +89,89 @@ t.test('an expired token is refused, cached or not', async (t) => {
 t.test('the checksum refuses a mistyped token without a look-up', async (t) => {
   const issued = await issueToken(store, 'typist')
   const { callerOf, lookUps } = callers()
-  for (let at = 0; at < issued.length; at++) {
-    const typed = issued.slice(0, at) + (issued[at] === '7' ? '1' : '7') + issued.slice(at + 1)
-    t.equal(await callerOf(typed), 'malformed', typed)
-  }
+  const changed = range(issued.length).map(
+    (at) => issued.slice(0, at) + (issued[at] === '7' ? '1' : '7') + issued.slice(at + 1),
+  )
   const cut = [issued.slice(1), issued.slice(0, -1), '']
-  for (const typed of [...cut, `${issued}0`, ` ${issued}`, `${issued}\n`, issued.toUpperCase()]) {
+  for (const typed of [...changed, ...cut, `${issued}0`, ` ${issued}`, `${issued}\n`, issued.toUpperCase()])
     t.equal(await callerOf(typed), 'malformed', typed)
-  }
   t.equal(lookUps(), 0)
   t.equal(await callerOf(issued), 'typist')
   t.equal(lookUps(), 1)
 })
 
 t.test('two tokens are never the same, and the files of the store contain no token', async (t) => {
-  const tokens = await Promise.all(Array.from({ length: 50 }, () => issueToken(store, 'many')))
+  const tokens = await Promise.all(range(50).map(() => issueToken(store, 'many')))
   t.equal(new Set(tokens).size, 50)
-  for (const file of readdirSync(folder)) {
-    const bytes = readFileSync(`${folder}/${file}`)
+  for (const path of globSync(`${file}*`)) {
+    const bytes = readFileSync(path)
     for (const each of tokens) {
-      const random = each.slice(6, 46)
-      t.notOk(bytes.includes(random) || bytes.includes(Buffer.from(random, 'hex')), file)
+      const random = secretOf(each)
+      t.notOk(bytes.includes(random) || bytes.includes(Buffer.from(random, 'hex')), path)
     }
   }
   t.equal(await callers().callerOf(tokens[7] ?? ''), 'many')
+})
+
+for (const [kind, environment] of Object.entries({ sqlite: {}, postgres })) {
+  t.test(`${kind}: no request fails while a token is replaced`, async (t) => {
+    const first = await build(t, environment)
+    const services = kind === 'postgres' ? [first, await build(t, environment)] : [first]
+    const old = await first.token('machine')
+    const id = (await first.store.listTokens())[0]?.id ?? ''
+    const clients = range(8).map(() => ({ token: old, answered: 0 }))
+    const refused: number[] = []
+    let isOver = false
+    const work = clients.map(async (client, index) => {
+      for (; !isOver; client.answered += 1) {
+        for (const { call } of services) {
+          const { status } = await call({ path: '/plants?limit=1', token: client.token })
+          if (status !== 200) refused.push(index)
+        }
+      }
+    })
+    const next = await first.token('machine')
+    for (const client of clients) {
+      await delay(50)
+      client.token = next
+      const { answered } = client
+      // Twice, because the request in flight may have the old token.
+      await eventually(() => client.answered >= answered + 2)
+    }
+    t.equal(await first.store.deleteToken(id), true)
+    const revoked = Date.now()
+    for (const { call } of services) {
+      await eventually(async () => (await call({ path: '/plants', token: old })).status === 401)
+    }
+    t.ok(Date.now() - revoked < 5000, `revoked after ${Date.now() - revoked} ms`)
+    isOver = true
+    await Promise.all(work)
+    t.strictSame(refused, [])
+    t.ok(clients.every(({ answered }) => answered > 5))
+  })
+}
+
+/** The secret part of an access token. */
+const secretOf = (token: string) => token.slice(PREFIX.length + 1, -8)
+
+t.test('no token is logged, at any level, in any part of a request', async (t) => {
+  const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, NODE_ENV: 'production', LOG_LEVEL: 'trace' }
+  const { port, printed } = await startService(t, environment)
+  const issued = await run(program('token', 'issue', 'joe'), environment)
+  const token = issued.stdout.trim()
+  const wrong = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+  for (const each of [token, wrong]) {
+    const headers = { 'X-Request-Id': `a.${each}`, Referer: each, Cookie: each }
+    await call(port, { path: `/plants?limit=${each}`, token: each, headers })
+    await call(port, { path: `/plants?cursor=${each}`, headers })
+    await call(port, { path: '/plants', headers: { Authorization: `Basic ${each}` } })
+    await call(port, { path: `/${each}` })
+    await call(port, { method: 'DELETE', path: `/plants/${each}`, token: each })
+    await call(port, { method: 'POST', path: '/plants', token: each, body: `{"${each}":"${each}"` })
+    await call(port, { method: 'POST', path: '/plants', token: each, body: { [each]: each } })
+    await call(port, { path: '/plants', headers: ['Host', each, 'Host', each] })
+  }
+  await eventually(() => (printed.stdout.match(/"msg":"request"/g) ?? []).length === 16)
+  t.notOk(printed.stdout.includes(secretOf(token)))
+  t.equal(printed.stderr, '')
 })

@@ -1,8 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { pino } from 'pino'
-import { connect } from 'node:net'
-import { text as textOf } from 'node:stream/consumers'
-import Fastify from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { buildGuards } from '../../../service/engine/auth/guard.ts'
@@ -13,6 +11,7 @@ import { OPENAPI } from '../../support/own.ts'
 import { product } from '../../support/product/product.ts'
 import { readConfig } from '../../../service/engine/config.ts'
 import { build } from '../../support/helper.ts'
+import { exchange } from '../../support/responses.ts'
 
 // operations.test.ts sends every kind of bad credentials to every operation that the contract guards.
 const { call, store, token } = await build(t)
@@ -31,10 +30,7 @@ t.test('the scheme is not case-sensitive, and without a token nothing is stored 
 
 t.test('an apiKey scheme accepts access tokens in its header, and only there', async (t) => {
   const { app } = await serve(t, '    key: { type: apiKey, in: header, name: X-Api-Key }\n', '- key: []')
-  const send = async (headers: Record<string, string | string[]>) => {
-    const { statusCode, headers: answered } = await app.inject({ url: '/plants', headers })
-    return [statusCode, answered['www-authenticate']]
-  }
+  const send = (headers: Headers) => ask(app, '/plants', headers)
   t.strictSame(await send({ 'x-api-key': valid }), [200, undefined])
   t.strictSame(await send({ authorization: `Bearer ${valid}` }), [401, 'ApiKey realm="plants"'])
   for (const key of [`Bearer ${valid}`, '', [valid, valid]])
@@ -50,10 +46,7 @@ t.test('a guard of the product comes first, and its errors and credentials in a 
     },
   }
   const { app, logged } = await serve(t, SCHEMES, '- login: []\n  - key: []', { guards, errorBody })
-  const send = async (url: string, authorization?: string) => {
-    const { statusCode, headers } = await app.inject({ url, headers: authorization ? { authorization } : {} })
-    return [statusCode, headers['www-authenticate']]
-  }
+  const send = (url: string, authorization?: string) => ask(app, url, authorization ? { authorization } : {})
   const challenge = 'Basic realm="plants", charset="UTF-8"'
   await call({ method: 'POST', path: '/plants', token: valid, body: { id: 2, name: 'mine' } })
   const body = JSON.stringify([{ name: 'x' }, { name: 'mine' }])
@@ -73,8 +66,7 @@ t.test('a guard of the product comes first, and its errors and credentials in a 
 t.test('a guard of the product that does not answer is given up after REQUEST_TIMEOUT: 503', async (t) => {
   const guards = { login: () => new Promise<never>(() => undefined) }
   const { app } = await serve(t, SCHEMES, '- login: []', { guards }, { REQUEST_TIMEOUT: '0.1' })
-  const { statusCode, headers } = await app.inject({ url: '/plants', headers: { authorization: 'Basic YQ==' } })
-  t.strictSame([statusCode, headers['retry-after']], [503, '1'])
+  t.strictSame(await ask(app, '/plants', { authorization: 'Basic YQ==' }, 'retry-after'), [503, '1'])
 })
 
 t.test('a scheme without a guard would be answered 401, if such a product could start', async (t) => {
@@ -83,8 +75,8 @@ t.test('a scheme without a guard would be answered 401, if such a product could 
   t.teardown(() => app.close())
   const makeGuard = await buildGuards(app, 'x', { timeout: 5 }, () => ({ caller: 'joe', scopes: [] }))
   app.get('/', { onRequest: requireCaller([[{ scheme, scopes: [] }]], makeGuard) }, () => 'open')
-  for (const authorization of [undefined, 'Basic YQ==', 'Bearer a'])
-    t.equal((await app.inject({ url: '/', headers: authorization ? { authorization } : {} })).statusCode, 401)
+  for (const headers of [{}, { authorization: 'Basic YQ==' }, { authorization: 'Bearer a' }])
+    t.equal((await ask(app, '/', headers))[0], 401)
 })
 
 t.test('errorBody writes the errors outside of the operations, too', async (t) => {
@@ -97,10 +89,17 @@ t.test('errorBody writes the errors outside of the operations, too', async (t) =
     ['CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n', 501],
     ['no HTTP\r\n\r\n', 400],
   ] as const) {
-    const answer = await textOf(connect(Number(port), '127.0.0.1').end(text))
-    t.match(answer, new RegExp(`^HTTP/1.1 ${code} [^]*"code":${code}}$`), text)
+    t.match(String(await exchange(Number(port), [text])), new RegExp(`^HTTP/1.1 ${code} [^]*"code":${code}}$`), text)
   }
 })
+
+type Headers = Record<string, string | string[]>
+
+/** Sends a request. @returns the status and a header of its answer */
+async function ask(app: FastifyInstance, url: string, headers: Headers, name = 'www-authenticate') {
+  const answer = await app.inject({ url, headers })
+  return [answer.statusCode, answer.headers[name]]
+}
 
 /** The contract with other security schemes, and what the product adds to it. */
 async function serve(t: Test, schemes: string, security: string, added: Extensions = {}, environment = {}) {

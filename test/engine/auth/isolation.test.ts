@@ -1,12 +1,12 @@
 // No caller sees, changes or detects another caller's plants, on each kind of store.
 import { strict as assert } from 'node:assert'
-import net from 'node:net'
-import { text } from 'node:stream/consumers'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { build, type Call, type Service } from '../../support/helper.ts'
 import { range } from '../../support/engines.ts'
+import { cursorOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
+import { exchange } from '../../support/responses.ts'
 
 const postgres = await startPostgres(t)
 
@@ -19,20 +19,20 @@ for (const [kind, environment] of Object.entries(stores)) {
   })
 }
 
-/** Requests that name an id. */
-const ASKED = {
-  delete: (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
-  'delete again': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
-  update: (id: bigint) => ({ method: 'PUT', path: `/plants/${id}` }),
-  get: (id: bigint) => ({ method: 'GET', path: `/plants/${id}` }),
-  head: (id: bigint) => ({ method: 'HEAD', path: `/plants/${id}` }),
-  create: (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"x"}` }),
-  'create again': (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"x"}` }),
-  'create otherwise': (id: bigint) => ({ method: 'POST', path: '/plants', body: `{"id":${id},"name":"y"}` }),
-  'delete what was created': (id: bigint) => ({ method: 'DELETE', path: `/plants/${id}` }),
-  'list after it': (id: bigint) => ({ method: 'GET', path: `/plants?cursor=${cursorOf(id)}` }),
-  'list one after it': (id: bigint) => ({ method: 'GET', path: `/plants?limit=1&cursor=${cursorOf(id)}` }),
-}
+const at = (method: string) => (id: bigint) => ({ method, path: `/plants/${id}`, body: '' })
+const create = (name: string) => (id: bigint) => ({
+  method: 'POST',
+  path: '/plants',
+  body: `{"id":${id},"name":"${name}"}`,
+})
+const list = (query: string) => (id: bigint) => ({ ...at('GET')(id), path: `/plants?${query}cursor=${cursorOf(id)}` })
+
+/** Requests that name an id, in their order. */
+const ASKED = [
+  ...['DELETE', 'DELETE', 'PUT', 'GET', 'HEAD'].map(at),
+  ...['x', 'x', 'y'].map(create), // again, and otherwise
+  ...[at('DELETE'), list(''), list('limit=1&')],
+]
 
 /** How many owners there are. Each asks for the plants of all others. */
 const OWNERS = process.env['LONG'] === '1' ? 20 : 8
@@ -47,7 +47,9 @@ async function foreignIds(t: Test, { call, port, token: issue }: Service): Promi
   }
   for (const asking of owners) {
     const others = owners.filter((each) => each !== asking)
-    for (const [what, ask] of Object.entries(ASKED)) {
+    for (const [place, ask] of ASKED.entries()) {
+      const { method, path } = ask(0n)
+      const what = `${place}: ${method} ${path}`
       const ids = others.map(({ id }) => id)
       const foreign = await bytesOf(port, asking.token, ids.map(ask))
       const free = await bytesOf(port, asking.token, ids.map((id) => id + 1n).map(ask))
@@ -60,26 +62,15 @@ async function foreignIds(t: Test, { call, port, token: issue }: Service): Promi
 }
 
 /** The complete answers to requests on one connection, without dates, and without the ids in the requests. */
-async function bytesOf(
-  port: number,
-  token: string,
-  requests: readonly { readonly method: string; readonly path: string; readonly body?: string }[],
-): Promise<string[]> {
-  const socket = net.connect(port, '127.0.0.1')
+async function bytesOf(port: number, token: string, requests: readonly ReturnType<ReturnType<typeof create>>[]) {
   const headers = `Host: plants\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: same\r\nContent-Type: application/json\r\n`
-  for (const [index, { method, path, body = '' }] of requests.entries()) {
+  const parts = requests.map(({ method, path, body }, index) => {
     const connection = index === requests.length - 1 ? 'close' : 'keep-alive'
     const lines = `Connection: ${connection}\r\nContent-Length: ${body.length}\r\n\r\n`
-    socket.write(`${method} ${path} HTTP/1.1\r\n${headers}${lines}${body}`)
-  }
-  const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
+    return `${method} ${path} HTTP/1.1\r\n${headers}${lines}${body}`
+  })
+  const answers = String(await exchange(port, parts)).split(/(?=HTTP\/1\.1 )/)
   return answers.map((each) => each.replace(/^date: .*\r\n/im, '').replace(/(?<=has the id )-?\d+/, ''))
-}
-
-function cursorOf(id: bigint): string {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(id)
-  return bytes.toString('base64url')
 }
 
 /** Requests for a few plants, so that callers use the same ids. Some are refused. */
@@ -131,13 +122,16 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
     }
     await Promise.all(ofB)
   }
-  const rounds = [
-    { numRuns: 60, of: () => callersOf('nothing'), others: [newCaller, async () => large[2], async () => many[2]] },
-    { numRuns: 6, of: async () => large, others: [async () => many[2], async () => large[2]] },
-    { numRuns: 6, of: async () => many, others: [async () => large[2], async () => many[2]] },
-  ]
-  for (const { numRuns, of, others } of rounds) {
-    const other = fc.constantFrom(...others)
+  const other = fc.constantFrom(
+    newCaller,
+    async () => large[2],
+    async () => many[2],
+  )
+  for (const [numRuns, of] of [
+    [60, () => callersOf('nothing')],
+    [6, async () => large],
+    [6, async () => many],
+  ] as const) {
     const property = fc.asyncProperty(steps, other, async (steps, other) => check(steps, await of(), await other()))
     await fc.assert(property, { numRuns, includeErrorInReport: true })
   }

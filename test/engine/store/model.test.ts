@@ -8,12 +8,11 @@ import type { Collection, Key } from '../../../service/engine/store/store.ts'
 import { startEngines } from '../../support/engines.ts'
 import { fields } from '../../support/fields.ts'
 import { parse, stringify } from '../../support/json.ts'
-import { textOf } from '../../support/pages.ts'
+import { cursorOf, textOf } from '../../support/pages.ts'
 
 const stores = await Promise.all(
   (await startEngines(t)).map(async ({ open }) => {
     const { store } = await open(t)
-    t.teardown(() => store.close())
     const collectionOf = (name: string): Collection<unknown, Key> => makeCollection(store, name, parse)
     return { plants: collectionOf('plants'), notes: collectionOf('notes') }
   }),
@@ -72,7 +71,7 @@ function pageOf(items: ReadonlyMap<Key, string>, { kind, key, limit }: Read) {
     .sort(([one], [two]) => compare(one, two))
   const page = rest.slice(0, limit)
   const last = page.length < rest.length ? page.at(-1)?.[0] : undefined
-  return { text: `[${page.map(([, text]) => text).join()}]`, next: last === undefined ? last : toCursor(last) }
+  return { text: `[${page.map(([, text]) => text).join()}]`, next: last === undefined ? last : cursorOf(last) }
 }
 
 /** Sends a request to a store. @param prefix of the owners' names: each history has new owners */
@@ -82,7 +81,7 @@ async function ask(store: (typeof stores)[number], prefix: string, each: Write |
   const items = store[name]
   if (kind === 'delete') return items.delete(owner, key)
   if (kind === 'after' || kind === 'first') {
-    const page = await items.list(owner, { limit: each.limit, cursor: kind === 'after' ? toCursor(key) : undefined })
+    const page = await items.list(owner, { limit: each.limit, cursor: kind === 'after' ? cursorOf(key) : undefined })
     return { text: textOf(page).text, next: page.next }
   }
   if (kind === 'create') return textOrNone(await items.create(owner, key, each.item))
@@ -102,12 +101,6 @@ function changed(item: unknown, { by }: Write): unknown {
 function compare(one: Key, two: Key): number {
   if (typeof one === 'string' && typeof two === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(two))
   return one < two ? -1 : Number(one > two)
-}
-
-function toCursor(key: Key): string {
-  const bytes = typeof key === 'string' ? Buffer.from(key) : Buffer.alloc(8)
-  if (typeof key === 'bigint') bytes.writeBigInt64BE(key)
-  return bytes.toString('base64url')
 }
 
 const MAX = 2n ** 63n - 1n

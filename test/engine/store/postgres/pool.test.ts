@@ -1,24 +1,22 @@
 // Counts the store's connections at the server while statements, starts and the network hang, and checks that the first
 // operations after it succeed.
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
 import t, { type Test } from 'tap'
 import { StoreUnavailable } from '../../../../service/engine/errors.ts'
-import { openTestStore, type TestStore } from '../../../support/stores.ts'
 import { Pool } from '../../../../service/engine/store/postgres/pool.ts'
 import { START_TIMEOUT } from '../../../../service/engine/store/postgres/session.ts'
+import { range } from '../../../support/engines.ts'
 import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
 import { eventually } from '../../../support/project.ts'
 import { startRelay } from '../../../support/replicas.ts'
+import type { TestStore } from '../../../support/stores.ts'
+import { asGuest, limits, name, open } from './open.ts'
 
 const server = await startPostgres(t)
-await server.sql(`CREATE ROLE guest LOGIN PASSWORD 'secret'`)
-const SIZES = [1, 2, 5]
-
-const name = (text: string | number) => ({ name: String(text) })
-const range = (length: number) => Array.from({ length }, (_, index) => index)
-const limits = (DATABASE_POOL_SIZE: number, DATABASE_TIMEOUT = 1) => ({ DATABASE_POOL_SIZE, DATABASE_TIMEOUT })
+/** Finds the processes that wait for a standby, and ends their wait. */
+const STANDBY_WAITS = `SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`
+const CANCEL = STANDBY_WAITS.replace('FROM', 'pg_cancel_backend(pid) FROM')
 
 const succeeds = async (operation: Promise<unknown>) =>
   (await Promise.allSettled([operation]))[0].status === 'fulfilled'
@@ -28,51 +26,6 @@ function poolOf(t: Test, url: string, settings: ReturnType<typeof limits>): Pool
   const pool = new Pool(url, settings)
   t.teardown(() => pool.end())
   return pool
-}
-
-/** Opens a store on a new database over a relay, and two administrator's connections without the relay. */
-async function open(t: Test, { DATABASE_POOL_SIZE: size, ...rest } = limits(3), role: 'admin' | 'guest' = 'admin') {
-  const url = await server.createDatabase()
-  const administrator = async () => {
-    const client = new pg.Client({ connectionString: url, application_name: 'administrator' })
-    client.on('error', () => undefined)
-    await client.connect()
-    t.teardown(() => client.end())
-    return async (text: string) => (await client.query<Record<string, unknown>>(text)).rows
-  }
-  const [sql, look] = [await administrator(), await administrator()] // in a transaction `sql` would see no changes
-  // As behind a pooler, the guest can't set up its sessions and does not know their processes.
-  await sql('GRANT CREATE ON SCHEMA public TO guest; REVOKE SELECT ON pg_stat_activity FROM PUBLIC')
-  const relay = await startRelay(t, role === 'admin' ? url : url.replace('admin@', 'guest:secret@'))
-  const store = await openTestStore({ url: relay.url }, true, { DATABASE_POOL_SIZE: size, ...rest })
-  t.teardown(() => store.close())
-  /** The connections that the server counts, without those of administrators. */
-  const count = async () => {
-    const [row] = await look(
-      `SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'
-        AND (datname = current_database() OR datname IS NULL) AND application_name IS DISTINCT FROM 'administrator'`,
-    )
-    return Number(row?.['count'])
-  }
-  let most = 0
-  let isOver = false
-  const counting = async () => {
-    while (!isOver) {
-      most = Math.max(most, await count())
-      await delay(5)
-    }
-  }
-  const counted = counting().catch(() => undefined) // the server was crashed
-  t.teardown(async () => {
-    isOver = true
-    await counted
-  })
-  const standby = async (change: string) => {
-    await sql(`ALTER SYSTEM ${change}`)
-    await sql('SELECT pg_reload_conf()')
-  }
-  const figures = () => store.figures().pool
-  return { url, store, relay, sql, count, most: () => most, standby, figures }
 }
 
 /** Calls all methods of a store at the same time. Fails on any error but StoreUnavailable. @returns whether each succeeded */
@@ -94,71 +47,75 @@ const ALL = Array<boolean>(5).fill(true)
 const NONE = Array<boolean>(5).fill(false)
 const works = async (t: Test, store: TestStore) => !(await use(t, store)).includes(false)
 
-for (const size of SIZES) {
-  for (const role of size === 2 ? (['admin', 'guest'] as const) : (['admin'] as const)) {
-    const kind = `${size} connections${role === 'admin' ? '' : ', whose sessions it can not set up'}`
+type Opened = Awaited<ReturnType<typeof open>>
 
-    t.test(`a locked table: ${kind}`, async (t) => {
-      const { store, sql, most } = await open(t, limits(size), role)
-      await sql('BEGIN; LOCK TABLE plants')
-      for (const round of range(2)) t.strictSame(await use(t, store, round), NONE)
-      await sql('COMMIT')
-      t.strictSame(await use(t, store), ALL, 'the first operations succeed')
-      t.ok(most() <= size, `${most()} connections`)
-    })
+/** What hangs: how it begins and ends, and how often the store is used each time that it does. */
+const HANGS: readonly [what: string, begin: (on: Opened) => unknown, end: (on: Opened) => unknown, uses?: number[]][] =
+  [
+    ['a locked table', ({ sql }) => sql('BEGIN; LOCK TABLE plants'), ({ sql }) => sql('COMMIT')],
+    [
+      'a server that lets nobody in',
+      async ({ sql }) => {
+        await sql('BEGIN; LOCK TABLE pg_authid')
+        await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name <> 'administrator'`)
+      },
+      ({ sql }) => sql('COMMIT'),
+    ],
+    ['a network that stalls', ({ relay }) => relay.stall(true), ({ relay }) => relay.stall(false), [2, 2]],
+    ...(['requests', 'answers', 'ends of requests'] as const).map((loss): (typeof HANGS)[number] => [
+      `a network that loses ${loss}`,
+      ({ relay }) => relay.lose(loss),
+      ({ relay }) => relay.lose('nothing'), // of new connections
+      [1, 1],
+    ]),
+  ]
 
-    t.test(`a lost synchronous standby: ${kind}`, async (t) => {
-      const { store, sql, most, standby, figures } = await open(t, limits(size), role)
-      await store.create('joe', -1n, name('safe'))
-      await standby(`SET synchronous_standby_names = 'nobody'`)
-      await eventually(async () => !(await succeeds(store.create('joe', -1n, name('safe')))))
-      for (const round of range(2)) {
-        const [created, deleted, ...reads] = await use(t, store, 10 * (round + 1))
-        t.strictSame([created, deleted], [false, false])
-        t.strictSame(reads, Array(3).fill(size > 1), 'reads go on')
-      }
-      const waiting = await sql(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)
-      t.equal(waiting.length, size > 2 ? 2 : 1, 'no more writes begin than there are connections for writes')
-      t.equal(figures()?.givenUp, waiting.length)
-      await standby('RESET synchronous_standby_names')
-      await eventually(async () => (await use(t, store)).includes(true))
-      t.strictSame(await use(t, store), ALL)
-      t.ok(most() <= size, `${most()} connections`)
-      t.equal((await namesIn(store, 'joe')).includes('10'), size > 2, 'the waiting writes were done, and no other')
-      await eventually(() => figures()?.givenUp === 0)
-    })
-  }
+for (const [size, change] of [[1], [2], [2, asGuest], [5]] as const) {
+  const kind = `${size} connections${change === undefined ? '' : ', whose sessions it can not set up'}`
 
-  for (const loss of ['requests', 'answers', 'ends of requests'] as const) {
-    if (loss === 'ends of requests' && size !== 2) continue
-    t.test(`a network that loses ${loss}: ${size} connections`, async (t) => {
-      const { store, relay, most, count } = await open(t, limits(size, 2))
-      t.ok(await works(t, store))
-      for (const round of range(2)) {
-        relay.lose(loss)
-        t.strictSame(await use(t, store, round), NONE)
-        relay.lose('nothing') // of new connections
+  for (const [what, begin, end, uses = [2]] of change === undefined ? HANGS : HANGS.slice(0, 1)) {
+    if (what.includes('ends of') && size !== 2) continue
+    t.test(`${what}: ${kind}`, async (t) => {
+      const factor = what.includes('loses') ? 2 : 1
+      const opened = await open(t, server, limits(size, factor), change)
+      const { store, most, count } = opened
+      for (const [at, times] of uses.entries()) {
+        const isStarting = what.includes('stalls') && at === 0 // connections start in the stall
+        if (!isStarting) t.ok(await works(t, store))
+        await begin(opened)
+        for (const round of range(times)) t.strictSame(await use(t, store, round + at), NONE)
+        await end(opened)
         t.strictSame(await use(t, store), ALL, 'the first operations succeed')
-        t.ok(most() <= 2 * size, `${most()} connections`)
+        t.ok(most() <= factor * size, `${most()} connections`)
         await eventually(async () => (await count()) <= size)
       }
     })
   }
 
-  t.test(`a network that stalls: ${size} connections`, async (t) => {
-    const { store, relay, most } = await open(t, limits(size))
-    for (const stalls of range(2)) {
-      if (stalls > 0) t.ok(await works(t, store)) // the first time connections start in the stall
-      relay.stall(true)
-      for (const round of range(2)) t.strictSame(await use(t, store, round), NONE)
-      relay.stall(false)
-      t.strictSame(await use(t, store), ALL, 'the first operations succeed')
-      t.ok(most() <= size, `${most()} connections`)
+  t.test(`a lost synchronous standby: ${kind}`, async (t) => {
+    const { store, sql, most, loseStandby, figures } = await open(t, server, limits(size), change)
+    await store.create('joe', -1n, name('safe'))
+    await loseStandby(true)
+    await eventually(async () => !(await succeeds(store.create('joe', -1n, name('safe')))))
+    for (const round of range(2)) {
+      const [created, deleted, ...reads] = await use(t, store, 10 * (round + 1))
+      t.strictSame([created, deleted], [false, false])
+      t.strictSame(reads, Array(3).fill(size > 1), 'reads go on')
     }
+    const waiting = await sql(STANDBY_WAITS)
+    t.equal(waiting.length, size > 2 ? 2 : 1, 'no more writes begin than there are connections for writes')
+    t.equal(figures()?.givenUp, waiting.length)
+    await loseStandby(false)
+    await eventually(async () => (await use(t, store)).includes(true))
+    t.strictSame(await use(t, store), ALL)
+    t.ok(most() <= size, `${most()} connections`)
+    t.equal((await namesIn(store, 'joe')).includes('10'), size > 2, 'the waiting writes were done, and no other')
+    await eventually(() => figures()?.givenUp === 0)
   })
 
-  t.test(`a network that is cut: ${size} connections`, async (t) => {
-    const { store, relay, most } = await open(t, limits(size))
+  t.test(`a network that is cut: ${kind}`, async (t) => {
+    const { store, relay, most } = await open(t, server, limits(size), change)
     for (const round of range(3)) {
       await Promise.all([use(t, store), relay.cut()])
       t.ok(await succeeds(store.ping()), 'a read is repeated')
@@ -167,38 +124,43 @@ for (const size of SIZES) {
     // TCP has let go of the old ones; the server may need a moment to notice.
     t.ok(most() <= 2 * size, `${most()} connections`)
   })
-
-  t.test(`a server that lets nobody in: ${size} connections`, async (t) => {
-    const { store, sql, most } = await open(t, limits(size))
-    await sql('BEGIN; LOCK TABLE pg_authid')
-    await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name <> 'administrator'`)
-    for (const round of range(2)) t.strictSame(await use(t, store, round), NONE)
-    await sql('COMMIT')
-    t.strictSame(await use(t, store), ALL, 'the first operations succeed')
-    t.ok(most() <= size, `${most()} connections`)
-  })
 }
 
-t.test('connections that are cut while their writes wait for a standby do not add up', async (t) => {
-  const { store, relay, sql, most, standby } = await open(t)
-  await standby(`SET synchronous_standby_names = 'nobody'`)
+t.test('writes wait for a standby: cut connections do not add up, and a cancelled wait is no success', async (t) => {
+  const { store, relay, sql, most, loseStandby } = await open(t, server)
+  await loseStandby(true)
   let id = 0n
-  const waiting = async () => (await sql(`SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).length
+  const create = () => succeeds(store.create('joe', ++id, name('x')))
+  const waiting = async () => (await sql(STANDBY_WAITS)).length
   await eventually(async () => {
-    await succeeds(store.create('joe', ++id, name('x')))
+    await create()
     return (await waiting()) === 2
   })
-  for (const round of range(3)) {
+  for (const _ of range(3)) {
     await relay.cut()
-    t.notOk(await succeeds(store.create('joe', ++id, name(round))))
+    t.notOk(await create())
     t.equal(await waiting(), 2)
     t.ok(await succeeds(store.ping()))
   }
-  await standby('RESET synchronous_standby_names')
+  await sql(CANCEL)
+  const created = create()
+  await eventually(async () => (await sql(CANCEL)).length > 0)
+  t.notOk(await created, 'it may be lost')
+  await loseStandby(false)
   await eventually(async () => (await waiting()) === 0)
   t.strictSame(await use(t, store), ALL, 'the first operations succeed')
   t.ok(most() <= 5, `${most()} connections`)
+})
+
+t.test('a stall of two thirds of DATABASE_TIMEOUT fails no operation', async (t) => {
+  const { store, relay } = await open(t, server, limits(3, 3))
+  relay.stall(true)
+  const first = use(t, store)
+  await delay(100)
+  const others = use(t, store, 5) // they wait behind the first ones
+  await delay(1900)
+  relay.stall(false)
+  t.strictSame([await first, await others], [ALL, ALL])
 })
 
 t.test('a session has the settings by which the server ends what hangs, and compiles nothing', async (t) => {
@@ -237,7 +199,7 @@ for (const [what, sent] of [
 }
 
 t.test('a write that got no connection in time is not sent later', async (t) => {
-  const { sql, relay } = await open(t)
+  const { sql, relay } = await open(t, server)
   const pool = poolOf(t, relay.url, limits(1))
   const insert = `INSERT INTO plants VALUES ('joe', $1, '{}')`
   const add = (id: number, timeout?: number) => succeeds(pool.write(insert, [id], undefined, timeout))
@@ -256,7 +218,7 @@ t.test('a write that got no connection in time is not sent later', async (t) => 
 })
 
 t.test('an operation ends in time even if the connect is slow and then the statement hangs', async (t) => {
-  const { store, relay, sql } = await open(t, limits(3, 0.4))
+  const { store, relay, sql } = await open(t, server, limits(3, 0.4))
   await sql('BEGIN; LOCK TABLE plants')
   relay.delay(180)
   await relay.cut()
@@ -266,7 +228,7 @@ t.test('an operation ends in time even if the connect is slow and then the state
 })
 
 t.test('a connection whose process hangs keeps its place until the server lets go of it', async (t) => {
-  const { url, sql, most } = await open(t, limits(1))
+  const { url, sql, most } = await open(t, server, limits(1))
   const pool = poolOf(t, url, limits(2, 0.2))
   const reads = () => succeeds(pool.read('SELECT pg_sleep(0.02) AS mine'))
   t.ok(await reads())
@@ -287,7 +249,7 @@ t.test('a connection whose process hangs keeps its place until the server lets g
 })
 
 t.test('reads that are slow without a lock do not add up at the server', async (t) => {
-  const { url, most } = await open(t, limits(1))
+  const { url, most } = await open(t, server, limits(1))
   const pool = poolOf(t, url, limits(1, 0.2))
   for (const _ of range(6)) t.notOk(await succeeds(pool.read('SELECT pg_sleep(60)')))
   await eventually(() => succeeds(pool.read('SELECT 1')))
@@ -295,7 +257,7 @@ t.test('reads that are slow without a lock do not add up at the server', async (
 })
 
 t.test('a process that did not run for a while does not take the network for lost', async (t) => {
-  const { url, sql } = await open(t, limits(1))
+  const { url, sql } = await open(t, server, limits(1))
   const pool = poolOf(t, url, limits(2, 6))
   await sql('BEGIN; LOCK TABLE plants')
   const written = succeeds(pool.write('DELETE FROM plants'))
@@ -307,7 +269,7 @@ t.test('a process that did not run for a while does not take the network for los
 })
 
 t.test('the figures count what waits: statements, and operations before them', async (t) => {
-  const { store, sql, figures } = await open(t, limits(3, 120))
+  const { store, sql, figures } = await open(t, server, limits(3, 120))
   await sql('BEGIN; LOCK TABLE plants')
   const writes = range(50).map((id) => store.create('joe', BigInt(id % 5), name(id)))
   const reads = range(3).map((id) => store.find('joe', BigInt(id)))
@@ -319,10 +281,14 @@ t.test('the figures count what waits: statements, and operations before them', a
 })
 
 t.test('a server that takes no writes is not used, not even for reads', async (t) => {
-  const { store } = await open(t)
+  const { url, store } = await open(t, server)
   await eventually(() => works(t, store))
+  await server.sql('ALTER TABLE plants RENAME TO lost', url)
+  t.strictSame(await use(t, store), NONE, 'nor a table that is lost')
+  await server.sql('ALTER TABLE lost RENAME TO plants', url)
   await server.crash()
-  await server.startAsStandby()
+  t.strictSame(await use(t, store), NONE, 'nor one that is not there')
+  await server.start(true)
   t.strictSame(await use(t, store), NONE)
   await t.rejects(store.ping(), { name: 'StoreUnavailable', message: 'the server takes no writes' })
   await server.crash()

@@ -1,14 +1,16 @@
 // Runs real replicas of the service on one real PostgreSQL, also while they fail.
 // LONG=1 runs many histories; SEED=<number> sets the first one.
+import { fail } from 'node:assert'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { range } from '../../../support/engines.ts'
 import { call } from '../../../support/helper.ts'
 import { type Operation, violations } from '../../../support/history-check.ts'
-import { type Caller, observe, ownerOf, runHistory, toKey } from '../../../support/history.ts'
+import { type Caller, observe, runHistory } from '../../../support/history.ts'
 import { startPostgres } from '../../../support/postgres.ts'
 import { program, run } from '../../../support/process.ts'
+import { eventually } from '../../../support/project.ts'
 import { runFaults, startRelay, startReplicas } from '../../../support/replicas.ts'
-import { FIRST_COUNT } from '../../../support/product/note-service.ts'
 import { openTestStore } from '../../../support/stores.ts'
 import { issueToken } from '../../../support/tokens.ts'
 
@@ -26,28 +28,25 @@ const store = await openTestStore({ url })
 t.teardown(() => store.close())
 const relay = await startRelay(t, url)
 const replicas = await startReplicas(t, 3, relay.url)
+const [first = fail()] = replicas
 
 /** More items than the first step of a list. */
 const MANY = 600
+const COLLECTIONS = ['plants', 'notes'] as const
 let histories = 0
 
 /** Makes new callers with tokens. The first caller has many plants and notes. */
 async function newCallers(): Promise<{ callers: Caller[]; operations: Operation[] }> {
   histories += 1
-  const names = Array.from({ length: 4 }, (_, index) => `caller${histories}-${index}`)
+  const names = range(4).map((index) => `caller${histories}-${index}`)
   const callers = await Promise.all(names.map(async (name) => ({ name, token: await issueToken(store, name) })))
-  const [owner = ''] = names
-  const operations = Array.from({ length: 2 * MANY }, async (_, index): Promise<Operation> => {
-    const collection = index < MANY ? 'plants' : 'notes'
-    const id = (index % MANY) - MANY
-    const name = `${id} of the first`
-    const start = performance.now()
-    if (collection === 'plants') await store.create(owner, BigInt(id), { name })
-    else await store.notes.create(owner, toKey(id), { text: name, count: FIRST_COUNT })
-    const end = performance.now()
-    return { kind: 'create', owner: ownerOf(owner, collection), id, name, start, end, outcome: 'done' }
-  })
-  return { callers, operations: await Promise.all(operations) }
+  const operations: (Operation | undefined)[] = []
+  for (const id of range(MANY)) {
+    const create = { kind: 'create', id: id - MANY, name: `${id - MANY} of the first` } as const
+    const made = COLLECTIONS.map((collection) => observe(first, callers[0] ?? fail(), { ...create, collection }))
+    for (const { operation } of await Promise.all(made)) operations.push(operation)
+  }
+  return { callers, operations: operations.filter((each) => each !== undefined) }
 }
 
 /**
@@ -64,18 +63,13 @@ async function check(t: Test, seed: number, happen: () => Promise<unknown>): Pro
   ])
   operations.push(...history.operations)
 
-  const deadline = performance.now() + RECOVERY * 1000
-  const asked = callers.flatMap((caller) =>
-    (['plants', 'notes'] as const).map((collection) => ({ caller, collection })),
-  )
+  const asked = callers.flatMap((caller) => COLLECTIONS.map((collection) => ({ caller, collection })))
   const lists = replicas.flatMap((replica) =>
     asked.map(async ({ caller, collection }) => {
-      for (;;) {
-        const { operation, status } = await observe(replica, caller, { kind: 'list', collection })
-        if (operation !== undefined) return operation
-        if (performance.now() > deadline) throw new Error(`a replica answers ${status} though all faults are over`)
-        await delay(50)
-      }
+      const list = async () => (await observe(replica, caller, { kind: 'list', collection })).operation
+      let listed: Operation | undefined
+      await eventually(async () => (listed = await list()) !== undefined, undefined, RECOVERY * 1000)
+      return listed ?? fail()
     }),
   )
   operations.push(...(await Promise.all(lists)))

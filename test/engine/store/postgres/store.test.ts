@@ -1,60 +1,26 @@
+// The statements of a store: which writes share one, which are repeated, and what their plans read when the table has grown.
+// LONG=1 grows it to 1,000,000 plants.
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
-import t, { type Test } from 'tap'
-import { JsonText } from '../../../../service/engine/http/json.ts'
-import { namesIn } from '../../../support/pages.ts'
-import { startPostgres } from '../../../support/postgres.ts'
-import { openTestStore, type TestStore } from '../../../support/stores.ts'
+import t from 'tap'
 import { StoreUnavailable } from '../../../../service/engine/errors.ts'
+import { JsonText } from '../../../../service/engine/http/json.ts'
+import { range } from '../../../support/engines.ts'
+import { cursorOf, namesIn, namesOf } from '../../../support/pages.ts'
+import { startPostgres } from '../../../support/postgres.ts'
+import { eventually } from '../../../support/project.ts'
+import { asGuest, limits, name, open } from './open.ts'
 
+const PLANTS = process.env['LONG'] === undefined ? 50_000 : 1_000_000
+/** The cursor after the key 1. */
+const CURSOR = cursorOf(1n)
+
+// Without autovacuum nothing makes a new plan: the worst case.
 const server = await startPostgres(t, 'autovacuum=off')
-const LIMITS = { DATABASE_POOL_SIZE: 3, DATABASE_TIMEOUT: 1 }
-/** For what must not be given up, also on a busy machine. */
-const PATIENT = { ...LIMITS, DATABASE_TIMEOUT: 30 }
-
-/** Opens a store on a new database. More stores can be opened on it. */
-async function open(t: Test, settings = '', limits = LIMITS) {
-  const url = await server.createDatabase()
-  if (settings !== '') await server.sql(`ALTER DATABASE ${new URL(url).pathname.slice(1)} SET ${settings}`)
-  const another = async (): Promise<TestStore> => {
-    const store = await openTestStore({ url }, true, limits)
-    t.teardown(() => store.close())
-    return store
-  }
-  return { url, store: await another(), another }
-}
-
-/** Opens a transaction as the administrator, and does not end it. */
-async function transaction(t: Test, url: string, text: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => undefined)
-  await client.connect()
-  t.teardown(() => client.end())
-  await client.query(`BEGIN; ${text}`)
-  return client
-}
-
-/** Waits until a statement that matches `like` waits. @returns the id of its process */
-async function waiting(url: string, like: string, event = 'Lock'): Promise<number> {
-  for (;;) {
-    const text = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
-      AND query LIKE '${like}%' AND wait_event_type = '${event}'`
-    const [found] = await server.sql(text, url)
-    if (found !== undefined) return Number(found['pid'])
-    await delay(10)
-  }
-}
-
-const range = (length: number) => Array.from({ length }, (_, index) => index)
-const name = (text: string | number) => ({ name: String(text) })
 
 t.test('writes of one kind that arrive together are one statement and one commit', async (t) => {
-  const { url, store } = await open(t)
+  const { store, sql } = await open(t, server)
   await Promise.all(range(100).map((id) => store.create('joe', BigInt(id), name('old'))))
-  const commits = async () => {
-    const [row] = await server.sql('SELECT pg_snapshot_xmax(pg_current_snapshot()) AS next', url)
-    return Number(row?.['next'])
-  }
+  const commits = async () => Number((await sql('SELECT pg_snapshot_xmax(pg_current_snapshot()) AS next'))[0]?.['next'])
   const before = await commits()
   const answers = await Promise.all([
     ...range(100).map((id) => store.create('ann', BigInt(id), name(id))),
@@ -69,86 +35,141 @@ t.test('writes of one kind that arrive together are one statement and one commit
 })
 
 t.test('a write that can not be stored fails, and no other write does', async (t) => {
-  const { store } = await open(t)
-  const writes = [store.create('joe', 1n, name('a')), store.create('j\0e', 2n, name('b'))]
+  const { store } = await open(t, server)
   const results = await Promise.allSettled([
-    ...writes,
-    store.create('joe', 2n ** 63n, name('c')),
+    store.create('joe', 1n, name('a')),
+    store.create('j\0e', 2n, name('b')),
     store.delete('joe', 5n),
   ])
   const rejected = { status: 'rejected', reason: { name: /^(?!StoreUnavailable)/ } }
-  t.match(results, [{ status: 'fulfilled' }, rejected, rejected, { status: 'fulfilled' }])
+  t.match(results, [{ status: 'fulfilled' }, rejected, { status: 'fulfilled' }])
   t.strictSame(await namesIn(store, 'joe'), ['a'])
 })
 
 t.test('a write is repeated after a serialization failure, which does not end its connection', async (t) => {
-  const { url, store } = await open(t, `default_transaction_isolation = 'repeatable read'`)
+  const isolated = (url: string) => `${url}?options=-c%20default_transaction_isolation=serializable`
+  const { store, sql, waiting } = await open(t, server, limits(3), isolated)
   await store.create('joe', 1n, name('a'))
-  const other = await transaction(t, url, `UPDATE plants SET item = '{"name":"b"}'`)
+  await sql(`BEGIN; UPDATE plants SET item = '{"name":"b"}'`)
   const updated = store.update('joe', 1n, () => name('c'))
-  const pid = await waiting(url, 'UPDATE')
-  await other.query('COMMIT')
+  const pid = await waiting('UPDATE')
+  await sql('COMMIT')
   t.strictSame(await updated, name('c'))
   t.strictSame(await namesIn(store, 'joe'), ['c'])
-  t.equal((await server.sql(`SELECT FROM pg_stat_activity WHERE pid = ${pid}`)).length, 1)
+  t.equal((await sql(`SELECT FROM pg_stat_activity WHERE pid = ${pid}`)).length, 1)
 })
 
 t.test('a write whose connection is lost is refused and not repeated; a read is repeated', async (t) => {
-  const { url, store } = await open(t, '', PATIENT)
+  const { store, sql, waiting } = await open(t, server, limits(3, 30)) // nothing is given up on a busy machine
   await store.create('joe', 1n, name('a'))
-  const lock = await transaction(t, url, 'LOCK TABLE plants')
+  await sql('BEGIN; LOCK TABLE plants')
   const results = Promise.allSettled([store.delete('joe', 1n), store.list('joe')])
-  const pids = [await waiting(url, 'DELETE'), await waiting(url, 'SELECT n, step')]
-  for (const pid of pids) await server.sql(`SELECT pg_terminate_backend(${pid})`)
-  await waiting(url, 'SELECT n, step')
-  await lock.query('COMMIT')
+  for (const pid of [await waiting('DELETE'), await waiting('SELECT n, step')])
+    await sql(`SELECT pg_terminate_backend(${pid})`)
+  await waiting('SELECT n, step')
+  await sql('COMMIT')
   const [deleted, listed] = await results
   t.ok(deleted.status === 'rejected' && deleted.reason instanceof StoreUnavailable)
   t.strictSame(listed, { status: 'fulfilled', value: { items: new JsonText('[{"name":"a"}]') } })
 })
 
 t.test('the time that a write waits for others counts for its timeout', async (t) => {
-  const { store } = await open(t)
-  await server.pause()
+  const { store, relay } = await open(t, server)
+  relay.stall(true)
   const stuck = store.create('joe', 1n, name('under way'))
   await delay(600)
   const waits = store.create('joe', 2n, name('waits')).catch((error: unknown) => error)
   const late = delay(1250, 'it took longer than DATABASE_TIMEOUT')
   await t.rejects(stuck, StoreUnavailable)
   t.ok((await Promise.race([waits, late])) instanceof StoreUnavailable)
-  server.resume()
-  await late
 })
 
 t.test('writes that arrive together are done in the order of their keys: replicas never deadlock', async (t) => {
-  const { url, store } = await open(t)
+  const { store, sql, waiting } = await open(t, server)
   await store.create('joe', 1n, name('a'))
-  const other = await transaction(t, url, 'SELECT 1 FROM plants WHERE key = 1 FOR UPDATE')
+  await sql('BEGIN; SELECT 1 FROM plants WHERE key = 1 FOR UPDATE')
   const created = Promise.all([store.create('joe', 2n, name('b')), store.create('joe', 1n, name('b'))])
-  await waiting(url, 'INSERT')
+  await waiting('INSERT')
   // The create waits for the first plant, and has not locked the second one.
-  await other.query(`SET LOCAL lock_timeout = '1ms'; INSERT INTO plants VALUES ('joe', 2, '{"name":"a"}'); COMMIT`)
+  await sql(`SET LOCAL lock_timeout = '1ms'; INSERT INTO plants VALUES ('joe', 2, '{"name":"a"}'); COMMIT`)
   t.strictSame(await created, [name('a'), name('a')])
 })
 
-t.test('a commit is not acknowledged if its wait for a synchronous standby is cancelled', async (t) => {
-  const { url, store } = await open(t)
-  const reload = async (change: string) => {
-    await server.sql(`ALTER SYSTEM ${change}`)
-    await server.sql('SELECT pg_reload_conf()')
+t.test('plans that were made while the table was empty read no more than they must when it has grown', async (t) => {
+  const { store, sql } = await open(t, server, limits(2, 3))
+  await sql('VACUUM ANALYZE') // the tables are known to be empty
+  /** Runs each kind of statement. `id` is a plant that does not exist. */
+  const use = async (id: bigint) => {
+    await store.create('joe', id, name(1))
+    await store.create('joe', id, name(2))
+    await Promise.all([store.create('joe', id + 1n, name(1)), store.create('ann', id, name(1))])
+    await store.update('joe', id, () => name(3))
+    t.strictSame(await store.find('joe', id), name(3))
+    await store.list('joe', { limit: 20 })
+    await Promise.all([
+      store.list('joe', { limit: 20 }),
+      store.list('joe', { limit: 20, cursor: CURSOR }),
+      store.list('ann'),
+    ])
+    await store.tables.get('plants')?.entries({ owner: 'zoe', key: 1n, text: '' })
+    await store.delete('joe', id)
+    await Promise.all([store.delete('joe', id + 1n), store.delete('ann', id)])
+    await store.findToken(Buffer.alloc(32))
   }
-  await reload(`SET synchronous_standby_names = 'nobody'`)
-  t.teardown(() => reload('RESET synchronous_standby_names'))
-  // The server may commit without the standby for some time after the reload.
-  const probing = (async () => {
-    for (let table = 0; ; table++) await server.sql(`CREATE TABLE probe${table} ()`, url)
-  })().catch(() => undefined)
-  await server.sql(`SELECT pg_terminate_backend(${await waiting(url, 'CREATE', 'IPC')})`)
-  await probing
-  const created = store.create('joe', 1n, name('a')).catch((error: unknown) => error)
-  const pid = await waiting(url, 'INSERT', 'IPC')
-  await server.sql(`SELECT pg_cancel_backend(${pid})`)
-  t.ok((await created) instanceof StoreUnavailable)
-  await reload('RESET synchronous_standby_names')
-  await server.sql('CREATE TABLE commits_go_on ()')
+  const TIMES = 20
+  for (let times = 0; times < TIMES; times++) await use(-9n)
+  await sql(`INSERT INTO plants SELECT 'joe', n, '{"name":"x"}' FROM generate_series(1, ${PLANTS}) AS n`)
+  for (let times = 0; times < TIMES; times++) await use(-9n)
+  await store.close() // the processes report what they read when they end
+  const reads = async () => {
+    const [row] = await sql(
+      `SELECT seq_tup_read + pg_stat_user_tables.idx_tup_fetch AS rows, idx_tup_read AS entries
+        FROM pg_stat_user_tables JOIN pg_stat_user_indexes USING (relid) WHERE indexrelname = 'plants_pkey'`,
+    )
+    return { rows: Number(row?.['rows']), entries: Number(row?.['entries']) }
+  }
+  await eventually(async () => (await reads()).rows > TIMES)
+  const { rows, entries } = await reads()
+  t.comment(`${rows} rows and ${entries} entries of the index were read`)
+  t.ok(Math.max(rows, entries) < 200 * TIMES)
+})
+
+t.test('requests for the same page that arrive together read it once, and others get their own page', async (t) => {
+  const { store, timesSent } = await open(t, server, limits(2, 3))
+  await Promise.all(['joe', 'joe 2', 'ann'].map((owner) => store.create(owner, 1n, name(owner))))
+  await store.create('joe', 2n, name('second'))
+  const lists = await Promise.all([
+    ...range(3).map(() => namesOf(store.list('joe', { limit: 1 }))),
+    namesOf(store.list('joe', { limit: 1, cursor: CURSOR })),
+    namesOf(store.list('joe 2', { limit: 1 })),
+    namesOf(store.list('ann', { limit: 1 })),
+  ])
+  t.strictSame(lists, [['joe'], ['joe'], ['joe'], ['second'], ['joe 2'], ['ann']])
+  t.equal(timesSent('{"joe","joe","joe 2","ann"}'), 1)
+  t.strictSame(await Promise.all([namesIn(store, 'ann'), namesIn(store, 'ann')]), [['ann'], ['ann']])
+  t.equal(timesSent('{"ann","ann"}'), 0)
+})
+
+t.test('a statement is parsed once for each connection, but each time behind a pooler', async (t) => {
+  for (const [times, change] of [[1], [5, asGuest]] as const) {
+    const { store, timesSent } = await open(t, server, limits(2, 3), change)
+    for (let id = 0n; id < 5n; id++) {
+      await store.create('joe', id, name(`plant ${id}`))
+      await store.list('joe', { limit: 20 })
+      t.ok(await store.delete('joe', id))
+    }
+    for (const text of ['INSERT INTO "plants"', 'SELECT n, step', 'DELETE FROM "plants"'])
+      t.equal(timesSent(text), times, text)
+  }
+})
+
+t.test('plans that can not be used any more on all connections fail no request', async (t) => {
+  const { sql, store } = await open(t, server, limits(6, 3))
+  await store.create('joe', 1n, name('a'))
+  const find = () => Promise.all(range(8).map(() => store.find('joe', 1n)))
+  for (let round = 0; round < 20; round++) {
+    await find()
+    await sql(`ALTER TABLE plants ALTER COLUMN item TYPE ${round % 2 === 0 ? 'VARCHAR' : 'TEXT'}`)
+    t.ok((await find()).every((plant) => plant?.name === 'a'))
+  }
 })

@@ -1,14 +1,15 @@
-// The file of the embedded store: who may open it, how it is created, and which files are refused.
+// The file of the embedded store: who may open it, how it is created, which files are refused, and what a copy and a restore
+// leave. test/system/restore.test.ts interrupts a restore at each system call.
 import { spawnSync } from 'node:child_process'
 import fs, { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import t from 'tap'
-import { COLLECTIONS, openNewFile, openTestStore, type TestStore } from '../../../support/stores.ts'
+import t, { type Test } from 'tap'
+import { restoreBackup } from '../../../../service/engine/store/sqlite/backup.ts'
 import { openSqlite } from '../../../../service/engine/store/sqlite/file.ts'
 import { VERSION } from '../../../../service/engine/store/sqlite/schema.ts'
 import { program, run } from '../../../support/process.ts'
-
-const OPEN = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
+import { prepareReplacement, storeIn } from '../../../support/replacement.ts'
+import { COLLECTIONS, openNewFile, openTestStore, type TestStore } from '../../../support/stores.ts'
 
 const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
 
@@ -24,47 +25,43 @@ t.test('each commit is synced, in WAL mode, for the service and for commands', a
   for (const end of ['', '.lock']) rmSync(`${t.testdirName}.db${end}`)
 })
 
-t.test('one process can lock a file, by any path to it, and commands can open it at the same time', async (t) => {
+t.test('commands can open a file that a service uses', async (t) => {
   const { store, file } = await openNewFile(t)
-  const links = [`${t.testdirName}/link.db`, `${t.testdirName}/folder/plants.db`]
-  fs.symlinkSync('plants.db', links[0] ?? '')
-  fs.symlinkSync('.', `${t.testdirName}/folder`)
-  for (const path of [file, ...links]) {
-    const refused = { name: 'StartupError', message: `DATABASE_URL sqlite:${path}: another process is using it` }
-    await t.rejects(openTestStore({ file: path }), refused)
-  }
   const visitor = await openTestStore({ file }, false)
   await visitor.addToken({ id: 'a', caller: 'joe', created: new Date(), digest: new Uint8Array(32), scopes: [] })
   await visitor.close()
   t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
 })
 
-t.test('a file with another name is refused by each of its names', async (t) => {
-  const { store, file } = await openNewFile(t)
-  await create(store, 1)
-  const link = `${t.testdirName}/link.db`
-  fs.linkSync(file, link)
-  const reason = 'the file has another name, by a mount or a hard link: mount the folder, not the file'
-  for (const path of [file, link]) {
-    const message = `DATABASE_URL sqlite:${path}: ${reason}`
-    for (const exclusive of [true, false])
-      await t.rejects(openTestStore({ file: path }, exclusive), { name: 'StartupError', message })
-  }
-  t.notOk(existsSync(`${link}-wal`), 'there is no second log')
-  await store.close()
-  store.close = async () => undefined
-  rmSync(link)
-  await (await openTestStore({ file })).close()
-})
+const OPEN = 'another process is using it'
+const TWO_NAMES = 'the file has another name, by a mount or a hard link: mount the folder, not the file'
+const MOVED = 'another process uses it by another name'
 
-t.test('a file that another process opened before it was moved is refused', async (t) => {
-  const { store, file } = await openNewFile(t)
-  await create(store, 1)
-  const moved = `${t.testdirName}/moved.db`
-  fs.renameSync(file, moved)
-  const message = `DATABASE_URL sqlite:${moved}: another process uses it by another name`
-  await t.rejects(openTestStore({ file: moved }), { name: 'StartupError', message })
-})
+/** What is done to a file, why it is refused, and whether commands are refused, too. */
+const refusals: [what: string, change: (file: string, link: string) => void, reason: string, forCommands?: true][] = [
+  ['a file that another process has open is refused by each of its names', fs.symlinkSync, OPEN],
+  ['a file with another name is refused by each of its names', fs.linkSync, TWO_NAMES, true],
+  ['a file that another process opened before it was moved is refused', fs.renameSync, MOVED, true],
+]
+for (const [what, change, reason, forCommands = false] of refusals) {
+  t.test(what, async (t) => {
+    const { store, file } = await openNewFile(t)
+    await create(store, 1)
+    const link = `${t.testdirName}/link.db`
+    change(file, link)
+    const names = [file, link].filter(existsSync)
+    for (const path of names) {
+      const refused = { name: 'StartupError', message: `DATABASE_URL sqlite:${path}: ${reason}` }
+      for (const exclusive of forCommands ? [true, false] : [true])
+        await t.rejects(openTestStore({ file: path }, exclusive), refused)
+    }
+    t.notOk(existsSync(`${link}-wal`), 'there is no second log')
+    if (change !== fs.linkSync) return
+    await store.close()
+    rmSync(link)
+    await (await openTestStore({ file })).close()
+  })
+}
 
 const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--map-root-user'])]
 const canMount = spawnSync('unshare', [...unshare.slice(1), 'true']).status === 0
@@ -97,48 +94,71 @@ t.test('the folder of the file is created, but not its parents', async (t) => {
   await t.rejects(openTestStore({ file: `${folder}/a folder` }), { name: 'StartupError' })
 })
 
+/** Runs Node with a program for a store. @returns how it ended, and its calls to files and databases as JSON, in order */
+async function watched(t: Test, file: string, words: readonly string[], KILL_AT = '') {
+  const CALLS = `${t.testdirName}/calls`
+  rmSync(CALLS, { force: true })
+  // Without tap's hooks, because they use files.
+  const node = ['env', '-u', 'NODE_OPTIONS', process.execPath, '--import', './test/support/file-calls.ts', ...words]
+  const ended = await run(node, { DATABASE_URL: `sqlite:${file}`, FILE: file, CALLS, KILL_AT, NODE_V8_COVERAGE: '' })
+  t.equal(ended.stderr, '')
+  return { ...ended, calls: readFileSync(CALLS, 'utf8').split('\n') }
+}
+
+/** A program that opens the store FILE, and does something. */
+function opening(what: string): string[] {
+  const stores = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
+  const open = `const { openTestStore } = await import(${stores}); const store = await openTestStore({ file: process.env.FILE })`
+  return ['--input-type=module', '-e', `${open}; ${what}`]
+}
+
+/** Checks that there are calls that begin so, one after the other. */
+function areInOrder(t: Test, calls: readonly string[], ...starts: string[]): void {
+  let left = calls
+  for (const start of starts) {
+    const at = left.findIndex((call) => call.startsWith(start))
+    t.not(at, -1, `${start} in ${calls.join('\n')}`)
+    left = left.slice(at + 1)
+  }
+}
+
 t.test('a new folder is synced before its file, and the log that a crash left is synced again', async (t) => {
   const folder = t.testdir()
   const file = `${folder}/data/plants.db`
-  /** Opens the store and runs some code. @returns the calls to files and databases, in order */
-  const watched = async (what: string) => {
-    const script = `const { openTestStore } = await import(${OPEN}); const store = await openTestStore({ file: ${JSON.stringify(file)} }); ${what}`
-    const node = [process.execPath, '--import', './test/support/file-calls.ts', '--input-type=module', '-e', script]
-    const CALLS = `${folder}/calls`
-    rmSync(CALLS, { force: true })
-    const { stderr } = await run(node, { CALLS, NODE_V8_COVERAGE: '' })
-    t.equal(stderr, '')
-    return readFileSync(CALLS, 'utf8').split('\n')
-  }
-  const made = await watched(`await store.create('joe', 1n, { name: 'x' }); process.kill(process.pid, 'SIGKILL')`)
-  const at = (calls: string[], call: string) => calls.findIndex((each) => each.startsWith(call))
-  const folderSynced = at(made, JSON.stringify(['fsyncSync', folder]))
-  t.ok(folderSynced > at(made, '["mkdirSync"') && folderSynced < at(made, '["exec"'), made.join('\n'))
-  const again = await watched('await store.close()')
-  const logSynced = at(again, JSON.stringify(['fsyncSync', `${file}-wal`]))
-  t.ok(logSynced > at(again, '["exec","PRAGMA synchronous'), again.join('\n'))
-  t.ok(logSynced < at(again, '["exec","COMMIT'), again.join('\n'))
+  const crash = `await store.create('joe', 1n, { name: 'x' }); process.kill(process.pid, 'SIGKILL')`
+  const made = await watched(t, file, opening(crash))
+  const begin = '["exec","PRAGMA synchronous'
+  areInOrder(t, made.calls, '["mkdirSync"', JSON.stringify(['fsyncSync', folder]), begin)
+  const again = await watched(t, file, opening('await store.close()'))
+  areInOrder(t, again.calls, begin, JSON.stringify(['fsyncSync', `${file}-wal`]), '["exec","COMMIT')
 })
 
 t.test('a start that is killed while it makes the tables changes nothing, and the next one makes them', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const script = `
-    import { DatabaseSync } from 'node:sqlite'
-    const { exec } = DatabaseSync.prototype
-    DatabaseSync.prototype.exec = function (sql) {
-      if (sql.startsWith('COMMIT')) process.kill(process.pid, 'SIGKILL')
-      exec.call(this, sql)
-    }
-    const { openTestStore } = await import(${OPEN})
-    await openTestStore({ file: process.env.FILE })`
-  const { signal } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
-  t.equal(signal, 'SIGKILL')
+  t.equal((await watched(t, file, opening(''), 'exec COMMIT')).signal, 'SIGKILL')
   const db = new DatabaseSync(file)
   t.strictSame(db.prepare('SELECT name FROM sqlite_schema').all(), [])
   db.close()
   const store = await openTestStore({ file })
   await create(store, 1)
   await store.close()
+})
+
+t.test('a saved copy is on disk before its rename, and its checksum and name before the command ends', async (t) => {
+  const { folder, backup } = await prepareReplacement(t)
+  const [to, part] = [`${folder}/saved.db`, `${folder}/backup.db.part`]
+  const { code, calls } = await watched(t, backup, program('backup', 'save', to).slice(1))
+  t.equal(code, 0)
+  const checksum = `["writeFileSync","${to}.sha256"`
+  const renamed = [
+    ['renameSync', part, to],
+    ['fsyncSync', folder],
+  ].map((call) => JSON.stringify(call))
+  areInOrder(t, calls, '["prepare","VACUUM INTO ?"', JSON.stringify(['fsyncSync', part]), checksum, ...renamed)
+  t.match(
+    calls.find((call) => call.startsWith(checksum)),
+    '{"flush":true}',
+  )
 })
 
 t.test('a path that begins with "file:" is not read as a URI', async (t) => {
@@ -178,18 +198,49 @@ t.test('a file that is no database, or of another program or version, is refused
 
 t.test('a version of SQLite that can corrupt a file is refused before it opens one', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  for (const [version, answer] of [
-    ['3.51.2', /this runtime has SQLite 3\.51\.2, but 3\.51\.3 or later is required/],
-    ['3.9.0', /3\.51\.3 or later is required/],
-    ['3.51.10', /^$/],
-    ['4.0.0', /^$/],
-  ] as const) {
-    const script = `
-      Object.defineProperty(process.versions, 'sqlite', { value: '${version}' })
-      const { openTestStore } = await import(${OPEN})
-      await openTestStore({ file: process.env.FILE }).then((store) => store.close(), (error) => console.log(error.message))`
-    const { stdout } = await run([process.execPath, '--input-type=module', '-e', script], { FILE: file })
-    t.match(stdout.trim(), answer, version)
-    if (stdout !== '') t.notOk(existsSync(file))
+  for (const [version, isRefused] of Object.entries({
+    '3.51.2': true,
+    '3.9.0': true,
+    '3.51.10': false,
+    '4.0.0': false,
+  })) {
+    t.intercept(process.versions, 'sqlite', { value: version })
+    const opened = openTestStore({ file })
+    if (!isRefused) await (await opened).close()
+    else await t.rejects(opened, { message: `this runtime has SQLite ${version}, but 3.51.3 or later is required` })
+    t.equal(existsSync(file), !isRefused)
   }
+})
+
+const DAMAGED = Buffer.alloc(20_000, 7)
+
+for (const [what, change] of Object.entries({
+  'is missing, but not its log': (file: string) => rmSync(file),
+  'is damaged, but not its log': (file: string) => writeFileSync(file, DAMAGED),
+  'has pages of another length': (file: string) => {
+    const db = new DatabaseSync(file)
+    db.exec('PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL')
+    db.close()
+  },
+})) {
+  t.test(`a restore takes the place of a database that ${what}`, async (t) => {
+    const { left, backup } = await prepareReplacement(t)
+    const file = `${left}/plants.db`
+    change(file)
+    await restoreBackup(backup, file, existsSync(file))
+    t.equal(await storeIn(file), 'new')
+  })
+}
+
+t.test('a restore that fails leaves no store where none was, and a damaged one as it was', async (t) => {
+  const { left, backup } = await prepareReplacement(t)
+  const file = `${left}/plants.db`
+  const command = ['sh', '-c', 'ulimit -f 1; exec "$0" "$@"', ...program('backup', 'restore', backup, '--replace')]
+  const restore = () => run(command, { DATABASE_URL: `sqlite:${file}`, NODE_V8_COVERAGE: '' })
+  for (const end of ['', '-wal']) rmSync(file + end)
+  t.match(await restore(), { code: 1 })
+  t.notOk(existsSync(file))
+  writeFileSync(file, DAMAGED)
+  t.match(await restore(), { code: 1 })
+  t.ok(readFileSync(file).equals(DAMAGED))
 })

@@ -1,9 +1,12 @@
-// The operating system refuses the embedded store write permission or disk space. test/system/faults.test.ts has a full disk.
+// The operating system refuses the embedded store write permission or disk space, or its file is damaged.
+// test/system/faults.test.ts has a full disk.
+import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
-import { issueTokenIn } from '../../../support/tokens.ts'
-import type { Plant } from '../../../support/stores.ts'
+import { range } from '../../../support/engines.ts'
 import { call } from '../../../support/helper.ts'
 import { run, startService } from '../../../support/process.ts'
+import { openNewFile, type Plant } from '../../../support/stores.ts'
+import { issueToken, issueTokenIn } from '../../../support/tokens.ts'
 
 const OPEN = JSON.stringify(import.meta.resolve('../../../support/stores.ts'))
 /** Root may write everything, unless it has lost this right. */
@@ -18,14 +21,15 @@ t.test('a start fails if a file or the folder is not writable, and names it', as
     const file = folder + '/plants.db'
     const store = await openTestStore({ file })
     await store.create('joe', 1n, { name: 'Rose' })
-    process.stdout.write('[')
+    const refusals = []
     for (const path of [file, file + '-wal', file + '.lock']) {
       chmodSync(path, 0o444)
       const message = await openTestStore({ file }, false).then(() => 'opened', (error) => error.message)
-      console.log(JSON.stringify([path, message]) + ',')
+      refusals.push([path, message])
       chmodSync(path, 0o644)
     }
-    await openTestStore({ file: '/proc/plants.db' }).catch((error) => console.log(JSON.stringify(['/proc', error.message]) + ']'))
+    await openTestStore({ file: '/proc/plants.db' }).catch((error) => refusals.push(['/proc', error.message]))
+    console.log(JSON.stringify(refusals))
     process.kill(process.pid, 'SIGKILL')`
   const command = [...restricted, process.execPath, '--input-type=module', '-e', script]
   const { stdout, stderr } = await run(command, { FOLDER: folder })
@@ -62,3 +66,37 @@ t.test('when the log can not grow (EFBIG), a failed commit is 503, and the servi
   const again = await startService(t, { DATABASE_URL: `sqlite:${file}` })
   t.strictSame(namesOf((await call(again.port, { path: '/plants', token })).json), names, 'nothing was half done')
 })
+
+const PAGE = 4096
+/** The first byte of a leaf page of an index (https://sqlite.org/fileformat2.html#b_tree_pages). */
+const LEAF = 10
+
+/** Damages the pages of a file that hold a text, but not those that point to them. */
+function damage(file: string, text: string): void {
+  const bytes = readFileSync(file)
+  for (let at = PAGE; at < bytes.length; at += PAGE) {
+    const page = bytes.subarray(at, at + PAGE)
+    if (page[0] === LEAF && page.includes(text)) page.fill(7, 0, 64)
+  }
+  writeFileSync(file, bytes)
+}
+
+for (const signal of [undefined, 'SIGTERM'] as const) {
+  const when = signal ? ', also while it stops' : ''
+  t.test(`when a request finds the file corrupt, no other is served and the process fails${when}`, async (t) => {
+    const { store, file } = await openNewFile(t)
+    const token = await issueToken(store, 'joe')
+    const plant = (id: number) => ({ name: `joe's plant ${id}`, tag: '🌱'.repeat(255) })
+    await Promise.all(range(1000).map((id) => store.create('joe', BigInt(id), plant(id))))
+    await store.close()
+    damage(file, "joe's plant")
+    const { port, child, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' })
+    const list = await call(port, { path: '/plants', token })
+    t.match(list, { status: 503, headers: { 'retry-after': '1' } })
+    if (signal) child.kill(signal)
+    const { code, stdout } = await ended
+    const [fatal, ...others] = stdout.match(/^\{"level":60.*/gm) ?? []
+    t.strictSame([code, others], [1, []])
+    t.match(fatal, /"errcode":11\b.*"msg":"the database is corrupt, or its disk fails"/)
+  })
+}

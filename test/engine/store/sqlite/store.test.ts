@@ -1,23 +1,15 @@
-import { existsSync, readFileSync } from 'node:fs'
+// The commits of the embedded store, its turns, and the real size of its write-ahead log.
+import { readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { range } from '../../../support/engines.ts'
 import { namesIn, partsOf } from '../../../support/pages.ts'
 import { eventually } from '../../../support/project.ts'
 import { openNewFile, type TestStore } from '../../../support/stores.ts'
 import { StoreBusy, StoreUnavailable } from '../../../../service/engine/errors.ts'
 
-/** The commits that a WAL file holds: https://sqlite.org/fileformat2.html#walformat */
-function commitsIn(file: string): number {
-  const wal = readFileSync(`${file}-wal`)
-  const frame = 24 + wal.readUInt32BE(8)
-  let commits = 0
-  for (let at = 32; at + frame <= wal.length; at += frame) {
-    const isOfThisLog = wal.compare(wal, 16, 24, at + 8, at + 16) === 0
-    if (isOfThisLog && wal.readUInt32BE(at + 4) !== 0) commits++
-  }
-  return commits
-}
+/** How many commits the index of a log has counted: https://sqlite.org/walformat.html#the_wal_index_header */
+const commitsIn = (file: string) => new Uint32Array(readFileSync(`${file}-shm`).buffer)[2] ?? NaN
 
 const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
 
@@ -25,8 +17,7 @@ t.test('writes that arrive together share one commit', async (t) => {
   const { store, file } = await openNewFile(t)
   await create(store, 0)
   const before = commitsIn(file)
-  const creates = range(100).map((id) => create(store, id + 1))
-  await Promise.all([...creates, store.delete('joe', 0n), store.deleteToken('none')])
+  await Promise.all([...range(100).map((id) => create(store, id + 1)), store.delete('joe', 0n)])
   t.equal(commitsIn(file) - before, 1)
   for (const id of [101, 102, 103]) await create(store, id)
   t.equal(commitsIn(file) - before, 4)
@@ -59,12 +50,56 @@ t.test('a list whose next step does not begin in time is refused; a short one ne
   await eventually(() => refused instanceof StoreBusy, undefined, 10_000)
 })
 
-t.test('a closed store has no open file, also after a long list', async (t) => {
+const MEGABYTE = 1 << 20
+const PLANTS = 10_000
+
+/** Opens a store with two plants on each page of its file, with functions that write to its log and measure it. */
+async function open(t: Test) {
   const { store, file } = await openNewFile(t)
-  const tag = '🌱'.repeat(255) // too long for one step
-  await Promise.all(range(1100).map((id) => store.create('joe', BigInt(id), { name: 'x', tag })))
-  await Array.fromAsync(partsOf(await store.list('joe', { limit: 1090 })))
-  await store.close()
-  // SQLite removes the log when the last connection is closed.
-  t.notOk(existsSync(`${file}-wal`))
+  const long = '🌱'.repeat(255)
+  for (let first = 0; first < PLANTS; first += 500) {
+    await Promise.all(range(500).map((n) => store.create('joe', BigInt(first + n), { name: long, tag: long })))
+  }
+  const other = new DatabaseSync(file, { timeout: 60_000 })
+  other.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF')
+  t.teardown(() => other.close())
+  const rewrite = other.prepare('UPDATE plants SET item = ?')
+  let turn = 0
+  return {
+    store,
+    /** Writes 500 plants, so that a checkpoint follows. */
+    write: async (tag: string) => {
+      await Promise.all(range(500).map((id) => store.update('joe', BigInt(id), () => ({ name: long, tag }))))
+    },
+    /** Writes every plant in one transaction: about 20 megabytes of log. */
+    writeAll: () => rewrite.run(JSON.stringify({ name: long, tag: `${'🌱'.repeat(250)} ${turn++ % 10}` })),
+    size: () => statSync(`${file}-wal`).size,
+  }
+}
+
+t.test('the log stays bounded whatever lists are open, read or not', async (t) => {
+  const { store, write, writeAll, size } = await open(t)
+  const begin = async () => partsOf(await store.list('joe'))[Symbol.asyncIterator]()
+  const unread = [await begin(), await begin()]
+  await unread[0]?.next()
+  const sizes: number[] = []
+  for (let round = 0; round < 8; round++) {
+    writeAll()
+    await write(`${round}`)
+    sizes.push(size())
+    unread.push(await begin())
+    t.equal((await namesIn(store, 'joe')).length, PLANTS)
+  }
+  t.ok(Math.max(...sizes) < 64 * MEGABYTE, sizes.map((each) => Math.round(each / MEGABYTE)).join())
+  for (const list of unread) t.equal((await list.next()).done, false, 'they go on')
+})
+
+t.test('a log that has grown too long is truncated, and its length is known', async (t) => {
+  const { store, write, writeAll, size } = await open(t)
+  while (size() < 80 * MEGABYTE) writeAll()
+  await write('a')
+  t.ok(size() < MEGABYTE, `${size()} bytes`)
+  writeAll()
+  await store.ping()
+  t.equal(store.figures().walBytes, size())
 })
