@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util'
 import fastify from 'fastify/package.json' with { type: 'json' }
 import { startPostgres } from '../support/postgres.ts'
 import { memoryOf } from '../support/usage.ts'
-import { machine, published, type Round, tables } from './report.ts'
-import { bareFastify, casesOf, isPinned, measure, type Running, type Sample, serviceOn, start } from './servers.ts'
+import { type Figures, machine, published, type Round, tables } from './report.ts'
+import { bareFastify, casesOf, isPinned, measure, type Running, serviceOn, start } from './servers.ts'
 
 const { values } = parseArgs({ options: { old: { type: 'string' }, short: { type: 'boolean', default: false } } })
 const { old, short } = values
@@ -49,7 +49,7 @@ try {
     // Some starts are faster than others, for as long as they run. Each server is the first one in every second round.
     const order = round % 2 === 0 ? servers : servers.toReversed()
     const running = await Array.fromAsync(order, (each) => start(t, each, `${folder}/log`))
-    for (const [name, result] of await measureRound(running)) results.get(name)?.push(result)
+    for (const [{ name }, round] of await measureRound(running)) results.get(name)?.push(round)
     for (const server of running) await server.stop()
     console.error(`round ${round} of ${ROUNDS}`)
   }
@@ -61,9 +61,13 @@ try {
 }
 
 /** Measures servers in turn, case by case. @returns what each server did */
-async function measureRound(running: readonly Running[]): Promise<Map<string, Round>> {
+async function measureRound(running: readonly Running[]): Promise<Map<Running, Round>> {
   const cases = casesOf(SIZES)
-  const states = running.map((server) => ({ server, before: memoryOf(server.pid), samples: new Map<string, Sample>() }))
+  const rounds = new Map(running.map((server) => [server, new Map<string, Figures>()]))
+  for (const [{ started, pid }, round] of rounds) {
+    round.set('cold start to the first authorized answer', { started })
+    round.set('memory after start', { memory: memoryOf(pid) })
+  }
   // To get warm.
   for (const each of cases.filter(({ name }) => /^(list of 20 among|create)/.test(name))) {
     for (const server of running) await measure(server, each, 32)
@@ -71,13 +75,11 @@ async function measureRound(running: readonly Running[]): Promise<Map<string, Ro
   for (const each of cases) {
     for (const connections of CONNECTIONS) {
       const name = `${each.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
-      for (const { server, samples } of states) samples.set(name, await measure(server, each, connections))
+      for (const [server, round] of rounds) round.set(name, await measure(server, each, connections))
     }
   }
-  const rounds = states.map(({ server: { name, started, pid }, ...state }) => {
-    return [name, { ...state, started, after: memoryOf(pid) }] as const
-  })
-  return new Map(rounds)
+  for (const [{ pid }, round] of rounds) round.set('memory after the run', { memory: memoryOf(pid) })
+  return rounds
 }
 
 /** Puts another version of the project, with the packages of this one, into a folder of its own. */

@@ -30,8 +30,6 @@ export interface Case {
 /** A server that can be started, with a database that is filled; and a process of it. */
 export type Server = ReturnType<typeof serverOf>
 export type Running = Awaited<ReturnType<typeof start>>
-/** What one server did with one case for a second. */
-export type Sample = Awaited<ReturnType<typeof measure>>
 
 /** All ids have as many digits as this. */
 const ID = '##########'
