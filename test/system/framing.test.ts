@@ -2,32 +2,24 @@
 // service. The service's own answers to them are in ../engine/http/framing.test.ts.
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { shapes } from '../support/framing.ts'
 import { build } from '../support/helper.ts'
 import { exchange } from '../support/responses.ts'
-import { startHaproxy, startNginx } from './gateways.ts'
+import { gateways } from './gateways.ts'
 
-/** Gateways before a service, with the lines of their logs, a request each: whether it was passed on, and its request line. */
-const gateways = {
-  nginx: async (t: Test, port: number) => {
-    const file = `${t.testdir()}/access.log`
-    const log = `log_format passed '$upstream_status|$request'; access_log ${file} passed;`
-    const gateway = await startNginx(t, [{ port }], '', log)
-    return { port: gateway.port, lines: () => readFileSync(file, 'utf8').split('\n').slice(0, -1) }
-  },
-  HAProxy: async (t: Test, port: number) => {
-    const log = '  log stdout format raw daemon\n  log-format %[srv_name,regsub(.+,200)]|%r\n'
-    const gateway = await startHaproxy(t, [{ port }], log)
-    return { port: gateway.port, lines: () => gateway.printed.stdout.split('\n').slice(0, -1) }
-  },
+/** For the log of each gateway, in FILE or printed: a line for a request begins with a digit if it was passed on. */
+const LOGS = {
+  nginx: "log_format passed '$upstream_status|$request'; access_log FILE passed;",
+  HAProxy: '  log stdout format raw daemon\n  log-format %[srv_name,regsub(.+,200)]|%r\n',
 }
 
-for (const [name, open] of Object.entries(gateways)) {
+for (const name of ['nginx', 'HAProxy'] as const) {
   t.test(`what ${name} passes on as one request is one request for the service`, async (t) => {
     const service = await build(t)
-    const { port, lines } = await open(t, service.port)
-    const passed = () => lines().filter((line) => /^\d/.test(line)).length
+    const file = `${t.testdir({ log: '' })}/log`
+    const { port, printed } = await gateways[name](t, [service], LOGS[name].replace('FILE', file))
+    const passed = () => (readFileSync(file, 'utf8') + printed.stdout).match(/^\d.*\n/gm)?.length ?? 0
     const served = () => service.log.filter(({ msg }) => msg === 'request').length
     const table = Object.entries(shapes(await service.token('gateway')))
     for (const [shape, [bytes]] of table) {

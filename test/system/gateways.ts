@@ -15,7 +15,7 @@ export interface Upstream {
 }
 
 /** Starts nginx as `deploy/nginx.conf` says. @param log the directives for it */
-export async function startNginx(t: Test, upstreams: readonly Upstream[], prefix = '', log = 'access_log off;') {
+export async function startNginx(t: Test, upstreams: readonly Upstream[], log = 'access_log off;', prefix = '') {
   need('nginx')
   return run(t, upstreams, 'nginx.conf', ['nginx', '-e', 'stderr', '-c'], (text, port, folder) => {
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
