@@ -4,7 +4,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { openTestStore } from '../../support/stores.ts'
-import { fields } from '../../support/fields.ts'
 import { violations } from '../../support/history-check.ts'
 import { observe, runHistory } from '../../support/history.ts'
 import { eventually } from '../../support/project.ts'
@@ -43,8 +42,8 @@ async function crash(what: 'patroni' | 'all'): Promise<void> {
   loseReceived()
   await eventually(
     async () => {
-      const { status, json } = await standby.ask('/primary').catch(() => ({ status: 0, json: undefined }))
-      return status === 200 && fields(json)['replication'] === undefined
+      const { status, members } = await standby.ask('/primary')
+      return status === 200 && members['replication'] === undefined
     },
     undefined,
     60_000,
@@ -62,16 +61,14 @@ for (const [name, happen] of Object.entries(faults)) {
     await store.close()
     const before = await cluster.roles()
     const over = new AbortController()
+    const history = runHistory(replicas, callers, SEED, over.signal, PAUSE)
     const course = async () => {
       await delay(3000)
       await happen()
       await cluster.roles()
       await delay(3000)
     }
-    const [{ operations, statuses }] = await Promise.all([
-      runHistory(replicas, callers, SEED, over.signal, PAUSE),
-      course().finally(() => over.abort()),
-    ])
+    const [{ operations, statuses }] = await Promise.all([history, course().finally(() => over.abort())])
     const after = await cluster.roles()
     t.not(after.leader.name, before.leader.name)
 

@@ -1,10 +1,12 @@
 // A PostgreSQL cluster as deploy/patroni sets it up: etcd, two nodes, and HAProxy before them. Ports and folders, which
 // Patroni takes from the environment, are all that differs.
+import { fail } from 'node:assert'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Test } from 'tap'
+import { fields } from '../../support/fields.ts'
 import { asNobody, giveToNobody } from '../../support/nobody.ts'
 import { start } from '../../support/process.ts'
 import { eventually, freePort } from '../../support/project.ts'
@@ -18,16 +20,6 @@ const WATCH = `cat; kill -KILL $(cat "$1/pids"); for pid in $(head -qn 1 "$1"/*/
 
 /** Milliseconds that a cluster needs to be well again: a leader that was killed may have to be copied anew. */
 const RECOVERY = 120_000
-
-/** A member of the cluster, as Patroni tells it. */
-interface Member {
-  readonly name: string
-  readonly role: string
-  readonly state: string
-}
-
-/** A node: Patroni, and the PostgreSQL that it runs. */
-type Node = ReturnType<typeof makeNode>
 
 /** Starts a cluster, which ends with the test. */
 export async function startCluster(t: Test) {
@@ -56,8 +48,7 @@ export async function startCluster(t: Test) {
   await launch(['etcd', `--data-dir=${folder}/etcd`, ...listen, ...initial])
 
   let proxy = readFileSync('deploy/patroni/haproxy.cfg', 'utf8')
-  const nodes: Node[] = []
-  for (const name of ['node-1', 'node-2']) {
+  const startNode = async (name: string) => {
     const [port, api] = [await freePort(), await freePort()]
     proxy = proxy.replace(`${name}:5432 check port 8008`, `127.0.0.1:${port} check port ${api}`)
     const home = `${folder}/${name}`
@@ -78,76 +69,65 @@ export async function startCluster(t: Test) {
       PATRONI_RESTAPI_PASSWORD: PASSWORD,
     }
     const start = () => launch(asNobody(['patroni', 'deploy/patroni/patroni.yml']), environment)
-    const node = makeNode(name, api, `${home}/data`, start)
-    nodes.push(node)
-    await node.start()
+    let patroni = await start()
+    const postmaster = () => parseInt(readFileSync(`${home}/data/postmaster.pid`, 'utf8'))
+    /** The children of PostgreSQL that fit. */
+    const children = (...fit: string[]) => {
+      const { stdout } = spawnSync('pgrep', ['--parent', String(postmaster()), ...fit], { encoding: 'utf8' })
+      return stdout.split('\n').filter(Boolean).map(Number)
+    }
+    const send = (signal: NodeJS.Signals, pids: readonly number[]) => {
+      for (const pid of pids) process.kill(pid, signal)
+    }
+    return {
+      name,
+      start: async () => {
+        patroni = await start()
+      },
+      /** Kills Patroni at once, and all processes of PostgreSQL with it if that is said. */
+      kill: (what: 'patroni' | 'all') =>
+        send('SIGKILL', what === 'all' ? [patroni, postmaster(), ...children()] : [patroni]),
+      /** Lets a standby receive nothing more. @returns what loses all that was sent to it since */
+      stopReceiving: () => {
+        const receivers = children('--full', 'walreceiver')
+        send('SIGSTOP', receivers)
+        return () => send('SIGKILL', receivers)
+      },
+      /** What Patroni says of a path of its API: its status, and the members of its answer; 0 if it is not there. */
+      ask: async (path: string, change?: unknown) => {
+        const headers = { Authorization: `Basic ${btoa(`patroni:${PASSWORD}`)}` }
+        const body = change === undefined ? {} : { method: 'POST', body: JSON.stringify(change) }
+        const answer = await fetch(`http://127.0.0.1:${api}${path}`, { headers, ...body }).catch(() => undefined)
+        const text = (await answer?.text().catch(() => undefined)) ?? ''
+        return { status: answer?.status ?? 0, members: fields(text.startsWith('{') ? JSON.parse(text) : {}) }
+      },
+    }
   }
+  const nodes = [await startNode('node-1'), await startNode('node-2')]
   const port = await freePort()
   writeFileSync(`${folder}/haproxy.cfg`, proxy.replace('bind :5432', `bind 127.0.0.1:${port}`))
   await launch(['haproxy', '-db', '-f', `${folder}/haproxy.cfg`])
 
   /** Waits until one node leads and the other is its synchronous standby. */
   const roles = async () => {
-    let members: Member[] = []
-    const find = (role: string) => members.find((each) => each.role === role && /running|streaming/.test(each.state))
+    let all: unknown
+    const nodeOf = (role: string) => {
+      const isIt = (each: unknown) =>
+        fields(each)['role'] === role && /running|streaming/.test(String(fields(each)['state']))
+      const name = Object.values(fields(all)).map(fields).find(isIt)?.['name']
+      return nodes.find((node) => node.name === name)
+    }
     await eventually(
       async () => {
-        for (const node of nodes) {
-          const { status, json } = await node.ask('/cluster').catch(() => ({ status: 0, json: undefined }))
-          if (status === 200) ({ members } = json as { members: Member[] })
-        }
-        return find('leader') !== undefined && find('sync_standby') !== undefined
+        for (const { ask } of nodes) all = (await ask('/cluster')).members['members'] ?? all
+        return nodeOf('leader') !== undefined && nodeOf('sync_standby') !== undefined
       },
-      () => JSON.stringify(members),
+      () => JSON.stringify(all),
       RECOVERY,
     )
-    const [leader, standby] = ['leader', 'sync_standby'].map((role) =>
-      nodes.find(({ name }) => name === find(role)?.name),
-    )
-    if (leader === undefined || standby === undefined) throw new Error('a node is not known')
-    return { leader, standby }
+    return { leader: nodeOf('leader') ?? fail(), standby: nodeOf('sync_standby') ?? fail() }
   }
   await roles()
   /** The administrator's database, over HAProxy. */
   return { url: `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`, roles }
-}
-
-/** @param api its port @param data the folder of PostgreSQL @param launch starts Patroni, and returns its process id */
-function makeNode(name: string, api: number, data: string, launch: () => Promise<number>) {
-  let patroni = 0
-  /** The process ids of PostgreSQL that fit. */
-  const find = (...fit: string[]) => {
-    const [postmaster = ''] = readFileSync(`${data}/postmaster.pid`, 'utf8').split('\n')
-    const { stdout } = spawnSync('pgrep', ['--parent', postmaster, ...fit], { encoding: 'utf8' })
-    return { postmaster: Number(postmaster), children: stdout.split('\n').filter(Boolean).map(Number) }
-  }
-  const send = (signal: NodeJS.Signals, pids: readonly number[]) => {
-    for (const pid of pids) process.kill(pid, signal)
-  }
-  return {
-    name,
-    /** Kills Patroni at once, and all processes of PostgreSQL with it if that is said. */
-    kill: (what: 'patroni' | 'all') => {
-      const { postmaster, children } = find()
-      send('SIGKILL', what === 'all' ? [patroni, postmaster, ...children] : [patroni])
-    },
-    /** Lets a standby receive nothing more. @returns what loses all that was sent to it since */
-    stopReceiving: () => {
-      const { children } = find('--full', 'walreceiver')
-      send('SIGSTOP', children)
-      return () => send('SIGKILL', children)
-    },
-    start: async () => {
-      patroni = await launch()
-    },
-    /** What Patroni says of a path of its API; its status, and its answer as JSON. */
-    ask: async (path: string, change?: unknown) => {
-      const headers = { Authorization: `Basic ${btoa(`patroni:${PASSWORD}`)}` }
-      const body = change === undefined ? {} : { method: 'POST', body: JSON.stringify(change) }
-      const answer = await fetch(`http://127.0.0.1:${api}${path}`, { headers, ...body })
-      const text = await answer.text()
-      const json: unknown = text.startsWith('{') ? JSON.parse(text) : text
-      return { status: answer.status, json }
-    },
-  }
 }
