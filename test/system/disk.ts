@@ -51,7 +51,9 @@ class Disk {
     } else if (found === undefined) throw new Error(`${basename(path)} is not known`)
     else if (what === 'rename') this.#rename({ path: event.to, file: found, from: path })
     else if (found === 'folder') {
-      if (what === 'sync') this.#syncFolder(path)
+      if (what !== 'sync') return
+      for (const each of this.#renamed) if (dirname(each.path) === path) rename(this.#named, each)
+      this.#renamed = this.#renamed.filter((each) => dirname(each.path) !== path)
     } else if (what === 'write' || what === 'truncate') found.pending.push(event)
     else {
       if (what === 'sync') found.bytes = after(found, () => true)
@@ -77,11 +79,6 @@ class Disk {
   #rename(renamed: Renamed): void {
     rename(this.#seen, renamed)
     this.#renamed.push(renamed)
-  }
-
-  #syncFolder(folder: string): void {
-    for (const each of this.#renamed) if (dirname(each.path) === folder) rename(this.#named, each)
-    this.#renamed = this.#renamed.filter(({ path }) => dirname(path) !== folder)
   }
 }
 

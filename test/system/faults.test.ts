@@ -8,9 +8,8 @@ import t, { type Test } from 'tap'
 import { call } from '../support/helper.ts'
 import { inspect, Ledger, listItems, work } from '../support/ledger.ts'
 import { MAIN, start, startService } from '../support/process.ts'
-import { demoToken, need } from './programs.ts'
+import { demoToken, need, violationsIn } from './programs.ts'
 import { injected, wholeTrace } from './strace.ts'
-import { openTestStore } from '../support/stores.ts'
 import { issueTokenIn } from '../support/tokens.ts'
 
 need('strace')
@@ -53,22 +52,8 @@ async function runWith(t: Test, inject: string) {
   const hasFault = (await wholeTrace(`${folder}.trace`)).includes('(INJECTED)')
   const fatal = [...stdout.matchAll(/^\{"level":60,.*"msg":"(.*)"/gm)].map(([, msg = '']) => msg)
   const violations = await violationsIn(`${folder}/plants.db`, ledger)
-  return {
-    hasFault,
-    isServing: port !== undefined,
-    code,
-    statuses,
-    fatal,
-    violations,
-    acknowledged: ledger.acknowledged,
-  }
-}
-
-/** What is wrong in a file when it has been opened again, and what its ledger finds lost. */
-async function violationsIn(file: string, ledger: Ledger): Promise<string[]> {
-  await (await openTestStore({ file })).close()
-  const { items, faults } = inspect(file, 'demo')
-  return [...faults.map(String), ...ledger.violations(items)]
+  const { acknowledged } = ledger
+  return { hasFault, isServing: port !== undefined, code, statuses, fatal, violations, acknowledged }
 }
 
 /** Calls that fail, whether the service ends then, and by how much the next call to fail is later. */

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Test } from 'tap'
 import { NAME } from '../support/alerts.ts'
+import { request } from '../support/helper.ts'
 import { start } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { need } from './programs.ts'
@@ -54,16 +55,15 @@ async function run(
     text = text.replaceAll(name, `127.0.0.1:${port}`)
   }
   writeFileSync(`${folder}/${file}`, edit(text, port, folder))
-  const gateway = await start(t, [...command, `${folder}/${file}`], {})
+  const { child, ended, printed } = await start(t, [...command, `${folder}/${file}`], {})
   t.teardown(async () => {
-    gateway.child.kill('SIGTERM') // the workers of nginx end with it
-    await gateway.ended
+    child.kill('SIGTERM') // the workers of nginx end with it
+    await ended
     rmSync(folder, { recursive: true })
   })
-  const isUp = () => fetch(`http://127.0.0.1:${port}/`, { headers: { Connection: 'close' } }).then(() => true)
   await eventually(
-    () => gateway.child.exitCode === null && isUp().catch(() => false),
-    () => gateway.printed.stderr.slice(-500),
+    async () => child.exitCode === null && (await request(port, { path: '/' }).catch(() => undefined)) !== undefined,
+    () => printed.stderr.slice(-500),
   )
-  return { port, printed: gateway.printed }
+  return { port, printed }
 }

@@ -1,17 +1,13 @@
 // The power fails: what a process wrote and synced is recorded, and the disk rebuilt as it would be found afterwards.
 // LONG=1 records more, and keeps more choices of what was not synced.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { isDeepStrictEqual } from 'node:util'
 import t, { type Test } from 'tap'
-import { inspect, Ledger, work } from '../support/ledger.ts'
+import { Ledger, work } from '../support/ledger.ts'
 import { startService } from '../support/process.ts'
 import { copyProject } from '../support/project.ts'
 import { cutEverywhere } from './disk.ts'
-import { demoToken, need } from './programs.ts'
+import { demoToken, need, violationsIn } from './programs.ts'
 import { type Event, readTrace, watched } from './strace.ts'
-import { openTestStore } from '../support/stores.ts'
-import { PREFIX } from '../support/tokens.ts'
-import { accessTokenChecker } from '../../service/engine/auth/guard.ts'
 
 need('strace')
 const isLong = process.env['LONG'] !== undefined
@@ -99,20 +95,6 @@ async function cutIn(t: Test, lives: readonly Life[], choices: number) {
   t.comment({ moments, disks, acknowledged: ledger.acknowledged })
   const failed = events.flatMap((event) => (event.what === 'failedSync' ? [event.path.slice(-4)] : []))
   return { moments, violations, failed }
-}
-
-/** Starts the store on a file, as the service would do, and asks for what was acknowledged. */
-async function violationsIn(file: string, known: Ledger, token?: string): Promise<string[]> {
-  try {
-    const store = await openTestStore({ file })
-    const verdict = token && (await accessTokenChecker(PREFIX, store)(token))
-    const isKnown = token === undefined || isDeepStrictEqual(verdict, { caller: 'demo', scopes: [] })
-    await store.close()
-    const { items, faults } = inspect(file, 'demo')
-    return [...faults.map(String), ...known.violations(items), ...(isKnown ? [] : ['the token is lost'])]
-  } catch (error) {
-    return [String(error)]
-  }
 }
 
 const LIVES: readonly Life[] = [

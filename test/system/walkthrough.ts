@@ -2,7 +2,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
 import type { Test } from 'tap'
-import { type Ended, run } from '../support/process.ts'
+import { run } from '../support/process.ts'
 import { copyProject, NPM } from '../support/project.ts'
 
 /** In the short form, types and those tests only that read the contract of the project. */
@@ -41,25 +41,18 @@ export function copyToFollow(t: Test, environment: Record<string, string> = {}) 
     t.match(text, place, file)
     writeFileSync(`${folder}/${file}`, text.replace(place, replace))
   }
-  /** Runs the checks and the tests to the end. Each that fails is a failure of its own, with its name. */
+  /** Runs the checks and the tests to the end. Each test that fails is a failure of its own, with its name. */
   const passes = async (t: Test) => {
     const files = globSync(TESTS, { cwd: folder }).filter((file) => !matchesGlob(file, OTHER))
-    const test = isLong ? ['test'] : ['run', 'test:file', '--', ...files]
-    for (const words of [CHECK, test]) {
-      const ended = await npm(...words)
-      const what = words.slice(0, 3).join(' ')
+    for (const words of [CHECK, isLong ? ['test'] : ['run', 'test:file', '--', ...files]]) {
+      const { code, stdout, stderr } = await npm(...words)
+      const what = `npm ${words.slice(0, 3).join(' ')}`
+      if (code === 0) continue
       // The whole output goes to the terminal: the report of a test is cut.
-      if (ended.code !== 0) console.error(`npm ${what}\n${ended.stdout}${ended.stderr}`)
-      for (const each of failuresOf(ended)) t.fail(`npm ${what}: ${each}`)
-      t.equal(ended.code, 0, what)
+      console.error(`${what}\n${stdout}${stderr}`)
+      const [, names = stdout.slice(-2000) + stderr.slice(-2000)] = /^Failed:\n([^]*)/m.exec(stdout) ?? []
+      for (const each of names.trim().split('\n')) t.fail(`${what}: ${each}`)
     }
   }
   return { folder, npm, edit, passes }
-}
-
-/** What failed, by name: the failed tests, or else the last lines of a check. */
-function failuresOf({ code, stdout, stderr }: Ended): string[] {
-  const [, names] = /^Failed:\n([^]*)/m.exec(stdout) ?? []
-  if (code === 0) return []
-  return names?.trim().split('\n') ?? (stdout + stderr).trim().split('\n').slice(-20)
 }
