@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { BARE } from './servers.ts'
 
+const count = (figure: number) => figure.toLocaleString('en', { maximumSignificantDigits: 3 })
+const time = (milliseconds: number) => `${count(milliseconds)} ms`
+const mebibytes = (bytes: number) => `${count(bytes / 2 ** 20)} MiB`
 /** How a figure of each kind is written. */
 const SHOWS = { rate: count, cpu: time, p50: time, p99: time, started: time, memory: mebibytes }
 type Kind = keyof typeof SHOWS
@@ -72,16 +75,4 @@ function highlightsOf(run: string): string {
 /** The figure in the middle. */
 function median(figures: readonly number[]): number {
   return figures.toSorted((one, two) => one - two)[Math.floor(figures.length / 2)] ?? NaN
-}
-
-function count(figure: number): string {
-  return figure.toLocaleString('en', { maximumSignificantDigits: 3 })
-}
-
-function time(milliseconds: number): string {
-  return `${count(milliseconds)} ms`
-}
-
-function mebibytes(bytes: number): string {
-  return `${count(bytes / 2 ** 20)} MiB`
 }

@@ -1,8 +1,12 @@
-// The service behind the gateways of deploy/: nginx, which takes a path prefix off, and HAProxy.
+// The service behind the gateways of deploy/: nginx, which takes a path prefix off, and HAProxy. Of bytes that programs
+// frame differently, what the gateway takes for one request is one for the service.
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { shapes } from '../support/framing.ts'
 import { type Answer, build, request } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
@@ -12,6 +16,11 @@ import { issueTokenIn } from '../support/tokens.ts'
 import { gateways, startHaproxy, startNginx } from './gateways.ts'
 
 const PREFIX = '/any/prefix'
+/** For the log of each gateway, in FILE or printed: a line for a request begins with a digit if it was passed on. */
+const LOGS = {
+  nginx: "log_format passed '$upstream_status|$request'; access_log FILE passed;",
+  HAProxy: '  log stdout format raw daemon\n  log-format %[srv_name,regsub(.+,200)]|%r\n',
+}
 
 /** Asserts that an answer has the headers of every response, and an Error of the contract. */
 function assertError(t: Test, what: string, answer: Pick<Answer, 'status' | 'headers' | 'text'>, status: number): void {
@@ -40,10 +49,9 @@ for (const [name, start] of Object.entries(gateways)) {
     ] as const) {
       const gateway = await start(t, [{ port: replica }])
       // On a connection that was used before HAProxy closes instead, for the client to repeat it.
-      for (const method of ['GET', 'POST', 'DELETE', 'HEAD']) {
-        const answer = await request(gateway.port, { method, path: '/plants' })
-        assertError(t, `${method}: ${what}`, answer, status)
-      }
+      const ask = async (method: string) =>
+        assertError(t, `${method}: ${what}`, await request(gateway.port, { method, path: '/plants' }), status)
+      await Promise.all(['GET', 'POST', 'DELETE', 'HEAD'].map(ask))
     }
   })
 }
@@ -97,3 +105,24 @@ t.test('nginx takes the prefix off, names the client, and answers with an Error 
     t.notMatch(answer?.text, 'try again later', what)
   }
 })
+
+// The service's own answers to these are in ../engine/http/framing.test.ts.
+for (const name of ['nginx', 'HAProxy'] as const) {
+  t.test(`what ${name} passes on as one request is one request for the service`, async (t) => {
+    const service = await build(t)
+    const file = `${t.testdir({ log: '' })}/log`
+    const { port, printed } = await gateways[name](t, [service], LOGS[name].replace('FILE', file))
+    const passed = () => (readFileSync(file, 'utf8') + printed.stdout).match(/^\d.*\n/gm)?.length ?? 0
+    const served = () => service.log.filter(({ msg }) => msg === 'request').length
+    const table = Object.entries(shapes(await service.token('gateway')))
+    for (const [shape, [bytes]] of table) {
+      await exchange(port, [Buffer.from(bytes, 'latin1')], Infinity, 300)
+      // The two write their logs when they come to it.
+      for (let left = 20; passed() !== served() && left > 0; left -= 1) await delay(20)
+      if (passed() !== served()) t.fail(`${shape}: ${passed()} are passed on, and ${served()} served`)
+    }
+    await delay(500) // for what would come late
+    t.equal(served(), passed())
+    t.ok(served() > table.length / 4, 'which is not nothing')
+  })
+}

@@ -41,8 +41,9 @@ for (const [fault, inject] of [
       const calls = await wholeTrace(trace)
       const isHit = fault === 'kill' ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
       const where = `${call} ${when}, ${calls.split('\n').at(-3)}, ${stderr}`
-      const found = await storeIn(`${data}/plants.db`).catch((error: unknown) => t.fail(`${where}: ${String(error)}`))
+      const found = await storeIn(`${data}/plants.db`).catch(String)
       if (found === 'old' || found === 'new') seen[found] += 1
+      else t.fail(`${where}: ${found}`)
       if ((code === 0 || !isHit) && found !== 'new') t.fail(`${where}: it says that it is done`)
       rmSync(data, { recursive: true })
       rmSync(trace)
