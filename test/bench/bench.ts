@@ -8,8 +8,8 @@ import { parseArgs } from 'node:util'
 import fastify from 'fastify/package.json' with { type: 'json' }
 import { startPostgres } from '../support/postgres.ts'
 import { memoryOf } from '../support/usage.ts'
-import { machine, published, type Round, tables } from './report.ts'
-import { bareFastify, casesOf, isPinned, measure, type Running, type Sample, serviceOn, start } from './servers.ts'
+import { type Figures, machine, published, type Round, tables } from './report.ts'
+import { bareFastify, casesOf, isPinned, measure, type Running, serviceOn, start } from './servers.ts'
 
 const { values } = parseArgs({ options: { old: { type: 'string' }, short: { type: 'boolean', default: false } } })
 const { old, short } = values
@@ -24,46 +24,49 @@ if (isRecorded && git('status', '--porcelain', 'service', 'openapi.yaml', 'packa
 }
 
 const folder = mkdtempSync(`${tmpdir()}/plants-bench-`)
-const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true })]
-const t = { teardown: (end: () => unknown) => void ends.push(end) }
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void endAll().finally(() => process.exit(1)))
-try {
-  const postgres = await startPostgres(t)
-  const url = await postgres.createDatabase()
-  const [row] = await postgres.sql('SHOW server_version')
-  const versions =
-    `Node ${process.versions.node}, Fastify ${fastify.version}, SQLite ${process.versions['sqlite']}, ` +
-    `PostgreSQL ${String(row?.['server_version'])}; commit ${git('rev-parse', '--short', 'HEAD')}`
-  const where = isPinned ? 'on one core, the server on another' : 'on the same cores'
-  const about = `Measured by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine()}; ${versions}`
-  const servers = [
-    bareFastify(SIZES),
-    await serviceOn('this service, SQLite', `sqlite:${folder}/new.db`, SIZES),
-    ...(old === undefined ? [] : [await serviceOn(`${old}, SQLite`, `sqlite:${folder}/old.db`, SIZES, checkOut(old))]),
-    await serviceOn('this service, PostgreSQL', url, SIZES),
-  ]
-  await postgres.sql('VACUUM ANALYZE', url)
-  if (isPinned) spawnSync('taskset', ['-acp', '1', String(process.pid)])
-  const results = new Map(servers.map(({ name }): [string, Round[]] => [name, []]))
-  for (let round = 1; round <= ROUNDS; round++) {
-    // Some starts are faster than others, for as long as they run. Each server is the first one in every second round.
-    const order = round % 2 === 0 ? servers : servers.toReversed()
-    const running = await Array.fromAsync(order, (each) => start(t, each, `${folder}/log`))
-    for (const [name, result] of await measureRound(running)) results.get(name)?.push(result)
-    for (const server of running) await server.stop()
-    console.error(`round ${round} of ${ROUNDS}`)
-  }
-  const report = `${about}; load from the bench itself, ${where}.\n\n${tables(results)}`
-  console.log(report)
-  if (isRecorded) for (const [file, text] of Object.entries(published(report))) writeFileSync(file, text)
-} finally {
-  await endAll()
+/** Ends what was started, the last one first. */
+await using ends = new AsyncDisposableStack()
+ends.defer(() => rmSync(folder, { recursive: true }))
+const t = { teardown: (end: () => unknown) => ends.defer(async () => void (await end())) }
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => void ends.disposeAsync().finally(() => process.exit(1)))
+const postgres = await startPostgres(t)
+const url = await postgres.createDatabase()
+const [row] = await postgres.sql('SHOW server_version')
+const versions =
+  `Node ${process.versions.node}, Fastify ${fastify.version}, SQLite ${process.versions['sqlite']}, ` +
+  `PostgreSQL ${String(row?.['server_version'])}; commit ${git('rev-parse', '--short', 'HEAD')}`
+const where = isPinned ? 'on one core, the server on another' : 'on the same cores'
+const about = `Measured by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${machine()}; ${versions}`
+const servers = [
+  bareFastify(SIZES),
+  await serviceOn('this service, SQLite', `sqlite:${folder}/new.db`, SIZES),
+  ...(old === undefined ? [] : [await serviceOn(`${old}, SQLite`, `sqlite:${folder}/old.db`, SIZES, checkOut(old))]),
+  await serviceOn('this service, PostgreSQL', url, SIZES),
+]
+await postgres.sql('VACUUM ANALYZE', url)
+if (isPinned) spawnSync('taskset', ['-acp', '1', String(process.pid)])
+const results = new Map(servers.map(({ name }): [string, Round[]] => [name, []]))
+for (let round = 1; round <= ROUNDS; round++) {
+  // Some starts are faster than others, for as long as they run. Each server is the first one in every second round.
+  const order = round % 2 === 0 ? servers : servers.toReversed()
+  const running = await Array.fromAsync(order, (each) => start(t, each, `${folder}/log`))
+  for (const [{ name }, round] of await measureRound(running)) results.get(name)?.push(round)
+  for (const server of running) await server.stop()
+  console.error(`round ${round} of ${ROUNDS}`)
 }
+const report = `${about}; load from the bench itself, ${where}.\n\n${tables(results)}`
+console.log(report)
+if (isRecorded) for (const [file, text] of Object.entries(published(report))) writeFileSync(file, text)
 
 /** Measures servers in turn, case by case. @returns what each server did */
-async function measureRound(running: readonly Running[]): Promise<Map<string, Round>> {
+async function measureRound(running: readonly Running[]): Promise<Map<Running, Round>> {
   const cases = casesOf(SIZES)
-  const states = running.map((server) => ({ server, before: memoryOf(server.pid), samples: new Map<string, Sample>() }))
+  const rounds = new Map(running.map((server) => [server, new Map<string, Figures>()]))
+  for (const [{ started, pid }, round] of rounds) {
+    round.set('cold start to the first authorized answer', { started })
+    round.set('memory after start', { memory: memoryOf(pid) })
+  }
   // To get warm.
   for (const each of cases.filter(({ name }) => /^(list of 20 among|create)/.test(name))) {
     for (const server of running) await measure(server, each, 32)
@@ -71,25 +74,18 @@ async function measureRound(running: readonly Running[]): Promise<Map<string, Ro
   for (const each of cases) {
     for (const connections of CONNECTIONS) {
       const name = `${each.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
-      for (const { server, samples } of states) samples.set(name, await measure(server, each, connections))
+      for (const [server, round] of rounds) round.set(name, await measure(server, each, connections))
     }
   }
-  const rounds = states.map(({ server: { name, started, pid }, ...state }) => {
-    return [name, { ...state, started, after: memoryOf(pid) }] as const
-  })
-  return new Map(rounds)
+  for (const [{ pid }, round] of rounds) round.set('memory after the run', { memory: memoryOf(pid) })
+  return rounds
 }
 
 /** Puts another version of the project, with the packages of this one, into a folder of its own. */
 function checkOut(commit: string): string {
   const path = `${folder}/old`
   git('worktree', 'add', '--detach', path, commit)
-  ends.push(() => git('worktree', 'remove', '--force', path))
+  ends.defer(() => void git('worktree', 'remove', '--force', path))
   symlinkSync(resolve('node_modules'), `${path}/node_modules`)
   return path
-}
-
-/** Ends what was started, the last one first. */
-async function endAll(): Promise<void> {
-  for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end()
 }

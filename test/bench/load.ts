@@ -23,12 +23,10 @@ export async function run(
 ): Promise<number> {
   const sockets: net.Socket[] = []
   while (sockets.length < connections) {
-    const some = Array.from({ length: Math.min(100, connections - sockets.length) }, () => {
-      const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
-      return socket.setTimeout(HANGS, () => socket.destroy()).on('error', () => undefined) // it is closed then
-    })
-    await Promise.all(some.map((each) => once(each, 'connect')))
-    sockets.push(...some)
+    const socket = net.connect({ port, host: '127.0.0.1', noDelay: true })
+    socket.setTimeout(HANGS, () => socket.destroy()).on('error', () => undefined) // it is closed then
+    await once(socket, 'connect')
+    sockets.push(socket)
   }
   const begin = performance.now()
   const end = begin + seconds * 1000

@@ -1,21 +1,25 @@
 // The tables of a run, and the figures that the READMEs show of it, in Markdown.
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
-import { BARE, type Sample } from './servers.ts'
+import { BARE } from './servers.ts'
 
-/** What one server did in one round. */
-export interface Round {
-  /** By case. */
-  readonly samples: ReadonlyMap<string, Sample>
-  /** Milliseconds from its start to the first authorized answer. */
-  readonly started: number
-  /** Bytes of memory, before the first case and after the last one. */
-  readonly before: number
-  readonly after: number
-}
+const count = (figure: number) => figure.toLocaleString('en', { maximumSignificantDigits: 3 })
+const time = (milliseconds: number) => `${count(milliseconds)} ms`
+const mebibytes = (bytes: number) => `${count(bytes / 2 ** 20)} MiB`
+/** How a figure of each kind is written. */
+const SHOWS = { rate: count, cpu: time, p50: time, p99: time, started: time, memory: mebibytes }
+type Kind = keyof typeof SHOWS
 
-/** A row of a table: its name, how its figures are written, and what they are in a round. */
-type Row = readonly [name: string, show: (figure: number) => string, ...figures: ((round: Round) => number)[]]
+/** What one server did in one round: the figures of each row of the tables. */
+export type Round = ReadonlyMap<string, Figures>
+export type Figures = Readonly<Partial<Record<Kind, number>>>
+
+const TABLES: readonly (readonly [title: string, kinds: readonly Kind[], hasRatio: boolean])[] = [
+  ['requests per second', ['rate'], true],
+  ['processor time per 1,000', ['cpu'], true],
+  ['p50, p99', ['p50', 'p99'], false],
+  ['the process', ['started', 'memory'], false],
+]
 
 const FILES = ['README.md', 'test/bench/README.md'] as const
 const PLACE = /(?<=<!-- bench -->\n\n).*(?=\n\n<!-- \/bench -->)/s
@@ -27,52 +31,28 @@ export function machine(): string {
   return `${model}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, load average ${busy} before the run`
 }
 
-/** The tables of a run. Each figure is a median of its rounds. @param rounds by server */
-export function tables(rounds: ReadonlyMap<string, readonly Round[]>): string {
-  const bare = rounds.get(BARE) ?? []
-  const table = (title: string, rows: readonly Row[], hasRatio = false) => {
-    const cell = ([, show, ...figures]: Row, results: readonly Round[]) => {
-      const texts = figures.map((of) => {
-        const ratio = median(results.map((round, at) => of(round) / of(bare[at] ?? round)))
-        return `${show(median(results.map(of)))}${hasRatio ? ` (${ratio.toFixed(2)})` : ''}`
-      })
-      return texts.join(', ')
+/** The tables of a run. Each figure is a median of its rounds. @param servers the rounds of each, by name */
+export function tables(servers: ReadonlyMap<string, readonly Round[]>): string {
+  const bare = servers.get(BARE) ?? []
+  const all = TABLES.map(([title, kinds, hasRatio]) => {
+    const cell = (rounds: readonly Round[], row: string, kind: Kind) => {
+      const of = (round?: Round) => round?.get(row)?.[kind] ?? NaN
+      const ratio = median(rounds.map((round, at) => of(round) / of(bare[at])))
+      return `${SHOWS[kind](median(rounds.map(of)))}${hasRatio ? ` (${ratio.toFixed(2)})` : ''}`
     }
-    const head = [title, ...rounds.keys()]
-    const body = rows.map((row) => [row[0], ...rounds.values().map((results) => cell(row, results))])
-    return [head, head.map(() => '---'), ...body].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-  }
-  const ofCases = (show: Row[1], ...keys: (keyof Sample)[]) =>
-    [...(bare[0]?.samples.keys() ?? [])].map((name): Row => {
-      return [
-        name,
-        show,
-        ...keys.map(
-          (key) =>
-            ({ samples }: Round) =>
-              samples.get(name)?.[key] ?? NaN,
-        ),
-      ]
+    const rows = [...(bare[0] ?? [])].flatMap(([row, figures]) => {
+      const shown = kinds.filter((kind) => kind in figures)
+      if (shown.length === 0) return []
+      return [[row, ...servers.values().map((rounds) => shown.map((kind) => cell(rounds, row, kind)).join(', '))]]
     })
-  return [
-    table('requests per second', ofCases(count, 'rate'), true),
-    table('processor time per 1,000', ofCases(time, 'cpu'), true),
-    table('p50, p99', ofCases(time, 'p50', 'p99')),
-    table('the process', [
-      ['cold start to the first authorized answer', time, ({ started }) => started],
-      ['memory after start', mebibytes, ({ before }) => before],
-      ['memory after the run', mebibytes, ({ after }) => after],
-    ]),
-  ].join('\n\n')
+    const head = [title, ...servers.keys()]
+    return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  })
+  return all.join('\n\n')
 }
 
-/** What is recorded: the tables of the last run, in the README beside this file. */
-export function recorded(): string {
-  return PLACE.exec(readFileSync(FILES[1], 'utf8'))?.[0] ?? ''
-}
-
-/** What each file that shows figures of a run has to contain. */
-export function published(run: string): Record<string, string> {
+/** What each file that shows figures of a run has to contain. @param run its tables, by default those recorded last */
+export function published(run = PLACE.exec(readFileSync(FILES[1], 'utf8'))?.[0] ?? ''): Record<string, string> {
   const texts = [highlightsOf(run), run]
   return Object.fromEntries(
     FILES.map((file, at) => [file, readFileSync(file, 'utf8').replace(PLACE, () => texts[at] ?? '')]),
@@ -96,7 +76,3 @@ function highlightsOf(run: string): string {
 function median(figures: readonly number[]): number {
   return figures.toSorted((one, two) => one - two)[Math.floor(figures.length / 2)] ?? NaN
 }
-
-const count = (figure: number) => figure.toLocaleString('en', { maximumSignificantDigits: 3 })
-const time = (milliseconds: number) => `${count(milliseconds)} ms`
-const mebibytes = (bytes: number) => `${count(bytes / 2 ** 20)} MiB`

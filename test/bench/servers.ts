@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { readConfig } from '../../service/engine/config.ts'
+import { request } from '../support/helper.ts'
 import { start as startProcess } from '../support/process.ts'
 import { freePort } from '../support/project.ts'
 import { cpuOf } from '../support/usage.ts'
@@ -30,8 +31,6 @@ export interface Case {
 /** A server that can be started, with a database that is filled; and a process of it. */
 export type Server = ReturnType<typeof serverOf>
 export type Running = Awaited<ReturnType<typeof start>>
-/** What one server did with one case for a second. */
-export type Sample = Awaited<ReturnType<typeof measure>>
 
 /** All ids have as many digits as this. */
 const ID = '##########'
@@ -50,12 +49,12 @@ export function casesOf({ small, many }: Sizes): Case[] {
   const list = { method: 'GET', status: 200 } as const
   const twenty = { ...list, path: '/plants?limit=20', answer: listOf(20) }
   const [plants, callers] = [small, many].map((number) => number.toLocaleString('en'))
-  const text = JSON.stringify(PLANT)
-  const create = { method: 'POST', path: '/plants', body: `{"id":${ID},${text.slice(1)}`, status: 200 } as const
+  const answer = JSON.stringify(PLANT)
+  const body = `{"id":${ID},${answer.slice(1)}`
   return [
     { ...twenty, name: `list of 20 among ${plants}`, caller: 'small' },
     { ...twenty, name: `list of 20, ${callers} callers in turn`, caller: 'many' },
-    { ...create, name: 'create', caller: 'creator', answer: text },
+    { name: 'create', caller: 'creator', method: 'POST', path: '/plants', body, status: 200, answer },
     { name: 'delete', caller: 'creator', method: 'DELETE', path: `/plants/${ID}`, status: 204, answer: '' },
     { ...list, name: `list of ${plants}`, caller: 'small', path: '/plants', answer: listOf(small) },
   ]
@@ -114,9 +113,8 @@ export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: 
   const environment = { ...server.environment, PORT: String(port), NODE_ENV: 'production' }
   const begun = performance.now()
   const { child, ended } = await startProcess(t, command, environment, server.folder)
-  const headers = { authorization: `Bearer ${server.tokens.small[0]}`, connection: 'close' }
-  const isUp = () => fetch(`http://127.0.0.1:${port}/plants?limit=20`, { headers }).then(({ ok }) => ok)
-  while (!(await isUp().catch(() => false))) {
+  const list = () => request(port, { path: '/plants?limit=20', token: server.tokens.small[0] ?? '' })
+  while ((await list().catch(() => undefined))?.status !== 200) {
     if (child.exitCode !== null || performance.now() > begun + 30_000)
       throw new Error(`see ${printed}: it does not start`)
     await delay(1)
@@ -141,11 +139,8 @@ export async function measure(server: Running, each: Case, connections: number) 
   const tokens = server.tokens[each.caller]
   const what = `${server.name}, ${name}, ${connections} connections`
   const isList = method === 'GET'
-  if (isList) {
-    const headers = { authorization: `Bearer ${tokens[0]}` }
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers })
-    if ((await response.text()) !== answer) throw new Error(`${what}: the list is wrong`)
-  }
+  const listed = isList && (await request(port, { path, token: tokens[0] ?? '' })).text
+  if (isList && listed !== answer) throw new Error(`${what}: the list is wrong`)
   const line = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer `
   const type = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
   const next = () => {

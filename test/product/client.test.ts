@@ -8,22 +8,21 @@ import { product } from '../../service/product.ts'
 
 const { port, token } = await build(t, {}, product)
 
-const DRIVERS = 'test/system/release/clients/typescript'
+const SESSION = 'test/system/release/clients/typescript'
 
 t.test('the clients of the README and of Hey API are generated from /openapi.yaml, compile and work', async (t) => {
-  const [section = ''] =
-    /^## Call it from TypeScript$[^]*?(?=^## )/m.exec(readFileSync('service/engine/contract/README.md', 'utf8')) ?? []
+  const readmeText = readFileSync('service/engine/contract/README.md', 'utf8')
+  const [section = ''] = /^## Call it from TypeScript$[^]*?(?=^## )/m.exec(readmeText) ?? []
   const [commands = '', code = ''] = [...section.matchAll(/^```\w+\n([^]*?)^```$/gm)].map(([, text = '']) =>
     text.replaceAll(':3000', `:${port}`),
   )
   const [, readme = ''] = /^npx (.*)$/m.exec(commands) ?? []
-  const drivers = ['session.ts', 'openapi-fetch.ts', 'hey-api.ts']
   const folder = t.testdir({
     'package.json': '{ "type": "module" }',
     'right.ts': `${code}console.log(JSON.stringify(data), error)\n`,
     'wrong.ts': `${code.replace('limit:', 'limits:')}console.log(data, error)\n`,
   })
-  for (const file of ['tsconfig.json', ...drivers]) copyFileSync(`${DRIVERS}/${file}`, `${folder}/${file}`)
+  for (const file of ['tsconfig.json', 'session.ts']) copyFileSync(`${SESSION}/${file}`, `${folder}/${file}`)
   // npm before 11.19 does not link the Node of the packages.
   const PATH = `${dirname(process.execPath)}:${process.cwd()}/node_modules/.bin:${process.env['PATH']}`
   const execute = (words: string, environment = {}) => run(words.split(' '), { PATH, ...environment }, folder)
@@ -37,9 +36,9 @@ t.test('the clients of the README and of Hey API are generated from /openapi.yam
   t.match(compiled.stdout.trim(), /^[^\n]*wrong\.ts[^\n]*'limits' does not exist[^\n]*$/)
   const ran = await execute('node built/right.js', { TOKEN: await token('reader') })
   t.strictSame([ran.stdout, ran.stderr], ['[] undefined\n', ''])
-  for (const driver of ['openapi-fetch', 'hey-api']) {
-    const words = `node built/${driver}.js http://127.0.0.1:${port} ${await token(driver)} ${SAFE.join(' ')}`
+  for (const client of ['openapi-fetch', 'hey-api']) {
+    const words = `node built/session.js ${client} http://127.0.0.1:${port} ${await token(client)} ${SAFE.join(' ')}`
     const { stdout, stderr } = await execute(words)
-    t.strictSame([stdout, stderr], [expectedSession(SAFE), ''], driver)
+    t.strictSame([stdout, stderr], [expectedSession(SAFE), ''], client)
   }
 })

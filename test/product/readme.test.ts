@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
-import { execFile, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { product } from '../../service/product.ts'
 import { build } from '../support/helper.ts'
+import { run } from '../support/process.ts'
 
 const readme = readFileSync('README.md', 'utf8')
 const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed'
@@ -17,9 +17,7 @@ t.test('the first session of the README works as printed', { skip }, async (t) =
     .replaceAll(/^\$ (.*)/gm, '$1; echo')
     .replaceAll(':3000/', `:${port}/`)
   const expected = session.replaceAll(/^\$ .*\n/gm, '')
-  const { stdout, stderr } = await promisify(execFile)('sh', ['-c', script], {
-    env: { ...process.env, DATABASE_URL: `sqlite:${file}` },
-  })
+  const { stdout, stderr } = await run(['sh', '-c', script], { DATABASE_URL: `sqlite:${file}` })
   // curl also prints its progress to standard error.
   const [expiry = ''] = /^The token for alice.*\n/m.exec(stderr) ?? []
   const withoutTime = (text: string) => text.replaceAll(/\d{4}-[\d:.T-]+Z/g, '<time>')

@@ -1,7 +1,8 @@
 // A disk that loses its power: it is rebuilt from what strace has recorded.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import fc from 'fast-check'
+import type { Test } from 'tap'
 import type { Event } from './strace.ts'
 
 /** A file as a disk has it, and what has been done to it since its last sync. */
@@ -14,75 +15,50 @@ interface File {
 interface Renamed {
   readonly path: string
   readonly file: File | 'folder' | undefined
-  readonly from?: string
+  readonly from?: string | undefined
 }
 
 /** What a power cut keeps of a change that was not synced: each part of it, by a chance. */
-export type Keeps = () => boolean
+type Keeps = () => boolean
 
 const SECTOR = 512
 
-/** Draws numbers from 0 to 1, the same ones for the same seed. */
-export function chances(seed: number): () => number {
-  const drawn = fc.sample(fc.noBias(fc.nat(999)), { seed, numRuns: 100_000 })
-  let next = 0
-  return () => (drawn[next++ % drawn.length] ?? 0) / 1000
-}
-
 /** A disk that keeps what was synced, and of the rest what chance would have it; of file names too. */
-export class Disk {
-  readonly #folders: Set<string>
+class Disk {
+  readonly #folder: string
   /** The files by name, as a process sees them, and as they are on the disk. */
-  readonly #seen = new Map<string, File>()
-  readonly #named = new Map<string, File | 'folder'>()
+  readonly #seen: Map<string, Renamed['file']>
+  readonly #named = new Map<string, Renamed['file']>()
   /** What was done to names since the sync of their folder. */
   #renamed: Renamed[] = []
 
   /** @param folder and @param files are there */
-  constructor(folder: string, files: Readonly<Record<string, Buffer>> = {}) {
-    this.#folders = new Set([folder])
-    for (const [path, bytes] of Object.entries(files)) {
-      const file = { bytes, pending: [] }
-      this.#seen.set(path, file)
-      this.#named.set(path, file)
-    }
+  constructor(folder: string, files: Readonly<Record<string, Buffer>>) {
+    this.#folder = folder
+    this.#named.set(folder, 'folder')
+    for (const [path, bytes] of Object.entries(files)) this.#named.set(path, { bytes, pending: [] })
+    this.#seen = new Map(this.#named)
   }
 
   apply(event: Event): void {
-    switch (event.what) {
-      case 'make': {
-        if (this.#seen.has(event.path)) return
-        const file: File = { bytes: Buffer.of(), pending: [] }
-        this.#seen.set(event.path, file)
-        this.#renamed.push({ path: event.path, file })
-        return
-      }
-      case 'makeFolder':
-        this.#folders.add(event.path)
-        this.#renamed.push({ path: event.path, file: 'folder' })
-        return
-      case 'remove':
-        this.#seen.delete(event.path)
-        this.#renamed.push({ path: event.path, file: undefined })
-        return
-      case 'rename': {
-        const file = this.#file(event.path)
-        this.#seen.delete(event.path)
-        this.#seen.set(event.to, file)
-        this.#renamed.push({ path: event.to, file, from: event.path })
-        return
-      }
-      case 'write':
-      case 'truncate':
-        this.#file(event.path).pending.push(event)
-        return
-      case 'failedSync':
-        // Linux then takes what was not written for written.
-        if (!this.#folders.has(event.path)) this.#file(event.path).pending = []
-        return
-      case 'sync':
-        if (this.#folders.has(event.path)) this.#syncFolder(event.path)
-        else Object.assign(this.#file(event.path), { bytes: after(this.#file(event.path), () => true), pending: [] })
+    if (!('path' in event)) return
+    const { what, path } = event
+    const found = this.#seen.get(path)
+    if (what === 'makeFolder') this.#rename({ path, file: 'folder' })
+    else if (what === 'remove') this.#rename({ path, file: undefined })
+    else if (what === 'make') {
+      if (found === undefined) this.#rename({ path, file: { bytes: Buffer.of(), pending: [] } })
+    } else if (found === undefined) throw new Error(`${basename(path)} is not known`)
+    else if (what === 'rename') this.#rename({ path: event.to, file: found, from: path })
+    else if (found === 'folder') {
+      if (what !== 'sync') return
+      for (const each of this.#renamed) if (dirname(each.path) === path) rename(this.#named, each)
+      this.#renamed = this.#renamed.filter((each) => dirname(each.path) !== path)
+    } else if (what === 'write' || what === 'truncate') found.pending.push(event)
+    else {
+      if (what === 'sync') found.bytes = after(found, () => true)
+      // After a failed sync Linux takes what was not written for written.
+      found.pending = []
     }
   }
 
@@ -92,31 +68,21 @@ export class Disk {
     mkdirSync(folder)
     const named = new Map(this.#named)
     for (const each of this.#renamed) if (keeps()) rename(named, each)
+    // A file is lost with its folder.
+    const isThere = (path: string): boolean => named.has(path) && (path === this.#folder || isThere(dirname(path)))
     for (const [path, file] of named) {
-      // A file is lost with its folder.
-      if (file === 'folder' || path.endsWith('-shm') || !this.#isThere(named, dirname(path))) continue
+      if (typeof file !== 'object' || path.endsWith('-shm') || !isThere(path)) continue
       writeFileSync(`${folder}/${basename(path)}`, after(file, keeps))
     }
   }
 
-  #isThere(named: ReadonlyMap<string, unknown>, folder: string): boolean {
-    const [first = ''] = this.#folders
-    return folder === first || (named.has(folder) && this.#isThere(named, dirname(folder)))
-  }
-
-  #file(path: string): File {
-    const file = this.#seen.get(path)
-    if (file === undefined) throw new Error(`${basename(path)} is not known`)
-    return file
-  }
-
-  #syncFolder(folder: string): void {
-    for (const each of this.#renamed) if (dirname(each.path) === folder) rename(this.#named, each)
-    this.#renamed = this.#renamed.filter(({ path }) => dirname(path) !== folder)
+  #rename(renamed: Renamed): void {
+    rename(this.#seen, renamed)
+    this.#renamed.push(renamed)
   }
 }
 
-function rename(named: Map<string, File | 'folder'>, { path, file, from }: Renamed): void {
+function rename(named: Map<string, Renamed['file']>, { path, file, from }: Renamed): void {
   if (from !== undefined) named.delete(from)
   if (file === undefined) named.delete(path)
   else named.set(path, file)
@@ -139,4 +105,47 @@ function after({ bytes, pending }: File, keeps: Keeps): Buffer {
     }
   }
   return result
+}
+
+/**
+ * Cuts the power before each sync and each rename, and at the end: the worst of all moments since the one before.
+ * SEED=<number> draws the same chances again.
+ * @param files that are there before the events
+ * @param sharesOf of what was not synced, the shares to keep at a moment
+ * @param look is given a database file in memory as it would be found, and where that was
+ * @param see is given each event that is no longer before the next cut
+ * @returns how many such moments there were
+ */
+export async function cutEverywhere(
+  t: Test,
+  { folder, files = {}, events }: { folder: string; files?: Record<string, Buffer>; events: readonly Event[] },
+  sharesOf: (draw: () => number) => readonly number[],
+  look: (file: string, where: string) => Promise<void>,
+  see: (event: Event) => void = () => undefined,
+): Promise<number> {
+  const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
+  t.comment(`SEED=${seed}`)
+  const drawn = fc.sample(fc.noBias(fc.nat(999)), { seed, numRuns: 100_000 })
+  let next = 0
+  const draw = () => (drawn[next++ % drawn.length] ?? 0) / 1000
+  const memory = mkdtempSync('/dev/shm/plants-')
+  t.teardown(() => rmSync(memory, { recursive: true, force: true }))
+  const disk = new Disk(folder, files)
+  let moments = 0
+  const cut = async () => {
+    for (const share of sharesOf(draw)) {
+      disk.cut(() => draw() < share, `${memory}/data`)
+      await look(`${memory}/data/plants.db`, `moment ${moments}, ${share} kept`)
+    }
+  }
+  for (const event of events) {
+    if (['sync', 'failedSync', 'rename'].includes(event.what)) {
+      await cut()
+      moments += 1
+    }
+    see(event)
+    disk.apply(event)
+  }
+  await cut()
+  return moments
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Test } from 'tap'
 import { NAME } from '../support/alerts.ts'
+import { request } from '../support/helper.ts'
 import { start } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { need } from './programs.ts'
@@ -15,7 +16,7 @@ export interface Upstream {
 }
 
 /** Starts nginx as `deploy/nginx.conf` says. @param log the directives for it */
-export async function startNginx(t: Test, upstreams: readonly Upstream[], prefix = '', log = 'access_log off;') {
+export async function startNginx(t: Test, upstreams: readonly Upstream[], log = 'access_log off;', prefix = '') {
   need('nginx')
   return run(t, upstreams, 'nginx.conf', ['nginx', '-e', 'stderr', '-c'], (text, port, folder) => {
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -54,16 +55,15 @@ async function run(
     text = text.replaceAll(name, `127.0.0.1:${port}`)
   }
   writeFileSync(`${folder}/${file}`, edit(text, port, folder))
-  const gateway = await start(t, [...command, `${folder}/${file}`], {})
+  const { child, ended, printed } = await start(t, [...command, `${folder}/${file}`], {})
   t.teardown(async () => {
-    gateway.child.kill('SIGTERM') // the workers of nginx end with it
-    await gateway.ended
+    child.kill('SIGTERM') // the workers of nginx end with it
+    await ended
     rmSync(folder, { recursive: true })
   })
-  const isUp = () => fetch(`http://127.0.0.1:${port}/`, { headers: { Connection: 'close' } }).then(() => true)
   await eventually(
-    () => gateway.child.exitCode === null && isUp().catch(() => false),
-    () => gateway.printed.stderr.slice(-500),
+    async () => child.exitCode === null && (await request(port, { path: '/' }).catch(() => undefined)) !== undefined,
+    () => printed.stderr.slice(-500),
   )
-  return { port, printed: gateway.printed }
+  return { port, printed }
 }

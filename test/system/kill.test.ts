@@ -1,5 +1,4 @@
 // The real process is killed again and again, while clients write or while it starts. LONG=1: 200 times.
-import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { inspect, Ledger, listItems, work } from '../support/ledger.ts'
@@ -17,10 +16,10 @@ t.test(`${KILLS} times kill -9 lose no acknowledged write and undo no delete`, {
   const ledger = new Ledger()
   for (let kill = 0; kill < KILLS; kill++) {
     if (kill % 5 === 4) {
-      const { child } = await start(t, MAIN, environment)
+      const { child, ended } = await start(t, MAIN, environment)
       await delay(Math.random() * 600)
       child.kill('SIGKILL')
-      await once(child, 'exit')
+      await ended
     } else {
       const { child, ended, port } = await startService(t, environment)
       const writes = ledger.acknowledged + Math.random() * 200

@@ -10,17 +10,15 @@ import { issueTokenIn } from '../support/tokens.ts'
 import { need } from './programs.ts'
 
 need('promtool', 'prometheus')
-function promtool(words: readonly string[], input = '') {
-  const { status, stdout, stderr } = spawnSync('promtool', words, { input, encoding: 'utf8' })
-  return { status, stdout, stderr }
-}
+
+const promtool = (words: readonly string[], input = '') => spawnSync('promtool', words, { input, encoding: 'utf8' })
 
 t.test('promtool finds no fault in the metrics', async (t) => {
   const server = await startPostgres(t)
   const embedded = await metricsOf(t, { file: `${t.testdir()}/plants.db` })
   const served = await metricsOf(t, { url: await server.createDatabase() })
   for (const text of [embedded, served]) {
-    t.strictSame(promtool(['check', 'metrics'], text), { status: 0, stdout: '', stderr: '' })
+    t.match(promtool(['check', 'metrics'], text), { status: 0, stdout: /^$/, stderr: /^$/ })
   }
   t.notSame(promtool(['check', 'metrics'], `${embedded}# TYPE a_total gauge\na_total 1\n`).status, 0)
 })

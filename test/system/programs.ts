@@ -1,5 +1,10 @@
 import { type ChildProcess, spawnSync } from 'node:child_process'
+import { isDeepStrictEqual } from 'node:util'
+import { accessTokenChecker } from '../../service/engine/auth/guard.ts'
+import { inspect, type Ledger } from '../support/ledger.ts'
 import { eventually } from '../support/project.ts'
+import { openTestStore } from '../support/stores.ts'
+import { PREFIX } from '../support/tokens.ts'
 
 /** Fails if a program is missing, and names the Debian package that has it. */
 export function need(program: string, of = program): void {
@@ -12,4 +17,18 @@ export async function demoToken({ child, printed }: { child: ChildProcess; print
   const find = () => /plant_\w{48}/.exec(printed.stderr)?.[0]
   await eventually(() => find() !== undefined || child.exitCode !== null || child.signalCode !== null)
   return find() ?? ''
+}
+
+/** Starts the store on a file, as the service would do, and asks for what the caller `demo` was acknowledged. */
+export async function violationsIn(file: string, ledger: Ledger, token?: string): Promise<string[]> {
+  try {
+    const store = await openTestStore({ file })
+    const verdict = token && (await accessTokenChecker(PREFIX, store)(token))
+    const isKnown = token === undefined || isDeepStrictEqual(verdict, { caller: 'demo', scopes: [] })
+    await store.close()
+    const { items, faults } = inspect(file, 'demo')
+    return [...faults.map(String), ...ledger.violations(items), ...(isKnown ? [] : ['the token is lost'])]
+  } catch (error) {
+    return [String(error)]
+  }
 }

@@ -1,9 +1,9 @@
 // A restore over a store is interrupted or fails at each call of the system, and the power fails before each sync.
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync } from 'node:fs'
 import t from 'tap'
 import { program, run } from '../support/process.ts'
 import { prepareReplacement, type Replacement, storeIn } from '../support/replacement.ts'
-import { chances, Disk, type Keeps } from './disk.ts'
+import { cutEverywhere } from './disk.ts'
 import { need } from './programs.ts'
 import { injected, readTrace, watched, wholeTrace } from './strace.ts'
 
@@ -41,8 +41,9 @@ for (const [fault, inject] of [
       const calls = await wholeTrace(trace)
       const isHit = fault === 'kill' ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
       const where = `${call} ${when}, ${calls.split('\n').at(-3)}, ${stderr}`
-      const found = await storeIn(`${data}/plants.db`).catch((error: unknown) => t.fail(`${where}: ${String(error)}`))
+      const found = await storeIn(`${data}/plants.db`).catch(String)
       if (found === 'old' || found === 'new') seen[found] += 1
+      else t.fail(`${where}: ${found}`)
       if ((code === 0 || !isHit) && found !== 'new') t.fail(`${where}: it says that it is done`)
       rmSync(data, { recursive: true })
       rmSync(trace)
@@ -59,39 +60,26 @@ for (const [fault, inject] of [
 }
 
 t.test('a restore survives a power cut at each sync, and once it has ended the new store is on disk', async (t) => {
-  const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
-  t.comment(`SEED=${seed}`)
-  const memory = mkdtempSync('/dev/shm/plants-')
-  t.teardown(() => rmSync(memory, { recursive: true, force: true }))
-  const replacement = await prepareReplacement(t)
-  const trace = `${replacement.folder}/trace`
-  const { data, code } = await restore(replacement, 'data', () => watched(trace, [], ['-f']))
+  const { folder, left, backup } = await prepareReplacement(t)
+  const trace = `${folder}/trace`
+  const { data, code } = await restore({ folder, left, backup }, 'data', () => watched(trace, [], ['-f']))
   t.equal(code, 0)
   const names = ['plants.db', 'plants.db-wal']
-  const begin = names.map((name) => [`${data}/${name}`, readFileSync(`${replacement.left}/${name}`)] as const)
-  const disk = new Disk(data, Object.fromEntries(begin))
-  const draw = chances(seed)
-  const seen = { old: 0, new: 0 }
-  const cut = async (keeps: Keeps, where: string) => {
-    disk.cut(keeps, `${memory}/data`)
-    const what = storeIn(`${memory}/data/plants.db`)
-    const found = await what.catch((error: unknown) => t.fail(`${where}: ${String(error)}`))
-    if (found === 'old' || found === 'new') seen[found] += 1
-    return found
-  }
-  let syncs = 0
-  for (const event of await readTrace(trace, data)) {
-    if (event.what === 'sync' || event.what === 'rename') {
-      await cut(() => false, `nothing kept, ${syncs}`)
-      await cut(() => true, `all kept, ${syncs}`)
-      for (let choice = 0; choice < 100; choice += isShort ? 5 : 1) {
-        await cut(() => draw() < choice / 100, `${choice} % kept, ${syncs}`)
-      }
-      syncs += 1
-    }
-    disk.apply(event)
-  }
-  t.equal(await cut(() => false, 'at the end'), 'new')
-  t.comment({ syncs, ...seen })
-  t.ok(syncs > 5 && seen.old > 20 && seen.new > 2)
+  const files = Object.fromEntries(names.map((name) => [`${data}/${name}`, readFileSync(`${left}/${name}`)]))
+  const shares = [0, 1, ...Array.from({ length: isShort ? 20 : 100 }, (_, at) => at / (isShort ? 20 : 100))]
+  const found: string[] = []
+  const recording = { folder: data, files, events: await readTrace(trace, data) }
+  const moments = await cutEverywhere(
+    t,
+    recording,
+    () => shares,
+    async (file, where) => {
+      found.push(await storeIn(file).catch((error: unknown) => `${where}: ${String(error)}`))
+    },
+  )
+  const old = found.filter((what) => what === 'old').length
+  t.strictSame([...new Set(found)].sort(), ['new', 'old'])
+  t.strictSame([...new Set(found.slice(-shares.length))], ['new'], 'at the end')
+  t.comment({ moments, old, new: found.length - old })
+  t.ok(moments > 5 && old > 20)
 })

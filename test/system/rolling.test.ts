@@ -1,10 +1,11 @@
 // Rolling restarts under load, behind each gateway of deploy/, on a machine that is busy, with stalls of two seconds.
+import { fail } from 'node:assert'
 import { Agent } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { type Call, request } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { start, startService } from '../support/process.ts'
+import { linesOf, start, startService } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { issueTokenIn } from '../support/tokens.ts'
 import { gateways } from './gateways.ts'
@@ -23,13 +24,9 @@ for (const [name, startGateway] of Object.entries(gateways)) {
     const server = await startPostgres(t)
     const url = await server.createDatabase()
     const tokens = await Array.fromAsync({ length: CLIENTS }, (_, at) => issueTokenIn({ url }, `client${at}`))
+    const environment = { DATABASE_URL: url, DRAIN_DELAY: String(DRAIN_DELAY) }
     const launch = (port: number, adminPort: number) =>
-      startService(t, {
-        DATABASE_URL: url,
-        PORT: String(port),
-        ADMIN_PORT: String(adminPort),
-        DRAIN_DELAY: String(DRAIN_DELAY),
-      })
+      startService(t, { ...environment, PORT: String(port), ADMIN_PORT: String(adminPort) })
     const replicas = await Promise.all([0, 1].map(async () => launch(await freePort(), await freePort())))
     const { port } = await startGateway(t, replicas)
     // 401: the gateway has found a replica that is ready.
@@ -40,8 +37,7 @@ for (const [name, startGateway] of Object.entries(gateways)) {
     const loaded = load(port, tokens).finally(() => over.abort())
     let restarts = 0
     while (!over.signal.aborted || restarts < 2) {
-      const [replica, other] = replicas
-      if (replica === undefined || other === undefined) throw new Error('two replicas are needed')
+      const [replica = fail(), other = fail()] = replicas
       replica.child.kill('SIGTERM')
       await delay(DRAIN_DELAY * 1000 - STALL / 2)
       // At the first restart it is PostgreSQL that stalls, at the next one the replica that goes on.
@@ -53,10 +49,12 @@ for (const [name, startGateway] of Object.entries(gateways)) {
       t.match(await replica.ended, { code: 0, stderr: '' })
       // nginx does not ask /readyz, and tries a replica until its port is closed.
       if (name === 'HAProxy') {
-        const [last = NaN, stopping = NaN] = ['request', 'stopping'].map((msg) => lastOf(replica.printed.stdout, msg))
-        t.ok(last - stopping < 3000, `the gateway asks it for ${last - stopping} ms after SIGTERM`)
+        const lines = linesOf(replica.printed.stdout)
+        const timeOf = (what: string) => Number(lines.findLast(({ msg }) => msg === what)?.['time'])
+        const last = timeOf('request') - timeOf('stopping')
+        t.ok(last < 3000, `the gateway asks it for ${last} ms after SIGTERM`)
       }
-      replicas.splice(0, 1)
+      replicas.shift()
       replicas.push(await launch(replica.port, replica.adminPort))
       restarts += 1
       // For HAProxy to see that it is ready: it asks once a second.
@@ -103,11 +101,4 @@ async function load(port: number, tokens: readonly string[]) {
   }
   await Promise.all(tokens.map(live))
   return answers
-}
-
-/** When a line was logged last, in milliseconds since 1970. */
-function lastOf(log: string, msg: string): number | undefined {
-  const lines = log.matchAll(/^.*"time":(\d+),.*"msg":"(\w+)"/gm)
-  const found = [...lines].findLast(([, , each]) => each === msg)
-  return found && Number(found[1])
 }

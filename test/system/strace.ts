@@ -48,38 +48,26 @@ export async function readTrace(trace: string, folder: string): Promise<Event[]>
 }
 
 function eventsOf(line: string, folder: string): Event[] {
-  const [, call = '', words = '', result = ''] = /^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)/.exec(line) ?? []
-  const isDone = Number(result) >= 0
+  const [, call, words = '', result] = /^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)/.exec(line) ?? []
   const strings = [...words.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, hex = '']) => bytesOf(hex))
-  const [, descriptor = '', shown = ''] = /^(-?\d+)<([^>]*)>/.exec(words) ?? []
-  const path = strings[0] === undefined || descriptor !== '' ? bytesOf(shown).toString() : strings[0].toString()
-  if (!path.startsWith(folder) && call !== 'openat') {
+  const [, descriptor, shown = ''] = /^(-?\d+)<([^>]*)>/.exec(words) ?? []
+  const path = String(descriptor === undefined ? strings[0] : bytesOf(shown))
+  const text = Buffer.concat(strings)
+  if (!path.startsWith(folder)) {
     if (call !== 'write' && call !== 'writev') return []
-    const text = Buffer.concat(strings).toString('latin1')
-    return descriptor === '2' ? [{ what: 'print', text }] : answersIn(text)
+    return descriptor === '2' ? [{ what: 'print', text: text.toString('latin1') }] : answersIn(text.toString('latin1'))
   }
+  const isDone = Number(result) >= 0
   if (call === 'fsync' || call === 'fdatasync') return [{ what: isDone ? 'sync' : 'failedSync', path }]
   if (!isDone) return []
-  switch (call) {
-    case 'openat': {
-      const [name = ''] = strings.map(String)
-      return name.startsWith(folder) && words.includes('O_CREAT') ? [{ what: 'make', path: name }] : []
-    }
-    case 'mkdir':
-      return [{ what: 'makeFolder', path }]
-    case 'unlink':
-      return [{ what: 'remove', path }]
-    case 'rename':
-      return [{ what: 'rename', path, to: String(strings[1]) }]
-    case 'pwrite64': {
-      const bytes = (strings[0] ?? Buffer.of()).subarray(0, Number(result))
-      return [{ what: 'write', path, at: Number(/(\d+)$/.exec(words)?.[1]), bytes }]
-    }
-    case 'ftruncate':
-      return [{ what: 'truncate', path, size: Number(/(\w+)$/.exec(words)?.[1]) }]
-    default:
-      throw new Error(`a call that the simulated disk does not know: ${line.slice(0, 200)}`)
-  }
+  const last = Number(/(\d+)$/.exec(words)?.[1])
+  if (call === 'openat') return words.includes('O_CREAT') ? [{ what: 'make', path }] : []
+  if (call === 'mkdir') return [{ what: 'makeFolder', path }]
+  if (call === 'unlink') return [{ what: 'remove', path }]
+  if (call === 'rename') return [{ what: 'rename', path, to: String(strings[1]) }]
+  if (call === 'pwrite64') return [{ what: 'write', path, at: last, bytes: text.subarray(0, Number(result)) }]
+  if (call === 'ftruncate') return [{ what: 'truncate', path, size: last }]
+  throw new Error(`a call that the simulated disk does not know: ${line.slice(0, 200)}`)
 }
 
 /** strace writes each byte as \\xhh, in the names of files too; the brackets of a descriptor may hold plain text. */

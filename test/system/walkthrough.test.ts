@@ -1,55 +1,144 @@
-// The README's sections "Contract and method" and "Add an operation", done as they say.
-import { readFileSync } from 'node:fs'
-import t from 'tap'
+// The README's sections "Contract and method" and "Add an operation", and the sections "Add a resource" and "Make it your
+// own" of service/engine/README.md, done as they say in copies of the project.
+import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { matchesGlob } from 'node:path'
+import t, { type Test } from 'tap'
 import { run, start } from '../support/process.ts'
-import { eventually, freePort, NPM } from '../support/project.ts'
-import { blocksOf, copyToFollow, skipAfter } from './walkthrough.ts'
+import { copyProject, eventually, freePort, NPM } from '../support/project.ts'
+
+t.setTimeout(3_600_000)
+t.jobs = 3
+
+/** In the short form, types and those tests only that read the contract of the project. */
+const isLong = process.env['LONG'] === '1'
+const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
+const TESTS = ['test/{readme,rooms}.test.ts', 'test/{contract,product}/*.test.ts']
+/** It takes another product. */
+const OTHER = 'test/contract/second.test.ts'
 
 const [yaml = '', method = '', promised = ''] = blocksOf('README.md', 'Contract and method', '## Docs')
 const promises = promised.trim().split(/\n */)
+const README = 'service/engine/README.md'
+const added = blocksOf(README, 'Add a resource')
+const [, failure = '', remove = '', rename = ''] = blocksOf(README, 'Make it your own')
 
-const skip = skipAfter('findPlant')
-const port = await freePort()
-const environment = { PORT: String(port) }
-const { folder, npm, edit, passes } = copyToFollow(t, environment)
+t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
+  const port = await freePort()
+  const environment = { PORT: String(port) }
+  const { folder, npm, edit, passes } = copyToFollow(t, environment)
 
-t.test('the first edit: everything says what is left to do', { skip }, async (t) => {
-  const { child, ended, printed } = await start(t, [...NPM, 'run', 'dev'], environment, folder)
-  t.teardown(() => {
-    child.kill()
-    return ended
+  t.test('the first edit: everything says what is left to do', async (t) => {
+    const { child, ended, printed } = await start(t, [...NPM, 'run', 'dev'], environment, folder)
+    t.teardown(() => {
+      child.kill()
+      return ended
+    })
+    const get = async (path: string) => {
+      const headers = { Authorization: `Bearer ${/plant_\w+/.exec(printed.stderr)?.[0]}` }
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined)
+      return (await response?.text()) ?? ''
+    }
+    await eventually(() => printed.stderr.includes('plant_'))
+    edit('openapi.yaml', /^ {2}\/plants\/\{id\}:\n {4}parameters:\n( {6}.*\n)+/m, (found) => found + yaml)
+    let answer = ''
+    await eventually(
+      async () => (answer = await get('/plants/7')) === promises[0],
+      () => answer,
+    )
+    t.match(await get('/openapi.yaml'), 'operationId: findPlant')
+    await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('findPlant: {'))
   })
-  const get = async (path: string) => {
-    const headers = { Authorization: `Bearer ${/plant_\w+/.exec(printed.stderr)?.[0]}` }
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined)
-    return (await response?.text()) ?? ''
-  }
-  await eventually(() => printed.stderr.includes('plant_'))
-  edit('openapi.yaml', /^ {2}\/plants\/\{id\}:\n {4}parameters:\n( {6}.*\n)+/m, (found) => found + yaml)
-  let answer = ''
-  await eventually(
-    async () => (answer = await get('/plants/7')) === promises[0],
-    () => answer,
-  )
-  t.match(await get('/openapi.yaml'), 'operationId: findPlant')
-  await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('findPlant: {'))
+
+  t.test('the check and the start name the missing method', async (t) => {
+    const checked = await npm('exec', '--', 'tsc')
+    t.not(checked.code, 0)
+    const [first = ''] = /^\S+: error TS.*\n.*/m.exec(checked.stdout) ?? []
+    t.match(first, 'service/product.ts(', 'the first error is where the class is named')
+    t.match(first, promises[1])
+    t.match(first, /findPlant/)
+    const started = await npm('start')
+    t.equal(started.code, 1)
+    t.match(started.stdout, promises[2])
+  })
+
+  t.test('the second edit: all passes, and the operation works', { timeout: 3_600_000 }, async (t) => {
+    edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
+    await passes(t)
+    const { code, stderr } = await run([process.execPath, 'test/support/statuses.ts'], environment, folder)
+    t.strictSame([code, stderr], [0, ''], 'each declared status was produced')
+  })
 })
 
-t.test('the check and the start name the missing method', { skip }, async (t) => {
-  const checked = await npm('exec', '--', 'tsc')
-  t.not(checked.code, 0)
-  const [first = ''] = /^\S+: error TS.*\n.*/m.exec(checked.stdout) ?? []
-  t.match(first, 'service/product.ts(', 'the first error is where the class is named')
-  t.match(first, promises[1])
-  t.match(first, /findPlant/)
-  const started = await npm('start')
-  t.equal(started.code, 1)
-  t.match(started.stdout, promises[2])
-})
-
-t.test('the second edit: all passes, and the operation works', { skip, timeout: 3_600_000 }, async (t) => {
-  edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
+t.test('a second resource is added', { skip: skipAfter('listGardens') }, async (t) => {
+  const [paths = '', schema = '', bodies = '', response = '', imported = '', product = '', service = ''] = added
+  const { edit, npm, passes } = copyToFollow(t)
+  t.ok(service.trim().split('\n').length <= 25, 'the class has at most 25 lines')
+  edit('openapi.yaml', /^ {2}\/plants\/\{id\}:/m, (found) => paths + found)
+  edit('openapi.yaml', /^ {2}schemas:\n/m, (found) => found + schema)
+  edit('openapi.yaml', /^components:\n/m, (found) => found + bodies)
+  edit('openapi.yaml', /^ {2}responses:\n/m, (found) => found + response)
+  edit('service/product.ts', /^ {2}collections: .*\n {2}services: .*\n/m, () => product)
+  edit('service/product.ts', /^import { PlantService } .*\n/m, () => imported)
+  edit('service/plant-service.ts', /^}/m, (found) => `${found}\n${service.trimEnd()}`)
+  t.equal((await npm('run', 'generate')).code, 0)
   await passes(t)
-  const { code, stderr } = await run([process.execPath, 'test/support/statuses.ts'], environment, folder)
-  t.strictSame([code, stderr], [0, ''], 'each declared status was produced')
 })
+
+t.test('another product takes the place of plants, with the files of test/system/books/', async (t) => {
+  const { folder, npm, passes } = copyToFollow(t)
+  copyFileSync('test/system/books/openapi.yaml', `${folder}/openapi.yaml`)
+  t.match(readFileSync(`${folder}/openapi.yaml`, 'utf8'), added.at(-1) ?? '', 'the schema of a text key in a path')
+  const dry = await npm('run', 'generate', '--', '--dry-run', 'openapi.yaml')
+  t.match(dry.stdout, /^8 of 8 operations are served$/m)
+  for (const file of ['product', 'library']) {
+    copyFileSync(`test/system/books/${file}.ts.txt`, `${folder}/service/${file}.ts`)
+  }
+  writeFileSync(`${folder}/service/failure.ts`, failure)
+  for (const each of [remove, rename]) t.match(await run(['sh', '-ec', each], {}, folder), { code: 0 })
+  await passes(t)
+})
+
+/** The code blocks of a section, from its title to the next title of its level. */
+function blocksOf(file: string, title: string, end = '## '): string[] {
+  const [, text = ''] = readFileSync(file, 'utf8').split(`\n## ${title}\n`)
+  const [section = ''] = text.split(`\n${end}`)
+  return [...section.matchAll(/^( *)```\w*\n([^]*?)^ *```$/gm)].map(([, indent = '', block = '']) =>
+    // A block of a list is indented as its item is. What is not of YAML or TypeScript keeps its indentation.
+    indent === '' ? block : block.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  )
+}
+
+/** Who has followed a section in the project itself, or has made it their own, can't do so again. */
+function skipAfter(operationId: string): string | false {
+  const text = readFileSync('openapi.yaml', 'utf8')
+  const isFollowed = text.includes(`operationId: ${operationId}`) || !text.includes('/plants/{id}:')
+  return isFollowed && 'openapi.yaml is another one'
+}
+
+/** Makes a copy of the project in which a section is followed. @param environment of its programs */
+function copyToFollow(t: Test, environment: Record<string, string> = {}) {
+  t.setTimeout(3_600_000)
+  const folder = copyProject(t)
+  /** Runs npm. */
+  const npm = (...words: string[]) => run([...NPM, ...words], environment, folder)
+  /** Changes a file at a place, which it must have. */
+  const edit = (file: string, place: RegExp, replace: (found: string) => string) => {
+    const text = readFileSync(`${folder}/${file}`, 'utf8')
+    t.match(text, place, file)
+    writeFileSync(`${folder}/${file}`, text.replace(place, replace))
+  }
+  /** Runs the checks and the tests to the end. Each test that fails is a failure of its own, with its name. */
+  const passes = async (t: Test) => {
+    const files = globSync(TESTS, { cwd: folder }).filter((file) => !matchesGlob(file, OTHER))
+    for (const words of [CHECK, isLong ? ['test'] : ['run', 'test:file', '--', ...files]]) {
+      const { code, stdout, stderr } = await npm(...words)
+      const what = `npm ${words.slice(0, 3).join(' ')}`
+      if (code === 0) continue
+      // The whole output goes to the terminal: the report of a test is cut.
+      console.error(`${what}\n${stdout}${stderr}`)
+      const [, names = stdout.slice(-2000) + stderr.slice(-2000)] = /^Failed:\n([^]*)/m.exec(stdout) ?? []
+      for (const each of names.trim().split('\n')) t.fail(`${what}: ${each}`)
+    }
+  }
+  return { folder, npm, edit, passes }
+}

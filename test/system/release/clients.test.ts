@@ -18,27 +18,18 @@ const OPENAPI_GENERATOR = {
 }
 const JAR = `${process.cwd()}/node_modules/.cache/openapi-generator-${OPENAPI_GENERATOR.sha256}.jar`
 
-interface Client {
-  /** The programs that it needs, and the Debian package of each. */
-  readonly needs: Readonly<Record<string, string>>
-  /** The line of the README that generates it. */
-  readonly line: RegExp
-}
-
 const JAVA = { java: 'openjdk-17-jdk-headless' }
-/** By folder below test/system/release/clients. There, session.sh compiles the client and runs the session. */
-const CLIENTS: Readonly<Record<string, Client>> = {
-  python: { needs: { ...JAVA, python3: 'python3-venv' }, line: /-g python$/ },
-  java: { needs: { ...JAVA, mvn: 'maven' }, line: /-g java$/ },
-  kotlin: { needs: { ...JAVA, mvn: 'maven' }, line: /-g kotlin$/ },
-  rust: { needs: { ...JAVA, cargo: 'cargo' }, line: /-g rust$/ },
-  go: { needs: { go: 'golang' }, line: /oapi-codegen@/ },
+/**
+ * By folder below test/system/release/clients, where session.sh compiles the client and runs the session: the line of the
+ * README that generates it, and the programs that it needs, with the Debian package of each.
+ */
+const CLIENTS: Readonly<Record<string, readonly [line: RegExp, needs: Readonly<Record<string, string>>]>> = {
+  python: [/-g python$/, { ...JAVA, python3: 'python3-venv' }],
+  java: [/-g java$/, { ...JAVA, mvn: 'maven' }],
+  kotlin: [/-g kotlin$/, { ...JAVA, mvn: 'maven' }],
+  rust: [/-g rust$/, { ...JAVA, cargo: 'cargo' }],
+  go: [/oapi-codegen@/, { go: 'golang' }],
 }
-
-const file = `${t.testdir()}/plants.db`
-const tokens = new Map<string, string>()
-for (const name of Object.keys(CLIENTS)) tokens.set(name, await issueTokenIn({ file }, name))
-const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}` })
 
 const readme = readFileSync('service/engine/contract/README.md', 'utf8')
 const [section = ''] = /^## Clients in other languages$[^]*?(?=^## )/m.exec(readme) ?? []
@@ -46,18 +37,21 @@ const [, block = ''] = /^```sh\n([^]*?)^```$/m.exec(section) ?? []
 const lines = block.trim().split('\n')
 
 t.test('each line of the README is the command for one of the clients', async (t) => {
-  const used = Object.values(CLIENTS).flatMap(({ line }) => lines.filter((each) => line.test(each)))
+  const used = Object.values(CLIENTS).flatMap(([line]) => lines.filter((each) => line.test(each)))
   t.strictSame(used.sort(), lines.toSorted())
 })
 
-for (const [name, { needs, line }] of Object.entries(CLIENTS)) {
+for (const [name, [line, needs]] of Object.entries(CLIENTS)) {
   t.test(`the client of ${name} is generated, compiles and completes a session`, async (t) => {
     for (const [program, of] of Object.entries(needs)) need(program, of)
     const cwd = t.testdir({})
+    const file = `${cwd}/plants.db`
+    const token = await issueTokenIn({ file })
+    const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}` })
     cpSync(`test/system/release/clients/${name}`, cwd, { recursive: true })
     const [command = ''] = lines.filter((each) => line.test(each))
     await execute(command.replace(':3000', `:${port}`).replace(/^openapi-generator/, `java -jar ${await jar()}`), cwd)
-    const words = [`http://127.0.0.1:${port}`, tokens.get(name), ...INT64]
+    const words = [`http://127.0.0.1:${port}`, token, ...INT64]
     t.equal(await execute(`sh session.sh ${words.join(' ')}`, cwd), expectedSession(INT64))
   })
 }

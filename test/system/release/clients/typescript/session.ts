@@ -1,48 +1,68 @@
-// The session of each client that is generated in TypeScript. An id is a `number` there, exact up to 2^53.
+// The session of the clients that are generated in TypeScript. An id is a `number` there, exact up to 2^53.
+import createOpenapiFetch from 'openapi-fetch'
+import { createClient } from './hey-api/client/index.js'
+import { createPayout, deletePayout, getPayout, type Plant } from './hey-api/index.js'
+import type { components, paths } from './plant-store.ts'
 
-interface Plant {
-  name: string
-  tag?: string | undefined
+/** The answer of either client: data of success, or the Error. */
+interface Answer<Data> {
+  readonly data?: Data
+  readonly error?: { readonly error: number }
+  readonly response?: Response
 }
 
-interface Answer<Body> {
-  readonly status: number
-  /** Of success, or the Error. */
-  readonly body: Body | { readonly error: number } | undefined
-  readonly link?: string | null
-}
-
-/** What a driver makes of its client. */
-export interface Client {
-  create(plant: Plant & { id: number }): Promise<Answer<Plant>>
+/** What is made of a client that sends an access token. */
+interface Client {
+  create(body: Plant & { id: number }): Promise<Answer<Plant>>
   list(query: { limit?: number; cursor?: string }): Promise<Answer<Plant[]>>
   delete(id: number): Promise<Answer<unknown>>
 }
 
-/** Completes the session and prints it. @param connect makes a client that sends an access token */
-export async function runSession(connect: (baseUrl: string, token: string) => Client): Promise<void> {
-  const [baseUrl = '', token = '', ...ids] = process.argv.slice(2)
-  const [first = 0, second = 0, third = 0, missing = 0] = ids.map(Number)
-  const plants = connect(baseUrl, token)
-  print(`create ${first}`, await plants.create({ id: first, name: 'Rose', tag: 'garden' }))
-  print(`create ${second}`, await plants.create({ id: second, name: 'Aloe vera' }))
-  print(`create ${third}`, await plants.create({ id: third, name: '🌱' }))
-  print(`create ${third}`, await plants.create({ id: third, name: 'Ficus' }))
-  const page = await plants.list({ limit: 2 })
-  print('list', page)
-  const cursor = /cursor=([\w-]+)>; rel="next"/.exec(page.link ?? '')?.[1] ?? ''
-  print('next', await plants.list({ limit: 2, cursor }))
-  print('bad cursor', await plants.list({ cursor: 'AAAAAAAAAAB' }))
-  for (const id of [missing, first, second, third]) print(`delete ${id}`, await plants.delete(id))
-  print('bad token', await connect(baseUrl, 'bad').list({}))
+const clients: Readonly<Record<string, (baseUrl: string, token: string) => Client>> = {
+  'openapi-fetch': (baseUrl, token) => {
+    const client = createOpenapiFetch<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } })
+    return {
+      create: (body) => client.POST('/plants', { body }),
+      list: (query) => client.GET('/plants', { params: { query } }),
+      delete: (id) => client.DELETE('/plants/{id}', { params: { path: { id } } }),
+    }
+  },
+  'hey-api': (baseUrl, token) => {
+    const client = createClient({ baseUrl, auth: token })
+    return {
+      create: (body) => createPayout({ client, body }),
+      list: (query) => getPayout({ client, query }),
+      delete: (id) => deletePayout({ client, path: { id } }),
+    }
+  },
 }
 
-function print(step: string, { status, body }: Answer<Plant | Plant[] | unknown>): void {
-  const parts = Array.isArray(body) ? body.map(describe) : [describe(body)]
-  console.log(`${step}: ${status} ${parts.join(', ')}`.trimEnd())
-}
+// @ts-expect-error a name is a string, and neither `any` nor `unknown`
+export const nameOfHeyApi: Plant['name'] = 7
+// @ts-expect-error the same
+export const nameOfOpenapiFetch: components['schemas']['Plant']['name'] = 7
 
-function describe(body: unknown): string {
-  const { error, name, tag } = Object(body)
-  return error === undefined ? [name, tag].filter(Boolean).join(' ') : `error ${error}`
+const [name = '', baseUrl = '', token = '', ...ids] = process.argv.slice(2)
+const [first = 0, second = 0, third = 0, missing = 0] = ids.map(Number)
+const connect = clients[name] ?? (() => process.exit(1))
+const plants = connect(baseUrl, token)
+print(`create ${first}`, await plants.create({ id: first, name: 'Rose', tag: 'garden' }))
+print(`create ${second}`, await plants.create({ id: second, name: 'Aloe vera' }))
+print(`create ${third}`, await plants.create({ id: third, name: '🌱' }))
+print(`create ${third}`, await plants.create({ id: third, name: 'Ficus' }))
+const page = await plants.list({ limit: 2 })
+print('list', page)
+const cursor = /cursor=([\w-]+)>; rel="next"/.exec(page.response?.headers.get('link') ?? '')?.[1] ?? ''
+print('next', await plants.list({ limit: 2, cursor }))
+print('bad cursor', await plants.list({ cursor: 'AAAAAAAAAAB' }))
+for (const id of [missing, first, second, third]) print(`delete ${id}`, await plants.delete(id))
+print('bad token', await connect(baseUrl, 'bad').list({}))
+
+function print(step: string, { data, error, response }: Answer<unknown>): void {
+  const found = [data ?? []].flat().map((each) => {
+    const { name, tag } = Object(each)
+    return [name, tag].filter(Boolean).join(' ')
+  })
+  const what = error === undefined ? found.join(', ') : `error ${error.error}`
+  console.log(`${step}: ${response?.status} ${what}`.trimEnd())
 }
