@@ -121,6 +121,15 @@ const valuesOf = (texts: string): unknown[] => texts.match(/\S+/g)?.map((each): 
 for (const [name, [schema, valid, invalid]] of Object.entries(TABLE))
   t.test(name, (t) => allows(t, `A: ${schema}${PARTS}`, valuesOf(valid), valuesOf(invalid)))
 
+t.test('members may have the names of an object of JavaScript', async (t) => {
+  const names = ['constructor', 'hasOwnProperty', 'toString', 'valueOf', 'isPrototypeOf', 'prototype', 'length']
+  for (const name of names) {
+    const schemas = `A: { $ref: '#/components/schemas/${name}' }
+${name}: { type: object, required: [${name}], properties: { ${name}: { type: integer } }, dependentRequired: { ${name}: [a] }, dependentSchemas: { ${name}: { minProperties: 2 } }, $defs: { ${name}: { type: string } }, additionalProperties: false, patternProperties: { '^a': true } }`
+    await allows(t, schemas, [{ [name]: 1, a: 1 }], [{}, { a: 1 }, { [name]: 1 }, { [name]: 'x', a: 1 }])
+  }
+})
+
 t.test('a member of an answer that is undefined is none: JSON leaves it out', async (t) => {
   const { answer } = await serve(
     t,

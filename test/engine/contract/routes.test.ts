@@ -111,6 +111,31 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
   }
 })
 
+t.test('an error that a contract does not describe has the form of another', async (t) => {
+  const html = 'text/html: { schema: { type: string } }'
+  const problem =
+    'application/problem+json: { schema: { type: object, required: [title], properties: { title: { type: string }, detail: { type: string } } } }'
+  const none = "'400': { description: Bad }"
+  for (const [errors, type, body] of [
+    [
+      none.replace('}', `, content: { ${problem} } }`),
+      'application/problem+json',
+      /"title":"Not Implemented","detail":"The operation run needs/,
+    ],
+    [
+      `${none}, '500': { description: Broken, content: { ${html} } }`,
+      'text/html; charset=utf-8',
+      /^The operation run needs/,
+    ],
+    [none, 'application/json', /^{"error":501,"message":"The operation run needs a method run in the class Small/],
+  ] as const) {
+    const yaml = `      responses: { '204': { description: Done }, ${errors} }`
+    const answer = await (await boot(t, { yaml, methods: [], isDraft: true })).inject('/x')
+    t.strictSame([answer.statusCode, answer.headers['content-type']], [501, type])
+    t.match(answer.body, body)
+  }
+})
+
 t.test('a method may answer before the bytes of a body end', async (t) => {
   const app = await boot(t, { yaml: BYTES, run: firstBytes })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })

@@ -22,6 +22,10 @@ const form = (...parts: string[]) =>
     'multipart/form-data; boundary=b-1',
   )
 const ID = 'id\r\n\r\n7'
+/** The same request, with the bytes of Latin-1 for its characters. */
+const latin1 = ({ payload, ...rest }: InjectOptions) => ({ ...rest, payload: Buffer.from(String(payload), 'latin1') })
+const isNoText = (request: InjectOptions) => ask(request, 400, /must be text in UTF-8/)
+const REPLACED = '\xef\xbf\xbd' // U+FFFD in UTF-8, which decoders write in the place of other bytes
 const JSON_TYPE = '\r\nContent-Type: application/json\r\n\r\n'
 const filesOf = async ({ body }: Input) => {
   const entries = Object.entries(body as Record<string, unknown>).map(async ([name, value]) => [
@@ -35,12 +39,12 @@ const filesOf = async ({ body }: Input) => {
 export const BODIES: Constructs = {
   'a body of `application/json`, or of a type that ends with `+json`': {
     yaml: body(
-      'application/json: { schema: { type: boolean } }\napplication/vnd.x+json: { schema: { type: boolean } }',
+      'Application/JSON: { schema: { type: boolean } }\napplication/Vnd.x+json: { schema: { type: boolean } }',
       '        required: true\n',
     ),
     asks: [
       ask(post('true'), 200, '{"body":true}'),
-      ask(post('true', 'application/vnd.x+json; charset=utf-8'), 200, '{"body":true}'),
+      ask(post('true', 'application/vnd.X+json; charset=utf-8'), 200, '{"body":true}'),
       ask(post('7'), 400, /body must be boolean/),
       ask(post('true', 'application/x+json'), 415, /application\/json or application\/vnd.x\+json/),
       ask(post('true', 'application/json; charset=latin1'), 415),
@@ -67,7 +71,7 @@ export const BODIES: Constructs = {
   },
   'a body of `get`': `paths:\n  /x:\n    get:\n      operationId: run\n      requestBody: { content: { application/json: {} } } # here\n      responses: { '204': { description: Done } }\n`,
   'a body of `text/plain` or another text': {
-    yaml: body('text/plain: { schema: { type: string, maxLength: 3 } }'),
+    yaml: body('Text/Plain: { schema: { type: string, maxLength: 3 } }'),
     asks: [
       ask(post('é 🌱', 'text/plain'), 200, '{"body":"é 🌱"}'),
       ask(post('abcd', 'text/plain; charset="utf-8"'), 400, /body must NOT have more than 3/),
@@ -183,6 +187,10 @@ export const BODIES: Constructs = {
       ask(form(ID, 'photo\r\n\r\nPNG'), 400, /body\/photo must be a file/),
       ask(form(ID, 'other\r\n\r\n7'), 400, /body must not have the property other/),
       ask(form(ID, `photo; filename=a\r\n\r\n${'x'.repeat(200)}`), 413),
+      ask(form(ID, 'tags\r\n\r\né', 'tags\r\n\r\n\ufffd'), 200, '{"id":7,"tags":["é","\ufffd"]}'),
+      ...['\xff', '\xc3', '\xe9 ', '\xed\xa0\x80'].map((value) => latin1(form(`tags\r\n\r\n${value}`))).map(isNoText),
+      isNoText(latin1(form('tags\r\n\r\n\xff', `tags\r\n\r\n${REPLACED}`))),
+      isNoText(latin1(form('"\xff"\r\n\r\nx'))),
       // As long as the body may be in characters, not in bytes.
       ask(chunked(form(`tags\r\n\r\n${'é'.repeat(190)}`)), 413),
       ask(post('x', 'multipart/form-data'), 400),

@@ -9,6 +9,7 @@ import { ask, type Constructs, post, type Served } from '../../../support/small.
 const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`
 const ok = (content: string) => responses(`'200': { description: Done, content: ${content} }`)
 const USER = `{ type: object, required: [id, name, password], properties: { id: { type: integer, format: int64, readOnly: true }, name: { type: string }, password: { $ref: '#/components/schemas/Secret' } }, additionalProperties: false }`
+const CREATED = ask(post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}')
 const USERS: Served = {
   run: async ({ body }) => ({ status: 200, body: { ...(body as object), id: 7n } }),
   yaml: `paths:
@@ -34,6 +35,9 @@ const product: Extensions = {
   errorBody: (status, message) => ({ errors: [{ code: `E${status}`, message }] }),
 }
 const basic = (text: string) => as(`basic ${Buffer.from(text).toString('base64')}`)
+/** The message of an error; and as JSON. */
+const REASON = `<a b='c'>"&"`
+const QUOTED = JSON.stringify(REASON)
 const OWN_FORM = `'200': { description: Done }
 '400':
   description: Bad
@@ -45,10 +49,10 @@ const OWN_FORM = `'200': { description: Done }
 export const RESPONSES: Constructs = {
   'a response of `application/json`, an int64 in it exactly; one that its schema refuses becomes 500': {
     yaml: ok(
-      '{ application/json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
+      '{ Application/Json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
     ),
     run: async () => ({ status: 200, body: { id: 2n ** 63n - 1n } }),
-    asks: [ask('/x', 200, '{"id":9223372036854775807}', 'application/json')],
+    asks: [ask('/x', 200, '{"id":9223372036854775807}', 'Application/Json')],
   },
   'a status, a range (`4XX`), or `default` where no other is a success': {
     yaml: responses(
@@ -72,11 +76,12 @@ export const RESPONSES: Constructs = {
         '500': { description: Broken }
         '403': { description: None, content: { application/json: { schema: { type: object, properties: { reason: { type: string } } } } } }
         '501': { description: Not, content: { text/plain: { schema: { type: string } } } }
+        '505': { description: Old, content: { text/html: { schema: { type: string } } } }
         '417': { description: Often, content: { application/json: { schema: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } } } } }
         default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer }, message: { type: string } } } } } }`,
       run: async ({ query }) => {
         const { error } = fields(query)
-        if (typeof error === 'number') throw new HttpError(error, 'The reason')
+        if (typeof error === 'number') throw new HttpError(error, REASON)
         return { status: 418 }
       },
       asks: [
@@ -85,11 +90,12 @@ export const RESPONSES: Constructs = {
           400,
           /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/error must be an integer/,
         ),
-        ask('/x?error=503', 503, '{"code":503,"message":"The reason"}'),
+        ask('/x?error=503', 503, `{"code":503,"message":${QUOTED}}`),
         ask('/x', 500, ''),
-        ask('/x?error=501', 501, 'The reason'),
-        ask('/x?error=403', 403, '{"reason":"The reason"}'),
-        ask('/x?error=417', 417, '{"error":417,"message":"The reason"}'),
+        ask('/x?error=501', 501, REASON, 'text/plain; charset=utf-8'),
+        ask('/x?error=505', 505, '&#60;a b=&#39;c&#39;&#62;&#34;&#38;&#34;', 'text/html; charset=utf-8'),
+        ask('/x?error=403', 403, `{"reason":${QUOTED}}`),
+        ask('/x?error=417', 417, `{"error":417,"message":${QUOTED}}`),
       ],
     },
   'errors of the service itself in another form, which `errorBody` of the product writes': {
@@ -149,17 +155,11 @@ export const RESPONSES: Constructs = {
   ),
   '`readOnly`: sent in a request it is 400; it is required only of responses': {
     ...USERS,
-    asks: [
-      ask(post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'),
-      ask(post({ id: 7, name: 'a', password: 'b' }), 400, /body\/id is read-only/),
-    ],
+    asks: [CREATED, ask(post({ id: 7, name: 'a', password: 'b' }), 400, /body\/id is read-only/)],
   },
   '`writeOnly`: taken out of responses; it is required only of requests': {
     ...USERS,
-    asks: [
-      ask(post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'),
-      ask(post({ name: 'a' }), 400, /required property 'password'/),
-    ],
+    asks: [CREATED, ask(post({ name: 'a' }), 400, /required property 'password'/)],
   },
   '`security` with `http` `bearer`, `oauth2`, `openIdConnect`: a bearer token': {
     yaml: secured('[{ o: [] }]'),
