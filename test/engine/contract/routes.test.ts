@@ -7,7 +7,6 @@ import t from 'tap'
 import { OPENAPI, operations } from '../../support/own.ts'
 import { eventually } from '../../support/project.ts'
 import { boot, type Run } from '../../support/small.ts'
-import { errorsOf } from './compiled.ts'
 
 const yaml = readFileSync(OPENAPI, 'utf8')
 const names = operations.map(({ id }) => id)
@@ -37,50 +36,6 @@ t.test('the start is refused, by name, if the services do not fit the contract',
     await t.rejects(boot(t, { yaml, methods }), { name: 'StartupError', message })
   }
   await boot(t, { yaml, methods: [['deletePayout'], others] })
-})
-
-t.test('tsc refuses, by name, services that do not fit the contract, or have no guards', async (t) => {
-  const head = `import { addRoutes, type OperationHooks } from '../../../service/engine/contract/routes.ts'
-import { defineProduct, type CompiledContract } from '../../../service/engine/index.ts'
-import { PlantService } from '../../../test/support/product/plant-service.ts'
-import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
-import type { Service } from '../../../service/engine/contract/types.ts'
-declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
-declare const hooks: OperationHooks
-type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
-declare const contract: CompiledContract<components, operations>
-const named = { name: 'plants', contract }
-const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
-declare const service: PlantService
-declare const creates: Pick<PlantService, 'createPayout'>
-declare const lists: Pick<PlantService, 'getPayout'>
-declare const deletes: Pick<PlantService, 'deletePayout'>
-declare const doesMore: PlantService & { listPayout(): Promise<void> }
-declare const doesOther: { listPayout(): Promise<void> }
-`
-  const of = (services: string) =>
-    `export const product = defineProduct({ ...named, collections, services: () => ${services} })`
-  const keeps = (schema: string, key: string) => `export const product = defineProduct({
-    ...named,
-    collections: { plants: { schema: '${schema}', key: '${key}' } },
-    services: ({ plants }) => [new PlantService(plants)],
-  })`
-  const table: [piece: string, error: string | RegExp][] = [
-    [keeps('Plant', 'int64'), ''],
-    [keeps('Garden', 'int64'), '"Garden"'],
-    [keeps('Plant', 'text'), "'string' is not assignable to type 'bigint'"],
-    [of('[creates, lists, deletes]'), ''],
-    [of('[{ ...creates, ...lists }]'), /^[^\n]+ error [^\n]+\n +Property 'deletePayout' is missing in type [^\n]+$/],
-    [of('[creates, lists]'), 'deletePayout'],
-    [of('[doesMore]'), 'listPayout'],
-    [of('[service, doesOther]'), 'listPayout'],
-    ['export class Of implements Service<operations> { createPayout = service.createPayout }', 'deletePayout'],
-    ['export const routes = addRoutes(...parameters, [service], hooks)', ''],
-    ['export const routes = addRoutes(...parameters, [service])', 'Expected 4-5 arguments'],
-  ]
-  const pieces = table.map(([piece]) => piece)
-  for (const [index, found] of errorsOf(t.testdir(), head, pieces).entries())
-    t.match(found, table[index]?.[1] || /^$/, pieces[index] ?? '')
 })
 
 t.test('what a method gives is answered 500 if the contract does not declare it', async (t) => {
