@@ -10,15 +10,15 @@ const NUMBERS = [
 
 t.test('a number of a body is rounded where the schema asks for no integer', async (t) => {
   for (const schema of ['{ type: number }', '{}', "{ type: [number, 'null'] }", '{ minimum: -1e+300 }']) {
-    const { request } = await serve(t, `A: { type: array, items: ${schema} }`)
-    for (const text of NUMBERS) {
-      const value = Number(text)
-      const { status, got } = await request(`[${text}, {"a": ${text}}]`.replace(schema === '{}' ? '' : /, {.*}/, ''))
-      t.equal(status, 204, `${schema}: ${text}`)
-      t.strictSame(got, schema === '{}' ? [value, { a: value }] : [value], `${schema}: ${text}`)
-    }
+    const { request } = await serve(t, `A: { properties: { a: { items: ${schema} } } }`)
+    const rounded = NUMBERS.map(Number)
+    t.strictSame(
+      (await request(`{"a":[${NUMBERS.join()}],"b":[${NUMBERS.join()}]}`)).got,
+      { a: rounded, b: rounded },
+      schema,
+    )
     for (const text of ['1e400', '-1e400', '9'.repeat(400)])
-      t.equal((await request(`[${text}]`)).status, 400, text.slice(0, 10))
+      t.equal((await request(`{"a":[${text}]}`)).status, 400, text)
   }
 })
 
