@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import type { Product } from '../../service/engine/index.ts'
 import { readSecurity, type Security } from './credentials.ts'
-import { resolve } from './references.ts'
-import { sentSchema } from './schemas-sent.ts'
-import { fields, type Schema } from './schemas.ts'
+import { toInteger } from './json.ts'
+import { partsOf } from './schemas-arbitrary.ts'
+import { fields, isObject, type Schema } from './schemas.ts'
 
 export type Parameter = ReturnType<typeof toParameter>
 export type Response = ReturnType<typeof toResponse>
@@ -161,4 +161,57 @@ function examplesOf(value: Record<string, unknown>) {
 function examplesOfSchema({ example, examples, allOf }: Schema): unknown[] {
   const own = example === undefined ? Object.values(fields(examples)) : [example]
   return own.length > 0 ? own : Object.values(fields(allOf)).flatMap((each) => examplesOfSchema(fields(each)))
+}
+
+/** Replaces each reference by its target. In a schema, the keywords beside the reference apply, too. */
+function resolve(node: unknown, root: unknown): unknown {
+  if (typeof node === 'bigint') return toInteger(node)
+  if (Array.isArray(node)) return node.map((each) => resolve(each, root))
+  if (!isObject(node)) return node
+  const { $ref, ...others } = node
+  const rest = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, resolve(value, root)]))
+  if (typeof $ref !== 'string') return rest
+  const keys = $ref.split('/').slice(1)
+  const target = resolve(
+    keys.reduce((each, key) => fields(each)[unescape(key)], root),
+    root,
+  )
+  return Object.keys(rest).every((key) => key === 'summary' || key === 'description')
+    ? target
+    : { allOf: [target, rest] }
+}
+
+function unescape(key: string): string {
+  return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+/** The keywords with schemas for the same value, and for its parts. */
+const SAME = /^(allOf|anyOf|oneOf|not|if|then|else)$/
+const PARTS = /^(items|prefixItems|additionalProperties)$/
+
+/**
+ * The schema of what one side sends: without the members that only the other side sends.
+ * @param mark of those members: `readOnly` for a request, `writeOnly` for an answer
+ */
+const sentSchema = (schema: unknown, mark: 'readOnly' | 'writeOnly'): Schema => fields(sent(schema, mark, []))
+
+/** @param hidden names of members of the same value that have the mark */
+function sent(node: unknown, mark: string, hidden: readonly string[]): unknown {
+  if (Array.isArray(node)) return node.map((each) => sent(each, mark, hidden))
+  if (!isObject(node)) return node
+  const members = partsOf(node).flatMap(({ properties }) => Object.entries(fields(properties)))
+  const isMarked = (member: unknown) => partsOf(fields(member)).some((each) => each[mark] === true)
+  const names = [...hidden, ...members.flatMap(([name, member]) => (isMarked(member) ? name : []))]
+  const changed = Object.entries(node).map(([key, value]) => {
+    const entries = Object.entries(fields(value))
+    if (key === 'required')
+      return [key, entries.map(([, name]) => name).filter((name) => !names.includes(String(name)))]
+    if (/^(patternP|p)roperties$/.test(key))
+      return [
+        key,
+        Object.fromEntries(entries.map(([name, each]) => [name, !names.includes(name) && sent(each, mark, [])])),
+      ]
+    return [key, SAME.test(key) ? sent(value, mark, names) : PARTS.test(key) ? sent(value, mark, []) : value]
+  })
+  return Object.fromEntries(changed)
 }

@@ -1,6 +1,5 @@
-import fc from 'fast-check'
 import { brief, toInteger } from './json.ts'
-import { arbitraryOf } from './schemas-arbitrary.ts'
+import { samplesOf } from './schemas-arbitrary.ts'
 import { exact, faultsOf, fields, isObject, type Schema } from './schemas.ts'
 
 /** A value that differs from a valid one at one place, and the name of the difference. */
@@ -36,19 +35,16 @@ function candidatesOf(node: Schema): unknown[] {
   const bits = /^int(32|64)$/.exec(String(node['format']))?.[1]
   const limit = bits === undefined ? undefined : 2n ** BigInt(Number(bits) - 1)
   const bounds = [...BOUNDS.map((key) => node[key]), limit, limit && -limit]
+  // A value that is valid for one part of a schema may violate another part.
+  const samples = 'type' in node ? samplesOf(node, 3) : []
   const listed = [node['enum'], node['examples']].flatMap((each) => Object.values(fields(each)))
-  return [...bounds.flatMap(around), ...listed, ...('const' in node ? [node['const']] : []), ...samplesOf(node)]
+  return [...bounds.flatMap(around), ...listed, ...('const' in node ? [node['const']] : []), ...samples]
 }
 
 function around(bound: unknown): unknown[] {
   if (typeof bound === 'number' && !Number.isInteger(bound)) return [bound - 1, bound, bound + 1]
   if (typeof bound !== 'number' && typeof bound !== 'bigint') return []
   return [-1n, 0n, 1n].map((step) => toInteger(BigInt(bound) + step))
-}
-
-/** A value that is valid for one part of a schema may violate another part. */
-function samplesOf(node: Schema): unknown[] {
-  return 'type' in node ? fc.sample(arbitraryOf(node), { numRuns: 3, seed: 1 }) : []
 }
 
 function* changesOf(
@@ -62,10 +58,8 @@ function* changesOf(
   if (typeof value === 'string') yield* textsNear(value, counts, at)
   if (Array.isArray(value)) {
     for (const count of counts.filter((count) => count >= 0 && value.length > 0)) {
-      yield [
-        `${at} of ${count} items`,
-        Array.from({ length: count }, (_, index): unknown => value[index % value.length]),
-      ]
+      const items = Array.from({ length: count }, (_, index): unknown => value[index % value.length])
+      yield [`${at} of ${count} items`, items]
     }
     for (const [index, item] of value.entries()) {
       for (const [label, other] of changesOf(item, pool, counts, `${at}/*`)) yield [label, value.with(index, other)]
@@ -84,20 +78,13 @@ function* changesOf(
 }
 
 function* textsNear(text: string, counts: readonly number[], at: string): Generator<[label: string, value: string]> {
-  yield [`${at} and a line feed`, `${text}\n`]
-  yield [`${at} and a character`, `${text}x`]
-  yield [`${at} and NUL`, `${text}\0`]
-  yield [`${at} and half a character`, `${text}\uD83C`]
+  for (const more of ['\n', 'x', '\0', '\uD83C']) yield [`${at} and ${brief(more)}`, text + more]
   yield [`${at} without its first character`, text.slice(1)]
   yield [`${at} without its last character`, text.slice(0, -1)]
   yield [`${at} in capital letters`, text.toUpperCase()]
   for (const count of counts.filter((count) => count >= 0)) {
-    yield [
-      `${at} of ${count} characters`,
-      Array.from((text || 'x').repeat(count))
-        .slice(0, count)
-        .join(''),
-    ]
+    const characters = Array.from((text || 'x').repeat(count)).slice(0, count)
+    yield [`${at} of ${count} characters`, characters.join('')]
     yield [`${at} of ${count} characters beyond 16 bits`, '🌱'.repeat(count)]
   }
 }

@@ -6,15 +6,20 @@ type ToRequest = (text: string) => InjectOptions | string
 
 export const json: ToRequest = (text) => post(text)
 export const query: ToRequest = (text) => `/x?${text}`
+export const path: ToRequest = (text) => text
 export const urlencoded: ToRequest = (text) => post(text, 'application/x-www-form-urlencoded')
 
+const PARTS = new Map([
+  [query, 'query'],
+  [path, 'path'],
+])
 const split = (texts: string) => texts.match(/\S+/g) ?? []
 
 /** @param texts with a space between two; `1e2=>100`: the method gets another text than was sent */
 export const accepted = (request: ToRequest, texts: string): Exchange[] =>
   split(texts).map((each) => {
     const [sent = '', got = sent] = each.split('=>')
-    return ask(request(sent), 200, `{"${request === query ? 'query' : 'body'}":${got}}`)
+    return ask(request(sent), 200, `{"${PARTS.get(request) ?? 'body'}":${got}}`)
   })
 
 /** @param texts with a space between two @param message what the answer is like */
