@@ -6,7 +6,7 @@ import type { Product } from '../../service/engine/index.ts'
 import { readSecurity, type Security } from './credentials.ts'
 import { toInteger } from './json.ts'
 import { partsOf } from './schemas-arbitrary.ts'
-import { fields, isObject, type Schema } from './schemas.ts'
+import { fields, isObject, remembered, type Schema } from './schemas.ts'
 
 export type Parameter = ReturnType<typeof toParameter>
 export type Response = ReturnType<typeof toResponse>
@@ -23,14 +23,8 @@ const BODY_LIMIT = 2 ** 20
 /** The answer where a contract has no response `Error`. */
 const ERROR = { content: { 'application/json': { schema: { type: 'object', required: ['error', 'message'] } } } }
 
-const contracts = new WeakMap<Product, Contract>()
-
 /** Reads the contract of a product. */
-export function contractOf(product: Product): Contract {
-  const contract = contracts.get(product) ?? readContract(product)
-  contracts.set(product, contract)
-  return contract
-}
+export const contractOf: (product: Product) => Contract = remembered(readContract)
 
 function readContract({ contract, errorBody, guards }: Product) {
   const file = fileURLToPath(contract.file)
@@ -150,12 +144,10 @@ function toResponse(value: unknown) {
 
 /** The examples of a parameter or a media type, or else of its schema; and those that have a name. */
 function examplesOf(value: Record<string, unknown>) {
-  const entries = Object.entries(fields(value['examples'])).map(
-    ([name, each]) => [name, fields(each)['value']] as const,
-  )
-  const own = 'example' in value ? [value['example']] : entries.map(([, each]) => each)
-  const examples = own.length > 0 ? own : examplesOfSchema(fields(value['schema']))
-  return { examples, named: Object.fromEntries(entries) }
+  const entries = Object.entries(fields(value['examples'])).map(([name, each]) => [name, fields(each)['value']])
+  const named: Record<string, unknown> = Object.fromEntries(entries)
+  const own = 'example' in value ? [value['example']] : Object.values(named)
+  return { examples: own.length > 0 ? own : examplesOfSchema(fields(value['schema'])), named }
 }
 
 function examplesOfSchema({ example, examples, allOf }: Schema): unknown[] {
@@ -172,13 +164,10 @@ function resolve(node: unknown, root: unknown): unknown {
   const rest = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, resolve(value, root)]))
   if (typeof $ref !== 'string') return rest
   const keys = $ref.split('/').slice(1)
-  const target = resolve(
-    keys.reduce((each, key) => fields(each)[unescape(key)], root),
-    root,
-  )
-  return Object.keys(rest).every((key) => key === 'summary' || key === 'description')
-    ? target
-    : { allOf: [target, rest] }
+  const place = keys.reduce((each, key) => fields(each)[unescape(key)], root)
+  const target = resolve(place, root)
+  const isTold = Object.keys(rest).every((key) => key === 'summary' || key === 'description')
+  return isTold ? target : { allOf: [target, rest] }
 }
 
 function unescape(key: string): string {
@@ -204,13 +193,9 @@ function sent(node: unknown, mark: string, hidden: readonly string[]): unknown {
   const names = [...hidden, ...members.flatMap(([name, member]) => (isMarked(member) ? name : []))]
   const changed = Object.entries(node).map(([key, value]) => {
     const entries = Object.entries(fields(value))
-    if (key === 'required')
-      return [key, entries.map(([, name]) => name).filter((name) => !names.includes(String(name)))]
-    if (/^(patternP|p)roperties$/.test(key))
-      return [
-        key,
-        Object.fromEntries(entries.map(([name, each]) => [name, !names.includes(name) && sent(each, mark, [])])),
-      ]
+    const others = entries.map(([name, each]) => [name, !names.includes(name) && sent(each, mark, [])] as const)
+    if (key === 'required') return [key, Object.values(fields(value)).filter((name) => !names.includes(String(name)))]
+    if (/^(patternP|p)roperties$/.test(key)) return [key, Object.fromEntries(others)]
     return [key, SAME.test(key) ? sent(value, mark, names) : PARTS.test(key) ? sent(value, mark, []) : value]
   })
   return Object.fromEntries(changed)

@@ -44,10 +44,8 @@ const pathsOf = (from: Operation, cursors: readonly string[] = []) =>
   fc.sample(inputsOf(from, cursors), { numRuns: 50, seed: 1 }).map((input) => toCall(from, input).path)
 
 t.test('the validator accepts valid values only, and generated ones are valid, and differ', async (t) => {
-  t.strictSame(
-    VALID.concat(INVALID).filter((each) => isValid(SCHEMA, each)),
-    VALID,
-  )
+  const accepted = VALID.concat(INVALID).filter((each) => isValid(SCHEMA, each))
+  t.strictSame(accepted, VALID)
   const values = fc.sample(arbitraryOf(SCHEMA), { numRuns: 100, seed: 1 })
   t.ok(values.every((each) => isValid(SCHEMA, each)))
   t.ok(new Set(values.map(stringify)).size > 20)

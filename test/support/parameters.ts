@@ -34,10 +34,8 @@ export function textsOf(parameter: Parameter): Texts[] {
 export function unviolatedBy(parameter: Parameter, sent: readonly Texts[]): string[] {
   const { schema } = parameter
   if (isList(parameter)) return []
-  const rules = unviolated(
-    schema,
-    sent.map(([text = '']) => spelled(schema, text)),
-  )
+  const values = sent.map(([text = '']) => spelled(schema, text))
+  const rules = unviolated(schema, values)
   return typesOf(schema).includes('string') ? rules.filter((rule) => !rule.endsWith('/type')) : rules // each text is a string
 }
 

@@ -86,13 +86,8 @@ export async function boot(
   })
   const names = methods ?? read.operations.map(({ id }) => id)
   const services = names.some(Array.isArray) ? names : [names]
-  await addRoutes(
-    app,
-    read,
-    services.map((each) => serviceOf([each].flat(2), run)),
-    hooks,
-    isDraft,
-  )
+  const made = services.map((each) => serviceOf([each].flat(2), run))
+  await addRoutes(app, read, made, hooks, isDraft)
   addOtherMethods()
   prepare?.(app, read)
   await app.ready()

@@ -127,12 +127,8 @@ async function violationsOf(page: Page, part: string): Promise<string[]> {
   const { violations } = await page.evaluate<AxeResults>(`axe.run('${part}', { resultTypes: ['violations'] })`)
   const found = violations.flatMap(({ id, nodes }) =>
     nodes.map(async ({ target, html, failureSummary }) => {
-      const known = await page
-        .locator(String(target))
-        .evaluate(
-          (element: Element, selectors) => selectors.find((each) => element.matches(each)),
-          OF_SWAGGER_UI[id] ?? [],
-        )
+      const find = (element: Element, selectors: readonly string[]) => selectors.find((each) => element.matches(each))
+      const known = await page.locator(String(target)).evaluate(find, OF_SWAGGER_UI[id] ?? [])
       return `${id} ${known ?? `${html}: ${String(failureSummary)}`}`
     }),
   )

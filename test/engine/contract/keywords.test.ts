@@ -82,26 +82,16 @@ const TABLE: Readonly<Record<string, readonly [schema: string, valid: string, in
   'false for names': ['{ propertyNames: false }', '{}', '{"a":1}'],
   'true and false in dependentSchemas': ['{ dependentSchemas: { a: false, b: true } }', '{"b":1}', '{"a":1}'],
   'true and false by pattern': ['{ patternProperties: { "^a": false }, $defs: { x: true } }', '{"b":1}', '{"a":1}'],
-  'references to true and false': [
-    `{ properties: { a: { $ref: '#/components/schemas/Yes', $defs: {} }, b: { $ref: '#/components/schemas/No' } } }`,
-    '{"a":1}',
-    '{"b":1}',
-  ],
   // RFC 6901 for the pointer, JSON Schema 2020-12, section 8.2.3, for where it leads
-  'a $ref to the place that it spells, also behind a schema with a $ref of its own': [
-    `{ $ref: '#/components/schemas/Text/properties/x' }`,
-    '"x"',
-    'true',
+  'a $ref to the place that it spells, behind a $ref of a schema only where that lacks the member': [
+    `{ properties: { a: { $ref: '#/components/schemas/Text/properties/x' }, b: { $ref: '#/components/schemas/Full/properties/y' } } }`,
+    '{"a":"x","b":true}',
+    '{"a":true} {"b":"x"}',
   ],
-  'a $ref into the target of a $ref where the schema lacks the member': [
-    `{ $ref: '#/components/schemas/Full/properties/y' }`,
-    'true',
-    '"x"',
-  ],
-  'a $ref to true in the schema itself': [
-    `{ $ref: '#/components/schemas/A/$defs/any', maxLength: 1, $defs: { any: true } }`,
-    '"x" 1',
-    '"xy"',
+  'a $ref to true and to false, also in the schema itself': [
+    `{ $ref: '#/components/schemas/A/$defs/any', properties: { a: { $ref: '#/components/schemas/Yes', $defs: {} }, b: { $ref: '#/components/schemas/No' } }, maxLength: 1, $defs: { any: true } }`,
+    '{"a":1} "x" 1',
+    '{"b":1} "xy"',
   ],
   'a $ref into the schema itself, as generators write it': [
     `{ $ref: '#/components/schemas/A/$defs/Plant', $defs: { Plant: { required: [name], properties: { next: { $ref: '#/components/schemas/A' } } } } }`,

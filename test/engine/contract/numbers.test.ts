@@ -12,11 +12,8 @@ t.test('a number of a body is rounded where the schema asks for no integer', asy
   for (const schema of ['{ type: number }', '{}', "{ type: [number, 'null'] }", '{ minimum: -1e+300 }']) {
     const { request } = await serve(t, `A: { properties: { a: { items: ${schema} } } }`)
     const rounded = NUMBERS.map(Number)
-    t.strictSame(
-      (await request(`{"a":[${NUMBERS.join()}],"b":[${NUMBERS.join()}]}`)).got,
-      { a: rounded, b: rounded },
-      schema,
-    )
+    const { got } = await request(`{"a":[${NUMBERS.join()}],"b":[${NUMBERS.join()}]}`)
+    t.strictSame(got, { a: rounded, b: rounded }, schema)
     for (const text of ['1e400', '-1e400', '9'.repeat(400)])
       t.equal((await request(`{"a":[${text}]}`)).status, 400, text)
   }
