@@ -202,11 +202,9 @@ for (const operation of operations) {
       (await call({ ...request, token: caller, headers: [...request.headers, ...headers], body: text })).status
     const none = await call({ ...request, token: caller, headers: [...request.headers, 'Content-Length', '0'] })
     t.equal(none.status, 400, 'no body is refused')
-    for (const text of ['', ' ', json.slice(0, -1), `${json},`, `\uFEFF${json}`, '{"a":1,"a":1}', '{"__proto__":1}']) {
-      t.equal(await send(text), 400, `${brief(text)} is refused`)
-    }
-    t.equal(await send(Buffer.from('"\xFF"', 'latin1')), 400, 'invalid UTF-8 is refused')
-    t.equal(await send(Buffer.from(json, 'utf16le')), 400, 'UTF-16 is refused')
+    const texts = ['', ' ', json.slice(0, -1), `${json},`, `\uFEFF${json}`, '{"a":1,"a":1}', '{"__proto__":1}']
+    for (const text of [...texts, Buffer.from('"\xFF"', 'latin1'), Buffer.from(json, 'utf16le')])
+      t.equal(await send(text), 400, `${brief(String(text))} is refused`)
     for (const type of ['', 'text/plain', 'application/xml', 'application/json; charset=utf-16']) {
       t.equal(await send(json, 'Content-Type', type), 415, `the type "${type}" is refused`)
     }

@@ -38,7 +38,7 @@ function readContract({ contract, errorBody, guards }: Product) {
     const shared = Object.values(fields(parameters))
     return methods.map(([method, value]): Operation => {
       const own = { security, ...fields(value) }
-      const secured = readSecurity(own.security, fields(securitySchemes), guards)
+      const secured = readSecurity(own.security, securitySchemes, guards)
       return { ...toOperation(method.toUpperCase(), path, own, shared), ...secured }
     })
   })

@@ -47,12 +47,14 @@ function around(bound: unknown): unknown[] {
   return [-1n, 0n, 1n].map((step) => toInteger(BigInt(bound) + step))
 }
 
+type Change = [label: string, value: unknown]
+
 function* changesOf(
   value: unknown,
   pool: readonly unknown[],
   counts: readonly number[],
   at: string,
-): Generator<[label: string, value: unknown]> {
+): Generator<Change> {
   for (const each of pool) yield [`${at} = ${brief(each)}`, each]
   yield [`${at} in an array`, [value]]
   if (typeof value === 'string') yield* textsNear(value, counts, at)
@@ -77,7 +79,7 @@ function* changesOf(
   }
 }
 
-function* textsNear(text: string, counts: readonly number[], at: string): Generator<[label: string, value: string]> {
+function* textsNear(text: string, counts: readonly number[], at: string): Generator<Change> {
   for (const more of ['\n', 'x', '\0', '\uD83C']) yield [`${at} and ${brief(more)}`, text + more]
   yield [`${at} without its first character`, text.slice(1)]
   yield [`${at} without its last character`, text.slice(0, -1)]

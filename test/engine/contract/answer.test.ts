@@ -22,15 +22,11 @@ await Promise.all(Array.from({ length: COUNT }, (_, id) => store.create('many', 
 const bytes = `GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`
 
 t.test('a long page has its Link, a list without limit all plants, and HEAD the same headers', async (t) => {
-  for (const [query, count, isLinked] of [
-    ['', COUNT, false],
-    ['?limit=3', 3, true],
-    ['?limit=15000', 15_000, true],
-    ['?limit=20000', COUNT, false],
-  ] as const) {
+  const counts = { '': COUNT, '?limit=3': 3, '?limit=15000': 15_000, '?limit=20000': COUNT }
+  for (const [query, count] of Object.entries(counts)) {
     const get = await call({ path: `/plants${query}`, token: secret })
     const all = Array.from({ length: count }, (_, id) => ({ name: name(id) }))
-    t.strictSame([get.json, 'link' in get.headers], [all, isLinked], query)
+    t.strictSame([get.json, 'link' in get.headers], [all, count < COUNT], query)
     const head = await call({ method: 'HEAD', path: `/plants${query}`, token: secret })
     const { date: _date, 'x-request-id': _id, ...headers } = head.headers
     t.hasStrict(get.headers, headers, query)
