@@ -160,25 +160,6 @@ t.test('a stream of the web is answered, and one of Node that is over before it 
   }
 })
 
-t.test('of several credentials, invalid and missing ones are reported before a missing scope', async (t) => {
-  const schemes =
-    'components: { securitySchemes: { b: { type: http, scheme: bearer }, k: { type: apiKey, in: header, name: X-Key } } }'
-  for (const [security, headers, status] of [
-    ['[{ b: [], k: [] }, {}]', {}, 200],
-    ['[{ b: [], k: [] }, {}]', { 'x-key': 'x' }, 401],
-    ['[{ b: [], k: [] }, {}]', { authorization: 'Bearer x' }, 401],
-    ['[{ b: [], k: [admin] }]', { 'x-key': 'joe:' }, 401],
-    ['[{ b: [], k: [admin] }]', { 'x-key': 'joe:', authorization: 'Bearer x' }, 401],
-    ['[{ b: [], k: [admin] }]', { 'x-key': 'joe:', authorization: 'Bearer bob:' }, 403],
-    ['[{ b: [] }, { k: [admin] }]', { 'x-key': 'joe:' }, 403],
-    ['[{ b: [] }, { k: [] }]', { 'x-key': 'away:' }, 503],
-  ] as const) {
-    const app = await boot(t, { yaml: `      security: ${security}\n      ${DONE}\n${schemes}` })
-    const { statusCode, body } = await app.inject({ url: '/x', headers })
-    t.equal(statusCode, status, `${security} ${JSON.stringify(headers)}: ${body}`)
-  }
-})
-
 /** The statuses of all answers on a connection. @param later is sent when the first answer begins */
 async function statusesOf(app: FastifyInstance, first: string, later = ''): Promise<(string | undefined)[]> {
   if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' })

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import { ask, type Constructs, type Input, post } from '../../../support/small.ts'
-import { accepted, refused, urlencoded } from './texts.ts'
+import { accepted, ask, type Constructs, type Input, post, refused, urlencoded } from '../../../support/small.ts'
 
 const body = (content: string, rest = '') =>
   `      requestBody:\n${rest}        content:\n${content.replaceAll(/^/gm, '          ')}`

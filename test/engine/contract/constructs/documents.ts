@@ -1,5 +1,4 @@
-import { ask, type Constructs } from '../../../support/small.ts'
-import { accepted, path } from './texts.ts'
+import { accepted, ask, type Constructs, path } from '../../../support/small.ts'
 
 const OPERATION = "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
 const PATHS = `paths:\n  /x: { get: { ${OPERATION} } }\n`

@@ -21,6 +21,7 @@ const sending = (headers: Readonly<Record<string, string>>) => ({ url: '/x', hea
 const as = (authorization: string) => sending({ authorization })
 const bearer =
   'components: { securitySchemes: { b: { type: http, scheme: bearer }, o: { type: oauth2, flows: {} }, k: { type: apiKey, in: header, name: X-Key }, q: { type: apiKey, in: query, name: key }, c: { type: apiKey, in: cookie, name: sid }, basic: { type: http, scheme: basic }, m: { type: mutualTLS } } }'
+const both = (token: string, key: string) => sending({ authorization: `Bearer ${token}`, 'x-key': key })
 const isAlice = (request: InjectOptions | string) => ask(request, 200, '{"caller":"alice"}')
 const isRefused = (request: InjectOptions | string) => ask(request, 401)
 const secured = (security: string) => `${ok('{ application/json: {} }')}\n      security: ${security}\n${bearer}`
@@ -179,12 +180,19 @@ export const RESPONSES: Constructs = {
       isAlice(sending({ authorization: 'Bearer alice:', 'x-key': 'alice:' })),
       ask(sending({ 'x-key': 'bob:admin' }), 200, '{"caller":"bob"}'),
       ask(sending({ 'x-key': 'bob:' }), 403, /needs the scope admin/),
-      ask(as('Bearer x'), 401),
+      ask(sending({ 'x-key': 'away:' }), 503),
+      ...[as('Bearer x'), sending({ 'x-key': 'x' })].map(isRefused),
     ],
   },
   'scopes in `security`: 403 with `insufficient_scope` for who lacks one': {
-    yaml: secured('[{ o: [read, write] }]'),
-    asks: [ask(as('Bearer alice:read,write,more'), 200), ask(as('Bearer alice:read'), 403, /the scope read write/)],
+    yaml: secured('[{ o: [read, write], k: [admin] }]'),
+    asks: [
+      ask(both('alice:read,write,more', 'alice:admin'), 200),
+      ask(both('alice:read', 'alice:admin'), 403, /the scope read write/),
+      ask(both('bob:read,write', 'joe:'), 403, /the scope admin/),
+      // Invalid and missing credentials are told before a missing scope.
+      ...[sending({ 'x-key': 'joe:' }), both('x', 'joe:')].map(isRefused),
+    ],
   },
   '`http` `basic` and other schemes, `mutualTLS`, and every other scheme with a guard of the product': {
     yaml: secured('[{ b: [] }, { basic: [] }, { m: [read] }]'),

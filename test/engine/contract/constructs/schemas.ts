@@ -1,5 +1,4 @@
-import type { Constructs, Served } from '../../../support/small.ts'
-import { accepted, json, refused } from './texts.ts'
+import { accepted, type Constructs, json, refused, type Served } from '../../../support/small.ts'
 
 const body = (schema: string, components = '') =>
   `x-body-limit: 999\npaths:\n  /x:\n    post:\n      operationId: run\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n      requestBody:\n        content:\n          application/json:\n            schema:\n${schema.replaceAll(/^/gm, '              ')}\n${components}`
