@@ -69,6 +69,4 @@ function spelledOut(text: string): string {
   return stringify(document, { aliasDuplicateObjects: false }) // Redocly does not follow aliases
 }
 
-function versionOf(document: string): string {
-  return String(fields(fields(parseContract(document))['info'])['version'])
-}
+const versionOf = (text: string) => String(fields(fields(parseContract(text))['info'])['version'])

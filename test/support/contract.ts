@@ -170,9 +170,7 @@ function resolve(node: unknown, root: unknown): unknown {
   return isTold ? target : { allOf: [target, rest] }
 }
 
-function unescape(key: string): string {
-  return decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
-}
+const unescape = (key: string) => decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
 
 /** The keywords with schemas for the same value, and for its parts. */
 const SAME = /^(allOf|anyOf|oneOf|not|if|then|else)$/

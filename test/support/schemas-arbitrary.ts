@@ -37,9 +37,7 @@ function makeArbitrary(schema: Schema): Values {
 }
 
 /** A few valid values, the same in each run. */
-export function samplesOf(schema: Schema, count = 1): unknown[] {
-  return fc.sample(arbitraryOf(schema), { numRuns: count, seed: 1 })
-}
+export const samplesOf = (schema: Schema, numRuns = 1) => fc.sample(arbitraryOf(schema), { numRuns, seed: 1 })
 
 /** A schema and all of its `allOf`. */
 export function partsOf(schema: Schema): Schema[] {

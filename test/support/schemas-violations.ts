@@ -3,10 +3,7 @@ import { samplesOf } from './schemas-arbitrary.ts'
 import { exact, faultsOf, fields, isObject, type Schema } from './schemas.ts'
 
 /** A value that differs from a valid one at one place, and the name of the difference. */
-export interface Mutant {
-  readonly label: string
-  readonly value: unknown
-}
+type Mutant = readonly [label: string, value: unknown]
 
 /** The values that replace a part of a valid value, for any schema. */
 const POOL = [null, true, false, 0, 1, -1, 1.5, '', ' ', 'x', 'É', '7', 'null', '\0', '\n', '\uD800', '\uDFFF', [], {}]
@@ -19,13 +16,8 @@ export function mutantsOf(schema: Schema, values: readonly unknown[]): Mutant[] 
   const nodes = [...nodesOf(schema)]
   const counts = new Set(nodes.flatMap((node) => COUNTS.flatMap((key) => around(node[key]))).map(Number))
   const pool = [...POOL, ...nodes.flatMap(candidatesOf)]
-  const found = new Map<string, unknown>()
-  for (const value of values) {
-    for (const [label, mutant] of changesOf(value, pool, [...counts], '')) {
-      if (!found.has(label)) found.set(label, mutant)
-    }
-  }
-  return [...found].map(([label, value]) => ({ label, value }))
+  const all = values.flatMap((value) => [...changesOf(value, pool, [...counts], '')])
+  return [...new Map(all.toReversed())] // the first of each name
 }
 
 const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']
@@ -47,14 +39,7 @@ function around(bound: unknown): unknown[] {
   return [-1n, 0n, 1n].map((step) => toInteger(BigInt(bound) + step))
 }
 
-type Change = [label: string, value: unknown]
-
-function* changesOf(
-  value: unknown,
-  pool: readonly unknown[],
-  counts: readonly number[],
-  at: string,
-): Generator<Change> {
+function* changesOf(value: unknown, pool: unknown[], counts: readonly number[], at: string): Generator<Mutant> {
   for (const each of pool) yield [`${at} = ${brief(each)}`, each]
   yield [`${at} in an array`, [value]]
   if (typeof value === 'string') yield* textsNear(value, counts, at)
@@ -79,7 +64,7 @@ function* changesOf(
   }
 }
 
-function* textsNear(text: string, counts: readonly number[], at: string): Generator<Change> {
+function* textsNear(text: string, counts: readonly number[], at: string): Generator<Mutant> {
   for (const more of ['\n', 'x', '\0', '\uD83C']) yield [`${at} and ${brief(more)}`, text + more]
   yield [`${at} without its first character`, text.slice(1)]
   yield [`${at} without its last character`, text.slice(0, -1)]
@@ -135,6 +120,4 @@ function* rulesOf(schema: unknown, at: string): Generator<string> {
 }
 
 /** A name within a JSON pointer in a URI fragment (RFC 6901, section 6). */
-function escape(name: string): string {
-  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
-}
+const escape = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))

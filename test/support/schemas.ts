@@ -59,6 +59,4 @@ export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[]
 }
 
 /** Whether a value is valid. */
-export function isValid(schema: Schema, value: unknown): boolean {
-  return faultsOf(schema, value).length === 0
-}
+export const isValid = (schema: Schema, value: unknown) => faultsOf(schema, value).length === 0

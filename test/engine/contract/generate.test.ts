@@ -99,12 +99,11 @@ type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
 declare const contract: CompiledContract<components, operations>
 const named = { name: 'plants', contract }
 const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
+type One<Name extends keyof PlantService> = Pick<PlantService, Name>
 declare const service: PlantService
-declare const creates: Pick<PlantService, 'createPayout'>
-declare const lists: Pick<PlantService, 'getPayout'>
-declare const deletes: Pick<PlantService, 'deletePayout'>
-declare const doesMore: PlantService & { listPayout(): Promise<void> }
+declare const [creates, lists, deletes]: [One<'createPayout'>, One<'getPayout'>, One<'deletePayout'>]
 declare const doesOther: { listPayout(): Promise<void> }
+declare const doesMore: PlantService & typeof doesOther
 `
   const of = (services: string) =>
     `export const product = defineProduct({ ...named, collections, services: () => ${services} })`

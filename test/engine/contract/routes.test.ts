@@ -63,17 +63,11 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
 t.test('an error that a contract does not describe has the form of another', async (t) => {
   const problem =
     '{ type: object, required: [title], properties: { title: { type: string }, detail: { type: string } } }'
+  const asProblem = /"title":"Not Implemented","detail":"The operation run needs/
+  const asText = /^The operation run needs/
   for (const [errors, type, body] of [
-    [
-      `'400': ${described('application/problem+json', problem)}`,
-      'application/problem+json',
-      /"title":"Not Implemented","det/,
-    ],
-    [
-      `'400': { description: Bad }, '500': ${described('text/html')}`,
-      'text/html; charset=utf-8',
-      /^The operation run needs/,
-    ],
+    [`'400': ${described('application/problem+json', problem)}`, 'application/problem+json', asProblem],
+    [`'400': { description: Bad }, '500': ${described('text/html')}`, 'text/html; charset=utf-8', asText],
     [
       "'400': { description: Bad }",
       'application/json',
@@ -82,7 +76,8 @@ t.test('an error that a contract does not describe has the form of another', asy
   ] as const) {
     const yaml = `      responses: { '204': { description: Done }, ${errors} }`
     const answer = await (await boot(t, { yaml, methods: [], isDraft: true })).inject('/x')
-    t.match([answer.statusCode, answer.headers['content-type'], answer.body], [501, type, body])
+    t.strictSame([answer.statusCode, answer.headers['content-type']], [501, type])
+    t.match(answer.body, body)
   }
 })
 

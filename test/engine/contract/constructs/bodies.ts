@@ -51,8 +51,7 @@ export const BODIES: Constructs = {
       ask(post('7'), 400, /body must be boolean/),
       ask(post('true', 'application/x+json'), 415, /application\/json or application\/vnd.x\+json/),
       ask(post('true', 'application/json; charset=latin1'), 415),
-      ask(NONE, 400, /needs a body/),
-      ask(post(''), 400, /needs a body/),
+      ...[NONE, post('')].map((request) => ask(request, 400, /needs a body/)),
     ],
   },
   'a body that is not `required`': {
@@ -96,11 +95,9 @@ export const BODIES: Constructs = {
     run: async (request) => ({ status: 200, body: { ...(await bytesOf(request)).body, type: request.type } }),
     asks: [
       ask(post('abcd', 'Image/PNG; q=1'), 200, '{"bytes":"abcd","type":"image/png"}'),
-      ask(post('abcde', 'image/png'), 413),
-      ask(chunked(post('abcde', 'image/png')), 413),
+      ...[post('abcde', 'image/png'), chunked(post('abcde', 'image/png'))].map(isTooLong),
       ask(post('abcde', 'video/mp4'), 200, '{"bytes":"abcde","type":"video/mp4"}'),
-      ask(post('', 'image'), 415),
-      ask(post('x', '*/*'), 415),
+      ...[post('', 'image'), post('x', '*/*')].map((request) => ask(request, 415)),
       ask(post('[', 'application/json'), 400),
     ],
   },
@@ -110,7 +107,7 @@ export const BODIES: Constructs = {
     ),
     asks: [
       ask(post('{}', 'text/json'), 200, '{"body":{}}'),
-      ask(post('a', 'application/xml'), 415, /text\/json, in UTF-8/),
+      ask(post('a', 'application/xml'), 415, /must be text\/json/),
     ],
   },
   'one media type in two spellings': body(
@@ -186,8 +183,7 @@ export const BODIES: Constructs = {
       isNoText('"\xff"\r\n\r\nx'),
       // As long as the body may be in characters, not in bytes.
       ask(chunked(form(`tags\r\n\r\n${'é'.repeat(190)}`)), 413),
-      ask(post('x', 'multipart/form-data'), 400),
-      ask(post('x', 'multipart/form-data; boundary=b'), 400),
+      ...['', '; boundary=b'].map((boundary) => ask(post('x', `multipart/form-data${boundary}`), 400)),
     ],
   },
   'a file of a form: `format: binary`, `contentMediaType` or `contentEncoding: binary`, its length in bytes, and alternatives of it':
