@@ -69,4 +69,6 @@ function spelledOut(text: string): string {
   return stringify(document, { aliasDuplicateObjects: false }) // Redocly does not follow aliases
 }
 
-const versionOf = (text: string) => String(fields(fields(parseContract(text))['info'])['version'])
+function versionOf(document: string): string {
+  return String(fields(fields(parseContract(document))['info'])['version'])
+}
