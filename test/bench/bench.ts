@@ -27,7 +27,12 @@ const folder = mkdtempSync(`${tmpdir()}/plants-bench-`)
 /** Ends what was started, the last one first. */
 await using ends = new AsyncDisposableStack()
 ends.defer(() => rmSync(folder, { recursive: true }))
-const t = { teardown: (end: () => unknown) => ends.defer(async () => void (await end())) }
+const t = {
+  teardown: (end: () => unknown) =>
+    ends.defer(async () => {
+      await end()
+    }),
+}
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => void ends.disposeAsync().finally(() => process.exit(1)))
 const postgres = await startPostgres(t)

@@ -27,11 +27,9 @@ t.test('what fuzzing has found stays fixed', async (t) => {
   t.pass()
 })
 
-for (const [name, inputs] of [
-  ['json', 5000],
-  ['parameters', 1000],
-  ['requests', 500],
-] as const) {
+const INPUTS = { json: 5000, parameters: 1000, requests: 500 }
+for (const name of ['json', 'parameters', 'requests'] as const) {
+  const inputs = INPUTS[name]
   t.test(`${inputs} inputs of the target ${name} are answered as they must be`, async (t) => {
     t.comment({ seed })
     t.ok((await fuzz[name](inputs, seed)) >= inputs)
@@ -78,7 +76,8 @@ for (const [name, make] of Object.entries(GROWING)) {
   t.test(`four times as much JSON takes about four times as long: ${name}`, async (t) => {
     await assertLinear(t, (size) => {
       const bytes = Buffer.from(make(size))
-      return least(40, async () => attempt(bytes))
+      // What is refused takes time, too.
+      return least(40, () => Promise.try(parseJson, bytes).catch(() => undefined))
     })
   })
 }
@@ -114,12 +113,4 @@ async function least(runs: number, run: () => Promise<unknown>): Promise<number>
     time = Math.min(time, performance.now() - start)
   }
   return time
-}
-
-function attempt(bytes: Buffer): void {
-  try {
-    parseJson(bytes)
-  } catch {
-    // What is refused takes time, too.
-  }
 }

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 import fc from 'fast-check'
 import { startService } from '../support/process.ts'
+import { exchange, readResponses } from '../support/responses.ts'
 import { issueTokenIn } from '../support/tokens.ts'
 import { checkJson, json } from './json.ts'
 import { asked, checkParameters } from './parameters.ts'
 import { checkRequests, requestsTo } from './requests.ts'
-import { targetOf } from './target.ts'
 
 /** How many paths and queries go over one connection, and on how many at a time: more would be shed. */
 const AT_ONCE = 50
@@ -46,6 +46,32 @@ export async function startTarget(t: Parameters<typeof startService>[0], file: s
       throw new Error([`exit ${code}`, ...faults, stderr].join('\n'))
   }
   return { service, empty, any, fuzz, end }
+}
+
+/** A service to send bytes to. */
+export type Target = ReturnType<typeof targetOf>
+
+/** @param token of a caller who has no plants, or few */
+function targetOf(port: number, token: string) {
+  return {
+    /** The header lines of a request with an access token. */
+    headers: `Host: h\r\nAuthorization: Bearer ${token}\r\n`,
+    /** A request for the end, whose answer closes the connection. */
+    last: 'GET /last HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n',
+    /**
+     * Sends bytes on a connection of their own.
+     * @param quiet milliseconds without a byte after which no more will be sent
+     * @returns all answers
+     * @throws {Error} if bytes come that are no answer, or no end
+     */
+    exchange: async (bytes: Buffer, quiet?: number) => {
+      const received = await exchange(port, [bytes], Infinity, quiet)
+      const answers = readResponses(received)
+      const rest = received.length - answers.reduce((sum, { length }) => sum + length, 0)
+      if (rest > 0) throw new Error(`no whole answer: ${received.subarray(-rest).toString().slice(0, 300)}`)
+      return answers
+    },
+  }
 }
 
 async function concurrently<Value>(times: number, property: fc.IAsyncProperty<Value>, inputs: number, seed: number) {

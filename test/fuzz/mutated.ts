@@ -5,6 +5,10 @@ export function piecesOf(words: string, ...others: readonly (string | Buffer)[])
   return [...words.split(' '), ...others].map((each) => Buffer.from(each))
 }
 
+const BORDERS = [0n, 1n, 10n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 10n ** 15n, 10n ** 16n, 2n ** 63n, 2n ** 64n, 10n ** 30n]
+/** Integers at which something changes, and those beside them. */
+export const border = fc.tuple(fc.constantFrom(...BORDERS), fc.bigInt(-3n, 3n)).map(([near, more]) => near + more)
+
 /** Texts that follow each other. */
 export const joined = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((all) => all.join(''))
 

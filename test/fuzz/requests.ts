@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { faultOf } from '../support/own.ts'
 import { shapes } from '../support/framing.ts'
 import { mutated, piecesOf } from './mutated.ts'
-import type { Target } from './target.ts'
+import type { Target } from './fuzz.ts'
 
 const WORDS = piecesOf(
   ': , ; " % %00 / ? = # * 0 -1 GET POST DELETE OPTIONS TRACE CONNECT QUERY HTTP/1.0 HTTP/1.1 HTTP/2.0 http://h Bearer chunked é 🌱',

@@ -5,9 +5,9 @@ import { parse } from 'yaml'
 import type { Product } from '../../service/engine/index.ts'
 import { isBytes, isJson, isServed } from './bodies.ts'
 import { readSecurity, type Security } from './credentials.ts'
-import { resolve } from './references.ts'
-import { sentSchema } from './schemas-sent.ts'
-import { addFormats, fields, type Schema } from './schemas.ts'
+import { toInteger } from './json.ts'
+import { partsOf } from './schemas-arbitrary.ts'
+import { addFormats, fields, isObject, remembered, type Schema } from './schemas.ts'
 
 export type Parameter = ReturnType<typeof toParameter>
 export type Response = ReturnType<typeof toResponse>
@@ -24,14 +24,8 @@ const BODY_LIMIT = 2 ** 20
 /** The answer where a contract has no response `Error`. */
 const ERROR = { content: { 'application/json': { schema: { type: 'object', required: ['error', 'message'] } } } }
 
-const contracts = new WeakMap<Product, Contract>()
-
 /** Reads the contract of a product. */
-export function contractOf(product: Product): Contract {
-  const contract = contracts.get(product) ?? readContract(product)
-  contracts.set(product, contract)
-  return contract
-}
+export const contractOf: (product: Product) => Contract = remembered(readContract)
 
 function readContract({ contract, errorBody, formats, guards }: Product) {
   addFormats(formats)
@@ -46,7 +40,7 @@ function readContract({ contract, errorBody, formats, guards }: Product) {
     const shared = Object.values(fields(parameters))
     return methods.map(([method, value]): Operation => {
       const own = { security, limit: document['x-body-limit'], ...fields(value) }
-      const secured = readSecurity(own.security, fields(securitySchemes), guards)
+      const secured = readSecurity(own.security, securitySchemes, guards)
       return { ...toOperation(method.toUpperCase(), path, own, shared), ...secured }
     })
   })
@@ -162,15 +156,57 @@ function toResponse(value: unknown) {
 
 /** The examples of a parameter or a media type, or else of its schema; and those that have a name. */
 function examplesOf(value: Record<string, unknown>) {
-  const entries = Object.entries(fields(value['examples'])).map(
-    ([name, each]) => [name, fields(each)['value']] as const,
-  )
-  const own = 'example' in value ? [value['example']] : entries.map(([, each]) => each)
-  const examples = own.length > 0 ? own : examplesOfSchema(fields(value['schema']))
-  return { examples, named: Object.fromEntries(entries) }
+  const entries = Object.entries(fields(value['examples'])).map(([name, each]) => [name, fields(each)['value']])
+  const named: Record<string, unknown> = Object.fromEntries(entries)
+  const own = 'example' in value ? [value['example']] : Object.values(named)
+  return { examples: own.length > 0 ? own : examplesOfSchema(fields(value['schema'])), named }
 }
 
 function examplesOfSchema({ example, examples, allOf }: Schema): unknown[] {
   const own = example === undefined ? Object.values(fields(examples)) : [example]
   return own.length > 0 ? own : Object.values(fields(allOf)).flatMap((each) => examplesOfSchema(fields(each)))
+}
+
+/** Replaces each reference by its target. In a schema, the keywords beside the reference apply, too. */
+function resolve(node: unknown, root: unknown): unknown {
+  if (typeof node === 'bigint') return toInteger(node)
+  if (Array.isArray(node)) return node.map((each) => resolve(each, root))
+  if (!isObject(node)) return node
+  const { $ref, ...others } = node
+  const rest = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, resolve(value, root)]))
+  if (typeof $ref !== 'string') return rest
+  const keys = $ref.split('/').slice(1)
+  const place = keys.reduce((each, key) => fields(each)[unescape(key)], root)
+  const target = resolve(place, root)
+  const isTold = Object.keys(rest).every((key) => key === 'summary' || key === 'description')
+  return isTold ? target : { allOf: [target, rest] }
+}
+
+const unescape = (key: string) => decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** The keywords with schemas for the same value, and for its parts. */
+const SAME = /^(allOf|anyOf|oneOf|not|if|then|else)$/
+const PARTS = /^(items|prefixItems|additionalProperties)$/
+
+/**
+ * The schema of what one side sends: without the members that only the other side sends.
+ * @param mark of those members: `readOnly` for a request, `writeOnly` for an answer
+ */
+const sentSchema = (schema: unknown, mark: 'readOnly' | 'writeOnly'): Schema => fields(sent(schema, mark, []))
+
+/** @param hidden names of members of the same value that have the mark */
+function sent(node: unknown, mark: string, hidden: readonly string[]): unknown {
+  if (Array.isArray(node)) return node.map((each) => sent(each, mark, hidden))
+  if (!isObject(node)) return node
+  const members = partsOf(node).flatMap(({ properties }) => Object.entries(fields(properties)))
+  const isMarked = (member: unknown) => partsOf(fields(member)).some((each) => each[mark] === true)
+  const names = [...hidden, ...members.flatMap(([name, member]) => (isMarked(member) ? name : []))]
+  const changed = Object.entries(node).map(([key, value]) => {
+    const entries = Object.entries(fields(value))
+    const others = entries.map(([name, each]) => [name, !names.includes(name) && sent(each, mark, [])] as const)
+    if (key === 'required') return [key, Object.values(fields(value)).filter((name) => !names.includes(String(name)))]
+    if (/^(patternP|p)roperties$/.test(key)) return [key, Object.fromEntries(others)]
+    return [key, SAME.test(key) ? sent(value, mark, names) : PARTS.test(key) ? sent(value, mark, []) : value]
+  })
+  return Object.fromEntries(changed)
 }

@@ -25,13 +25,9 @@ export interface Security {
 }
 
 /** Reads `security` of an operation. @param schemes of the contract, by name */
-export function readSecurity(
-  security: unknown,
-  schemes: Readonly<Record<string, unknown>>,
-  guards: Product['guards'] = {},
-): Security {
+export function readSecurity(security: unknown, schemes: unknown, guards: Product['guards'] = {}): Security {
   const read = (name: string): Scheme => {
-    const { type, scheme, in: place, name: key } = fields(schemes[name])
+    const { type, scheme, in: place, name: key } = fields(fields(schemes)[name])
     const isOfProduct = Object.hasOwn(guards, name)
     if (type === 'apiKey')
       return { takesTokens: !isOfProduct, in: place, key: String(key), prefix: '', challenge: 'ApiKey' }
@@ -49,12 +45,11 @@ export function readSecurity(
   }
 }
 
+/** A request with its headers as a list of name, value, name, value. */
+export type ListedCall = Call & { readonly headers: readonly string[] }
+
 /** Adds a text as the credentials of each of these schemes to a request. */
-export function withCredentials(
-  { headers = [], ...call }: Call,
-  schemes: readonly Scheme[],
-  text: string,
-): Call & { readonly headers: readonly string[] } {
+export function withCredentials({ headers = [], ...call }: Call, schemes: readonly Scheme[], text: string): ListedCall {
   const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat().map(String)
   let { path } = call
   for (const { in: place, key, prefix } of schemes) {

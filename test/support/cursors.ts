@@ -4,6 +4,8 @@ import type { Answer, Call } from './helper.ts'
 import { isCursor, takes } from './parameters.ts'
 import { exampleOf, inputsOf, toCall, withTexts } from './requests.ts'
 
+type Send = (request: Call) => Promise<Answer>
+
 /** The most pages that are asked for. */
 const MOST = 10
 
@@ -12,11 +14,7 @@ const MOST = 10
  * @param ordered the operations in order: valid inputs of those before the list make its items
  * @param send sends a request of one caller
  */
-export async function cursorsOf(
-  operation: Operation,
-  ordered: readonly Operation[],
-  send: (request: Call) => Promise<Answer>,
-): Promise<string[]> {
+export async function cursorsOf(operation: Operation, ordered: readonly Operation[], send: Send): Promise<string[]> {
   if (!operation.parameters.some(isCursor)) return []
   for (const each of ordered.slice(0, ordered.indexOf(operation))) {
     for (const input of fc.sample(inputsOf(each), { numRuns: 5, seed: 1 })) await send(toCall(each, input))

@@ -6,11 +6,12 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Product } from '../../service/engine/index.ts'
 import { contentTypeOf, written } from './bodies.ts'
-import { contractOf, type Operation, type Parameter } from './contract.ts'
+import { contractOf, type Operation } from './contract.ts'
 import { withCredentials } from './credentials.ts'
 import { cursorsOf } from './cursors.ts'
 import { stringify } from './json.ts'
-import { operations } from './own.ts'
+import { faultOf as faultOfAny } from './documented.ts'
+import { assertDocumented, faultOf, operations } from './own.ts'
 import { product } from './product/product.ts'
 import { isSendable, takes, textsOf, unviolatedBy } from './parameters.ts'
 import { exampleOf, inputsOf, namedExamples, toCall } from './requests.ts'
@@ -28,36 +29,25 @@ const SCHEMA = {
   },
   additionalProperties: false,
 }
-const VALID = [
+const VALID: unknown[] = [
   { id: 1n, name: 'abc' },
   { id: 2n ** 63n - 1n, name: '', kind: 'a' },
 ]
-const INVALID = [
+const INVALID: unknown[] = [
   ...[0, 1.5, 2n ** 63n, '1'].map((id) => ({ id, name: 'a' })),
   ...['abcd', 'A', undefined].map((name) => ({ id: 1, name })),
   ...[{ kind: 'c' }, { more: 1 }].map((rest) => ({ id: 1, name: 'a', ...rest })),
 ]
-const limit: Parameter = {
-  in: 'query',
-  name: 'limit',
-  required: false,
-  schema: { type: 'integer', format: 'int32', minimum: 1 },
-  hasCommas: false,
-  examples: [20],
-  named: {},
-}
 const operation = (wanted: string): Operation => operations.find(({ id }) => id === wanted) ?? fail(wanted)
 const [create, list, remove] = [operation('createPayout'), operation('getPayout'), operation('deletePayout')]
+const [limit = fail()] = list.parameters
 /** What an operation is sent, for many of its inputs. */
 const pathsOf = (from: Operation, cursors: readonly string[] = []) =>
   fc.sample(inputsOf(from, cursors), { numRuns: 50, seed: 1 }).map((input) => toCall(from, input).path)
 
-t.test('the validator accepts valid values only', async (t) => {
-  for (const value of VALID) t.ok(isValid(SCHEMA, value))
-  for (const value of INVALID) t.notOk(isValid(SCHEMA, value))
-})
-
-t.test('generated values are valid, and differ', async (t) => {
+t.test('the validator accepts valid values only, and generated ones are valid, and differ', async (t) => {
+  const accepted = VALID.concat(INVALID).filter((each) => isValid(SCHEMA, each))
+  t.strictSame(accepted, VALID)
   const values = fc.sample(arbitraryOf(SCHEMA), { numRuns: 100, seed: 1 })
   t.ok(values.every((each) => isValid(SCHEMA, each)))
   t.ok(new Set(values.map(stringify)).size > 20)
@@ -65,7 +55,7 @@ t.test('generated values are valid, and differ', async (t) => {
 })
 
 t.test('mutants violate each rule of a schema, and a rule that nothing violates is named', async (t) => {
-  const mutants = mutantsOf(SCHEMA, [VALID[1]]).map(({ value }) => value)
+  const mutants = mutantsOf(SCHEMA, [VALID[1]]).map(([, value]) => value)
   t.strictSame(unviolated(SCHEMA, mutants), [])
   t.ok(mutants.some((each) => isValid(SCHEMA, each)) && mutants.some((each) => !isValid(SCHEMA, each)))
   const rules = unviolated(SCHEMA, VALID).join()
@@ -83,12 +73,15 @@ t.test('texts for a parameter violate each of its rules; an integer has only dec
   t.notOk(isSendable({ ...limit, in: 'header' }, 'a\nb'))
 })
 
-t.test('the operations of the contract are read, with their parameters, bodies and responses', async (t) => {
+t.test('the operations of the contract are read, and asked, with their parameters, bodies and responses', async (t) => {
   t.strictSame([create.method, create.path, create.isGuarded], ['POST', '/plants', true])
   t.ok(create.body?.examples.length)
   t.equal(list.parameters.map(({ name, required }) => `${name} ${required ? 1 : 0}`).join(), 'limit 0,cursor 0')
   t.match([...list.responses.keys()].join(), /^200,400,/)
   t.match(namedExamples(create), [{ name: 'monstera' }, { name: 'aloe' }])
+  t.equal(toCall(remove, exampleOf(remove)).path, '/plants/7')
+  t.equal(toCall(list, exampleOf(list)).path, '/plants?limit=20')
+  t.ok(new Set(pathsOf(list)).size > 20)
 })
 
 t.test('the scopes of the contract are read, also over a merge key, and which operations need one', async (t) => {
@@ -123,12 +116,6 @@ t.test('a token is sent where security says, and not where only the product know
     [true, '/login?a=b', ''],
     [false, '/open?a=b', 'Authorization Bearer x'],
   ])
-})
-
-t.test('requests contain their input', async (t) => {
-  t.equal(toCall(remove, exampleOf(remove)).path, '/plants/7')
-  t.equal(toCall(list, exampleOf(list)).path, '/plants?limit=20')
-  t.ok(new Set(pathsOf(list)).size > 20)
 })
 
 t.test('a body is written by its media type, which is sent with it', async (t) => {
@@ -171,6 +158,53 @@ t.test('a cursor is one that a list has given, or none', async (t) => {
   })
   t.strictSame(found, ['b', 'c'])
   t.strictSame(sent, ['/plants?limit=1', '/plants?limit=1&cursor=b', '/plants?limit=1&cursor=c'])
+})
+
+// A test fails if the contract does not document every part of an answer.
+const others = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': 'a' }
+const headers = { ...others, 'content-type': 'application/json' }
+const plant = { status: 200, headers, text: '{"name":"Rose"}' }
+const error = { status: 404, headers, text: '{"error":404,"message":"No such plant"}' }
+
+const faults: Record<string, Parameters<typeof faultOf>> = {
+  'a status without a response': ['POST', '/plants', { ...plant, status: 201 }],
+  'a status of another operation': ['GET', '/plants', { ...error, status: 409, text: '{"error":409,"message":"x"}' }],
+  'an answer without an operation': ['GET', '/other', plant],
+  'an additional member': ['POST', '/plants', { ...plant, text: '{"id":7,"name":"Rose"}' }],
+  'a member that is missing': ['POST', '/plants', { ...plant, text: '{"tag":"Rose"}' }],
+  'another type': ['GET', '/plants', plant],
+  'invalid JSON': ['POST', '/plants', { ...plant, text: '{"name":"Rose"' }],
+  'a body that the contract does not have': ['DELETE', '/plants/7', { ...plant, status: 204 }],
+  'a body to HEAD': ['HEAD', '/plants', { ...plant, text: '[]' }],
+  'another number in the Error': ['DELETE', '/plants/7', { ...error, text: '{"error":400,"message":"No"}' }],
+  'an unknown header': ['POST', '/plants', { ...plant, headers: Object.assign({ server: 'x' }, headers) }],
+  'a header with a wrong value': ['POST', '/plants', { ...plant, headers: { ...headers, 'cache-control': 'public' } }],
+  'a header that is missing': ['POST', '/plants', { ...plant, headers: { ...headers, 'x-request-id': undefined } }],
+  'another media type': ['POST', '/plants', { ...plant, headers: { ...headers, 'content-type': 'text/plain' } }],
+  '401 without WWW-Authenticate': ['GET', '/plants', { ...error, status: 401, text: '{"error":401,"message":"No"}' }],
+  'OPTIONS without Allow': ['OPTIONS', '/plants', { ...plant, status: 204, text: '' }],
+}
+for (const [what, answered] of Object.entries(faults)) {
+  t.test(`not documented: ${what}`, async (t) => {
+    t.throws(() => assertDocumented(...answered))
+    t.ok(faultOf(...answered))
+  })
+}
+
+t.test('an error outside of operations has the form that the product writes', async (t) => {
+  const schema = { type: 'object', required: ['code'], properties: { code: { type: 'string' } } }
+  const schemas = new Map([['application/problem+json', schema]])
+  const response = { schemas, headers: new Map(), examples: [], named: {} }
+  const own = contractOf({ ...product, errorBody: (status, reason) => ({ code: `E${status}`, reason }) })
+  const operations = own.operations.map((each) => ({ ...each, responses: new Map([['default', response]]) }))
+  const fault = (type: string, body: object) => {
+    const answer = { status: 405, headers: { ...headers, 'content-type': type }, text: JSON.stringify(body) }
+    return faultOfAny({ ...own, operations }, 'ACL', '/plants', answer)
+  }
+  t.equal(fault('application/problem+json', { code: 'E405', reason: 'No' }), undefined)
+  t.match(fault('application/json', { code: 'E405', reason: 'No' }), 'application/problem+json')
+  t.match(fault('application/problem+json', { code: 'E405' }), 'reason')
+  t.match(fault('application/problem+json', { error: 405, message: 'No' }), 'code')
 })
 
 /** Reads a contract that is a text. */

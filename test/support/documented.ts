@@ -61,11 +61,11 @@ function check(contract: Contract, method: string, url: string, { status, header
   const of = `the response ${status} of the operation ${operation?.id ?? 'that it has not'} in openapi.yaml`
   assert.ok(named ?? isOther, `${where}: add ${of}, or answer another status`)
   // Without an operation, the default answer of all operations applies.
-  const response = named ?? operation?.responses.get('default') ?? otherError(contract, operation, status)
+  const others = operation ? [operation] : contract.operations
+  const response = named ?? operation?.responses.get('default') ?? otherError(contract, others, status)
 
-  const declared = new Map(
-    [...response.headers, ...(everyResponse ?? [])].map(([name, header]) => [name.toLowerCase(), header]),
-  )
+  const all = [...response.headers, ...(everyResponse ?? [])]
+  const declared = new Map(all.map(([name, header]) => [name.toLowerCase(), header]))
   for (const name of Object.keys(headers)) {
     const isKnown = declared.has(name) || FRAMING.has(name) || (everyResponse === undefined && STANDARD.has(name))
     assert.ok(isKnown, `${where} with the header ${name}: add it to "headers" of ${of}`)
@@ -93,14 +93,9 @@ function check(contract: Contract, method: string, url: string, { status, header
 }
 
 /** The answer to an error that no response is for. If the product writes errors, it is the first one that they fit, with all members. */
-function otherError(
-  { operations, anyError, errorBody }: Contract,
-  operation: Operation | undefined,
-  status: number,
-): Response {
+function otherError({ anyError, errorBody }: Contract, operations: readonly Operation[], status: number): Response {
   if (errorBody === undefined) return anyError
-  const responses = (operation ? [operation] : operations).flatMap((each) => [...each.responses])
-  const errors = responses.filter(([key]) => /^([45]|default)/.test(key))
+  const errors = operations.flatMap((each) => [...each.responses]).filter(([key]) => /^([45]|default)/.test(key))
   const bodies = errors.flatMap(([key, { schemas }]) =>
     [...schemas].map((body) => [Number(key) || 500, ...body] as const),
   )

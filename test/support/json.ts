@@ -1,10 +1,3 @@
-declare global {
-  interface JSON {
-    /** JSON text that is written unchanged: the TC39 proposal "JSON.parse source text access". */
-    rawJSON(text: string): object
-  }
-}
-
 /** Writes JSON. Each bigint becomes an exact number. */
 export function stringify(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
@@ -18,9 +11,7 @@ export function parse(text: string): unknown {
 }
 
 /** An integer as a `number` if that holds it. */
-export function toInteger(value: bigint): number | bigint {
-  return Number.isSafeInteger(Number(value)) ? Number(value) : value
-}
+export const toInteger = (value: bigint) => (Number.isSafeInteger(Number(value)) ? Number(value) : value)
 
 /** Shortens a value for a message. */
 export function brief(value: unknown): string {

@@ -13,9 +13,7 @@ const SPELLINGS = [
 /** What is sent for a parameter: one text, or one for each item of a list. */
 export type Texts = readonly string[]
 
-export function isList({ schema }: Parameter): boolean {
-  return typesOf(schema).includes('array')
-}
+export const isList = ({ schema }: Parameter) => typesOf(schema).includes('array')
 
 /** The texts that send a value. */
 export function textsFor(parameter: Parameter, value: unknown): Texts {
@@ -26,7 +24,7 @@ export function textsFor(parameter: Parameter, value: unknown): Texts {
 /** Valid and invalid texts for a parameter: its values, its values changed at every place, and odd spellings. */
 export function textsOf(parameter: Parameter): Texts[] {
   const mutants = mutantsOf(parameter.schema, [...parameter.examples, ...samplesOf(parameter.schema, 10)])
-  const sent = [...mutants.map(({ value }) => textsFor(parameter, value)), ...SPELLINGS.map((each) => [each])]
+  const sent = [...mutants.map(([, value]) => textsFor(parameter, value)), ...SPELLINGS.map((each) => [each])]
   return [...new Map(sent.filter(({ length }) => length > 0).map((each) => [each.join('\0'), each])).values()]
 }
 
@@ -34,10 +32,8 @@ export function textsOf(parameter: Parameter): Texts[] {
 export function unviolatedBy(parameter: Parameter, sent: readonly Texts[]): string[] {
   const { schema } = parameter
   if (isList(parameter)) return []
-  const rules = unviolated(
-    schema,
-    sent.map(([text = '']) => spelled(schema, text)),
-  )
+  const values = sent.map(([text = '']) => spelled(schema, text))
+  const rules = unviolated(schema, values)
   return typesOf(schema).includes('string') ? rules.filter((rule) => !rule.endsWith('/type')) : rules // each text is a string
 }
 
@@ -57,9 +53,7 @@ export function isSendable(parameter: Parameter, text: string): boolean {
 }
 
 /** Whether a parameter is a cursor: its schema can't say which texts a list has given. */
-export function isCursor({ in: place, name }: Parameter): boolean {
-  return place === 'query' && name === 'cursor'
-}
+export const isCursor = ({ in: place, name }: Parameter) => place === 'query' && name === 'cursor'
 
 /** Whether texts are valid for a parameter. */
 export function takes(parameter: Parameter, ...texts: Texts): boolean {
@@ -91,6 +85,4 @@ function spelled(schema: Schema, text: string): unknown {
   return text
 }
 
-function typesOf(schema: Schema): unknown[] {
-  return partsOf(schema).flatMap(({ type }) => type)
-}
+const typesOf = (schema: Schema): unknown[] => partsOf(schema).flatMap(({ type }) => type)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { contentTypeOf, isJson, written } from './bodies.ts'
 import type { Operation, Parameter } from './contract.ts'
-import type { Call } from './helper.ts'
+import type { ListedCall } from './credentials.ts'
 import { isCursor, isList, isSendable, takes, type Texts, textsFor } from './parameters.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 
@@ -10,9 +10,6 @@ export interface Input {
   readonly texts: ReadonlyMap<Parameter, readonly string[]>
   readonly body?: string | undefined
 }
-
-/** A request with its headers as a list of name, value, name, value. */
-type RequestCall = Call & { readonly headers: readonly string[] }
 
 /** The methods in the order in which the examples of a contract work. */
 const ORDER = [['POST', 'PUT'], ['PATCH'], ['GET'], ['DELETE']]
@@ -24,7 +21,7 @@ export function inOrder(operations: readonly Operation[]): Operation[] {
 }
 
 /** Makes the request for an operation. */
-export function toCall({ method, path, parameters, ...operation }: Operation, { texts, body }: Input): RequestCall {
+export function toCall({ method, path, parameters, ...operation }: Operation, { texts, body }: Input): ListedCall {
   const pairs = parameters.flatMap((each) => {
     const sent = (texts.get(each) ?? []).map((text) => (each.in === 'header' ? text : encode(text)))
     const all = each.hasCommas && isList(each) && sent.length > 0 ? [sent.join(',')] : sent

@@ -68,9 +68,9 @@ export function readResponses(bytes: Buffer): RawResponse[] {
     )
     const length = Number(headers['content-length'] ?? 0)
     if (text.length < end + 4 + length) return responses
-    const start = at
-    at = end + 4 + length
-    const body = bytes.subarray(end + 4, at).toString()
-    responses.push({ status: Number(statusLine.split(' ')[1]), headers, text: body, length: at - start })
+    const next = end + 4 + length
+    const body = bytes.subarray(end + 4, next).toString()
+    responses.push({ status: Number(statusLine.split(' ')[1]), headers, text: body, length: next - at })
+    at = next
   }
 }

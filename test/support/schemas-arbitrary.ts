@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { stringify, toInteger } from './json.ts'
-import { fields, isObject, isValid, type Schema } from './schemas.ts'
+import { fields, isObject, isValid, remembered, type Schema } from './schemas.ts'
 
 type Values = fc.Arbitrary<unknown>
 
@@ -24,13 +24,7 @@ const FORMATS: Readonly<Record<string, () => Values>> = {
  * Makes valid values of a schema. It tries several branches, and filters their values by the schema.
  * @throws {Error} if no branch gives a valid value; the message says what to do
  */
-export function arbitraryOf(schema: Schema): Values {
-  const values = made.get(schema) ?? makeArbitrary(schema)
-  made.set(schema, values)
-  return values
-}
-
-const made = new WeakMap<Schema, Values>()
+export const arbitraryOf: (schema: Schema) => Values = remembered(makeArbitrary)
 
 function makeArbitrary(schema: Schema): Values {
   const isGood = (value: unknown) => isValid(schema, value)
@@ -43,9 +37,7 @@ function makeArbitrary(schema: Schema): Values {
 }
 
 /** A few valid values, the same in each run. */
-export function samplesOf(schema: Schema, count = 1): unknown[] {
-  return fc.sample(arbitraryOf(schema), { numRuns: count, seed: 1 })
-}
+export const samplesOf = (schema: Schema, numRuns = 1) => fc.sample(arbitraryOf(schema), { numRuns, seed: 1 })
 
 /** A schema and all of its `allOf`. */
 export function partsOf(schema: Schema): Schema[] {
@@ -120,14 +112,10 @@ function strings(all: All): Values[] {
   const most = Math.min(10_000, ...all('maxLength').map(Number))
   const maxLength = all('maxLength').length > 0 ? most : minLength + 20
   if (minLength > maxLength) return []
-  const lengths = [
-    { minLength, maxLength },
-    { minLength, maxLength: minLength },
-    { minLength: maxLength, maxLength },
-  ]
+  const lengths = [{}, { maxLength: minLength }, { minLength: maxLength }]
   const units = ['binary', 'grapheme-ascii'] as const
   return [
-    ...units.flatMap((unit) => lengths.map((each) => fc.string({ unit, ...each }))),
+    ...units.flatMap((unit) => lengths.map((each) => fc.string({ unit, minLength, maxLength, ...each }))),
     ...all('pattern').flatMap(matching),
     ...all('format').flatMap((name) => FORMATS[String(name)]?.() ?? []),
   ]
@@ -143,19 +131,15 @@ function matching(pattern: unknown): Values[] {
 }
 
 function arrays(all: All): Values[] {
-  const first = all('prefixItems').flatMap((each) =>
-    Object.values(fields(each)).map((each) => arbitraryOf(fields(each))),
-  )
+  const first = all('prefixItems').flatMap((each) => Object.values(fields(each)).map(fields).map(arbitraryOf))
   const minLength = Math.max(0, ...all('minItems').map(Number)) - first.length
   const maxLength = Math.min(minLength + 5, ...all('maxItems').map((each) => Number(each) - first.length))
   const items = all('items').filter(isObject)
-  const lengths = {
-    minLength: Math.max(0, minLength),
-    maxLength: all('items').includes(false) ? 0 : Math.max(0, maxLength),
-  }
-  const rest = all('uniqueItems').includes(true)
-    ? fc.uniqueArray(arbitraryOf({ allOf: items }), { ...lengths, selector: stringify })
-    : fc.array(arbitraryOf({ allOf: items }), lengths)
+  const most = all('items').includes(false) ? 0 : Math.max(0, maxLength)
+  const lengths = { minLength: Math.max(0, minLength), maxLength: most }
+  const item = arbitraryOf({ allOf: items })
+  const isSet = all('uniqueItems').includes(true)
+  const rest = isSet ? fc.uniqueArray(item, { ...lengths, selector: stringify }) : fc.array(item, lengths)
   return [fc.tuple(fc.tuple(...first), rest).map(([head, tail]) => [...head, ...tail])]
 }
 

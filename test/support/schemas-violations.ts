@@ -1,13 +1,9 @@
-import fc from 'fast-check'
 import { brief, toInteger } from './json.ts'
-import { arbitraryOf } from './schemas-arbitrary.ts'
+import { samplesOf } from './schemas-arbitrary.ts'
 import { exact, faultsOf, fields, isObject, type Schema } from './schemas.ts'
 
 /** A value that differs from a valid one at one place, and the name of the difference. */
-export interface Mutant {
-  readonly label: string
-  readonly value: unknown
-}
+type Mutant = readonly [label: string, value: unknown]
 
 /** The values that replace a part of a valid value, for any schema. */
 const POOL = [null, true, false, 0, 1, -1, 1.5, '', ' ', 'x', 'É', '7', 'null', '\0', '\n', '\uD800', '\uDFFF', [], {}]
@@ -20,13 +16,8 @@ export function mutantsOf(schema: Schema, values: readonly unknown[]): Mutant[] 
   const nodes = [...nodesOf(schema)]
   const counts = new Set(nodes.flatMap((node) => COUNTS.flatMap((key) => around(node[key]))).map(Number))
   const pool = [...POOL, ...nodes.flatMap(candidatesOf)]
-  const found = new Map<string, unknown>()
-  for (const value of values) {
-    for (const [label, mutant] of changesOf(value, pool, [...counts], '')) {
-      if (!found.has(label)) found.set(label, mutant)
-    }
-  }
-  return [...found].map(([label, value]) => ({ label, value }))
+  const all = values.flatMap((value) => [...changesOf(value, pool, [...counts], '')])
+  return [...new Map(all.toReversed())] // the first of each name
 }
 
 const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']
@@ -36,8 +27,10 @@ function candidatesOf(node: Schema): unknown[] {
   const bits = /^int(32|64)$/.exec(String(node['format']))?.[1]
   const limit = bits === undefined ? undefined : 2n ** BigInt(Number(bits) - 1)
   const bounds = [...BOUNDS.map((key) => node[key]), limit, limit && -limit]
+  // A value that is valid for one part of a schema may violate another part.
+  const samples = 'type' in node ? samplesOf(node, 3) : []
   const listed = [node['enum'], node['examples']].flatMap((each) => Object.values(fields(each)))
-  return [...bounds.flatMap(around), ...listed, ...('const' in node ? [node['const']] : []), ...samplesOf(node)]
+  return [...bounds.flatMap(around), ...listed, ...('const' in node ? [node['const']] : []), ...samples]
 }
 
 function around(bound: unknown): unknown[] {
@@ -46,26 +39,14 @@ function around(bound: unknown): unknown[] {
   return [-1n, 0n, 1n].map((step) => toInteger(BigInt(bound) + step))
 }
 
-/** A value that is valid for one part of a schema may violate another part. */
-function samplesOf(node: Schema): unknown[] {
-  return 'type' in node ? fc.sample(arbitraryOf(node), { numRuns: 3, seed: 1 }) : []
-}
-
-function* changesOf(
-  value: unknown,
-  pool: readonly unknown[],
-  counts: readonly number[],
-  at: string,
-): Generator<[label: string, value: unknown]> {
+function* changesOf(value: unknown, pool: unknown[], counts: readonly number[], at: string): Generator<Mutant> {
   for (const each of pool) yield [`${at} = ${brief(each)}`, each]
   yield [`${at} in an array`, [value]]
   if (typeof value === 'string') yield* textsNear(value, counts, at)
   if (Array.isArray(value)) {
     for (const count of counts.filter((count) => count >= 0 && value.length > 0)) {
-      yield [
-        `${at} of ${count} items`,
-        Array.from({ length: count }, (_, index): unknown => value[index % value.length]),
-      ]
+      const items = Array.from({ length: count }, (_, index): unknown => value[index % value.length])
+      yield [`${at} of ${count} items`, items]
     }
     for (const [index, item] of value.entries()) {
       for (const [label, other] of changesOf(item, pool, counts, `${at}/*`)) yield [label, value.with(index, other)]
@@ -83,21 +64,14 @@ function* changesOf(
   }
 }
 
-function* textsNear(text: string, counts: readonly number[], at: string): Generator<[label: string, value: string]> {
-  yield [`${at} and a line feed`, `${text}\n`]
-  yield [`${at} and a character`, `${text}x`]
-  yield [`${at} and NUL`, `${text}\0`]
-  yield [`${at} and half a character`, `${text}\uD83C`]
+function* textsNear(text: string, counts: readonly number[], at: string): Generator<Mutant> {
+  for (const more of ['\n', 'x', '\0', '\uD83C']) yield [`${at} and ${brief(more)}`, text + more]
   yield [`${at} without its first character`, text.slice(1)]
   yield [`${at} without its last character`, text.slice(0, -1)]
   yield [`${at} in capital letters`, text.toUpperCase()]
   for (const count of counts.filter((count) => count >= 0)) {
-    yield [
-      `${at} of ${count} characters`,
-      Array.from((text || 'x').repeat(count))
-        .slice(0, count)
-        .join(''),
-    ]
+    const characters = Array.from((text || 'x').repeat(count)).slice(0, count)
+    yield [`${at} of ${count} characters`, characters.join('')]
     yield [`${at} of ${count} characters beyond 16 bits`, '🌱'.repeat(count)]
   }
 }
@@ -146,6 +120,4 @@ function* rulesOf(schema: unknown, at: string): Generator<string> {
 }
 
 /** A name within a JSON pointer in a URI fragment (RFC 6901, section 6). */
-function escape(name: string): string {
-  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
-}
+const escape = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))

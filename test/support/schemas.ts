@@ -32,28 +32,28 @@ for (const [keyword, rule] of Object.entries(rules)) {
   ajv.addKeyword({ keyword, validate: (bound: bigint, value: bigint) => !isNumber(value) || rule(bound, value) })
 }
 // An integer without a format is a `number`, like its type in TypeScript.
-ajv.addKeyword({
-  keyword: 'integer',
-  validate: (bits: number, value: unknown) => isInteger(value) && (bits === 64 || Number(value) == value),
-})
+const fits = (bits: number, value: unknown) => isInteger(value) && (bits === 64 || Number(value) == value)
+ajv.addKeyword({ keyword: 'integer', validate: fits })
 
-const exactSchemas = new WeakMap<Schema, Schema>()
+/** Makes a function that makes something of an object once, and then gives the same again. */
+export function remembered<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
+  const known = new WeakMap<From, Made>()
+  return (from) => {
+    const made = known.get(from) ?? make(from)
+    known.set(from, made)
+    return made
+  }
+}
 
 /** Replaces `type: integer` and its formats by our keywords `integer` and `bits`. */
-export function exact(schema: Schema): Schema {
-  const made = exactSchemas.get(schema) ?? fields(withExact(schema))
-  exactSchemas.set(schema, made)
-  return made
-}
+export const exact = remembered((schema: Schema): Schema => fields(withExact(schema)))
 
 function withExact(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withExact)
   if (!isObject(node)) return node
-  const { type, format, ...rest } = Object.fromEntries(
-    Object.entries(node).map(([key, each]) => [key, withExact(each)]),
-  )
-  if (type !== 'integer')
-    return { ...rest, ...(type !== undefined && { type }), ...(format !== undefined && { format }) }
+  const all = Object.fromEntries(Object.entries(node).map(([key, each]) => [key, withExact(each)]))
+  const { type, format, ...rest } = all
+  if (type !== 'integer') return all
   const bits = { int32: 32, int64: 64 }[String(format)]
   return { ...rest, integer: bits ?? 53, ...(bits !== undefined && { bits }) }
 }
@@ -65,6 +65,4 @@ export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[]
 }
 
 /** Whether a value is valid. */
-export function isValid(schema: Schema, value: unknown): boolean {
-  return faultsOf(schema, value).length === 0
-}
+export const isValid = (schema: Schema, value: unknown) => faultsOf(schema, value).length === 0

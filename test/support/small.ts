@@ -43,6 +43,28 @@ export function post(payload: unknown, type = 'application/json', url = '/x'): I
   return { method: 'POST', url, headers: { 'content-type': type }, payload: bytes }
 }
 
+/** Makes a request of a text. */
+type ToRequest = (text: string) => InjectOptions | string
+
+export const json: ToRequest = (text) => post(text)
+export const query: ToRequest = (text) => `/x?${text}`
+export const path: ToRequest = (text) => text
+export const urlencoded: ToRequest = (text) => post(text, 'application/x-www-form-urlencoded')
+
+const placeOf = (request: ToRequest) => (request === query && 'query') || (request === path && 'path') || 'body'
+const split = (texts: string) => texts.match(/\S+/g) ?? []
+
+/** @param texts with a space between two; `1e2=>100`: the method gets another text than was sent */
+export const accepted = (request: ToRequest, texts: string): Exchange[] =>
+  split(texts).map((each) => {
+    const [sent = '', got = sent] = each.split('=>')
+    return ask(request(sent), 200, `{"${placeOf(request)}":${got}}`)
+  })
+
+/** @param texts with a space between two @param message what the answer is like */
+export const refused = (request: ToRequest, texts: string, message: RegExp): Exchange[] =>
+  split(texts).map((each) => ask(request(each), 400, message))
+
 /** Constructs by their names in the README. What is refused is a contract whose line with the fault ends with `# here`. */
 export type Constructs = Readonly<Record<string, Served | string>>
 
@@ -86,13 +108,8 @@ export async function boot(
   })
   const names = methods ?? read.operations.map(({ id }) => id)
   const services = names.some(Array.isArray) ? names : [names]
-  await addRoutes(
-    app,
-    read,
-    services.map((each) => serviceOf([each].flat(2), run)),
-    hooks,
-    isDraft,
-  )
+  const made = services.map((each) => serviceOf([each].flat(2), run))
+  await addRoutes(app, read, made, hooks, isDraft)
   addOtherMethods()
   prepare?.(app, read)
   await app.ready()

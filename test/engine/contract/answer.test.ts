@@ -21,25 +21,18 @@ const name = (id: number) => `${id} ` + '🌱'.repeat(248)
 await Promise.all(Array.from({ length: COUNT }, (_, id) => store.create('many', BigInt(id), { name: name(id) })))
 const bytes = `GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`
 
-t.test(
-  'a long page has its Link, a list without limit all plants, and HEAD the same headers without a body',
-  async (t) => {
-    for (const [query, count, isLinked] of [
-      ['', COUNT, false],
-      ['?limit=3', 3, true],
-      ['?limit=15000', 15_000, true],
-      ['?limit=20000', COUNT, false],
-    ] as const) {
-      const get = await call({ path: `/plants${query}`, token: secret })
-      const all = Array.from({ length: count }, (_, id) => ({ name: name(id) }))
-      t.strictSame([get.json, 'link' in get.headers], [all, isLinked], query)
-      const head = await call({ method: 'HEAD', path: `/plants${query}`, token: secret })
-      const { date: _date, 'x-request-id': _id, ...headers } = head.headers
-      t.hasStrict(get.headers, headers, query)
-      t.strictSame([head.headers['content-length'], head.text], [get.headers['content-length'], ''], query)
-    }
-  },
-)
+t.test('a long page has its Link, a list without limit all plants, and HEAD the same headers', async (t) => {
+  const counts = { '': COUNT, '?limit=3': 3, '?limit=15000': 15_000, '?limit=20000': COUNT }
+  for (const [query, count] of Object.entries(counts)) {
+    const get = await call({ path: `/plants${query}`, token: secret })
+    const all = Array.from({ length: count }, (_, id) => ({ name: name(id) }))
+    t.strictSame([get.json, 'link' in get.headers], [all, count < COUNT], query)
+    const head = await call({ method: 'HEAD', path: `/plants${query}`, token: secret })
+    const { date: _date, 'x-request-id': _id, ...headers } = head.headers
+    t.hasStrict(get.headers, headers, query)
+    t.strictSame([head.headers['content-length'], head.text], [get.headers['content-length'], ''], query)
+  }
+})
 
 t.test('memory is flat while readers stall', async (t) => {
   setFlagsFromString('--expose-gc')
@@ -92,23 +85,17 @@ t.test('however many long lists are open and not read, no list is refused', asyn
 
 for (const [what, error, isCounted] of [
   ['a failure midway is logged', new Error('midway'), false],
-  [
-    'a list that is broken off because it was read too slowly is counted, and no error',
-    new StoreBusy('too slow'),
-    true,
-  ],
+  ['a list that is broken off because it was read too slowly is counted', new StoreBusy('too slow'), true],
 ] as const) {
   t.test(`${what}; the connection breaks`, async (t) => {
     const [logged, counted]: [unknown[], string[]] = [[], []]
+    const body = async function* () {
+      yield new JsonText('[1]')
+      throw error
+    }
     const app = await boot(t, {
       yaml: '',
-      run: async () => ({
-        status: 200,
-        body: (async function* () {
-          yield new JsonText('[1]')
-          throw error
-        })(),
-      }),
+      run: async () => ({ status: 200, body: body() }),
       prepare: (app) => {
         const shed = (_socket: unknown, reason = '') => counted.push(reason)
         app.decorate('openRequests', Object.assign(new OpenRequests(app.log), { shed }))

@@ -20,7 +20,7 @@ const TABLE: Readonly<Record<string, [schema: string, got: Readonly<Record<strin
     { '{"a":1}': '{"a":1n,"b":1}' },
     '{}',
   ],
-  'required in the same schema': [`${A}, required: [a]`, { '{"a":1}': '{"a":1n}' }, '{}'],
+  'a name of JavaScript': ['properties: { constructor: { default: 7 } }', { '{}': '{"constructor":7}' }],
   'a default in a default': [
     'properties: { b: { default: {}, properties: { c: { type: integer, format: int64, default: 2 } } } }',
     { '{}': '{"b":{"c":2n}}' },

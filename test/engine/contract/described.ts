@@ -41,14 +41,9 @@ ${schemas.replaceAll(/^/gm, '    ')}
 /** Checks which values a schema allows, in requests and in answers. @param schemas see {@link serve} */
 export async function allows(t: Test, schemas: string, valid: readonly unknown[], invalid: readonly unknown[]) {
   const { request, answer } = await serve(t, schemas)
-  for (const [values, right] of [
-    [valid, [204, 200]],
-    [invalid, [400, 500]],
-  ] as const) {
-    for (const value of values) {
-      const statuses = [(await request(JSON.stringify(value))).status, (await answer(value)).status]
-      t.strictSame(statuses, right, JSON.stringify(value))
-    }
+  for (const value of [...valid, ...invalid]) {
+    const statuses = [(await request(JSON.stringify(value))).status, (await answer(value)).status]
+    t.strictSame(statuses, valid.includes(value) ? [204, 200] : [400, 500], JSON.stringify(value))
   }
 }
 

@@ -1,30 +1,20 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { generateTypes } from '../../../service/engine/programs/generate.ts'
 import { dryRun } from '../../../service/engine/contract/compile/draft.ts'
 import { OPENAPI } from '../../support/own.ts'
-import { product } from '../../support/product/product.ts'
 import { putTestProduct } from '../../support/project.ts'
 import { contract } from '../../support/small.ts'
-import { errorsOf } from './compiled.ts'
-
-t.test('the types are those of the contract, with int64 as bigint', async (t) => {
-  const { generated } = product.contract
-  const types = await generateTypes(OPENAPI, generated)
-  t.equal(readFileSync(generated, 'utf8'), types)
-  t.match(types, 'PlantId: bigint;')
-  t.match(types, /Limit: number;/)
-})
 
 t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
   const { folder, generate } = project(t)
   const yaml = readFileSync(OPENAPI, 'utf8')
-  writeFileSync(`${folder}/openapi.yaml`, yaml)
-  t.equal(generate('--check').status, 0)
+  t.equal(generate('--check').status, 0, 'what the tests have is not stale')
   writeFileSync(`${folder}/openapi.yaml`, yaml.replaceAll('deletePayout', 'removePayout'))
   t.match(generate('--check'), { status: 1, stderr: /npm run generate/ })
   const generated = () => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8')
+  for (const type of ['PlantId: bigint;', /Limit: number;/]) t.match(generated(), type)
   t.notMatch(generated(), 'removePayout')
   t.equal(generate().status, 0)
   t.match(generated(), 'removePayout')
@@ -92,11 +82,61 @@ declare const [file, pairs]: [Request<'file'>, Request<'pairs'>]
     "const noType: Result<'other'> = { status: 200, body: 'a;b' }",
     "import type { operations } from './service/contract.gen.ts'; const webhook: keyof operations = 'on'",
   ]
-  const pieces = [...right, ...wrong]
-  for (const [index, errors] of errorsOf(folder, head, pieces).entries())
-    t.equal(errors === '', index < right.length, `${pieces[index]} ${errors}`)
+  const pieces = [...right, ...wrong].map((piece) => [piece, right.includes(piece) ? '' : 'error'] as const)
+  assertErrors(t, folder, head, pieces)
   t.end()
 })
+
+t.test('tsc refuses, by name, services that do not fit the contract, or have no guards', async (t) => {
+  const head = `import { addRoutes, type OperationHooks } from '../../../service/engine/contract/routes.ts'
+import { defineProduct, type CompiledContract } from '../../../service/engine/index.ts'
+import { PlantService } from '../../../test/support/product/plant-service.ts'
+import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
+import type { Service } from '../../../service/engine/contract/types.ts'
+declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
+declare const hooks: OperationHooks
+type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
+declare const contract: CompiledContract<components, operations>
+const named = { name: 'plants', contract }
+const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
+type One<Name extends keyof PlantService> = Pick<PlantService, Name>
+declare const service: PlantService
+declare const [creates, lists, deletes]: [One<'createPayout'>, One<'getPayout'>, One<'deletePayout'>]
+declare const doesOther: { listPayout(): Promise<void> }
+declare const doesMore: PlantService & typeof doesOther
+`
+  const of = (services: string) =>
+    `export const product = defineProduct({ ...named, collections, services: () => ${services} })`
+  const keeps = (schema: string, key: string) => `export const product = defineProduct({
+    ...named,
+    collections: { plants: { schema: '${schema}', key: '${key}' } },
+    services: ({ plants }) => [new PlantService(plants)],
+  })`
+  const table: Pieces = [
+    [keeps('Plant', 'int64'), ''],
+    [keeps('Garden', 'int64'), '"Garden"'],
+    [keeps('Plant', 'text'), "'string' is not assignable to type 'bigint'"],
+    [of('[creates, lists, deletes]'), ''],
+    [of('[{ ...creates, ...lists }]'), /^[^\n]+ error [^\n]+\n +Property 'deletePayout' is missing in type [^\n]+$/],
+    [of('[creates, lists]'), /^[^\n]+\n +Property 'deletePayout' is missing in type [^\n]+\n/],
+    [of('[doesMore]'), 'listPayout'],
+    [
+      of('[creates, lists, doesOther]'),
+      /^[^\n]+ error TS2322: Type '{ listPayout\(\)[^}]+}'[^]+no operation of this name/,
+    ],
+    ['export class Of implements Service<operations> { createPayout = service.createPayout }', 'deletePayout'],
+    ['export const routes = addRoutes(...parameters, [service], hooks)', ''],
+    ['export const routes = addRoutes(...parameters, [service])', 'Expected 4-5 arguments'],
+  ]
+  assertErrors(t, t.testdir(), head, table)
+})
+
+/** An operation of which only the media types matter: those of its body, and those of its answer. */
+const operation = (id: string, request: string, answer = '') => `  /${id}:
+    post:
+      operationId: ${id}
+      requestBody: { required: true, content: { ${request} } }
+      responses: { '200': { description: Done, content: { ${answer} } } }`
 
 const MANY = `x-body-limit: 1000
 paths:
@@ -125,37 +165,17 @@ paths:
         - { name: ids, in: query, schema: { type: array, items: { type: integer, format: int64, const: 1 } } }
       requestBody: { content: { text/plain: { schema: { type: string } } } }
       responses: { '200': { description: Done, content: { application/json: { schema: { type: integer } }, text/csv: { schema: { type: string } } } } }
-  /z:
-    post:
-      operationId: upload
-      requestBody: { required: true, content: { application/octet-stream: { schema: { type: string, format: binary } } } }
-      responses: { '200': { description: Done, content: { image/png: {} } } }
-  /f:
-    post:
-      operationId: form
-      requestBody: { required: true, content: { multipart/form-data: { schema: { type: object, required: [photo], properties: { photo: { type: string, format: binary }, hasOwnProperty: { type: string } } } } } }
-      responses: { '204': { description: Done } }
   /p/{id}.json:
     post:
       operationId: pairs
       parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
       requestBody: { content: { application/x-www-form-urlencoded: { schema: { type: object, properties: { n: { anyOf: [{ type: string }, { type: array, items: { type: integer, format: int64 } }] }, more: { type: object, required: [n], properties: { n: { type: integer } } } } } }, application/xml: {} } }
       responses: { '200': { description: Done, content: { '*/*': { schema: { type: object, properties: { n: { type: integer, format: int64 } } } }, text/event-stream: {} } } }
-  /i:
-    post:
-      operationId: file
-      requestBody: { required: true, content: { multipart/form-data: { schema: { $ref: '#/components/schemas/Upload' } } } }
-      responses: { '204': { description: Done } }
-  /r:
-    post:
-      operationId: ranged
-      requestBody: { required: true, content: { 'image/*': { schema: { type: string } } } }
-      responses: { '200': { description: Done, content: { 'image/*': {} } } }
-  /c:
-    post:
-      operationId: capital
-      requestBody: { required: true, content: { Text/Plain: { schema: { type: string } } } }
-      responses: { '200': { description: Done, content: { Application/JSON: { schema: { type: object, properties: { n: { type: integer, format: int64 } } } } } } }
+${operation('upload', 'application/octet-stream: { schema: { type: string, format: binary } }', 'image/png: {}')}
+${operation('form', 'multipart/form-data: { schema: { type: object, required: [photo], properties: { photo: { type: string, format: binary }, hasOwnProperty: { type: string } } } }')}
+${operation('file', "multipart/form-data: { schema: { $ref: '#/components/schemas/Upload' } }")}
+${operation('ranged', "'image/*': { schema: { type: string } }", "'image/*': {}")}
+${operation('capital', 'Text/Plain: { schema: { type: string } }', 'Application/JSON: { schema: { type: object, properties: { n: { type: integer, format: int64 } } } }')}
 webhooks: { on: { post: { operationId: on, responses: { '204': { description: Done } } } } }
 components:
   headers: { More: { schema: { type: string } } }
@@ -177,6 +197,28 @@ components:
         other: true
         secret: { type: string, writeOnly: true }
 `
+
+type Pieces = readonly (readonly [piece: string, error: string | RegExp])[]
+
+/**
+ * Compiles pieces of TypeScript, each in a file of its own in a folder.
+ * @param head what each file begins with
+ * @param table pieces, each with what its errors are like; '' for none
+ */
+function assertErrors(t: Test, folder: string, head: string, table: Pieces): void {
+  for (const [index, [piece]] of table.entries())
+    writeFileSync(`${folder}/piece${index}.ts`, `${head}${piece}\nexport {}\n`)
+  const compilerOptions = { noUnusedLocals: false, types: ['node'] }
+  const settings = { extends: resolve('tsconfig.json'), include: ['*.ts'], compilerOptions }
+  writeFileSync(`${folder}/tsconfig.json`, JSON.stringify(settings))
+  const words = ['node_modules/typescript/bin/tsc', '-p', folder]
+  const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+  const errors = stdout.split(/\n(?=\S)/)
+  for (const [index, [piece, error]] of table.entries()) {
+    const found = errors.filter((each) => each.includes(`/piece${index}.ts(`)).join('\n')
+    t.match(found, error || /^$/, piece)
+  }
+}
 
 /** The sources in a folder of their own, where they are generated and read. */
 function project(t: Test) {

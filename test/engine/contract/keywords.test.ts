@@ -73,35 +73,26 @@ const TABLE: Readonly<Record<string, readonly [schema: string, valid: string, in
   ],
   true: ['true', '1 {}', ''],
   false: ['false', '', '1 {}'],
-  'true in allOf': ['{ allOf: [true, { type: string }] }', '"a"', '1'],
-  'false in anyOf': ['{ anyOf: [false, { type: string }] }', '"a"', '1'],
-  'true and false in oneOf': ['{ oneOf: [true, false] }', '1', ''],
-  'not false': ['{ not: false }', '1', ''],
+  'true and false in allOf, anyOf, oneOf and not': [
+    '{ allOf: [true, { anyOf: [false, { type: string }] }, { oneOf: [true, false] }, { not: false }] }',
+    '"a"',
+    '1',
+  ],
   'true and false of if': ['{ if: true, then: { type: string }, else: false }', '"a"', '1'],
   'true and false for items': ['{ prefixItems: [true, false], contains: true }', '[1]', '[1,2] []'],
   'false for names': ['{ propertyNames: false }', '{}', '{"a":1}'],
   'true and false in dependentSchemas': ['{ dependentSchemas: { a: false, b: true } }', '{"b":1}', '{"a":1}'],
   'true and false by pattern': ['{ patternProperties: { "^a": false }, $defs: { x: true } }', '{"b":1}', '{"a":1}'],
-  'references to true and false': [
-    `{ properties: { a: { $ref: '#/components/schemas/Yes', $defs: {} }, b: { $ref: '#/components/schemas/No' } } }`,
-    '{"a":1}',
-    '{"b":1}',
-  ],
   // RFC 6901 for the pointer, JSON Schema 2020-12, section 8.2.3, for where it leads
-  'a $ref to the place that it spells, also behind a schema with a $ref of its own': [
-    `{ $ref: '#/components/schemas/Text/properties/x' }`,
-    '"x"',
-    'true',
+  'a $ref to the place that it spells, behind a $ref of a schema only where that lacks the member': [
+    `{ properties: { a: { $ref: '#/components/schemas/Text/properties/x' }, b: { $ref: '#/components/schemas/Full/properties/y' } } }`,
+    '{"a":"x","b":true}',
+    '{"a":true} {"b":"x"}',
   ],
-  'a $ref into the target of a $ref where the schema lacks the member': [
-    `{ $ref: '#/components/schemas/Full/properties/y' }`,
-    'true',
-    '"x"',
-  ],
-  'a $ref to true in the schema itself': [
-    `{ $ref: '#/components/schemas/A/$defs/any', maxLength: 1, $defs: { any: true } }`,
-    '"x" 1',
-    '"xy"',
+  'a $ref to true and to false, also in the schema itself': [
+    `{ $ref: '#/components/schemas/A/$defs/any', properties: { a: { $ref: '#/components/schemas/Yes', $defs: {} }, b: { $ref: '#/components/schemas/No' } }, maxLength: 1, $defs: { any: true } }`,
+    '{"a":1} "x" 1',
+    '{"b":1} "xy"',
   ],
   'a $ref into the schema itself, as generators write it': [
     `{ $ref: '#/components/schemas/A/$defs/Plant', $defs: { Plant: { required: [name], properties: { next: { $ref: '#/components/schemas/A' } } } } }`,
@@ -120,6 +111,15 @@ const valuesOf = (texts: string): unknown[] => texts.match(/\S+/g)?.map((each): 
 
 for (const [name, [schema, valid, invalid]] of Object.entries(TABLE))
   t.test(name, (t) => allows(t, `A: ${schema}${PARTS}`, valuesOf(valid), valuesOf(invalid)))
+
+t.test('members may have the names of an object of JavaScript', async (t) => {
+  const names = ['constructor', 'hasOwnProperty', 'toString', 'valueOf', 'isPrototypeOf', 'prototype', 'length']
+  for (const name of names) {
+    const schemas = `A: { $ref: '#/components/schemas/${name}' }
+${name}: { type: object, required: [${name}], properties: { ${name}: { type: integer } }, dependentRequired: { ${name}: [a] }, dependentSchemas: { ${name}: { minProperties: 2 } }, $defs: { ${name}: { type: string } }, additionalProperties: false, patternProperties: { '^a': true } }`
+    await allows(t, schemas, [{ [name]: 1, a: 1 }], [{}, { a: 1 }, { [name]: 1 }, { [name]: 'x', a: 1 }])
+  }
+})
 
 t.test('a member of an answer that is undefined is none: JSON leaves it out', async (t) => {
   const { answer } = await serve(

@@ -6,21 +6,14 @@ import type { FastifyInstance } from 'fastify'
 import t from 'tap'
 import { OPENAPI, operations } from '../../support/own.ts'
 import { eventually } from '../../support/project.ts'
-import { boot, type Run } from '../../support/small.ts'
-import { errorsOf } from './compiled.ts'
+import { boot } from '../../support/small.ts'
 
 const yaml = readFileSync(OPENAPI, 'utf8')
 const names = operations.map(({ id }) => id)
 const DONE = "responses: { '200': { description: Done, content: { application/json: {} } } }"
-const answers = (type: string) => `      responses: { '200': { description: Done, content: { ${type}: {} } } }`
-/** An operation that takes bytes or JSON, and a method that answers with the number of the bytes that arrive first. */
-const BYTES = `x-body-limit: 400000
-paths:
-  /x: { post: { operationId: run, requestBody: { content: { application/octet-stream: {}, application/json: {} } }, ${DONE} } }\n`
-const firstBytes: Run = async ({ body }) => {
-  const first = await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
-  return { status: 200, body: first.done === true ? 0 : first.value.length }
-}
+const described = (type: string, schema = '{ type: string }') =>
+  `{ description: A, content: { ${type}: { schema: ${schema} } } }`
+const IMAGE = "      responses: { '200': { description: Done, content: { image/png: {} } } }"
 /** The request after which the connection is closed. */
 const LAST = 'GET /none HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
 
@@ -37,53 +30,6 @@ t.test('the start is refused, by name, if the services do not fit the contract',
     await t.rejects(boot(t, { yaml, methods }), { name: 'StartupError', message })
   }
   await boot(t, { yaml, methods: [['deletePayout'], others] })
-})
-
-t.test('tsc refuses, by name, services that do not fit the contract, or have no guards', async (t) => {
-  const head = `import { addRoutes, type OperationHooks } from '../../../service/engine/contract/routes.ts'
-import { defineProduct, type CompiledContract } from '../../../service/engine/index.ts'
-import { PlantService } from '../../../test/support/product/plant-service.ts'
-import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
-import type { Service } from '../../../service/engine/contract/types.ts'
-declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
-declare const hooks: OperationHooks
-type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
-declare const contract: CompiledContract<components, operations>
-const named = { name: 'plants', contract }
-const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
-declare const service: PlantService
-declare const creates: Pick<PlantService, 'createPayout'>
-declare const lists: Pick<PlantService, 'getPayout'>
-declare const deletes: Pick<PlantService, 'deletePayout'>
-declare const doesMore: PlantService & { listPayout(): Promise<void> }
-declare const doesOther: { listPayout(): Promise<void> }
-`
-  const of = (services: string) =>
-    `export const product = defineProduct({ ...named, collections, services: () => ${services} })`
-  const keeps = (schema: string, key: string) => `export const product = defineProduct({
-    ...named,
-    collections: { plants: { schema: '${schema}', key: '${key}' } },
-    services: ({ plants }) => [new PlantService(plants)],
-  })`
-  const table: [piece: string, error: string | RegExp][] = [
-    [keeps('Plant', 'int64'), ''],
-    [keeps('Garden', 'int64'), '"Garden"'],
-    [keeps('Plant', 'text'), "'string' is not assignable to type 'bigint'"],
-    [of('[creates, lists, deletes]'), ''],
-    [of('[{ ...creates, ...lists }]'), /^[^\n]+ error [^\n]+\n +Property 'deletePayout' is missing in type [^\n]+$/],
-    [of('[creates, lists]'), /^[^\n]+\n +Property 'deletePayout' is missing in type [^\n]+\n/],
-    [of('[doesMore]'), 'listPayout'],
-    [
-      of('[creates, lists, doesOther]'),
-      /^[^\n]+ error TS2322: Type '{ listPayout\(\)[^}]+}'[^]+no operation of this name/,
-    ],
-    ['export class Of implements Service<operations> { createPayout = service.createPayout }', 'deletePayout'],
-    ['export const routes = addRoutes(...parameters, [service], hooks)', ''],
-    ['export const routes = addRoutes(...parameters, [service])', 'Expected 4-5 arguments'],
-  ]
-  const pieces = table.map(([piece]) => piece)
-  for (const [index, found] of errorsOf(t.testdir(), head, pieces).entries())
-    t.match(found, table[index]?.[1] || /^$/, pieces[index] ?? '')
 })
 
 t.test('what a method gives is answered 500 if the contract does not declare it', async (t) => {
@@ -114,27 +60,43 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
   }
 })
 
-t.test('a method may answer before the bytes of a body end', async (t) => {
-  const app = await boot(t, { yaml: BYTES, run: firstBytes })
-  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
-  let send: ReadableStreamDefaultController | undefined
-  const body = new ReadableStream({ start: (controller) => void (send = controller) })
-  const headers = { 'Content-Type': 'application/octet-stream' }
-  const answer = fetch(`${origin}/x`, { method: 'POST', body, duplex: 'half', headers })
-  send?.enqueue(new Uint8Array(10))
-  t.equal(await (await answer).text(), '10')
-  send?.close()
+t.test('an error that a contract does not describe has the form of another', async (t) => {
+  const problem =
+    '{ type: object, required: [title], properties: { title: { type: string }, detail: { type: string } } }'
+  const asProblem = /"title":"Not Implemented","detail":"The operation run needs/
+  const asText = /^The operation run needs/
+  for (const [errors, type, body] of [
+    [`'400': ${described('application/problem+json', problem)}`, 'application/problem+json', asProblem],
+    [`'400': { description: Bad }, '500': ${described('text/html')}`, 'text/html; charset=utf-8', asText],
+    [
+      "'400': { description: Bad }",
+      'application/json',
+      /^{"error":501,"message":"The operation run needs a method run in the class Small/,
+    ],
+  ] as const) {
+    const yaml = `      responses: { '204': { description: Done }, ${errors} }`
+    const answer = await (await boot(t, { yaml, methods: [], isDraft: true })).inject('/x')
+    t.strictSame([answer.statusCode, answer.headers['content-type']], [501, type])
+    t.match(answer.body, body)
+  }
 })
 
-t.test('the request behind a body that is not read to its end is answered', async (t) => {
-  const app = await boot(t, { yaml: BYTES, run: firstBytes })
+t.test('a method may answer before a body ends, and the request behind it is answered', async (t) => {
+  const app = await boot(t, {
+    yaml: `x-body-limit: 400000
+paths:
+  /x: { post: { operationId: run, requestBody: { content: { application/octet-stream: {}, application/json: {} } }, ${DONE} } }\n`,
+    run: async ({ body }) => {
+      await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
+      return { status: 200, body: 1 }
+    },
+  })
   const body = `7a120\r\n${'x'.repeat(500_000)}\r\n0\r\n\r\n`
-  for (const [type, status] of [
-    ['application/octet-stream', '200'],
-    ['application/json', '413'],
-  ] as const) {
+  for (const [type, status] of Object.entries({ 'application/octet-stream': '200', 'application/json': '413' })) {
     const head = `POST /x HTTP/1.1\r\nHost: h\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`
     t.strictSame(await statusesOf(app, head + body + LAST), [status, '404'], type)
+    const [begin, end] = [head + body.slice(0, 450_000), body.slice(450_000) + LAST]
+    t.strictSame(await statusesOf(app, begin, end), [status, '404'], `${type}, late`)
   }
 })
 
@@ -167,7 +129,7 @@ t.test('a stream of Node that is a body is destroyed when nobody reads it', asyn
     streams.push(createReadStream('/dev/zero'))
     return { status: 200, body: streams.at(-1) }
   }
-  const app = await boot(t, { yaml: answers('image/png'), run })
+  const app = await boot(t, { yaml: IMAGE, run })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' })
   await fetch(`${origin}/x`, { method: 'HEAD' })
   const reader = (await fetch(`${origin}/x`)).body?.getReader()
@@ -186,29 +148,10 @@ t.test('a stream of the web is answered, and one of Node that is over before it 
     [new Readable().destroy(), 500, /Internal/],
     [late, 500, /Internal/],
   ] as const) {
-    const app = await boot(t, { yaml: answers('image/png'), run: async () => ({ status: 200, body }) })
+    const app = await boot(t, { yaml: IMAGE, run: async () => ({ status: 200, body }) })
     const answer = await app.inject('/x')
     t.equal(answer.statusCode, status)
     t.match(answer.body, text)
-  }
-})
-
-t.test('of several credentials, invalid and missing ones are reported before a missing scope', async (t) => {
-  const schemes =
-    'components: { securitySchemes: { b: { type: http, scheme: bearer }, k: { type: apiKey, in: header, name: X-Key } } }'
-  for (const [security, headers, status] of [
-    ['[{ b: [], k: [] }, {}]', {}, 200],
-    ['[{ b: [], k: [] }, {}]', { 'x-key': 'x' }, 401],
-    ['[{ b: [], k: [] }, {}]', { authorization: 'Bearer x' }, 401],
-    ['[{ b: [], k: [admin] }]', { 'x-key': 'joe:' }, 401],
-    ['[{ b: [], k: [admin] }]', { 'x-key': 'joe:', authorization: 'Bearer x' }, 401],
-    ['[{ b: [], k: [admin] }]', { 'x-key': 'joe:', authorization: 'Bearer bob:' }, 403],
-    ['[{ b: [] }, { k: [admin] }]', { 'x-key': 'joe:' }, 403],
-    ['[{ b: [] }, { k: [] }]', { 'x-key': 'away:' }, 503],
-  ] as const) {
-    const app = await boot(t, { yaml: `      security: ${security}\n      ${DONE}\n${schemes}` })
-    const { statusCode, body } = await app.inject({ url: '/x', headers })
-    t.equal(statusCode, status, `${security} ${JSON.stringify(headers)}: ${body}`)
   }
 })
 

@@ -1,4 +1,4 @@
-import { ask, type Constructs } from '../../../support/small.ts'
+import { accepted, ask, type Constructs, path } from '../../../support/small.ts'
 
 const OPERATION = "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
 const PATHS = `paths:\n  /x: { get: { ${OPERATION} } }\n`
@@ -21,9 +21,8 @@ export const DOCUMENTS: Constructs = {
     asks: [
       ask('/x', 200, '{}'),
       ask('/y?limit=9223372036854775806', 200, '{"query":{"limit":9223372036854775806}}'),
-      ask('/y?limit=9223372036854775807', 400),
       ask('/y?page=7', 200, '{"query":{"page":7}}'),
-      ask('/y?page=8', 400),
+      ...['/y?limit=9223372036854775807', '/y?page=8'].map((url) => ask(url, 400)),
     ],
   },
   'a path that refers to another, with methods and parameters beside `$ref`': {
@@ -76,9 +75,8 @@ export const DOCUMENTS: Constructs = {
   'a path of plain segments and `{parameters}`, whatever their names': {
     yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n  /{a-b}/{a_b}/{a.b}/{a_45_b}: { get: { parameters: [${['a-b', 'a_b', 'a.b', 'a_45_b'].map((name) => `{ name: ${name}, in: path, required: true, schema: { type: string } }`).join()}], ${OPERATION.replace('run', 'four')} } }\n`,
     asks: [
-      ask('/a:b/c%2Fd/$x', 200, '{"path":{"plant-id":"c/d"}}'),
+      ...accepted(path, '/a:b/c%2Fd/$x=>{"plant-id":"c/d"} /1/2/3/4=>{"a-b":"1","a_b":"2","a.b":"3","a_45_b":"4"}'),
       ask('/', 200),
-      ask('/1/2/3/4', 200, /{"path":{"a-b":"1","a_b":"2","a.b":"3","a_45_b":"4"}}/),
     ],
   },
   'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`': {
@@ -98,27 +96,19 @@ export const DOCUMENTS: Constructs = {
         return `  "${path}": { get: { parameters: [${parameters.join()}], ${OPERATION.replace('run', `run${index}`)} } }\n`
       })
       .join('')}`,
-    run: async ({ path }) => ({ status: 200, body: path ?? {} }),
     asks: [
-      ask('/a.json', 200, '{"id":"a"}'),
-      ask('/a.b%2Ejson.json', 200, '{"id":"a.b.json"}'),
-      ask('/a%2Fb%0A.json', 200, '{"id":"a/b\\n"}'),
-      ask('/.json', 200, '{"id":".json"}'),
-      ask('/a.jsonl', 200, '{"id":"a.jsonl"}'),
+      ...accepted(
+        path,
+        String.raw`/a.json=>{"id":"a"} /a.b%2Ejson.json=>{"id":"a.b.json"} /a%2Fb%0A.json=>{"id":"a/b\n"}
+        /.json=>{"id":".json"} /a.jsonl=>{"id":"a.jsonl"} /a.tar.gz=>{"id":"a"} /a:archive=>{"id":"a"}
+        /near/-1.5--2=>{"lat":-1.5,"l-n.g":-2} /Things('a''b')/v2=>{"id":"a''b","v":"2"}`,
+      ),
+      ...['/a%3Aarchive', '/near/-', "/Things('')/v2", "/Things('a')/v"].map((url) => ask(url, 404)),
+      ...['/a%3Aarchive', '/near/1'].map((url) => ask({ method: 'PUT', url }, 404)),
       ask('/me.json', 200, '{}'),
-      ask('/a.tar.gz', 200, '{"id":"a"}'),
-      ask('/a:archive', 200, '{"id":"a"}'),
-      ask('/a%3Aarchive', 404),
-      ask({ method: 'PUT', url: '/a%3Aarchive' }, 404),
-      ask('/near/-1.5--2', 200, '{"lat":-1.5,"l-n.g":-2}'),
       ask('/near/1-2-3', 400, /path\/l-n.g must be a number/),
-      ask('/near/-', 404),
       ask({ method: 'PUT', url: '/me.json' }, 405),
       ask({ method: 'OPTIONS', url: '/a.json' }, 204),
-      ask({ method: 'PUT', url: '/near/1' }, 404),
-      ask("/Things('a''b')/v2", 200, '{"id":"a\'\'b","v":"2"}'),
-      ask("/Things('')/v2", 404),
-      ask("/Things('a')/v", 404),
     ],
   },
   'a path, also one without operations, with `*`, two parameters without text between them, or one parameter twice':

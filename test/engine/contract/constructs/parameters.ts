@@ -1,5 +1,4 @@
-import { ask, type Constructs } from '../../../support/small.ts'
-import { accepted, query, refused } from './texts.ts'
+import { accepted, ask, type Constructs, query, refused } from '../../../support/small.ts'
 
 const parameter = (lines: string) => `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
 

@@ -9,6 +9,7 @@ import { ask, type Constructs, post, type Served } from '../../../support/small.
 const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`
 const ok = (content: string) => responses(`'200': { description: Done, content: ${content} }`)
 const USER = `{ type: object, required: [id, name, password], properties: { id: { type: integer, format: int64, readOnly: true }, name: { type: string }, password: { $ref: '#/components/schemas/Secret' } }, additionalProperties: false }`
+const CREATED = ask(post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}')
 const USERS: Served = {
   run: async ({ body }) => ({ status: 200, body: { ...(body as object), id: 7n } }),
   yaml: `paths:
@@ -16,9 +17,13 @@ const USERS: Served = {
 components: { schemas: { User: ${USER}, Secret: { type: string, writeOnly: true } } }\n`,
 }
 const asked = (query: unknown) => Object.keys(query ?? {})[0] ?? ''
-const as = (authorization: string): InjectOptions => ({ url: '/x', headers: { authorization } })
+const sending = (headers: Readonly<Record<string, string>>) => ({ url: '/x', headers })
+const as = (authorization: string) => sending({ authorization })
 const bearer =
   'components: { securitySchemes: { b: { type: http, scheme: bearer }, o: { type: oauth2, flows: {} }, k: { type: apiKey, in: header, name: X-Key }, q: { type: apiKey, in: query, name: key }, c: { type: apiKey, in: cookie, name: sid }, basic: { type: http, scheme: basic }, m: { type: mutualTLS } } }'
+const both = (token: string, key: string) => sending({ authorization: `Bearer ${token}`, 'x-key': key })
+const isAlice = (request: InjectOptions | string) => ask(request, 200, '{"caller":"alice"}')
+const isRefused = (request: InjectOptions | string) => ask(request, 401)
 const secured = (security: string) => `${ok('{ application/json: {} }')}\n      security: ${security}\n${bearer}`
 
 /** What the product adds: the name of the user is the caller, and the password must be "open". */
@@ -34,6 +39,9 @@ const product: Extensions = {
   errorBody: (status, message) => ({ errors: [{ code: `E${status}`, message }] }),
 }
 const basic = (text: string) => as(`basic ${Buffer.from(text).toString('base64')}`)
+/** The message of an error; and as JSON. */
+const REASON = `<a b='c'>"&"`
+const QUOTED = JSON.stringify(REASON)
 const OWN_FORM = `'200': { description: Done }
 '400':
   description: Bad
@@ -41,14 +49,16 @@ const OWN_FORM = `'200': { description: Done }
     application/json:
       schema: { type: object, required: [errors], properties: { errors: { type: array, minItems: 1, items: { type: object, required: [code], properties: { code: { pattern: ^E400$ } } } } } } # here`
 
+const OTHER_FORM = responses(OWN_FORM.replace('^E400$', '^F400$'))
+
 /** Constructs of responses and of security, by their names in the README. */
 export const RESPONSES: Constructs = {
   'a response of `application/json`, an int64 in it exactly; one that its schema refuses becomes 500': {
     yaml: ok(
-      '{ application/json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
+      '{ Application/Json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
     ),
     run: async () => ({ status: 200, body: { id: 2n ** 63n - 1n } }),
-    asks: [ask('/x', 200, '{"id":9223372036854775807}', 'application/json')],
+    asks: [ask('/x', 200, '{"id":9223372036854775807}', 'Application/Json')],
   },
   'a status, a range (`4XX`), or `default` where no other is a success': {
     yaml: responses(
@@ -72,24 +82,22 @@ export const RESPONSES: Constructs = {
         '500': { description: Broken }
         '403': { description: None, content: { application/json: { schema: { type: object, properties: { reason: { type: string } } } } } }
         '501': { description: Not, content: { text/plain: { schema: { type: string } } } }
+        '505': { description: Old, content: { text/html: { schema: { type: string } } } }
         '417': { description: Often, content: { application/json: { schema: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } } } } }
         default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer }, message: { type: string } } } } } }`,
       run: async ({ query }) => {
         const { error } = fields(query)
-        if (typeof error === 'number') throw new HttpError(error, 'The reason')
+        if (typeof error === 'number') throw new HttpError(error, REASON)
         return { status: 418 }
       },
       asks: [
-        ask(
-          '/x?error=x',
-          400,
-          /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/error must be an integer/,
-        ),
-        ask('/x?error=503', 503, '{"code":503,"message":"The reason"}'),
+        ask('/x?error=x', 400, /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/error/),
+        ask('/x?error=503', 503, `{"code":503,"message":${QUOTED}}`),
         ask('/x', 500, ''),
-        ask('/x?error=501', 501, 'The reason'),
-        ask('/x?error=403', 403, '{"reason":"The reason"}'),
-        ask('/x?error=417', 417, '{"error":417,"message":"The reason"}'),
+        ask('/x?error=501', 501, REASON, 'text/plain; charset=utf-8'),
+        ask('/x?error=505', 505, '&#60;a b=&#39;c&#39;&#62;&#34;&#38;&#34;', 'text/html; charset=utf-8'),
+        ask('/x?error=403', 403, `{"reason":${QUOTED}}`),
+        ask('/x?error=417', 417, `{"error":417,"message":${QUOTED}}`),
       ],
     },
   'errors of the service itself in another form, which `errorBody` of the product writes': {
@@ -98,10 +106,7 @@ export const RESPONSES: Constructs = {
     asks: [ask('/x?a=b', 400, /^{"errors":\[{"code":"E400","message":"query\/a must be an integer/)],
   },
   'errors of the service itself in another form, without `errorBody`': responses(OWN_FORM),
-  'errors of the service itself that `errorBody` does not fit': {
-    yaml: responses(OWN_FORM.replace('^E400$', '^F400$')),
-    product,
-  },
+  'errors of the service itself that `errorBody` does not fit': { yaml: OTHER_FORM, product },
   'several media types of a response: the method says which': {
     yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),
     run: async ({ query }) => ({ status: 200, type: 'text/csv', body: `a;${asked(query)}` }),
@@ -119,10 +124,7 @@ export const RESPONSES: Constructs = {
   },
   'a JSON array in batches': {
     yaml: ok('{ application/json: { schema: { type: array } } }'),
-    run: async () => ({
-      status: 200,
-      body: Readable.from([new JsonText('[1]'), new JsonText('[]'), new JsonText('[2,3]')]),
-    }),
+    run: async () => ({ status: 200, body: Readable.from(['[1]', '[]', '[2,3]'].map((each) => new JsonText(each))) }),
     asks: [ask('/x', 200, '[1,2,3]')],
   },
   'a range of media types of a response: the method says which; `*/*` with a schema that is not bytes is JSON': {
@@ -149,71 +151,59 @@ export const RESPONSES: Constructs = {
   ),
   '`readOnly`: sent in a request it is 400; it is required only of responses': {
     ...USERS,
-    asks: [
-      ask(post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'),
-      ask(post({ id: 7, name: 'a', password: 'b' }), 400, /body\/id is read-only/),
-    ],
+    asks: [CREATED, ask(post({ id: 7, name: 'a', password: 'b' }), 400, /body\/id is read-only/)],
   },
   '`writeOnly`: taken out of responses; it is required only of requests': {
     ...USERS,
-    asks: [
-      ask(post({ name: 'a', password: 'b' }), 200, '{"name":"a","id":7}'),
-      ask(post({ name: 'a' }), 400, /required property 'password'/),
-    ],
+    asks: [CREATED, ask(post({ name: 'a' }), 400, /required property 'password'/)],
   },
   '`security` with `http` `bearer`, `oauth2`, `openIdConnect`: a bearer token': {
     yaml: secured('[{ o: [] }]'),
-    asks: [
-      ask(as('Bearer alice:'), 200, '{"caller":"alice"}'),
-      ask('/x', 401, /token is needed/),
-      ask(as('Bearer nobody'), 401, /not valid/),
-    ],
+    asks: [isAlice(as('Bearer alice:')), ask('/x', 401, /token is needed/), ask(as('Bearer nobody'), 401, /not valid/)],
   },
   '`security` with an `apiKey` in a header, a query or a cookie': {
     yaml: secured('[{ k: [] }, { q: [] }, { c: [] }]'),
     asks: [
-      ask('/x?key=alice:', 200, '{"caller":"alice"}'),
-      ask('/x?key=alice:&key=alice:', 401),
-      ask({ url: '/x', headers: { cookie: 'a=b; sid="alice:"' } }, 200, '{"caller":"alice"}'),
-      ask({ url: '/x', headers: { cookie: 'sid=alice:; sid=bob:' } }, 401),
-      ask({ url: '/x', headers: { cookie: 'side=alice:' } }, 401, /token is needed/),
-      ask({ url: '/x', headers: { 'x-key': 'alice:' } }, 200, '{"caller":"alice"}'),
-      ask(as('Bearer alice:'), 401),
+      ...['/x?key=alice:', sending({ cookie: 'a=b; sid="alice:"' }), sending({ 'x-key': 'alice:' })].map(isAlice),
+      ...['/x?key=alice:&key=alice:', sending({ cookie: 'sid=alice:; sid=bob:' }), as('Bearer alice:')].map(isRefused),
+      ask(sending({ cookie: 'side=alice:' }), 401, /token is needed/),
     ],
   },
   'alternatives in `security`, several schemes at once, `{}` for nobody, `security: []`': {
     yaml: secured('[{ b: [], k: [] }, { k: [admin] }, {}]'),
     asks: [
       ask('/x', 200, '{}'),
-      ask({ url: '/x', headers: { authorization: 'Bearer alice:', 'x-key': 'alice:' } }, 200, '{"caller":"alice"}'),
-      ask({ url: '/x', headers: { 'x-key': 'bob:admin' } }, 200, '{"caller":"bob"}'),
-      ask({ url: '/x', headers: { 'x-key': 'bob:' } }, 403, /needs the scope admin/),
-      ask(as('Bearer x'), 401),
+      isAlice(sending({ authorization: 'Bearer alice:', 'x-key': 'alice:' })),
+      ask(sending({ 'x-key': 'bob:admin' }), 200, '{"caller":"bob"}'),
+      ask(sending({ 'x-key': 'bob:' }), 403, /needs the scope admin/),
+      ask(sending({ 'x-key': 'away:' }), 503),
+      ...[as('Bearer x'), sending({ 'x-key': 'x' })].map(isRefused),
     ],
   },
   'scopes in `security`: 403 with `insufficient_scope` for who lacks one': {
-    yaml: secured('[{ o: [read, write] }]'),
+    yaml: secured('[{ o: [read, write], k: [admin] }]'),
     asks: [
-      ask(as('Bearer alice:read,write,more'), 200),
-      ask(as('Bearer alice:read'), 403, /needs the scope read write/),
+      ask(both('alice:read,write,more', 'alice:admin'), 200),
+      ask(both('alice:read', 'alice:admin'), 403, /the scope read write/),
+      ask(both('bob:read,write', 'joe:'), 403, /the scope admin/),
+      // Invalid and missing credentials are told before a missing scope.
+      ...[sending({ 'x-key': 'joe:' }), both('x', 'joe:')].map(isRefused),
     ],
   },
   '`http` `basic` and other schemes, `mutualTLS`, and every other scheme with a guard of the product': {
     yaml: secured('[{ b: [] }, { basic: [] }, { m: [read] }]'),
     product,
     asks: [
-      ask(basic('alice:open'), 200, '{"caller":"alice"}'),
+      isAlice(basic('alice:open')),
       ask(basic('alice:wrong'), 401, /The credentials are not valid/),
       ask(basic('alice:broken'), 500, '{"errors":[{"code":"E500","message":"Internal Server Error"}]}'),
-      ask(basic(':open'), 401),
-      ask(as('Bearer alice'), 401),
-      ask('/x', 401),
-      ask({ url: '/x', headers: { 'client-cert': ':AA==:' } }, 200, '{"caller":"alice"}'),
+      ...[basic(':open'), as('Bearer alice'), '/x'].map(isRefused),
+      isAlice(sending({ 'client-cert': ':AA==:' })),
     ],
   },
   'alternatives with a scheme that needs a guard, and has none: they are left out': {
     yaml: secured('[{ basic: [] }, { b: [] }]'),
-    asks: [ask(as('Bearer alice:'), 200), ask(basic('alice:open'), 401), ask('/x', 401)],
+    asks: [ask(as('Bearer alice:'), 200), ...[basic('alice:open'), '/x'].map(isRefused)],
   },
   'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
       type: apiKey

@@ -1,16 +1,12 @@
-import type { Constructs, Served } from '../../../support/small.ts'
-import { accepted, json, refused } from './texts.ts'
+import { accepted, type Constructs, json, refused, type Served } from '../../../support/small.ts'
 
 const body = (schema: string, components = '') =>
   `x-body-limit: 999\npaths:\n  /x:\n    post:\n      operationId: run\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n      requestBody:\n        content:\n          application/json:\n            schema:\n${schema.replaceAll(/^/gm, '              ')}\n${components}`
 
+type Invalid = string | Readonly<Record<string, RegExp>>
+
 /** A schema of a body. @param valid JSON texts that it allows @param invalid texts that it refuses, and their messages */
-function schema(
-  yaml: string,
-  valid: string,
-  invalid: string | Readonly<Record<string, RegExp>> = '',
-  components = '',
-): Served {
+function schema(yaml: string, valid: string, invalid: Invalid = '', components = ''): Served {
   const messages = typeof invalid === 'string' ? { [invalid]: /body/ } : invalid
   const no = Object.entries(messages).flatMap(([texts, message]) => refused(json, texts, message))
   return { yaml: body(yaml, components), asks: [...accepted(json, valid), ...no] }
