@@ -92,7 +92,7 @@ export function once(
   let made = known.get(value)
   // A method may answer with one object at several places.
   const isHere = made?.place.holder === place.holder && made.place.key === place.key
-  if (made === undefined || !isHere || isHere || made.isLenient !== isLenient || (evaluated && !made.keys)) {
+  if (made === undefined || !isHere || made.isLenient !== isLenient || (evaluated && !made.keys)) {
     made = { found: [], memory, isLenient, place, keys: evaluated && new Set() }
     evaluate(value, place, made, made.keys)
     memory.attempts.set(evaluate, known.set(value, made))
