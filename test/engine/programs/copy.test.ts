@@ -14,18 +14,16 @@ const COPY = program('copy')
 async function prepare(t: Test, count: number) {
   const file = `${t.testdir()}/plants.db`
   const store = await openTestStore({ file })
-  const owners = ['', 'joe', 'Joe', 'jöe', '植', '\u{10FFFF}']
-  const texts = ['a', '👩‍🌾🏽\u0001"\\', '\u212B Å', '\u{10FFFF}\uFFFF', 'x'.repeat(255)]
-  const of = <Item>(items: readonly Item[], index: number) => items.slice(index % items.length)[0]
-  const int64s = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n]
+  const owners = ['', 'joe', 'Joe', 'jöe', '植', '\u{10FFFF}'] as const
+  const texts = ['a', '👩‍🌾🏽\u0001"\\', '\u212B Å', '\u{10FFFF}\uFFFF', 'x'.repeat(255)] as const
+  const int64s = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n] as const
+  const of = <Item>(items: readonly [Item, ...Item[]], index: number) => items[index % items.length] ?? items[0]
   const create = (index: number) => {
-    const owner = of(owners, index) ?? ''
-    const text = of(texts, index) ?? ''
-    const place = Math.floor(index / owners.length)
-    const tag = index % 2 === 0 ? { tag: of(texts, index + 1) ?? '' } : {}
+    const [owner, text, place] = [of(owners, index), of(texts, index), Math.floor(index / owners.length)]
+    const tag = index % 2 === 0 ? { tag: of(texts, index + 1) } : {}
     return [
       store.create(owner, int64s[place] ?? BigInt(index), { name: text, ...tag }),
-      store.notes.create(owner, `${of(texts, place)}${index}`, { text, count: of(int64s, index) ?? 0n }),
+      store.notes.create(owner, `${of(texts, place)}${index}`, { text, count: of(int64s, index) }),
     ]
   }
   await Promise.all([...Array(count).keys()].flatMap(create))
