@@ -8,7 +8,6 @@ import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
 
 const server = await startPostgres(t)
-const COPY = program('copy')
 
 /** Makes a file with items of many owners, and an empty database. */
 async function prepare(t: Test, count: number) {
@@ -33,7 +32,7 @@ async function prepare(t: Test, count: number) {
   return { file, url: await server.createDatabase(), kept: await heldBy({ file }) }
 }
 
-const copy = (file: string, url: string) => run([...COPY, `sqlite:${file}`], { DATABASE_URL: url })
+const copy = (file: string, url: string) => run(program('copy', `sqlite:${file}`), { DATABASE_URL: url })
 
 /** The tokens and the items of a store. */
 async function heldBy(database: Parameters<typeof openTestStore>[0]) {
@@ -52,7 +51,7 @@ t.test(
   'all items and tokens are copied exactly, also after an interruption, and another copy changes nothing',
   async (t) => {
     const { file, url, kept } = await prepare(t, 20_000)
-    const { child, ended } = await start(t, [...COPY, `sqlite:${file}`], { DATABASE_URL: url })
+    const { child, ended } = await start(t, program('copy', `sqlite:${file}`), { DATABASE_URL: url })
     const copied = async () => {
       const [row] = await server.sql('SELECT count(*)::int AS plants FROM plants', url).catch(() => [])
       return Number(row?.['plants'] ?? 0)
@@ -102,6 +101,6 @@ t.test('a file that is in use or does not exist is refused, and not created', as
     [[file], /plants\.db" must be sqlite:<file>\n$/],
     [['sqlite:'], /^"sqlite:" must be sqlite:<file>\n$/],
   ] as const) {
-    t.match(await run([...COPY, ...words], { DATABASE_URL: url }), { code: 1, stderr: message })
+    t.match(await run(program('copy', ...words), { DATABASE_URL: url }), { code: 1, stderr: message })
   }
 })
