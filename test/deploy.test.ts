@@ -107,19 +107,17 @@ t.test('no gateway takes all replicas out of service', async (t) => {
 })
 
 t.test('HAProxy finds the leader of a cluster by its role, and leaves it before another is promoted', async (t) => {
-  const { bootstrap }: { bootstrap: { dcs: Record<string, number | boolean> } } = parse(read('patroni/patroni.yml'))
-  const [ttl = 0, wait = 0, retry = 0] = ['ttl', 'loop_wait', 'retry_timeout'].map((name) =>
-    Number(bootstrap.dcs[name]),
-  )
+  const { bootstrap }: { bootstrap: { dcs: Record<string, unknown> } } = parse(read('patroni/patroni.yml'))
+  const { ttl, loop_wait: wait, retry_timeout: retry, synchronous_mode } = bootstrap.dcs
   const text = read('patroni/haproxy.cfg')
-  t.equal(bootstrap.dcs['synchronous_mode'], true)
-  t.ok(ttl >= wait + 2 * retry)
+  t.equal(synchronous_mode, true)
+  t.ok(Number(ttl) >= Number(wait) + 2 * Number(retry))
   t.match(text, /^ *option httpchk GET \/primary\n *http-check expect status 200$/m)
   t.equal(text.match(/^ *server (node-\d) \1:5432 check port 8008$/gm)?.length, 2)
   const [, timeout] = /timeout check (\d+)s/.exec(text) ?? []
   const [, interval, fall] =
     /default-server inter (\d+)s fall (\d) rise 1 on-marked-down shutdown-sessions/.exec(text) ?? []
-  t.ok(Number(fall) * (Number(interval) + Number(timeout)) < ttl - wait)
+  t.ok(Number(fall) * (Number(interval) + Number(timeout)) < Number(ttl) - Number(wait))
 })
 
 const documents = parseAllDocuments(read('kubernetes.yaml')).map((each): { apiVersion: string; kind: string } =>

@@ -2,11 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 
-interface Rules {
-  readonly groups: { readonly name: string; readonly rules: { readonly alert: string; readonly expr: string }[] }[]
-}
-
-const { groups } = parse(readFileSync('deploy/alerts.yaml', 'utf8')) as Rules
+const { groups }: { groups: { name: string; rules: { alert: string; expr: string }[] }[] } = parse(
+  readFileSync('deploy/alerts.yaml', 'utf8'),
+)
 /** The rules of deploy/alerts.yaml. */
 export const RULES = groups.flatMap(({ rules }) => rules)
 

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import fs, { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import net from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,6 +10,9 @@ import type { Test } from 'tap'
 
 /** npm without tap's hooks: nobody needs the coverage of a copy, and Node 26 crashes when it measures linters. */
 export const NPM = ['env', '-u', 'NODE_OPTIONS', 'npm']
+
+/** Whether this machine has the address ::1. */
+export const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
 /** Copies the project, so that a test can change its files. The packages are shared. @returns the folder of the copy */
 export function copyProject(t: Test): string {
@@ -41,11 +45,8 @@ export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(10_000, 32_000)
     const server = net.createServer().listen(port, '127.0.0.1')
-    const isFree = await once(server, 'listening').then(
-      () => true,
-      () => false,
-    )
-    if (!isFree) continue
+    const listening = await once(server, 'listening').catch(() => undefined)
+    if (listening === undefined) continue
     server.close()
     await once(server, 'close')
     return port

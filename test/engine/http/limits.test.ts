@@ -1,9 +1,9 @@
 // What the maker of HTTP servers promises of each of them, whatever the configuration is.
-import { networkInterfaces } from 'node:os'
 import { pino } from 'pino'
 import t from 'tap'
 import { type Config, readConfig } from '../../../service/engine/config.ts'
 import { listen, makeServer } from '../../../service/engine/http/server.ts'
+import { hasIpv6 } from '../../support/project.ts'
 
 const make = (config: Config) => makeServer({ config, log: pino({ level: 'silent' }), maxConnections: 10 })
 
@@ -21,8 +21,6 @@ t.test('whatever times the table allows, the server has them, in whole milliseco
     t.strictSame([headersTimeout, requestTimeout, keepAliveTimeout, timeout], expected)
   }
 })
-
-const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
 /** By HOST: where it can be reached, and where not. */
 const hosts: Record<string, [reached: string, not?: string]> = {

@@ -231,7 +231,6 @@ t.test('a copy never overwrites a file, and an error names the wrong word', asyn
   t.match(await backup('save', file), { code: 1, stderr: /already exists\n$/ })
   t.match(await backup('restore', `${folder}/none`), { code: 1, stderr: `there is no file ${folder}/none\n` })
   for (const [words, message] of [
-    [[], /^the first word must be save or restore or check/],
     [['restore'], /^<file> is missing/],
     [['save', 'a', '--replace'], /^Unknown option '--replace'/],
     [['check', 'a'], /^unexpected word "a"/],

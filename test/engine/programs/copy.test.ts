@@ -8,24 +8,21 @@ import { openTestStore } from '../../support/stores.ts'
 import { issueToken } from '../../support/tokens.ts'
 
 const server = await startPostgres(t)
-const COPY = program('copy')
 
 /** Makes a file with items of many owners, and an empty database. */
 async function prepare(t: Test, count: number) {
   const file = `${t.testdir()}/plants.db`
   const store = await openTestStore({ file })
-  const owners = ['', 'joe', 'Joe', 'jöe', '植', '\u{10FFFF}']
-  const texts = ['a', '👩‍🌾🏽\u0001"\\', '\u212B Å', '\u{10FFFF}\uFFFF', 'x'.repeat(255)]
-  const of = <Item>(items: readonly Item[], index: number) => items.slice(index % items.length)[0]
-  const int64s = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n]
+  const owners = ['', 'joe', 'Joe', 'jöe', '植', '\u{10FFFF}'] as const
+  const texts = ['a', '👩‍🌾🏽\u0001"\\', '\u212B Å', '\u{10FFFF}\uFFFF', 'x'.repeat(255)] as const
+  const int64s = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n] as const
+  const of = <Item>(items: readonly [Item, ...Item[]], index: number) => items[index % items.length] ?? items[0]
   const create = (index: number) => {
-    const owner = of(owners, index) ?? ''
-    const text = of(texts, index) ?? ''
-    const place = Math.floor(index / owners.length)
-    const tag = index % 2 === 0 ? { tag: of(texts, index + 1) ?? '' } : {}
+    const [owner, text, place] = [of(owners, index), of(texts, index), Math.floor(index / owners.length)]
+    const tag = index % 2 === 0 ? { tag: of(texts, index + 1) } : {}
     return [
       store.create(owner, int64s[place] ?? BigInt(index), { name: text, ...tag }),
-      store.notes.create(owner, `${of(texts, place)}${index}`, { text, count: of(int64s, index) ?? 0n }),
+      store.notes.create(owner, `${of(texts, place)}${index}`, { text, count: of(int64s, index) }),
     ]
   }
   await Promise.all([...Array(count).keys()].flatMap(create))
@@ -35,7 +32,7 @@ async function prepare(t: Test, count: number) {
   return { file, url: await server.createDatabase(), kept: await heldBy({ file }) }
 }
 
-const copy = (file: string, url: string) => run([...COPY, `sqlite:${file}`], { DATABASE_URL: url })
+const copy = (file: string, url: string) => run(program('copy', `sqlite:${file}`), { DATABASE_URL: url })
 
 /** The tokens and the items of a store. */
 async function heldBy(database: Parameters<typeof openTestStore>[0]) {
@@ -54,7 +51,7 @@ t.test(
   'all items and tokens are copied exactly, also after an interruption, and another copy changes nothing',
   async (t) => {
     const { file, url, kept } = await prepare(t, 20_000)
-    const { child, ended } = await start(t, [...COPY, `sqlite:${file}`], { DATABASE_URL: url })
+    const { child, ended } = await start(t, program('copy', `sqlite:${file}`), { DATABASE_URL: url })
     const copied = async () => {
       const [row] = await server.sql('SELECT count(*)::int AS plants FROM plants', url).catch(() => [])
       return Number(row?.['plants'] ?? 0)
@@ -104,6 +101,6 @@ t.test('a file that is in use or does not exist is refused, and not created', as
     [[file], /plants\.db" must be sqlite:<file>\n$/],
     [['sqlite:'], /^"sqlite:" must be sqlite:<file>\n$/],
   ] as const) {
-    t.match(await run([...COPY, ...words], { DATABASE_URL: url }), { code: 1, stderr: message })
+    t.match(await run(program('copy', ...words), { DATABASE_URL: url }), { code: 1, stderr: message })
   }
 })

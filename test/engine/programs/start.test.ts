@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { networkInterfaces } from 'node:os'
 import t from 'tap'
 import { call, startOnNewFile } from '../../support/helper.ts'
 import { linesOf, MAIN, nodeAfter, run, start, startService } from '../../support/process.ts'
-import { copyProject, eventually, NPM, putTestProduct, serveHttp } from '../../support/project.ts'
+import { copyProject, eventually, hasIpv6, NPM, putTestProduct, serveHttp } from '../../support/project.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { issueTokenIn } from '../../support/tokens.ts'
 
@@ -88,8 +87,6 @@ t.test('where another contract is served, and without DATABASE_URL, the welcome 
   const answer = await fetch(url, { headers: { 'X-Key': token } })
   t.strictSame([answer.status, await answer.text()], [200, '[]'])
 })
-
-const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
 
 t.test('each start says where data, docs and tokens are; a terminal gets readable log lines', async (t) => {
   const file = `${t.testdir()}/plants.db`
