@@ -47,8 +47,8 @@ t.test(
   },
 )
 
-t.test('the list is in ascending order of ids, and Link leads through all pages', async (t) => {
-  const { create, list, next } = await newCaller()
+t.test('the list is in ascending order of ids, Link leads through all pages, and any cursor works', async (t) => {
+  const { create, list, next, ask } = await newCaller()
   const ids = [3n, -(2n ** 63n), 10n, -1n, 0n, 2n ** 63n - 1n, 9007199254740993n, 9007199254740992n, -20n]
   for (const id of ids) await create(id, { name: `${id}` })
   const sorted = ids.toSorted((a, b) => (a < b ? -1 : 1)).map((id) => ({ name: `${id}` }))
@@ -64,14 +64,10 @@ t.test('the list is in ascending order of ids, and Link leads through all pages'
     t.strictSame(found, sorted, `limit ${limit}`)
     t.equal(pages, Math.ceil(ids.length / limit), `pages of limit ${limit}`)
   }
-})
 
-t.test('a cursor works with and without limit, and after the last plant', async (t) => {
-  const { create, list, next, ask } = await newCaller()
-  for (const id of [1, 2, 3]) await create(id, { name: `${id}` })
   const [, cursor = ''] = /cursor=(.*)/.exec((await next('?limit=1')) ?? '') ?? []
-  t.strictSame(await list(`?cursor=${cursor}`), [{ name: '2' }, { name: '3' }], 'without limit')
-  t.strictSame(await list(`?cursor=${cursor}&limit=1&other=7`), [{ name: '2' }], 'with limit')
+  t.strictSame(await list(`?cursor=${cursor}`), sorted.slice(1), 'without limit')
+  t.strictSame(await list(`?cursor=${cursor}&limit=1&other=7`), [sorted[1]], 'with limit')
   t.strictSame(await list('?cursor=f_________8'), [], 'after the greatest id')
   const parameters = contractOf(product).operations.flatMap((each) => each.parameters)
   for (const { schema } of parameters.filter(isCursor))

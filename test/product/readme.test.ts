@@ -5,13 +5,12 @@ import { product } from '../../service/product.ts'
 import { build } from '../support/helper.ts'
 import { run } from '../support/process.ts'
 
-const readme = readFileSync('README.md', 'utf8')
 const skip = spawnSync('curl', ['--version']).status === 0 ? false : 'curl is not installed'
 
 t.test('the first session of the README works as printed', { skip }, async (t) => {
   const file = `${t.testdir()}/plants.db`
   const { port } = await build(t, { DATABASE_URL: `sqlite:${file}` }, product)
-  const [, session = ''] = /```console\n(.*?)```/s.exec(readme) ?? []
+  const [, session = ''] = /```console\n(.*?)```/s.exec(readFileSync('README.md', 'utf8')) ?? []
   const script = session
     .replaceAll(/^(?!\$ ).*\n/gm, '')
     .replaceAll(/^\$ (.*)/gm, '$1; echo')

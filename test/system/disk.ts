@@ -18,9 +18,6 @@ interface Renamed {
   readonly from?: string | undefined
 }
 
-/** What a power cut keeps of a change that was not synced: each part of it, by a chance. */
-type Keeps = () => boolean
-
 const SECTOR = 512
 
 /** A disk that keeps what was synced, and of the rest what chance would have it; of file names too. */
@@ -62,8 +59,11 @@ class Disk {
     }
   }
 
-  /** Writes the files that a power cut leaves into a new folder. SQLite makes the index of its log anew. */
-  cut(keeps: Keeps, folder: string): void {
+  /**
+   * Writes the files that a power cut leaves into a new folder. SQLite makes the index of its log anew.
+   * @param keeps whether a part of what was not synced is kept
+   */
+  cut(keeps: () => boolean, folder: string): void {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder)
     const named = new Map(this.#named)
@@ -89,7 +89,7 @@ function rename(named: Map<string, Renamed['file']>, { path, file, from }: Renam
 }
 
 /** The bytes of a file after its changes, of which only some are kept; a write is kept or not by sectors. */
-function after({ bytes, pending }: File, keeps: Keeps): Buffer {
+function after({ bytes, pending }: File, keeps: () => boolean): Buffer {
   let result = Buffer.from(bytes)
   for (const change of pending) {
     if (change.what === 'truncate') {

@@ -72,8 +72,7 @@ const kinds: [calls: string, error: string, ends: boolean, step: number][] = [
 ]
 const isCommon = ([calls, error]: (typeof kinds)[number]) => !/openat|ftruncate/.test(calls) && error !== 'EDQUOT'
 for (const [calls, error, ends, step] of kinds.filter((kind) => !isShort || isCommon(kind))) {
-  const later = calls === 'openat' ? 'fails the start' : 'is answered 503 until it is over'
-  const what = ends ? 'ends the service' : later
+  const what = ends ? 'ends the service' : calls === 'openat' ? 'fails the start' : 'is 503 until it is over'
   const factor = isLong ? 1 : isShort && calls !== 'pread64' ? 4 : step
   t.test(`${error} of ${calls} ${what}, and nothing that was acknowledged is lost`, { timeout: 0 }, async (t) => {
     const seen = { atStart: 0, ended: 0, wentOn: 0, refusing: 0, acknowledged: 0 }

@@ -1,16 +1,14 @@
 // The service behind the gateways of deploy/: nginx, which takes a path prefix off, and HAProxy. Of bytes that programs
 // frame differently, what the gateway takes for one request is one for the service.
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import http from 'node:http'
-import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { shapes } from '../support/framing.ts'
 import { type Answer, build, request } from '../support/helper.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/process.ts'
-import { eventually, freePort } from '../support/project.ts'
+import { eventually, freePort, serveHttp } from '../support/project.ts'
 import { exchange, readResponses } from '../support/responses.ts'
 import { issueTokenIn } from '../support/tokens.ts'
 import { gateways, startHaproxy, startNginx } from './gateways.ts'
@@ -38,14 +36,11 @@ function assertError(t: Test, what: string, answer: Pick<Answer, 'status' | 'hea
 
 for (const [name, start] of Object.entries(gateways)) {
   t.test(`${name} answers with an Error of the contract where no replica answers`, async (t) => {
-    const broken = net.createServer((socket) => socket.once('data', () => socket.end()))
-    await once(broken.listen(0, '127.0.0.1'), 'listening')
-    t.teardown(() => broken.close())
-    const { port } = broken.address() as net.AddressInfo
+    const { port } = new URL(await serveHttp(t, ({ socket }) => socket.end()))
     const absent = name === 'nginx' ? 502 : 503
     for (const [what, replica, status] of [
       ['nobody listens', await freePort(), absent],
-      ['it does not answer', port, 502],
+      ['it does not answer', Number(port), 502],
     ] as const) {
       const gateway = await start(t, [{ port: replica }])
       // On a connection that was used before HAProxy closes instead, for the client to repeat it.

@@ -9,14 +9,11 @@ import { start } from '../support/process.ts'
 import { eventually, freePort } from '../support/project.ts'
 import { need } from './programs.ts'
 
-/** Where a replica listens; without an admin port it is never ready. The files of deploy/ have two: one replica is both. */
-export interface Upstream {
-  readonly port: number
-  readonly adminPort?: number
-}
+/** Where replicas listen; without an admin port one is never ready. The files of deploy/ have two: one replica is both. */
+type Upstreams = readonly { readonly port: number; readonly adminPort?: number }[]
 
 /** Starts nginx as `deploy/nginx.conf` says. @param log the directives for it */
-export async function startNginx(t: Test, upstreams: readonly Upstream[], log = 'access_log off;', prefix = '') {
+export async function startNginx(t: Test, upstreams: Upstreams, log = 'access_log off;', prefix = '') {
   need('nginx')
   return run(t, upstreams, 'nginx.conf', ['nginx', '-e', 'stderr', '-c'], (text, port, folder) => {
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -29,7 +26,7 @@ export async function startNginx(t: Test, upstreams: readonly Upstream[], log = 
 }
 
 /** Starts HAProxy as `deploy/haproxy.cfg` says. @param log the directives for it */
-export async function startHaproxy(t: Test, upstreams: readonly Upstream[], log = '') {
+export async function startHaproxy(t: Test, upstreams: Upstreams, log = '') {
   need('haproxy')
   return run(t, upstreams, 'haproxy.cfg', ['haproxy', '-db', '-f'], (text, port) =>
     text.replace('defaults\n', `defaults\n${log}`).replace('bind :8080', `bind 127.0.0.1:${port}`),
@@ -41,7 +38,7 @@ export const gateways = { nginx: startNginx, HAProxy: startHaproxy }
 
 async function run(
   t: Test,
-  upstreams: readonly Upstream[],
+  upstreams: Upstreams,
   file: string,
   command: readonly string[],
   edit: (text: string, port: number, folder: string) => string,

@@ -13,6 +13,7 @@ t.setTimeout(600_000)
 /** In the gate: some of the calls, and of the choices of what a power cut keeps. */
 const isShort = process.env['SHORT'] !== undefined
 
+const FILES = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal']
 const CALLS = ['openat', 'pwrite64', 'fsync,fdatasync', 'ftruncate', 'unlink']
 
 /** Runs a restore on a copy of the store that was left. @param strace the words before those of the command */
@@ -24,35 +25,30 @@ function restore({ folder, left, backup }: Replacement, name: string, strace: (d
   return ended.then((ended) => ({ ...ended, data }))
 }
 
-for (const [fault, inject] of [
-  ['kill', 'signal=SIGKILL'],
-  ['error', 'error=EIO'],
-] as const) {
+for (const [fault, inject] of Object.entries({ kill: 'signal=SIGKILL', error: 'error=EIO' })) {
   t.test(`a restore survives the ${fault} at each call of the system`, async (t) => {
     const replacement = await prepareReplacement(t)
     const seen = { old: 0, new: 0 }
-    /** @returns whether there was such a call */
-    const interrupt = async (call: string, when: number): Promise<boolean> => {
-      const trace = `${replacement.folder}/trace`
-      const { data, code, stderr } = await restore(replacement, 'data', (data) => {
-        const files = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal'].map((end) => `${data}/plants.db${end}`)
-        return [...injected(trace, [data, ...files], `${call}:${inject}:when=${when}`), '-f']
-      })
-      const calls = await wholeTrace(trace)
-      const isHit = fault === 'kill' ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
-      const where = `${call} ${when}, ${calls.split('\n').at(-3)}, ${stderr}`
-      const found = await storeIn(`${data}/plants.db`).catch(String)
-      if (found === 'old' || found === 'new') seen[found] += 1
-      else t.fail(`${where}: ${found}`)
-      if ((code === 0 || !isHit) && found !== 'new') t.fail(`${where}: it says that it is done`)
-      rmSync(data, { recursive: true })
-      rmSync(trace)
-      return isHit
-    }
+    const step = isShort ? 3 : 1
     for (const call of CALLS) {
       let when = 1
-      while (await interrupt(call, when)) when += isShort ? 3 : 1
-      t.ok(when > 1, call)
+      for (let isHit = true; isHit; when += step) {
+        const trace = `${replacement.folder}/trace`
+        const { data, code, stderr } = await restore(replacement, 'data', (data) => {
+          const files = FILES.map((end) => `${data}/plants.db${end}`)
+          return [...injected(trace, [data, ...files], `${call}:${inject}:when=${when}`), '-f']
+        })
+        const calls = await wholeTrace(trace)
+        isHit = fault === 'kill' ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
+        const where = `${call} ${when}, ${calls.split('\n').at(-3)}, ${stderr}`
+        const found = await storeIn(`${data}/plants.db`).catch(String)
+        if (found === 'old' || found === 'new') seen[found] += 1
+        else t.fail(`${where}: ${found}`)
+        if ((code === 0 || !isHit) && found !== 'new') t.fail(`${where}: it says that it is done`)
+        rmSync(data, { recursive: true })
+        rmSync(trace)
+      }
+      t.ok(when > 1 + step, call)
     }
     t.comment(seen)
     t.ok(seen.old > 5 && seen.new > 2)

@@ -55,7 +55,10 @@ function eventsOf(line: string, folder: string): Event[] {
   const text = Buffer.concat(strings)
   if (!path.startsWith(folder)) {
     if (call !== 'write' && call !== 'writev') return []
-    return descriptor === '2' ? [{ what: 'print', text: text.toString('latin1') }] : answersIn(text.toString('latin1'))
+    const sent = text.toString('latin1')
+    if (descriptor === '2') return [{ what: 'print', text: sent }]
+    const heads = [...sent.matchAll(/HTTP\/1\.1 (\d{3}) [^]*?\r\nx-request-id: (\S+)\r\n/gi)]
+    return heads.map(([, status, requestId = '']) => ({ what: 'answer', status: Number(status), requestId }))
   }
   const isDone = Number(result) >= 0
   if (call === 'fsync' || call === 'fdatasync') return [{ what: isDone ? 'sync' : 'failedSync', path }]
@@ -73,9 +76,4 @@ function eventsOf(line: string, folder: string): Event[] {
 /** strace writes each byte as \\xhh, in the names of files too; the brackets of a descriptor may hold plain text. */
 function bytesOf(text: string): Buffer {
   return text.includes('\\x') ? Buffer.from(text.replaceAll('\\x', ''), 'hex') : Buffer.from(text)
-}
-
-function answersIn(text: string): Event[] {
-  const heads = text.matchAll(/HTTP\/1\.1 (\d{3}) [^]*?\r\nx-request-id: (\S+)\r\n/gi)
-  return [...heads].map(([, status, requestId = '']) => ({ what: 'answer', status: Number(status), requestId }))
 }

@@ -1,7 +1,6 @@
 // The README's sections "Contract and method" and "Add an operation", and the sections "Add a resource" and "Make it your
 // own" of service/engine/README.md, done as they say in copies of the project.
 import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
-import { matchesGlob } from 'node:path'
 import t, { type Test } from 'tap'
 import { run, start } from '../support/process.ts'
 import { copyProject, eventually, freePort, NPM } from '../support/project.ts'
@@ -12,9 +11,8 @@ t.jobs = 3
 /** In the short form, types and those tests only that read the contract of the project. */
 const isLong = process.env['LONG'] === '1'
 const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
+const OF_ANOTHER = 'test/contract/second.test.ts'
 const TESTS = ['test/{readme,rooms}.test.ts', 'test/{contract,product}/*.test.ts']
-/** It takes another product. */
-const OTHER = 'test/contract/second.test.ts'
 
 const [yaml = '', method = '', promised = ''] = blocksOf('README.md', 'Contract and method', '## Docs')
 const promises = promised.trim().split(/\n */)
@@ -129,7 +127,7 @@ function copyToFollow(t: Test, environment: Record<string, string> = {}) {
   }
   /** Runs the checks and the tests to the end. Each test that fails is a failure of its own, with its name. */
   const passes = async (t: Test) => {
-    const files = globSync(TESTS, { cwd: folder }).filter((file) => !matchesGlob(file, OTHER))
+    const files = globSync(TESTS, { cwd: folder, exclude: [OF_ANOTHER] })
     for (const words of [CHECK, isLong ? ['test'] : ['run', 'test:file', '--', ...files]]) {
       const { code, stdout, stderr } = await npm(...words)
       const what = `npm ${words.slice(0, 3).join(' ')}`

@@ -32,8 +32,7 @@ const CLIENTS: Readonly<Record<string, readonly [line: RegExp, needs: Readonly<R
 }
 
 const readme = readFileSync('service/engine/contract/README.md', 'utf8')
-const [section = ''] = /^## Clients in other languages$[^]*?(?=^## )/m.exec(readme) ?? []
-const [, block = ''] = /^```sh\n([^]*?)^```$/m.exec(section) ?? []
+const [, block = ''] = /^## Clients in other languages$[^]*?^```sh\n([^]*?)^```$/m.exec(readme) ?? []
 const lines = block.trim().split('\n')
 
 t.test('each line of the README is the command for one of the clients', async (t) => {

@@ -5,22 +5,20 @@ import { run } from '../../bench/load.ts'
 /** What became of the requests: answered 200 within a second, or after it; 503; otherwise, or not at all. */
 export type Outcome = Record<'good' | 'late' | 'refused' | 'other', number>
 
-if (import.meta.main) {
-  const [port = 0, plants = 0, connections = 0, rate = 0, seconds = 0] = process.argv.slice(2).map(Number)
-  const head = `HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${process.env['TOKEN'] ?? ''}\r\n\r\n`
-  const id = Buffer.alloc(8)
-  let end = Infinity
-  const next = () => {
-    end = Math.min(end, performance.now() + seconds * 1000)
-    id.writeUInt32BE(Math.random() * plants, 4)
-    return `GET /plants?limit=200&cursor=${id.toString('base64url')} ${head}`
-  }
-  const outcome: Outcome = { good: 0, late: 0, refused: 0, other: 0 }
-  await run({ port, connections, seconds, next, rate }, ({ status, time }) => {
-    if (performance.now() > end) return
-    if (status === 200) outcome[time < 1000 ? 'good' : 'late'] += 1
-    else outcome[status === 503 ? 'refused' : 'other'] += 1
-  })
-  console.log(JSON.stringify(outcome))
-  process.exit()
+const [port = 0, plants = 0, connections = 0, rate = 0, seconds = 0] = process.argv.slice(2).map(Number)
+const head = `HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${process.env['TOKEN'] ?? ''}\r\n\r\n`
+const id = Buffer.alloc(8)
+let end = Infinity
+const next = () => {
+  end = Math.min(end, performance.now() + seconds * 1000)
+  id.writeUInt32BE(Math.random() * plants, 4)
+  return `GET /plants?limit=200&cursor=${id.toString('base64url')} ${head}`
 }
+const outcome: Outcome = { good: 0, late: 0, refused: 0, other: 0 }
+await run({ port, connections, seconds, next, rate }, ({ status, time }) => {
+  if (performance.now() > end) return
+  if (status === 200) outcome[time < 1000 ? 'good' : 'late'] += 1
+  else outcome[status === 503 ? 'refused' : 'other'] += 1
+})
+console.log(JSON.stringify(outcome))
+process.exit()

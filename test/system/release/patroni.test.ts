@@ -31,9 +31,6 @@ const PASSWORD = 'secret'
 const WATCH = `cat; kill -KILL $(cat "$1/pids"); for pid in $(head -qn 1 "$1"/*/data/postmaster.pid); do
   kill -QUIT $pid && while kill -0 $pid; do sleep 0.05; done; done; rm -rf "$1"`
 
-/** Milliseconds that a cluster needs to be well again: a leader that was killed may have to be copied anew. */
-const RECOVERY = 120_000
-
 const cluster = await startCluster()
 const { url } = cluster
 const replicas = await startReplicas(t, 3, url)
@@ -159,9 +156,7 @@ async function startCluster() {
       const { stdout } = spawnSync('pgrep', ['--parent', String(postmaster()), ...fit], { encoding: 'utf8' })
       return stdout.split('\n').filter(Boolean).map(Number)
     }
-    const send = (signal: NodeJS.Signals, pids: readonly number[]) => {
-      for (const pid of pids) process.kill(pid, signal)
-    }
+    const send = (signal: NodeJS.Signals, pids: readonly number[]) => pids.forEach((pid) => process.kill(pid, signal))
     return {
       name,
       start: async () => {
@@ -207,7 +202,7 @@ async function startCluster() {
         return nodeOf('leader') !== undefined && nodeOf('sync_standby') !== undefined
       },
       () => JSON.stringify(members),
-      RECOVERY,
+      120_000, // a leader that was killed may have to be copied anew
     )
     return { leader: nodeOf('leader') ?? fail(), standby: nodeOf('sync_standby') ?? fail() }
   }
