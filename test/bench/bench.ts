@@ -27,12 +27,7 @@ const folder = mkdtempSync(`${tmpdir()}/plants-bench-`)
 /** Ends what was started, the last one first. */
 await using ends = new AsyncDisposableStack()
 ends.defer(() => rmSync(folder, { recursive: true }))
-const t = {
-  teardown: (end: () => unknown) =>
-    ends.defer(async () => {
-      await end()
-    }),
-}
+const t = { teardown: (end: () => unknown) => ends.defer(() => Promise.resolve(end()).then(() => undefined)) }
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => void ends.disposeAsync().finally(() => process.exit(1)))
 const postgres = await startPostgres(t)
@@ -90,7 +85,7 @@ async function measureRound(running: readonly Running[]): Promise<Map<Running, R
 function checkOut(commit: string): string {
   const path = `${folder}/old`
   git('worktree', 'add', '--detach', path, commit)
-  ends.defer(() => void git('worktree', 'remove', '--force', path))
+  t.teardown(() => git('worktree', 'remove', '--force', path))
   symlinkSync(resolve('node_modules'), `${path}/node_modules`)
   return path
 }
