@@ -22,8 +22,8 @@ const LAYERS = [
 const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 376,
   'engine/programs/': 640,
-  'engine/contract/': 3511,
-  'engine/http/': 806,
+  'engine/contract/': 3510,
+  'engine/http/': 748,
   'engine/auth/': 270,
   'engine/ops/': 299,
   'engine/store/': 2249,

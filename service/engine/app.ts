@@ -58,8 +58,8 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
   app.addHook('onRequest', startRequest) // sets the headers of every response, so it is the first
   await allowOrigins(app, config.CORS_ORIGINS, contract) // a browser shows a refusal only with these headers
   app.addHook('onRequest', checkFraming) // 400, 417, 431, 501 before the other hooks trust a header
-  app.addHook('onRequest', checkPath) // 404; it needs no token
-  const addOtherMethods = answerOtherMethods(app) // 405 and OPTIONS; they need no token
+  app.addHook('onRequest', checkPath) // 404, 405 and OPTIONS; they need no token
+  const addOtherMethods = answerOtherMethods(app) // for checkPath
   // Then for the requests of an operation:
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [

@@ -4,10 +4,10 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler, onResponseHookHandler } from 'fastify'
 import type { Body, Media } from './compiled.ts'
 import { formReader, parsePairs, parseParts } from './forms.ts'
-import { parseText, TOO_LONG } from './parsing.ts'
+import { orRefuse, parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { countHeader } from '../http/request-rules.ts'
-import { parseSent } from '../http/json.ts'
+import { parseJson } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
 /** How a body is read and written: as JSON, as text in UTF-8, as a form in parts or as a query, or as bytes. */
@@ -44,6 +44,9 @@ export function addBodyParser(app: FastifyInstance): void {
 }
 
 const NO_BODY = new HttpError(400, 'The request needs a body')
+/** One message for every fault: those of V8 quote the body. */
+const NO_JSON =
+  'The body must be JSON in UTF-8, with no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
 
 /**
  * Refuses a body if the operation does not accept its media type or its length. Else sends 100 Continue, if the client
@@ -87,18 +90,16 @@ export function bodyReader({ required, content }: Body, validators: Validators) 
   }
 }
 
-type Read = (payload: IncomingMessage) => unknown
-
-function mediaReader(kind: unknown, media: Media, required: boolean, validators: Validators): Read {
-  if (kind === 'bytes') return (payload) => limitBytes(payload, media.limit)
+function mediaReader(kind: unknown, media: Media, required: boolean, validators: Validators) {
+  if (kind === 'bytes') return (payload: IncomingMessage) => limitBytes(payload, media.limit)
   const validate = validators.compile('body', media.schema === null || { $ref: media.schema })
   const readForm = formReader(media, validators)
   const parse = (bytes: Buffer, type: string | undefined): unknown => {
-    if (kind === 'json') return parseSent(bytes)
+    if (kind === 'json') return orRefuse(() => parseJson(bytes), NO_JSON)
     if (kind === 'form') return parseParts(bytes, type).then(readForm)
     return kind === 'pairs' ? readForm(parsePairs(bytes)) : parseText(bytes)
   }
-  return async (payload) => {
+  return async (payload: IncomingMessage) => {
     const bytes = await readBytes(payload, media.limit)
     if (kind === 'json' && bytes.length === 0) return required ? Promise.reject(NO_BODY) : undefined
     try {

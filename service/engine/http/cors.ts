@@ -1,11 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 
-/** Seconds that a browser may keep the answer to a preflight. */
-const PREFLIGHT_TTL = 600
-
 /**
  * Lets browser applications of these origins call the operations of a contract, without cookies
- * (https://fetch.spec.whatwg.org/#http-cors-protocol). Call it before `answerOtherMethods`, whose routes answer OPTIONS.
+ * (https://fetch.spec.whatwg.org/#http-cors-protocol). Call it before the hook `checkPath` is added, which answers OPTIONS.
  */
 export async function allowOrigins(
   app: FastifyInstance,
@@ -20,7 +17,7 @@ export async function allowOrigins(
     methods: [...new Set(operations.map(({ method }) => method))],
     allowedHeaders: ['Authorization', '*'], // * does not include Authorization
     exposedHeaders: '*',
-    maxAge: PREFLIGHT_TTL,
+    maxAge: 600, // seconds that a browser may keep the answer to a preflight
     preflightContinue: true,
     strictPreflight: false,
   })

@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, StoreBusy, StoreUnavailable } from '../errors.ts'
 import { STATUS_CODES } from './node.ts'
-import { standardHeaders } from './open-requests.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -15,6 +14,7 @@ declare module 'fastify' {
 }
 
 export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
+const STORE_AWAY = new HttpError(503, 'The store is not available, try again later', { 'retry-after': '1' })
 
 /** Writes the body of an error, with its media type. Without `type`, there is no body. */
 export type WriteError = (status: number, message: string) => { readonly type?: string; readonly body?: string }
@@ -45,17 +45,8 @@ export function reportFault(err: Error, { id, log, raw, server }: FastifyRequest
 function toHttpError(error: Error & { readonly statusCode?: number }): HttpError {
   if (error instanceof HttpError) return error
   if (error instanceof StoreBusy) return TOO_BUSY
-  if (error instanceof StoreUnavailable) {
-    return new HttpError(503, 'The store is not available, try again later', { 'retry-after': '1' })
-  }
+  if (error instanceof StoreUnavailable) return STORE_AWAY
   const { statusCode = 500 } = error
   const status = statusCode >= 400 && statusCode < 500 ? statusCode : 500
   return new HttpError(status, STATUS_CODES[status] ?? '') // the message of a library may quote the request
-}
-
-/** The headers and the body of an error, for answers that Fastify does not send. */
-export function plainError({ statusCode, message, headers }: HttpError, id: string, writeError: WriteError) {
-  const { type = '', body = '' } = writeError(statusCode, message)
-  const framing = { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) }
-  return { headers: { ...standardHeaders(id), ...headers, ...framing }, body }
 }

@@ -1,5 +1,3 @@
-import { HttpError } from '../errors.ts'
-
 declare global {
   interface JSON {
     /** Makes an object that `JSON.stringify` writes as this text: https://github.com/tc39/proposal-json-parse-with-source */
@@ -53,18 +51,6 @@ export function parseJson(bytes: Uint8Array): unknown {
   return INEXACT.test(outside) ? JSON.parse(text, revive) : value
 }
 
-/** Parses JSON that a client sends. @throws {HttpError} */
-export function parseSent(bytes: Uint8Array): unknown {
-  try {
-    return parseJson(bytes)
-  } catch {
-    const rules =
-      'no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
-    // One message for every fault: the messages of V8 quote the body.
-    throw new HttpError(400, `The body must be JSON in UTF-8, with ${rules}`)
-  }
-}
-
 /**
  * Counts the members of all objects in a value.
  * @throws {SyntaxError} for a lone surrogate, and for the name `__proto__`: some parsers set the prototype by it
@@ -78,10 +64,9 @@ function countMembers(value: unknown): number {
   return Object.values(value).reduce((count: number, each: unknown) => count + countMembers(each), names.length)
 }
 
-// https://github.com/tc39/proposal-json-parse-with-source
-function revive(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === 'number' && context?.source !== undefined ? toExact(value, context.source) : value
-}
+/** For `JSON.parse`, which tells it the text of each number. */
+const revive = (_name: string, value: unknown, { source = '' } = {}) =>
+  typeof value === 'number' ? toExact(value, source) : value
 
 // Works on the digits, because a BigInt of many digits is slow.
 function toExact(value: number, literal: string): number | bigint | symbol {

@@ -1,5 +1,4 @@
-// Replaces `import … from 'node:http'`, which reads every export of the module, and so loads its lazy WebSocket client.
-// The service does not use that client, and loading it takes a tenth of each start. This file can go when Node loads the
-// client only for code that imports it.
+// `import … from 'node:http'` would read every export, and so load a WebSocket client: a tenth of each start. This file can
+// go when Node loads that client only for code that imports it.
 export const { createServer, maxHeaderSize, METHODS, STATUS_CODES, validateHeaderValue } =
   process.getBuiltinModule('node:http')

@@ -36,10 +36,8 @@ export interface OpenRequest {
 /** The requests that a server is answering: at most one on each connection. */
 export class OpenRequests {
   readonly #log: FastifyBaseLogger
-  /**
-   * The latest request of each connection. A set of the open requests would often grow and shrink: V8 then chains its old
-   * tables, and all requests in them survive until the next full garbage collection.
-   */
+  // The latest request of each connection. A set of the open requests would often grow and shrink: V8 then chains its old
+  // tables, and all requests in them survive until the next full garbage collection.
   readonly #latest = new Map<Socket, OpenRequest>()
   #isDraining = false
   /** When the last log line about refusals was written. */

@@ -70,22 +70,21 @@ export const NO_SUCH_PATH = new HttpError(404, 'There is no such path')
 const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i
 
 /**
- * Refuses a path that no route has, before its body is read. Answers `OPTIONS *`, which asks about the whole server (RFC
- * 9110, section 9.3.7). An `onRequest` hook.
+ * Answers for a path that no route has (404), or that lacks the method (405, 204 for OPTIONS), before a body is read; also
+ * `OPTIONS *`, which asks about the whole server (RFC 9110, sections 9.3.7 and 15.5.6). An `onRequest` hook.
  */
 export function checkPath(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { is404, method, params, routeOptions, url } = request
-  if (url === '*' && method === 'OPTIONS') {
-    reply.code(204).send()
-    return
-  }
+  const { allow, template } = routeOptions.config
   // @fastify/cors adds a route for OPTIONS of every path. The router treats `*` as `/`, and `/things/` as `/things/{id}`
   // with an empty parameter.
   const isUnknown = is404 || routeOptions.url === '*' || url === '*' || Object.values(params ?? {}).includes('')
-  const { template } = routeOptions.config
   const isOther = template !== undefined && !template.test(decodeURI(url.replace(/\?.*/s, '')))
-  if (isUnknown || isOther || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
-  done()
+  if (url === '*' && method === 'OPTIONS') reply.code(204).send()
+  else if (isUnknown || isOther || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
+  else if (allow === undefined) done()
+  else if (method === 'OPTIONS') reply.code(204).headers({ allow }).send()
+  else throw new HttpError(405, `The path has no method ${method}`, { allow })
 }
 
 /** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. An `onRequest` hook. */
@@ -99,8 +98,7 @@ export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: 
 }
 
 /**
- * Answers the methods that a path does not have: OPTIONS with 204, any other with 405, both with `Allow` (RFC 9110,
- * sections 9.3.7 and 15.5.6). Call it before routes are added.
+ * Adds routes for the methods that a path does not have, which `checkPath` answers. Call it before other routes are added.
  * @returns a function that adds these routes. Call it after all other routes are added
  */
 export function answerOtherMethods(app: FastifyInstance): () => void {
@@ -114,15 +112,7 @@ export function answerOtherMethods(app: FastifyInstance): () => void {
     for (const [url, { known, template }] of [...paths]) {
       const allow = [...new Set([...known, 'OPTIONS'])].sort().join(', ')
       const method = METHODS.filter((each) => !known.includes(each))
-      const config = { allow, template }
-      app.route({ method, url, config, onRequest: answerOtherMethod, handler: () => undefined })
+      app.route({ method, url, config: { allow, template }, handler: () => undefined })
     }
   }
-}
-
-/** This is a hook, because a handler would run after the body is read. */
-function answerOtherMethod({ method, routeOptions }: FastifyRequest, reply: FastifyReply): void {
-  const headers = { allow: routeOptions.config.allow ?? '' }
-  if (method !== 'OPTIONS') throw new HttpError(405, `The path has no method ${method}`, headers)
-  reply.code(204).headers(headers).send()
 }

@@ -37,8 +37,7 @@ interface Options {
 }
 
 /** Makes an HTTP server with its limits, errors and request ids, one for each port of the service. */
-export function makeServer(options: Options) {
-  const { config, log, maxConnections, isMeasured = false, writeError = usualError } = options
+export function makeServer({ config, log, maxConnections, isMeasured = false, writeError = usualError }: Options) {
   const admission = new Admission()
   const openRequests = new OpenRequests(log)
   const waiting = new WeakMap<Socket, number>()
@@ -70,8 +69,7 @@ export function makeServer(options: Options) {
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
   app.removeAllContentTypeParsers() // only media types of the contract get a parser
 
-  const cut = () => openRequests.cutSlowReaders(config.ANSWER_TIMEOUT)
-  const timer = setInterval(cut, CHECK_INTERVAL).unref()
+  const timer = setInterval(() => openRequests.cutSlowReaders(config.ANSWER_TIMEOUT), CHECK_INTERVAL).unref()
   app.addHook('onClose', async () => clearInterval(timer))
   return app
 
@@ -93,10 +91,8 @@ export function makeServer(options: Options) {
     server.on('drop', () => openRequests.shed())
     return server
 
-    /**
-     * Begins a request when the previous response on its connection has ended, and Node gives the socket to its response.
-     * Node emits a request as soon as it has read it, but only safe methods may run at the same time (RFC 9112, 9.3.2).
-     */
+    // Node emits a request as soon as it has read it, but only safe methods may run at the same time (RFC 9112, 9.3.2). So
+    // a request begins when the response before it has ended: then Node gives the socket to its own response.
     function receive(request: IncomingMessage, response: ServerResponse): void {
       if (response.socket !== null) {
         begin(request, response)
@@ -145,18 +141,12 @@ export async function listen(app: FastifyInstance, host: string, port: number, p
   }
 }
 
-interface Waiting {
-  readonly since: number
-  readonly begin: () => void
-  readonly refuse: () => void
-}
-
 /**
  * Admission control. A bounded number of requests begins in each turn of the event loop, so that turns stay short, and new
  * connections and health checks are served in time. Other requests wait in order. A request that waits too long is refused.
  */
 export class Admission {
-  readonly #waiting: Waiting[] = []
+  readonly #waiting: { since: number; begin: () => void; refuse: () => void }[] = []
   #begun = 0
   #turn: NodeJS.Immediate | undefined
 
@@ -173,13 +163,11 @@ export class Admission {
   }
 
   #scheduleTurn(): void {
-    this.#turn ??= setImmediate(() => {
-      this.#turn = undefined
-      this.#runTurn()
-    })
+    this.#turn ??= setImmediate(() => this.#runTurn())
   }
 
   #runTurn(): void {
+    this.#turn = undefined
     this.#begun = 0
     if (this.#waiting.length === 0) return
     this.#scheduleTurn()
