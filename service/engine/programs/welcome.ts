@@ -1,9 +1,10 @@
 // Prints a welcome when the service listens. It goes to standard error, because the log must never hold a token.
 import { writeSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { createToken } from '../auth/access-tokens.ts'
-import { type Config, defaultDatabase } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import type { Contract } from '../contract/contract.ts'
 import { takesTokens } from '../contract/security.ts'
 import type { Product } from '../define-product.ts'
@@ -25,7 +26,7 @@ export async function printWelcome(
   const address = listeningOrigin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   const file = 'file' in DATABASE_URL ? DATABASE_URL.file : undefined
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
-  const isUsual = file === undefined || `sqlite:${file}` === defaultDatabase(name)
+  const isUsual = file === undefined || isDeepStrictEqual(DATABASE_URL, readConfig(name, {}).DATABASE_URL)
   const place = 'url' in DATABASE_URL ? `PostgreSQL, ${new URL(DATABASE_URL.url).host}` : resolve(DATABASE_URL.file)
   writeSync(
     2,
