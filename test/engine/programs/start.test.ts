@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import { resolve } from 'node:path'
@@ -126,6 +127,18 @@ t.test('each start says where data, docs and tokens are; a terminal gets readabl
     const isReadable = command === TERMINALS
     for (const line of stdout.trim().split('\n')) t.match(line, isReadable ? /^\d\d:\d\d:\d\d info / : /^\{.*\}$/)
   }
+})
+
+t.test('a start goes on if nobody reads its standard error', async (t) => {
+  const { DATABASE_URL } = await prepare(t)
+  const [node = '', ...words] = MAIN
+  const child = spawn(node, words, { env: { ...process.env, DATABASE_URL, PORT: '0', ADMIN_PORT: '0' } })
+  t.teardown(() => child.kill('SIGKILL'))
+  child.stderr.destroy()
+  let log = ''
+  child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  await eventually(() => /admin port open|unexpected error/.test(log))
+  t.notMatch(log, /unexpected error/)
 })
 
 t.test('the command for a token needs no DATABASE_URL where the service has none', async (t) => {
