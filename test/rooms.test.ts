@@ -20,8 +20,8 @@ const LAYERS = [
 
 /** The most lines in a room of the engine. To raise one, say in the changelog which promise needs it. */
 const BUDGETS: Readonly<Record<string, number>> = {
-  'engine/': 376,
-  'engine/programs/': 640,
+  'engine/': 360,
+  'engine/programs/': 623,
   'engine/contract/': 3510,
   'engine/http/': 748,
   'engine/auth/': 270,

@@ -37,13 +37,8 @@ interface Parts {
 export async function buildApp({ product, config, store, log, plugin, draft }: Parts): Promise<FastifyInstance> {
   const file = fileURLToPath(product.contract.file)
   const contract = draft ?? (await readContract(file, config.BASE_URL, product.contract, product))
-  const app = makeServer({
-    config,
-    log,
-    maxConnections: config.MAX_CONNECTIONS,
-    writeError: commonErrorWriter(contract, product),
-    isMeasured: true,
-  })
+  const writeError = commonErrorWriter(contract, product)
+  const app = makeServer({ config, log, maxConnections: config.MAX_CONNECTIONS, writeError, isMeasured: true })
   app.decorate('contract', contract)
   if (plugin) await app.register(plugin)
 

@@ -12,6 +12,8 @@ interface Type<Value> {
   readonly read: (text: string) => Value | undefined
 }
 
+const integer = (least: number, most: number) => number('an integer', /^\d+$/, least, most)
+const seconds = (least: number) => number('a number of seconds', /^\d+(\.\d+)?$/, least, 3600)
 const BASE = text(
   'an http or https URL without query, or a relative one',
   /^(https?:\/\/[\w.~:%[\]-]+(?=\/|$))?[\w.~/%-]*$/,
@@ -88,11 +90,6 @@ export function readConfig(
   return Object.freeze(config)
 }
 
-/** The default of `DATABASE_URL`. @param name of the product */
-export function defaultDatabase(name: string): string {
-  return variables.DATABASE_URL[0].replace('{name}', name)
-}
-
 /** The value of an option that npm took as its own, because `--` is missing, as in `npm run token list --x=y`. */
 export function npmOption(name: string): string | undefined {
   return process.env[`npm_config_${name}`]
@@ -106,14 +103,6 @@ function text(values: string, pattern = /^/): Type<string> {
 
 function word<const Word extends string>(...words: Word[]): Type<Word> {
   return { values: `one of \`${words.join('`, `')}\``, read: (text) => words.find((each) => each === text) }
-}
-
-function integer(least: number, most: number) {
-  return number('an integer', /^\d+$/, least, most)
-}
-
-function seconds(least: number) {
-  return number('a number of seconds', /^\d+(\.\d+)?$/, least, 3600)
 }
 
 function number(values: string, spelling: RegExp, least: number, most: number): Type<number> {

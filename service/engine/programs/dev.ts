@@ -28,8 +28,6 @@ const TYPES_OF_SERVICE = {
   compilerOptions: { incremental: true, tsBuildInfoFile: 'types.json', pretty: false },
   include: [CODE],
 }
-/** Milliseconds between two looks at the files. */
-const INTERVAL = 100
 
 /** The programs that check the contract and the code, in this order: what they check, their words, and where they print it. */
 const CHECKS = [
@@ -40,13 +38,11 @@ const CHECKS = [
 
 /** Runs the command, or the service. @param load imports the product */
 export async function dev(load: () => Promise<{ product: Product }>): Promise<void> {
-  if (process.argv[2] === SERVICE) await serve(load)
-  else {
-    await runCommand(USAGE, async (words) => {
-      readWords(words, [], {})
-      return followChanges()
-    })
-  }
+  if (process.argv[2] === SERVICE) return serve(load)
+  return runCommand(USAGE, async (words) => {
+    readWords(words, [], {})
+    return followChanges()
+  })
 }
 
 /** The first process. */
@@ -65,7 +61,7 @@ async function followChanges(): Promise<never> {
       for (const each of found as string[]) folders.add(each) // only `readLatest` sends messages
       void runChecks(said, signal)
     })
-    while (!isChanged(started, folders)) await delay(INTERVAL)
+    while (!isChanged(started, folders)) await delay(100)
     checks.abort()
     if (service.kill('SIGKILL')) await once(service, 'exit') // a regular stop would take longer
   }

@@ -10,14 +10,6 @@ import { StartupError } from '../errors.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
-/** Milliseconds in which a second signal is ignored: the terminal sends it to all processes, and npm sends it again. */
-const REPEAT_TIMEOUT = 500
-
-/** Turns of the event loop in which the requests that have already arrived are read, at the end of a drain. */
-const LAST_ARRIVALS = 300
-/** Milliseconds that they may take. */
-const LAST_ARRIVALS_TIMEOUT = 500
-
 const USAGE = `usage: start   runs the service
 
   The environment configures it: see "Configuration" in deploy/README.md.`
@@ -43,8 +35,8 @@ export async function runService(
   const { exit, log } = await import('../ops/log.ts')
   let exitCode = 0
   process.on('uncaughtException', (error) => fail('unexpected error', error))
-  // Later, a signal ends the process at once.
-  void signalled.then(() => delay(REPEAT_TIMEOUT)).then(() => SIGNALS.map((each) => process.on(each, () => exit(1))))
+  // A second signal ends the process at once. Within 500 ms it is the first one: the terminal and npm send two.
+  void signalled.then(() => delay(500)).then(() => SIGNALS.map((each) => process.on(each, () => exit(1))))
   // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
   process.on('SIGXFSZ', () => undefined)
 
@@ -107,7 +99,7 @@ export async function runService(
 async function drain(app: FastifyInstance, seconds: number): Promise<void> {
   app.openRequests.drain()
   await delay(seconds * 1000)
-  await Promise.race([someTurns(LAST_ARRIVALS), delay(LAST_ARRIVALS_TIMEOUT)]) // busy turns are long
+  await Promise.race([someTurns(300), delay(500)]) // busy turns are long
 }
 
 async function closeServer(app: FastifyInstance): Promise<void> {

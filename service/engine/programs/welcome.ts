@@ -1,9 +1,10 @@
 // Prints a welcome when the service listens. It goes to standard error, because the log must never hold a token.
-import { writeSync } from 'node:fs'
+// Nobody has to read it: unlike a stream, the console ignores a reader that is gone.
 import { resolve } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
 import { createToken } from '../auth/access-tokens.ts'
-import { type Config, defaultDatabase } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import type { Contract } from '../contract/contract.ts'
 import { takesTokens } from '../contract/security.ts'
 import type { Product } from '../define-product.ts'
@@ -25,21 +26,17 @@ export async function printWelcome(
   const address = listeningOrigin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
   const file = 'file' in DATABASE_URL ? DATABASE_URL.file : undefined
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
-  const isUsual = file === undefined || `sqlite:${file}` === defaultDatabase(name)
+  const isUsual = file === undefined || isDeepStrictEqual(DATABASE_URL, readConfig(name, {}).DATABASE_URL)
   const place = 'url' in DATABASE_URL ? `PostgreSQL, ${new URL(DATABASE_URL.url).host}` : resolve(DATABASE_URL.file)
-  writeSync(
-    2,
-    `
+  console.error(`
   Data    ${place} (${await countItems(store)})
 ${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
-  Token   ${isUsual ? '' : `DATABASE_URL='sqlite:${file}' `}npm run token -- issue <name>
-`,
-  )
+  Token   ${isUsual ? '' : `DATABASE_URL='sqlite:${file}' `}npm run token -- issue <name>`)
   const command = findCommand(contract, address)
   if (isProduction || file === undefined || command === undefined || !(await store.isEmpty())) return
   const { token, stored } = createToken(tokenPrefix, 'demo')
   await store.addToken(stored)
-  writeSync(2, `\nA token for the caller "demo". Try:\n\n  ${command[0]}${token}${command[1]}\n\n`)
+  console.error(`\nA token for the caller "demo". Try:\n\n  ${command[0]}${token}${command[1]}\n`)
 }
 
 /** How many items there are in each collection. Only the first ones are counted: to count all of them may take long. */

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import t from 'tap'
 import { call, startOnNewFile } from '../../support/helper.ts'
@@ -117,6 +118,18 @@ t.test('each start says where data, docs and tokens are; a terminal gets readabl
     const line = command === terminal ? /^\d\d:\d\d:\d\d info / : /^\{.*\}$/
     for (const each of stdout.trim().split('\n')) t.match(each, line)
   }
+})
+
+t.test('a start goes on if nobody reads its standard error', async (t) => {
+  const DATABASE_URL = `sqlite:${t.testdir()}/plants.db`
+  const [node = '', ...words] = MAIN
+  const child = spawn(node, words, { env: { ...process.env, DATABASE_URL, PORT: '0', ADMIN_PORT: '0' } })
+  t.teardown(() => child.kill('SIGKILL'))
+  child.stderr.destroy()
+  let log = ''
+  child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()))
+  await eventually(() => /admin port open|unexpected error/.test(log))
+  t.notMatch(log, /unexpected error/)
 })
 
 t.test('SIGUSR1 opens no inspector in `npm start` and in the image', async (t) => {
