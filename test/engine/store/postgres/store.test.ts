@@ -163,13 +163,13 @@ t.test('a statement is parsed once for each connection, but each time behind a p
   }
 })
 
-t.test('plans that can not be used any more on all connections fail no request', async (t) => {
+t.test('plans that can not be used any more fail no request', async (t) => {
   const { sql, store } = await open(t, server, limits(6, 3))
-  await store.create('joe', 1n, name('a'))
-  const find = () => Promise.all(range(8).map(() => store.find('joe', 1n)))
+  // Only the result of a write has the type of the column.
+  const create = () => Promise.all(range(8).map(() => store.create('joe', 1n, name('a'))))
   for (let round = 0; round < 20; round++) {
-    await find()
+    await create()
     await sql(`ALTER TABLE plants ALTER COLUMN item TYPE ${round % 2 === 0 ? 'VARCHAR' : 'TEXT'}`)
-    t.ok((await find()).every((plant) => plant?.name === 'a'))
+    t.ok((await create()).every((plant) => plant.name === 'a'))
   }
 })
