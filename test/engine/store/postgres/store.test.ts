@@ -60,7 +60,7 @@ t.test('a write is repeated after a serialization failure, which does not end it
 })
 
 t.test('a write whose connection is lost is refused and not repeated; a read is repeated', async (t) => {
-  const { store, sql, waiting } = await open(t, server, limits(3, 30)) // nothing is given up on a busy machine
+  const { store, sql, waiting } = await open(t, server, limits(5, 30)) // a place for each lost process, and time for all
   await store.create('joe', 1n, name('a'))
   await sql('BEGIN; LOCK TABLE plants')
   const results = Promise.allSettled([store.delete('joe', 1n), store.list('joe')])
