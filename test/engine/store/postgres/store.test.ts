@@ -60,7 +60,7 @@ t.test('a write is repeated after a serialization failure, which does not end it
 })
 
 t.test('a write whose connection is lost is refused and not repeated; a read is repeated', async (t) => {
-  const { store, sql, waiting } = await open(t, server, limits(3, 30)) // nothing is given up on a busy machine
+  const { store, sql, waiting } = await open(t, server, limits(5, 30)) // a place for each lost process, and time for all
   await store.create('joe', 1n, name('a'))
   await sql('BEGIN; LOCK TABLE plants')
   const results = Promise.allSettled([store.delete('joe', 1n), store.list('joe')])
@@ -163,13 +163,13 @@ t.test('a statement is parsed once for each connection, but each time behind a p
   }
 })
 
-t.test('plans that can not be used any more on all connections fail no request', async (t) => {
+t.test('plans that can not be used any more fail no request', async (t) => {
   const { sql, store } = await open(t, server, limits(6, 3))
-  await store.create('joe', 1n, name('a'))
-  const find = () => Promise.all(range(8).map(() => store.find('joe', 1n)))
+  // Only the result of a write has the type of the column.
+  const create = () => Promise.all(range(8).map(() => store.create('joe', 1n, name('a'))))
   for (let round = 0; round < 20; round++) {
-    await find()
+    await create()
     await sql(`ALTER TABLE plants ALTER COLUMN item TYPE ${round % 2 === 0 ? 'VARCHAR' : 'TEXT'}`)
-    t.ok((await find()).every((plant) => plant?.name === 'a'))
+    t.ok((await create()).every((plant) => plant.name === 'a'))
   }
 })
