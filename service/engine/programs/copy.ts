@@ -18,7 +18,8 @@ export function copy(product: Product): Promise<void> {
     const [, file] = /^sqlite:(.+)$/.exec(source) ?? []
     if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
     if (!existsSync(file)) throw new Error(`there is no file ${file}`)
-    const config = readConfig(product.name)
+    // No request waits for it, and 500 items at a time may be long.
+    const config = { ...readConfig(product.name), DATABASE_TIMEOUT: 120 }
     await using opened = new AsyncDisposableStack()
     const open = async (database: Config['DATABASE_URL']) =>
       opened.adopt(await openStore(database, product, true, config), (store) => store.close())

@@ -17,7 +17,7 @@ export interface BatchOptions<Item> {
   readonly max: number
   /** The weight of an item, from 1; 1 if absent. */
   readonly weigh?: (item: Item) => number
-  /** The share that an item belongs to, for example that of its caller. Shares take turns; each keeps its own order. */
+  /** The share that an item belongs to, for example that of its caller. Shares take turns; each is in the order of deadlines. */
   readonly shareOf?: (item: Item) => string
   /** The most weight of one share in a batch; `max` if absent. A share has at least one item. */
   readonly maxShare?: number
@@ -25,21 +25,21 @@ export interface BatchOptions<Item> {
   readonly parallel?: number
   /** Whether an item that arrives by itself begins at once, instead of at the end of the turn. */
   readonly eager?: boolean
-  /** Whether an item with most of its time left goes before older ones of its share: in a flood, those would be late anyway. */
+  /** Whether an item with half of its time left goes before older ones of its share: in a flood, those would be late anyway. */
   readonly freshFirst?: boolean
   /** Milliseconds until an item must be settled. One that has waited for nearly all of it is refused. */
   readonly timeout?: number
 }
 
 /** The parts of its time that an item must have left to begin, and to count as fresh. */
-const [LEAST_TIME, FRESH] = [1 / 8, 7 / 8]
+const [LEAST_TIME, FRESH] = [1 / 8, 1 / 2]
 const TOO_MANY = new StoreBusy('too many requests wait') // one for all: in a flood its stack would cost too much
 
 /** Gathers items into batches. Items share a batch if they arrive in one turn of the event loop, or while others run. */
 export class Batcher<Item, Value> {
   readonly #run: (batch: readonly Batched<Item, Value>[]) => unknown
   readonly #options: BatchOptions<Item>
-  /** The waiting items of each share. The share that was served last is the last one. */
+  /** The waiting items of each share, by their deadlines. The share that was served last is the last one. */
   readonly #shares = new Map<string, Batched<Item, Value>[]>()
   #running = 0
   #isScheduled = false
@@ -82,7 +82,7 @@ export class Batcher<Item, Value> {
     const others = this.#shares.get(share)
     if (isFirst) void this.#start([waiting])
     else if (others === undefined) this.#shares.set(share, [waiting])
-    else others.push(waiting)
+    else others.splice(firstAfter(others, deadline), 0, waiting)
     this.#schedule()
     return promise
   }

@@ -42,16 +42,16 @@ export async function readList(
   limit: number,
 ): Promise<List> {
   const deadline = performance.now() + timeout
-  const begin = { owner, after }
   const inTurn = <Value>(rows: number, read: (deadline: number) => Promise<Value>, until?: number) =>
     steps.add({ owner, rows, read }, until) as Promise<Value> // what `read` gives
-  // While others of this owner wait, it takes its turn from the beginning: if it is refused, it has read nothing.
-  if (!steps.isAwaited(owner)) {
-    const first = await table.read({ ...begin, ...FIRST_STEP, most: Math.min(limit, FIRST_STEP.most) }, deadline)
+  const most = Math.min(limit, FIRST_STEP.most)
+  // While others of this owner wait, a longer one takes its turn from the beginning: if it is refused, it has read nothing.
+  if (most === limit || !steps.isAwaited(owner)) {
+    const first = await table.read({ owner, after, ...FIRST_STEP, most }, deadline)
     if (!first.hasMore || first.count === limit) return toList(first)
   }
   // Read from the beginning again: a list that fits in one step shows one moment.
-  const step: Step = { ...begin, ...bounds(limit) }
+  const step: Step = { owner, after, ...bounds(limit) }
   const whole = await inTurn(step.most, () => table.read(step, deadline), deadline)
   if (!whole.hasMore || whole.count === limit) return toList(whole)
   const end = limit === Infinity ? undefined : await findEnd()

@@ -2,10 +2,10 @@ import { type Config, readConfig } from '../config.ts'
 import { StartupError } from '../errors.ts'
 import type { Collections, Settings, Monitor, Store } from './store.ts'
 
-/** Names of collections: those of SQL that need no quotes, and none of a table that the store itself has. */
+/** Names of collections: those of SQL that need no quotes, and none of a table that the store or its database itself has. */
 const NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
-const OWN = /^(tokens|sqlite_.*)$/i
-const NAMES = 'a small letter, then letters, digits and _, at most 55, and not "tokens"'
+const OWN = /^(tokens|(sqlite|pg)_.*)$/i
+const NAMES = 'a small letter, then letters, digits and _, at most 55, and not "tokens", "sqlite_..." or "pg_..."'
 
 /**
  * Opens the store. Creates it if there is none, and the tables that it lacks.

@@ -89,6 +89,17 @@ t.test('a plant or a token that differs in the target is named, and not changed'
   await store.close()
 })
 
+t.test('items are copied, however long they are', async (t) => {
+  const file = `${t.testdir()}/plants.db`
+  const store = await openTestStore({ file })
+  const name = 'x'.repeat(1_000_000)
+  for (let id = 0n; id < 100n; id++) await store.create('joe', id, { name })
+  await store.close()
+  const environment = { DATABASE_URL: await server.createDatabase(), DATABASE_TIMEOUT: '0.5' }
+  const stdout = '100 plants, 0 notes, and 0 tokens are copied\n'
+  t.match(await run(program('copy', `sqlite:${file}`), environment), { code: 0, stdout, stderr: '' })
+})
+
 t.test('a file that is in use or does not exist is refused, and not created', async (t) => {
   const { file, url } = await prepare(t, 1)
   const store = await openTestStore({ file })

@@ -11,7 +11,7 @@ import { parsed, partsOf, read, textOf as textOfPage } from '../../support/pages
 await forEachCollection(t, suite)
 
 t.test(
-  'while a step of an owner waits, its next list reads nothing before its turn, and reads the whole then',
+  'while a step of an owner waits, its next long list reads nothing before its turn, and reads the whole then',
   async (t) => {
     const store = { steps: runSteps(1, 1, 60_000), timeout: 60_000 }
     const read: string[] = []
@@ -24,9 +24,15 @@ t.test(
     const lists = ['a', 'b'].map((owner) => readList(store, table, owner, undefined, 200))
     await nextTurn()
     t.strictSame(read, ['b 64'])
+    await readList(store, table, 'a', undefined, 64)
+    t.strictSame(
+      read,
+      ['b 64', 'a 64'],
+      'a short page, perhaps of another caller who shares the owner, waits for nothing',
+    )
     turn.resolve(undefined)
     await Promise.all([...waiting, ...lists])
-    t.strictSame(read, ['b 64', 'a 200'])
+    t.strictSame(read, ['b 64', 'a 64', 'a 200'])
   },
 )
 

@@ -164,7 +164,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
 
 t.test('a collection needs a name that SQL takes, and that the store does not use itself', async (t) => {
   const file = `${t.testdir()}/names.db`
-  for (const name of ['tokens', 'tOKENS', 'sqlite_x', 'Plants', '1a', 'a"b', '', 'a'.repeat(56), 'é']) {
+  for (const name of ['tokens', 'tOKENS', 'sqlite_x', 'pg_class', 'Plants', '1a', 'a"b', '', 'a'.repeat(56), 'é']) {
     const opened = openStore({ file }, { collections: { [name]: { key: 'text' } } })
     await t.rejects(opened, { name: 'StartupError', message: `the collection ${name} needs another name` }, name)
   }
