@@ -266,3 +266,21 @@ webhooks: { c: { get: { parameters: [{ name: c, in: cookie, schema: {} }] } } }
   writeFileSync(`${folder}/other.yaml`, 'name: a\nin: }')
   await t.rejects(dryRun(`${folder}/openapi.yaml`), { message: /other\.yaml:2: Unexpected flow-map-end/ })
 })
+
+t.test('a line that is half written is a fault of that line, and hides no other', async (t) => {
+  const folder = t.testdir()
+  for (const [line, fault] of [
+    ['servers:', /openapi.yaml:3: Expected type/],
+    ['servers: [{ url: }]', /openapi.yaml:3: Expected type/],
+    ['servers: [{ url: "/{a}", variables: }]', /openapi.yaml:3: The `a` variable/],
+    ['components:', /openapi.yaml:6: Can't resolve \$ref/],
+    ['components: { parameters: { A: { name: a, in: , schema: {} } } }', /openapi.yaml:3: /],
+  ] as const) {
+    const operation = `{ get: { operationId: a, parameters: [{ $ref: '#/components/parameters/A' }], responses: { '204': {} } } }`
+    const text = `openapi: 3.1.0\ninfo: { title: Small, version: 1.0.0 }\n${line}\npaths:\n  /x: { get: { responses: 7 } }\n  /y: ${operation}\n`
+    writeFileSync(`${folder}/openapi.yaml`, text)
+    const said = await dryRun(`${folder}/openapi.yaml`)
+    t.match(said, fault, line)
+    t.match(said, /openapi.yaml:5: Expected type `Responses`[^]*openapi.yaml:6: The field `description`/, line)
+  }
+})

@@ -42,8 +42,11 @@ function withKeywords({ Schema = { properties: {} }, ...others }: Types): Types 
   const properties = { ...Schema.properties, dependentSchemas: 'NamedSchemas' }
   // Other keywords are annotations (section 6.5).
   const types = { ...others, ...Object.fromEntries(maps), Schema: { ...Schema, properties, additionalProperties: {} } }
-  // Without this, it would follow each `$ref` in an extension.
-  const plain = Object.entries(types).map(([name, { extensionsPrefix: _, ...type }]) => [name, type] as const)
+  // It would follow each `$ref` in an extension, and check those that it knows.
+  const plain = Object.entries(types).map(([name, { extensionsPrefix: _, properties, ...type }]) => {
+    const standard = Object.entries(properties).filter(([key]) => !key.startsWith('x-'))
+    return [name, { ...type, properties: Object.fromEntries(standard) }] as const
+  })
   return Object.fromEntries(plain)
 }
 

@@ -1,7 +1,7 @@
 // Compiles the paths of a contract for routes.ts, and refuses everything that routes.ts can't do as described.
 import type { Operation, Parameter } from '../compiled.ts'
 import type * as openapi from './document.ts'
-import { deref, derefEntries, tryDeref } from './references.ts'
+import { deref, derefEntries, member, tryDeref } from './references.ts'
 import { readErrors } from './errors.ts'
 import { readBody, readResponse } from './messages.ts'
 import { readSecurity } from './security.ts'
@@ -98,12 +98,13 @@ export function readOperations(
 const parametersOf = ({ parameters }: Pick<openapi.PathItem, 'parameters'>) => parameters ?? []
 
 /** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
-function readPrefix({ findings }: Context, { servers = [] }: Pick<openapi.PathItem, 'servers'>): string {
+function readPrefix({ findings }: Context, { servers: all }: Pick<openapi.PathItem, 'servers'>): string {
   const { refuse, note } = findings
-  const paths = servers.map(({ url, variables = {} }) => {
+  const servers = [all ?? []].flat().filter((each) => typeof member(each, 'url') === 'string') // the linter refuses others
+  const paths = servers.map(({ url, variables }) => {
     const path = url
       .replace(/^{base_url}(?=\/|$)/, '')
-      .replaceAll(/{([^}]+)}/g, (_, name: string) => variables[name]?.default ?? '')
+      .replaceAll(/{([^}]+)}/g, (_, name: string) => variables?.[name]?.default ?? '')
     return (URL.parse(path, 'http://localhost')?.pathname ?? path).replace(/\/$/, '')
   })
   const [prefix = ''] = paths

@@ -94,6 +94,7 @@ export function resolveReference<T>(node: T | OasRef, within: readonly unknown[]
 
 /** Follows one name of a pointer. It leads into the target of a reference only if the reference lacks the member. */
 function step(from: unknown, name: string, within: readonly unknown[]): unknown {
+  if (from === null) return null
   const found = member(from, name)
   const target = found === undefined ? resolveReference(from, within) : undefined
   return target === undefined ? found : step(target, name, [...within, from])

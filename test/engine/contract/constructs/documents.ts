@@ -44,7 +44,7 @@ export const DOCUMENTS: Constructs = {
       asks: [ask('/x', 200)],
     },
   'extensions: `x-...`, with a `$ref`, too': {
-    yaml: `x-a: { $ref: '#/nowhere' }\n${PATHS}  x-b: { $ref: nowhere.yaml }\n`,
+    yaml: `x-a: { $ref: '#/nowhere' }\nx-tagGroups: 7\n${PATHS}  x-b: { $ref: nowhere.yaml }\n`,
     asks: [ask('/x', 200)],
   },
   '`servers` with a path: `{base_url}/v1`, `https://example.com/v1`': {
