@@ -21,8 +21,8 @@ const LAYERS = [
 /** The most lines in a room of the engine. To raise one, say in the changelog which promise needs it. */
 const BUDGETS: Readonly<Record<string, number>> = {
   'engine/': 360,
-  'engine/programs/': 623,
-  'engine/contract/': 3510,
+  'engine/programs/': 624,
+  'engine/contract/': 3509,
   'engine/http/': 748,
   'engine/auth/': 270,
   'engine/ops/': 299,

@@ -40,12 +40,7 @@ const pageOf = (title: string) => `<!DOCTYPE html>
 export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, config: Config): void {
   type Read = () => Promise<Buffer> | Buffer | string
   const serve = (path: string, type: string, read: Read, headers: Record<string, string> = NOT_KEPT) =>
-    app.get(path, async (_request, reply) =>
-      reply
-        .headers(headers)
-        .type(type)
-        .send(await read()),
-    )
+    app.get(path, async (_request, reply) => reply.headers({ ...headers, 'content-type': type }).send(await read()))
 
   serve('/openapi.yaml', 'application/yaml', () => bytes)
   if (config.DOCS === 'off') return

@@ -88,8 +88,7 @@ export function errorWriter(errors: Operation['errors'], { errorBody }: Extensio
  * of the contract that the product writes, or the usual one.
  */
 export function commonErrorWriter({ operations }: Compiled, product: Extensions): WriteError {
-  const formats = operations.flatMap(({ errors }) => Object.values(errors))
-  const format = formats.find((each) => each?.form === 'product')
+  const format = operations.flatMap(({ errors }) => Object.values(errors)).find((each) => each?.form === 'product')
   return errorWriter(format === undefined ? {} : { default: format }, product)
 }
 

@@ -148,9 +148,7 @@ function pathOf({ key, outer }: Place): string {
   return outer === undefined ? name : `${pathOf(outer)}/${name}`.slice(0, 500)
 }
 
-function describe(fault: Fault | undefined): Checked {
-  return { fault: fault ? `${pathOf(fault.place)} ${fault.text}` : 'is invalid' }
-}
+const describe = (fault?: Fault) => ({ fault: fault ? `${pathOf(fault.place)} ${fault.text}` : 'is invalid' })
 
 /** Copies a value without some parts of it. @param gone by the object or the list that they are in */
 function without(value: unknown, gone: ReadonlyMap<object, readonly { readonly place: Place }[]>): unknown {

@@ -102,7 +102,8 @@ function versionFault(root: unknown): { key: string; fault: string } | undefined
 function checkReferences(references: readonly OasRef[], findings: Findings): void {
   for (const each of references) {
     const target = resolveReference<unknown>(each)
-    if (target === null) each.$ref = '#/-' // the linter can't follow a pointer through null
+    if (target === null)
+      each.$ref = '#/-' // the linter can't follow a pointer through null
     else if (typeof target === 'object') findings.refer(placeOf(each), target)
   }
   for (const each of references.filter((one) => leadsTo(one, one))) {
