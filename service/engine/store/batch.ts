@@ -25,14 +25,14 @@ export interface BatchOptions<Item> {
   readonly parallel?: number
   /** Whether an item that arrives by itself begins at once, instead of at the end of the turn. */
   readonly eager?: boolean
-  /** Whether an item with half of its time left goes before older ones of its share: in a flood, those would be late anyway. */
+  /** Whether an item with three quarters of its time left goes before older ones of its share: in a flood, those would be late anyway. */
   readonly freshFirst?: boolean
   /** Milliseconds until an item must be settled. One that has waited for nearly all of it is refused. */
   readonly timeout?: number
 }
 
 /** The parts of its time that an item must have left to begin, and to count as fresh. */
-const [LEAST_TIME, FRESH] = [1 / 8, 1 / 2]
+const [LEAST_TIME, FRESH] = [1 / 8, 3 / 4]
 const TOO_MANY = new StoreBusy('too many requests wait') // one for all: in a flood its stack would cost too much
 
 /** Gathers items into batches. Items share a batch if they arrive in one turn of the event loop, or while others run. */
