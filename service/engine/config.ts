@@ -32,33 +32,71 @@ const RANGES = list('addresses and CIDR ranges', isRange)
 export const variables = {
   HOST: ['127.0.0.1', text('an address'), 'The address to listen on (the image sets `0.0.0.0`)'],
   PORT: ['3000', integer(0, 65_535), 'The port to listen on; `0` takes a free one'],
-  ADMIN_PORT: ['3001', integer(0, 65_535), 'The port for operators: probes and metrics; another one than `PORT`'],
+  ADMIN_PORT: [
+    '3001',
+    integer(0, 65_535),
+    'The port for operators: probes and metrics; another one than `PORT`',
+  ],
   DATABASE_URL: ['sqlite:data/{name}.db', databaseUrl(), 'Where the data is kept'],
   DATABASE_POOL_SIZE: ['5', integer(1, 1000), 'Connections to PostgreSQL'],
-  DATABASE_TIMEOUT: ['3', seconds(0.1), 'Until PostgreSQL answers, else 503; at most half of `STALL_TIMEOUT`'],
+  DATABASE_TIMEOUT: [
+    '3',
+    seconds(0.1),
+    'Until PostgreSQL answers, else 503; at most half of `STALL_TIMEOUT`',
+  ],
   BASE_URL: ['.', BASE, 'The base URL in the served `/openapi.yaml`'],
   DOCS: ['on', word('on', 'off'), 'With `off` there is no page `/docs`; `/openapi.yaml` stays'],
   CORS_ORIGINS: ['none', ORIGINS, 'Origins whose browser applications may call the API'],
   TRUST_PROXY: ['none', RANGES, 'Gateways whose `X-Forwarded-*` headers are trusted'],
-  LOG_LEVEL: ['info', word('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'), 'The lowest level to log'],
-  NODE_ENV: ['development', text('a text'), 'With `production`, no demo token is issued (the image sets it)'],
+  LOG_LEVEL: [
+    'info',
+    word('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+    'The lowest level to log',
+  ],
+  NODE_ENV: [
+    'development',
+    text('a text'),
+    'With `production`, no demo token is issued (the image sets it)',
+  ],
   JWT_ISSUER: ['', ISSUER, 'The issuer whose JWTs are accepted, exactly as in their `iss`'],
   JWT_AUDIENCE: ['', AUDIENCE, 'The audience of those JWTs, exactly as in `aud`'],
   JWKS_URL: ['', KEYS, 'Where the issuer publishes its keys'],
-  MAX_CONNECTIONS: ['5000', integer(1, 1_000_000), 'Connections that may be open; further ones are closed'],
+  MAX_CONNECTIONS: [
+    '5000',
+    integer(1, 1_000_000),
+    'Connections that may be open; further ones are closed',
+  ],
   HEADERS_TIMEOUT: ['3', seconds(0.1), 'Until the headers of a request must be complete'],
   REQUEST_TIMEOUT: ['5', seconds(0.1), 'Until the whole request must be complete'],
   KEEP_ALIVE_TIMEOUT: ['72', seconds(0.1), 'Until an idle connection is closed'],
-  STALL_TIMEOUT: ['30', seconds(0.1), 'Until a client that takes nothing of its answer is disconnected'],
-  ANSWER_TIMEOUT: ['300', seconds(0.1), 'Until a client that has not taken its whole answer is disconnected'],
-  DRAIN_DELAY: ['5', seconds(0), 'After SIGTERM: requests are served, `/readyz` is 503, and gateways notice'],
-  SHUTDOWN_TIMEOUT: ['4', seconds(0), 'Then, until open requests are cut (Docker kills 10 s after SIGTERM)'],
+  STALL_TIMEOUT: [
+    '30',
+    seconds(0.1),
+    'Until a client that takes nothing of its answer is disconnected',
+  ],
+  ANSWER_TIMEOUT: [
+    '300',
+    seconds(0.1),
+    'Until a client that has not taken its whole answer is disconnected',
+  ],
+  DRAIN_DELAY: [
+    '5',
+    seconds(0),
+    'After SIGTERM: requests are served, `/readyz` is 503, and gateways notice',
+  ],
+  SHUTDOWN_TIMEOUT: [
+    '4',
+    seconds(0),
+    'Then, until open requests are cut (Docker kills 10 s after SIGTERM)',
+  ],
   OTEL_EXPORTER_OTLP_ENDPOINT: ['none', COLLECTOR, 'Where traces are sent, over OTLP with JSON'],
 } as const satisfies Record<string, readonly [fallback: string, Type<unknown>, meaning: string]>
 
 /** The configuration, by the names of the environment. Times are in seconds. */
 export type Config = {
-  readonly [Name in keyof typeof variables]: NonNullable<ReturnType<(typeof variables)[Name][1]['read']>>
+  readonly [Name in keyof typeof variables]: NonNullable<
+    ReturnType<(typeof variables)[Name][1]['read']>
+  >
 }
 
 /**
@@ -78,10 +116,12 @@ export function readConfig(
     return [variable, value]
   })
   const missing = JWT.filter((name) => !environment[name])
-  if (missing.length < JWT.length) faults.push(...missing.map((name) => `${name} must be set, as others for JWTs are`))
+  if (missing.length < JWT.length)
+    faults.push(...missing.map((name) => `${name} must be set, as others for JWTs are`))
   const config = Object.fromEntries(entries) as Config // Object.fromEntries loses the types of the entries
   const { PORT, ADMIN_PORT, DATABASE_URL, DATABASE_TIMEOUT, STALL_TIMEOUT } = config
-  if (PORT === ADMIN_PORT && PORT > 0) faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
+  if (PORT === ADMIN_PORT && PORT > 0)
+    faults.push(`ADMIN_PORT must be another port than PORT, which is ${PORT}`)
   // A request may need two operations: one for its token, and one for an item. The connection must stay open for both.
   if (faults.length === 0 && 'url' in DATABASE_URL && DATABASE_TIMEOUT > STALL_TIMEOUT / 2) {
     faults.push(`DATABASE_TIMEOUT must be at most half of STALL_TIMEOUT, which is ${STALL_TIMEOUT}`)
@@ -97,17 +137,25 @@ export function npmOption(name: string): string | undefined {
 
 /** A text of this pattern, which is a valid URL if it begins like one. */
 function text(values: string, pattern = /^/): Type<string> {
-  const isValid = (text: string) => pattern.test(text) && (!/^https?:/.test(text) || URL.canParse(text))
+  const isValid = (text: string) =>
+    pattern.test(text) && (!/^https?:/.test(text) || URL.canParse(text))
   return { values, read: (text) => (isValid(text) ? text : undefined) }
 }
 
 function word<const Word extends string>(...words: Word[]): Type<Word> {
-  return { values: `one of \`${words.join('`, `')}\``, read: (text) => words.find((each) => each === text) }
+  return {
+    values: `one of \`${words.join('`, `')}\``,
+    read: (text) => words.find((each) => each === text),
+  }
 }
 
 function number(values: string, spelling: RegExp, least: number, most: number): Type<number> {
-  const isValid = (text: string) => spelling.test(text) && Number(text) >= least && Number(text) <= most
-  return { values: `${values} from ${least} to ${most}`, read: (text) => (isValid(text) ? Number(text) : undefined) }
+  const isValid = (text: string) =>
+    spelling.test(text) && Number(text) >= least && Number(text) <= most
+  return {
+    values: `${values} from ${least} to ${most}`,
+    read: (text) => (isValid(text) ? Number(text) : undefined),
+  }
 }
 
 function list(values: string, isItem: (text: string) => boolean): Type<string[]> {

@@ -19,7 +19,9 @@ export interface Product extends Extensions {
 }
 
 /** Collections by name: the schema of the items, of `components/schemas` in the contract, and the type of their keys. */
-type Definitions<Schema extends string> = Readonly<Record<string, { readonly schema: Schema; readonly key: KeyType }>>
+type Definitions<Schema extends string> = Readonly<
+  Record<string, { readonly schema: Schema; readonly key: KeyType }>
+>
 
 type SchemasOf<Components> = Components extends { schemas: infer Schemas } ? Schemas : never
 
@@ -32,7 +34,9 @@ type Opened<Schemas, All extends Definitions<keyof Schemas & string>> = {
 }
 
 /** The methods that several classes have together. */
-type Together<Classes> = (Classes extends unknown ? (each: Classes) => void : never) extends (all: infer All) => void
+type Together<Classes> = (Classes extends unknown ? (each: Classes) => void : never) extends (
+  all: infer All,
+) => void
   ? All
   : never
 
@@ -40,7 +44,11 @@ type Together<Classes> = (Classes extends unknown ? (each: Classes) => void : ne
 type Fitting<Operations, Methods> = Partial<Service<Operations>> &
   (Exclude<keyof Methods, keyof Operations> extends never
     ? Pick<Service<Operations>, Exclude<keyof Operations, keyof Methods>> // those that no class has
-    : { readonly [_ in Exclude<keyof Methods, keyof Operations>]?: 'The contract has no operation of this name' })
+    : {
+        readonly [
+          _ in Exclude<keyof Methods, keyof Operations>
+        ]?: 'The contract has no operation of this name'
+      })
 
 /** Names that fit into metrics (https://prometheus.io/docs/concepts/data_model/) and names of tables. */
 const NAME = /^[a-z][a-z0-9_]{0,31}$/
@@ -60,15 +68,20 @@ export function defineProduct<
     Partial<Pick<Product, 'tokenPrefix'>> & {
       readonly contract: CompiledContract<Components, Operations, Schemes>
       readonly collections: All
-      readonly services: (
-        opened: Opened<SchemasOf<Components>, All>,
-      ) => readonly [...Classes] & { readonly [_ in keyof Classes]: Fitting<Operations, Together<Classes[number]>> }
+      readonly services: (opened: Opened<SchemasOf<Components>, All>) => readonly [...Classes] & {
+        readonly [_ in keyof Classes]: Fitting<Operations, Together<Classes[number]>>
+      }
       readonly guards?: { readonly [Name in Schemes & string]?: ProductGuard }
     },
 ): Product {
   const { name, tokenPrefix = name, services } = product
   const wrong = [name, tokenPrefix].find((each) => !NAME.test(each))
-  if (wrong !== undefined) throw new StartupError(`the name "${wrong}" must be a-z, 0-9 and _, at most 32 characters`)
+  if (wrong !== undefined)
+    throw new StartupError(`the name "${wrong}" must be a-z, 0-9 and _, at most 32 characters`)
   // app.ts makes a collection for each definition.
-  return { ...product, tokenPrefix, services: (opened) => services(opened as Parameters<typeof services>[0]) }
+  return {
+    ...product,
+    tokenPrefix,
+    services: (opened) => services(opened as Parameters<typeof services>[0]),
+  }
 }

@@ -13,22 +13,27 @@ export type { Collection, Page } from './store/store.ts'
 // Each program loads only what it needs.
 
 /** `npm start`: runs the service until a signal. */
-export const start = async (product: Product) => (await import('./programs/start.ts')).start(product)
+export const start = async (product: Product) =>
+  (await import('./programs/start.ts')).start(product)
 
 /**
  * `npm run dev`: runs the service, which follows its contract and its code.
  * @param load imports the product. It is imported only in the process of the service: a fault in it does not end the watch
  */
-export const dev = async (load: () => Promise<{ product: Product }>) => (await import('./programs/dev.ts')).dev(load)
+export const dev = async (load: () => Promise<{ product: Product }>) =>
+  (await import('./programs/dev.ts')).dev(load)
 
 /** `npm run generate`: compiles the contract, and writes its types. */
-export const generate = async (product: Product) => (await import('./programs/generate.ts')).generate(product)
+export const generate = async (product: Product) =>
+  (await import('./programs/generate.ts')).generate(product)
 
 /** `npm run token`: issues, lists and revokes access tokens. */
-export const token = async (product: Product) => (await import('./programs/token.ts')).token(product)
+export const token = async (product: Product) =>
+  (await import('./programs/token.ts')).token(product)
 
 /** `npm run backup`: saves, restores and checks the embedded store. */
-export const backup = async (product: Product) => (await import('./programs/backup.ts')).backup(product)
+export const backup = async (product: Product) =>
+  (await import('./programs/backup.ts')).backup(product)
 
 /** `npm run copy`: copies everything to another store. */
 export const copy = async (product: Product) => (await import('./programs/copy.ts')).copy(product)

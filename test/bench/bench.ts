@@ -9,9 +9,19 @@ import fastify from 'fastify/package.json' with { type: 'json' }
 import { startPostgres } from '../support/postgres.ts'
 import { memoryOf } from '../support/usage.ts'
 import { type Figures, machine, published, type Round, tables } from './report.ts'
-import { bareFastify, casesOf, isPinned, measure, type Running, serviceOn, start } from './servers.ts'
+import {
+  bareFastify,
+  casesOf,
+  isPinned,
+  measure,
+  type Running,
+  serviceOn,
+  start,
+} from './servers.ts'
 
-const { values } = parseArgs({ options: { old: { type: 'string' }, short: { type: 'boolean', default: false } } })
+const { values } = parseArgs({
+  options: { old: { type: 'string' }, short: { type: 'boolean', default: false } },
+})
 const { old, short } = values
 const isRecorded = old === undefined && !short
 /** Many are more than the service keeps in a cache. */
@@ -19,7 +29,10 @@ const SIZES = { small: 10_000, many: short ? 1000 : 100_000 }
 const CONNECTIONS = [1, 32, 256]
 const ROUNDS = short ? 1 : 7
 const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim()
-if (isRecorded && git('status', '--porcelain', 'service', 'openapi.yaml', 'package-lock.json') !== '') {
+if (
+  isRecorded &&
+  git('status', '--porcelain', 'service', 'openapi.yaml', 'package-lock.json') !== ''
+) {
   throw new Error('commit first: the run is recorded with the commit that it measures')
 }
 
@@ -27,7 +40,9 @@ const folder = mkdtempSync(`${tmpdir()}/plants-bench-`)
 /** Ends what was started, the last one first. */
 await using ends = new AsyncDisposableStack()
 ends.defer(() => rmSync(folder, { recursive: true }))
-const t = { teardown: (end: () => unknown) => ends.defer(() => Promise.resolve(end()).then(() => undefined)) }
+const t = {
+  teardown: (end: () => unknown) => ends.defer(() => Promise.resolve(end()).then(() => undefined)),
+}
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => void ends.disposeAsync().finally(() => process.exit(1)))
 const postgres = await startPostgres(t)
@@ -41,7 +56,9 @@ const about = `Measured by \`npm run bench\` on ${new Date().toISOString().slice
 const servers = [
   bareFastify(SIZES),
   await serviceOn('this service, SQLite', `sqlite:${folder}/new.db`, SIZES),
-  ...(old === undefined ? [] : [await serviceOn(`${old}, SQLite`, `sqlite:${folder}/old.db`, SIZES, checkOut(old))]),
+  ...(old === undefined
+    ? []
+    : [await serviceOn(`${old}, SQLite`, `sqlite:${folder}/old.db`, SIZES, checkOut(old))]),
   await serviceOn('this service, PostgreSQL', url, SIZES),
 ]
 await postgres.sql('VACUUM ANALYZE', url)
@@ -57,7 +74,8 @@ for (let round = 1; round <= ROUNDS; round++) {
 }
 const report = `${about}; load from the bench itself, ${where}.\n\n${tables(results)}`
 console.log(report)
-if (isRecorded) for (const [file, text] of Object.entries(published(report))) writeFileSync(file, text)
+if (isRecorded)
+  for (const [file, text] of Object.entries(published(report))) writeFileSync(file, text)
 
 /** Measures servers in turn, case by case. @returns what each server did */
 async function measureRound(running: readonly Running[]): Promise<Map<Running, Round>> {
@@ -74,10 +92,12 @@ async function measureRound(running: readonly Running[]): Promise<Map<Running, R
   for (const each of cases) {
     for (const connections of CONNECTIONS) {
       const name = `${each.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
-      for (const [server, round] of rounds) round.set(name, await measure(server, each, connections))
+      for (const [server, round] of rounds)
+        round.set(name, await measure(server, each, connections))
     }
   }
-  for (const [{ pid }, round] of rounds) round.set('memory after the run', { memory: memoryOf(pid) })
+  for (const [{ pid }, round] of rounds)
+    round.set('memory after the run', { memory: memoryOf(pid) })
   return rounds
 }
 

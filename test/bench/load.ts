@@ -32,7 +32,11 @@ export async function run(
   const end = begin + seconds * 1000
   const interval = (connections / rate) * 1000
   const live = async (socket: net.Socket, index: number) => {
-    for (let due = begin + (interval * index) / connections; due < end && !socket.destroyed; due += interval) {
+    for (
+      let due = begin + (interval * index) / connections;
+      due < end && !socket.destroyed;
+      due += interval
+    ) {
       if (due > performance.now()) await delay(due - performance.now())
       const sent = performance.now()
       due = Math.max(due, sent)
@@ -63,7 +67,8 @@ async function answerOn(socket: net.Socket): Promise<Answer> {
     }
     bytes += chunk.length
     tail = (tail + chunk.toString('latin1', Math.max(0, chunk.length - 5))).slice(-5)
-    if (whole === Infinity ? tail === '0\r\n\r\n' : bytes >= whole) resolve({ status, length: bytes - body })
+    if (whole === Infinity ? tail === '0\r\n\r\n' : bytes >= whole)
+      resolve({ status, length: bytes - body })
   }
   const end = () => resolve({ status: 0, length: 0 })
   if (socket.destroyed) end()

@@ -43,28 +43,47 @@ export function tables(servers: ReadonlyMap<string, readonly Round[]>): string {
     const rows = [...(bare[0] ?? [])].flatMap(([row, figures]) => {
       const shown = kinds.filter((kind) => kind in figures)
       if (shown.length === 0) return []
-      return [[row, ...servers.values().map((rounds) => shown.map((kind) => cell(rounds, row, kind)).join(', '))]]
+      return [
+        [
+          row,
+          ...servers
+            .values()
+            .map((rounds) => shown.map((kind) => cell(rounds, row, kind)).join(', ')),
+        ],
+      ]
     })
     const head = [title, ...servers.keys()]
-    return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+    return [head, head.map(() => '---'), ...rows]
+      .map((cells) => `| ${cells.join(' | ')} |`)
+      .join('\n')
   })
   return all.join('\n\n')
 }
 
 /** What each file that shows figures of a run has to contain. @param run its tables, by default those recorded last */
-export function published(run = PLACE.exec(readFileSync(FILES[1], 'utf8'))?.[0] ?? ''): Record<string, string> {
+export function published(
+  run = PLACE.exec(readFileSync(FILES[1], 'utf8'))?.[0] ?? '',
+): Record<string, string> {
   const texts = [highlightsOf(run), run]
   return Object.fromEntries(
-    FILES.map((file, at) => [file, readFileSync(file, 'utf8').replace(PLACE, () => texts[at] ?? '')]),
+    FILES.map((file, at) => [
+      file,
+      readFileSync(file, 'utf8').replace(PLACE, () => texts[at] ?? ''),
+    ]),
   )
 }
 
 /** Three figures for the README, from the tables of a run. */
 function highlightsOf(run: string): string {
   const rows = run.split('\n').map((line) => line.split(/ ?\| ?/))
-  const service = rows.find(([, title]) => title === 'requests per second')?.indexOf('this service, SQLite') ?? 0
-  const cell = (name: string, column: number) => rows.find((cells) => cells[1] === name)?.[column]?.replace(/ \(.*/, '')
-  const [list, start] = ['list of 20 among 10,000, 32 connections', 'cold start to the first authorized answer']
+  const service =
+    rows.find(([, title]) => title === 'requests per second')?.indexOf('this service, SQLite') ?? 0
+  const cell = (name: string, column: number) =>
+    rows.find((cells) => cells[1] === name)?.[column]?.replace(/ \(.*/, '')
+  const [list, start] = [
+    'list of 20 among 10,000, 32 connections',
+    'cold start to the first authorized answer',
+  ]
   return [
     `- **${cell(list, service)}** lists of 20 plants a second on one core; a bare Fastify route that answers a constant: ${cell(list, 2)}.`,
     `- **${cell('create, 32 connections', service)}** durable creates a second; one after the other: ${cell('create, 1 connection', service)}.`,

@@ -54,8 +54,23 @@ export function casesOf({ small, many }: Sizes): Case[] {
   return [
     { ...twenty, name: `list of 20 among ${plants}`, caller: 'small' },
     { ...twenty, name: `list of 20, ${callers} callers in turn`, caller: 'many' },
-    { name: 'create', caller: 'creator', method: 'POST', path: '/plants', body, status: 200, answer },
-    { name: 'delete', caller: 'creator', method: 'DELETE', path: `/plants/${ID}`, status: 204, answer: '' },
+    {
+      name: 'create',
+      caller: 'creator',
+      method: 'POST',
+      path: '/plants',
+      body,
+      status: 200,
+      answer,
+    },
+    {
+      name: 'delete',
+      caller: 'creator',
+      method: 'DELETE',
+      path: `/plants/${ID}`,
+      status: 204,
+      answer: '',
+    },
     { ...list, name: `list of ${plants}`, caller: 'small', path: '/plants', answer: listOf(small) },
   ]
 }
@@ -74,12 +89,21 @@ function serverOf(
 }
 
 export function bareFastify({ small, many }: Sizes): Server {
-  const tokens = { small: ['small'], creator: ['creator'], many: Array.from({ length: many }, () => randomUUID()) }
+  const tokens = {
+    small: ['small'],
+    creator: ['creator'],
+    many: Array.from({ length: many }, () => randomUUID()),
+  }
   return serverOf(BARE, 'test/bench/bare.ts', { SMALL: String(small) }, tokens)
 }
 
 /** The service as in production, on a new database that its own code fills. @param folder where its version is */
-export async function serviceOn(name: string, url: string, { small, many }: Sizes, folder = '.'): Promise<Server> {
+export async function serviceOn(
+  name: string,
+  url: string,
+  { small, many }: Sizes,
+  folder = '.',
+): Promise<Server> {
   const of = (file: string): Promise<unknown> => import(resolve(folder, 'test/support', file))
   const { openTestStore } = (await of('stores.ts')) as typeof import('../support/stores.ts')
   const { issueToken } = (await of('tokens.ts')) as typeof import('../support/tokens.ts')
@@ -87,10 +111,16 @@ export async function serviceOn(name: string, url: string, { small, many }: Size
   const store = await openTestStore(config.DATABASE_URL, true, config)
   const issue = (caller: string) => issueToken(store, caller)
   const create = (caller: string, id: number) => store.create(caller, BigInt(id), PLANT)
-  const tokens = { small: [await issue('small')], creator: [await issue('creator')], many: [] as string[] }
+  const tokens = {
+    small: [await issue('small')],
+    creator: [await issue('creator')],
+    many: [] as string[],
+  }
   // In parts: a store refuses a write that has waited too long.
   for (let id = 1; id <= small; id += 1000) {
-    await Promise.all(Array.from({ length: Math.min(1000, small - id + 1) }, (_, at) => create('small', id + at)))
+    await Promise.all(
+      Array.from({ length: Math.min(1000, small - id + 1) }, (_, at) => create('small', id + at)),
+    )
   }
   const callers = Array.from({ length: many }, (_, index) => `caller ${index + 1}`)
   while (callers.length > 0) {
@@ -103,17 +133,28 @@ export async function serviceOn(name: string, url: string, { small, many }: Size
 }
 
 /** Whether programs can be held to one core each: the servers to the first, the load to the second. */
-export const isPinned = ['0', '1'].every((core) => spawnSync('taskset', ['-c', core, 'true']).status === 0)
+export const isPinned = ['0', '1'].every(
+  (core) => spawnSync('taskset', ['-c', core, 'true']).status === 0,
+)
 
 /** Starts a server, compiled before as with `npm start`. What it prints goes to a file. */
 export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: string) {
   const port = await freePort()
   const pinned = isPinned ? ['taskset', '-c', '0'] : []
-  const command = ['sh', '-c', 'exec "$@" > "$0" 2>&1', resolve(printed), ...pinned, process.execPath, server.program]
+  const command = [
+    'sh',
+    '-c',
+    'exec "$@" > "$0" 2>&1',
+    resolve(printed),
+    ...pinned,
+    process.execPath,
+    server.program,
+  ]
   const environment = { ...server.environment, PORT: String(port), NODE_ENV: 'production' }
   const begun = performance.now()
   const { child, ended } = await startProcess(t, command, environment, server.folder)
-  const list = () => request(port, { path: '/plants?limit=20', token: server.tokens.small[0] ?? '' })
+  const list = () =>
+    request(port, { path: '/plants?limit=20', token: server.tokens.small[0] ?? '' })
   while ((await list().catch(() => undefined))?.status !== 200) {
     if (child.exitCode !== null || performance.now() > begun + 30_000)
       throw new Error(`see ${printed}: it does not start`)
@@ -142,7 +183,8 @@ export async function measure(server: Running, each: Case, connections: number) 
   const listed = isList && (await request(port, { path, token: tokens[0] ?? '' })).text
   if (isList && listed !== answer) throw new Error(`${what}: the list is wrong`)
   const line = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer `
-  const type = body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  const type =
+    body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
   const next = () => {
     if (method === 'DELETE' && sent.DELETE === sent.POST) return undefined
     const number = sent[method]++
@@ -162,7 +204,9 @@ export async function measure(server: Running, each: Case, connections: number) 
   const cpu = ((cpuOf(pid) - before) * 1e6) / times.length
   const all = times.length + wrong.length
   if (wrong.length > 0)
-    throw new Error(`${what}: ${wrong.length} of ${all} answers were wrong, the first one ${wrong[0]}`)
+    throw new Error(
+      `${what}: ${wrong.length} of ${all} answers were wrong, the first one ${wrong[0]}`,
+    )
   times.sort((one, two) => one - two)
   /** Milliseconds that half of the answers took at most, and 99 of 100. */
   const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)])

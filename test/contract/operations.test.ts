@@ -11,8 +11,24 @@ import { withCredentials } from '../support/credentials.ts'
 import { cursorsOf } from '../support/cursors.ts'
 import { type Answer, build } from '../support/helper.ts'
 import { brief, stringify } from '../support/json.ts'
-import { faultFor, isCursor, isList, isSendable, takes, textsOf, unviolatedBy } from '../support/parameters.ts'
-import { exampleOf, inOrder, type Input, inputsOf, namedExamples, toCall, withTexts } from '../support/requests.ts'
+import {
+  faultFor,
+  isCursor,
+  isList,
+  isSendable,
+  takes,
+  textsOf,
+  unviolatedBy,
+} from '../support/parameters.ts'
+import {
+  exampleOf,
+  inOrder,
+  type Input,
+  inputsOf,
+  namedExamples,
+  toCall,
+  withTexts,
+} from '../support/requests.ts'
 import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { isValid } from '../support/schemas.ts'
 import { mutantsOf, unviolated } from '../support/schemas-violations.ts'
@@ -27,13 +43,21 @@ const { operations, paths } = contract
 const INPUTS = DATABASE_URL === undefined ? 200 : 30
 
 const start = (t: Test) =>
-  build(t, DATABASE_URL === undefined ? {} : { DATABASE_URL, DATABASE_TIMEOUT: '300', STALL_TIMEOUT: '600' }, product)
+  build(
+    t,
+    DATABASE_URL === undefined
+      ? {}
+      : { DATABASE_URL, DATABASE_TIMEOUT: '300', STALL_TIMEOUT: '600' },
+    product,
+  )
 const service = await start(t)
 const { call, raw, token } = service
 let callers = 0
 
 /** The operations that can be asked: for the others, only the product knows credentials. */
-const ordered = inOrder(operations.filter(({ isGuarded, credentials }) => !isGuarded || credentials))
+const ordered = inOrder(
+  operations.filter(({ isGuarded, credentials }) => !isGuarded || credentials),
+)
 /** Whether these are all: others may need what those make that can't be asked. */
 const isWhole = ordered.length === operations.length
 
@@ -61,13 +85,22 @@ t.test('the examples of the contract work, POST and PUT first and DELETE last', 
   }
 })
 
-t.test('the examples that have a name are answered with the examples of that name, in order', async (t) => {
-  const caller = await newcomer()
-  for (const { name, operation, input, status, expected } of isWhole ? ordered.flatMap(namedExamples) : []) {
-    const answer = await call({ ...toCall(operation, input), token: caller })
-    t.strictSame([answer.status, answer.json], [Number(status), expected], `${operation.id} ${name}`)
-  }
-})
+t.test(
+  'the examples that have a name are answered with the examples of that name, in order',
+  async (t) => {
+    const caller = await newcomer()
+    for (const { name, operation, input, status, expected } of isWhole
+      ? ordered.flatMap(namedExamples)
+      : []) {
+      const answer = await call({ ...toCall(operation, input), token: caller })
+      t.strictSame(
+        [answer.status, answer.json],
+        [Number(status), expected],
+        `${operation.id} ${name}`,
+      )
+    }
+  },
+)
 
 for (const operation of operations) {
   const { id, parameters, body } = operation
@@ -77,13 +110,17 @@ for (const operation of operations) {
   if (operation.isGuarded) {
     t.test(`${id} wants credentials, before anything else is looked at`, async (t) => {
       const broken: Input = { ...example, body: body && '{"broken' }
-      const faulty = parameters.reduce((input, each) => withTexts(input, each, ...faultFor(each)), broken)
+      const faulty = parameters.reduce(
+        (input, each) => withTexts(input, each, ...faultFor(each)),
+        broken,
+      )
       for (const [name, [change, challenge]] of await badCredentials(service, operation)) {
         for (const request of [toCall(operation, example), toCall(operation, faulty)]) {
           const { status, headers } = await call(change(request))
           t.equal(status, 401, `401 for ${name}`)
           t.match(headers['www-authenticate'], /^\w+ realm=/)
-          if (challenge !== undefined) t.equal(headers['www-authenticate'], challenge, `the challenge for ${name}`)
+          if (challenge !== undefined)
+            t.equal(headers['www-authenticate'], challenge, `the challenge for ${name}`)
         }
       }
     })
@@ -109,7 +146,8 @@ for (const operation of operations) {
     t.notOk(refuses(await ask(example, await newcomer())))
     const caller = await callerOf(operation)
     const cursors = await cursorsOf(operation, ordered, (each) => call({ ...each, token: caller }))
-    const skip = cursors.length === 0 && parameters.some(isCursor) && 'no list of these tests had a Link'
+    const skip =
+      cursors.length === 0 && parameters.some(isCursor) && 'no list of these tests had a Link'
     t.pass(`${id} with a cursor`, { skip })
     const requests = inputsOf(operation, cursors).map((input) => toCall(operation, input))
     const property = fc.asyncProperty(requests, async (request) => {
@@ -119,14 +157,20 @@ for (const operation of operations) {
     await fc.assert(property, { numRuns: INPUTS, includeErrorInReport: true })
   })
 
-  t.test(`${id} answers 417 to an expectation, and 503 while the store is away, as declared`, async (t) => {
-    const { call, store, token } = await start(t)
-    const request = { ...toCall(operation, example), token: await token('late') }
-    t.equal((await call({ ...request, headers: [...request.headers, 'Expect', 'nonsense'] })).status, 417)
-    await store.close()
-    const { status } = await call(request)
-    if (operation.responses.has('503')) t.equal(status, 503)
-  })
+  t.test(
+    `${id} answers 417 to an expectation, and 503 while the store is away, as declared`,
+    async (t) => {
+      const { call, store, token } = await start(t)
+      const request = { ...toCall(operation, example), token: await token('late') }
+      t.equal(
+        (await call({ ...request, headers: [...request.headers, 'Expect', 'nonsense'] })).status,
+        417,
+      )
+      await store.close()
+      const { status } = await call(request)
+      if (operation.responses.has('503')) t.equal(status, 503)
+    },
+  )
 
   if (operation.method === 'GET') {
     t.test(`${id} answers HEAD as it does GET, without the body`, async (t) => {
@@ -155,8 +199,15 @@ for (const operation of operations) {
       }
       if (place === 'path') return
       if (!isList(parameter)) {
-        const [text = ''] = [...(example.texts.get(parameter) ?? []), ...samplesOf(parameter.schema).map(String)]
-        t.equal((await ask(withTexts(example, parameter, text, text), caller)).status, 400, 'it is not repeated')
+        const [text = ''] = [
+          ...(example.texts.get(parameter) ?? []),
+          ...samplesOf(parameter.schema).map(String),
+        ]
+        t.equal(
+          (await ask(withTexts(example, parameter, text, text), caller)).status,
+          400,
+          'it is not repeated',
+        )
       }
       const absent = await ask(withTexts(example, parameter), caller)
       if (required) t.equal(absent.status, 400, 'it is required')
@@ -167,7 +218,11 @@ for (const operation of operations) {
     t.test(`${id} refuses a bad encoding of the ${place} parameter ${name}`, async (t) => {
       const { path, ...request } = toCall(operation, withTexts(example, parameter, 'BAD'))
       for (const text of ['%', '%zz', '%ff', '%C0%80', '%ED%A0%80']) {
-        const { status } = await call({ ...request, path: path.replace('BAD', text), token: await newcomer() })
+        const { status } = await call({
+          ...request,
+          path: path.replace('BAD', text),
+          token: await newcomer(),
+        })
         t.equal(status, 400, `${text} is refused`)
       }
     })
@@ -188,15 +243,32 @@ for (const operation of operations) {
       t.equal(isMissing, body.required, 'no body is refused if the operation needs one')
       const isTaken = (other: string) =>
         [other, other.replace(/\/.*/, '/*'), '*/*'].some((each) => body.types.includes(each))
-      for (const other of ['', 'text/plain', 'application/xml', 'image/x-other'].filter((each) => !isTaken(each))) {
-        t.equal(await send(caller, sent, 'Content-Type', other), 415, `the type "${other}" is refused`)
+      for (const other of ['', 'text/plain', 'application/xml', 'image/x-other'].filter(
+        (each) => !isTaken(each),
+      )) {
+        t.equal(
+          await send(caller, sent, 'Content-Type', other),
+          415,
+          `the type "${other}" is refused`,
+        )
       }
-      t.equal(await send(caller, sent, ...type, 'Content-Encoding', 'gzip'), 415, 'a compressed body is refused')
-      t.equal(await send(caller, sent.padEnd(body.limit + 1), ...type), 413, 'a longer one is refused')
+      t.equal(
+        await send(caller, sent, ...type, 'Content-Encoding', 'gzip'),
+        415,
+        'a compressed body is refused',
+      )
+      t.equal(
+        await send(caller, sent.padEnd(body.limit + 1), ...type),
+        413,
+        'a longer one is refused',
+      )
       const request = withCredentials({ ...bodiless, headers }, operation.credentials ?? [], caller)
       const lines = request.headers.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'))
       const head = `${operation.method} ${request.path} HTTP/1.1\r\nHost: h\r\n${lines.join('')}`
-      const [untyped] = await raw(1, `${head}Content-Length: ${Buffer.byteLength(sent)}\r\n\r\n${sent}`)
+      const [untyped] = await raw(
+        1,
+        `${head}Content-Length: ${Buffer.byteLength(sent)}\r\n\r\n${sent}`,
+      )
       t.equal(untyped?.status, 415, 'a body of no type is refused')
     },
   )
@@ -215,8 +287,10 @@ for (const operation of operations) {
       const text = stringify(value)
       const answer = await ask({ ...example, body: text }, caller)
       const isRead = expectedOf(Buffer.from(text)) !== REFUSED
-      if (Buffer.byteLength(text) > body.limit) t.equal(answer.status, 413, `body${label} is too long`)
-      else if (isRead && isValid(body.schema, value)) t.notOk(refuses(answer), `body${label} is accepted`)
+      if (Buffer.byteLength(text) > body.limit)
+        t.equal(answer.status, 413, `body${label} is too long`)
+      else if (isRead && isValid(body.schema, value))
+        t.notOk(refuses(answer), `body${label} is accepted`)
       else t.equal(answer.status, 400, `body${label} is refused`)
     }
   })
@@ -224,11 +298,22 @@ for (const operation of operations) {
   t.test(`${id} refuses a body that is not JSON in UTF-8`, async (t) => {
     const caller = await callerOf(operation)
     const { body: json = '' } = example
-    for (const text of [' ', json.slice(0, -1), `${json},`, `\uFEFF${json}`, '{"a":1,"a":1}', '{"__proto__":1}']) {
+    for (const text of [
+      ' ',
+      json.slice(0, -1),
+      `${json},`,
+      `\uFEFF${json}`,
+      '{"a":1,"a":1}',
+      '{"__proto__":1}',
+    ]) {
       t.equal(await send(caller, text, ...type), 400, `${brief(text)} is refused`)
     }
     t.equal((await send(caller, '', ...type)) === 400, body.required, 'an empty text is no body')
-    t.equal(await send(caller, Buffer.from('"\xFF"', 'latin1'), ...type), 400, 'invalid UTF-8 is refused')
+    t.equal(
+      await send(caller, Buffer.from('"\xFF"', 'latin1'), ...type),
+      400,
+      'invalid UTF-8 is refused',
+    )
     t.equal(await send(caller, Buffer.from(json, 'utf16le'), ...type), 400, 'UTF-16 is refused')
     const utf16 = ['Content-Type', `${body.type}; charset=utf-16`]
     t.equal(await send(caller, json, ...utf16), 415, 'UTF-16 is refused by its name')
@@ -236,15 +321,18 @@ for (const operation of operations) {
 }
 
 for (const path of paths) {
-  t.test(`${path} answers OPTIONS with Allow, and each method that is not declared with 405 and Allow`, async (t) => {
-    const allow = allowOf(contract, path)
-    const own = ['CONNECT', ...allow.split(', ').filter((method) => method !== 'OPTIONS')]
-    const [some] = operations.filter((each) => each.path === path)
-    const url = some === undefined ? path : toCall(some, exampleOf(some)).path
-    for (const method of METHODS.filter((each) => !own.includes(each))) {
-      const { status, headers } = await call({ method, path: url })
-      t.equal(status, method === 'OPTIONS' ? 204 : 405, method)
-      t.equal(headers['allow'], allow, `Allow for ${method}`)
-    }
-  })
+  t.test(
+    `${path} answers OPTIONS with Allow, and each method that is not declared with 405 and Allow`,
+    async (t) => {
+      const allow = allowOf(contract, path)
+      const own = ['CONNECT', ...allow.split(', ').filter((method) => method !== 'OPTIONS')]
+      const [some] = operations.filter((each) => each.path === path)
+      const url = some === undefined ? path : toCall(some, exampleOf(some)).path
+      for (const method of METHODS.filter((each) => !own.includes(each))) {
+        const { status, headers } = await call({ method, path: url })
+        t.equal(status, method === 'OPTIONS' ? 204 : 405, method)
+        t.equal(headers['allow'], allow, `Allow for ${method}`)
+      }
+    },
+  )
 }

@@ -15,11 +15,19 @@ t.test('its items survive a kill, and are copied to the other engine', async (t)
   const token = await issueTokenIn({ file })
   /** Asks a service for its notes and plants. */
   const listed = (port: number) =>
-    Promise.all(['/notes', '/plants'].map(async (path) => (await request(port, { path, token })).json))
+    Promise.all(
+      ['/notes', '/plants'].map(async (path) => (await request(port, { path, token })).json),
+    )
   const service = await startService(t, { DATABASE_URL: `sqlite:${file}` })
   const { port } = service
-  const notes = ['b', 'ä', 'a'].map((key) => ({ path: '/notes', body: { key, text: `text of ${key}` } }))
-  const plants = [2n ** 53n + 1n, -1n].map((id) => ({ path: '/plants', body: { id, name: `${id}` } }))
+  const notes = ['b', 'ä', 'a'].map((key) => ({
+    path: '/notes',
+    body: { key, text: `text of ${key}` },
+  }))
+  const plants = [2n ** 53n + 1n, -1n].map((id) => ({
+    path: '/plants',
+    body: { id, name: `${id}` },
+  }))
   for (const each of [...notes, ...plants])
     t.equal((await request(port, { method: 'POST', ...each, token })).status, 200)
   const change = async (path: string) => (await request(port, { method: 'PUT', path, token })).json

@@ -10,7 +10,8 @@ const { empty, any, fuzz, end } = await startTarget(t, `${t.testdir()}/plants.db
 const seed = Math.floor(Math.random() * 2 ** 31)
 
 // Inputs that fuzzing has found something with, or that stand for what it must find.
-const texts = String.raw`-0 {"a:b":":","\":":1} {"id":1,"\u0069d":1} 9223372036854775807.0e0 9007199254740992.5
+const texts =
+  String.raw`-0 {"a:b":":","\":":1} {"id":1,"\u0069d":1} 9223372036854775807.0e0 9007199254740992.5
   -9223372036854775808e-0 {"a":[{"\udf31\ud83c":1}]} "\\ud83c"`.split(/\s+/)
 const kept: readonly Asked[] = [
   { method: 'GET', url: '/plants?limit=1&l%69mit=1' },
@@ -20,9 +21,11 @@ const kept: readonly Asked[] = [
 ]
 
 t.test('what fuzzing has found stays fixed', async (t) => {
-  for (const text of [...texts, '"\xed\xa0\x80"', '"\xf4\x90\x80\x80"']) checkJson(Buffer.from(text, 'latin1'))
+  for (const text of [...texts, '"\xed\xa0\x80"', '"\xf4\x90\x80\x80"'])
+    checkJson(Buffer.from(text, 'latin1'))
   await checkParameters(empty, kept)
-  const coded = 'POST /plants HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'
+  const coded =
+    'POST /plants HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'
   await checkRequests(any, Buffer.from(`${coded}DELETE /plants/7 HTTP/1.1\r\nHost: h\r\n\r\n`))
   t.pass()
 })
@@ -36,7 +39,8 @@ for (const name of ['json', 'parameters', 'requests'] as const) {
   })
 }
 
-const repeated = (text: string) => (size: number) => text.repeat(Math.ceil(size / text.length)).slice(0, size)
+const repeated = (text: string) => (size: number) =>
+  text.repeat(Math.ceil(size / text.length)).slice(0, size)
 const many = (size: number, text: (index: number) => string) =>
   Array.from({ length: size }, (_, index) => text(index)).join()
 const GROWING: Readonly<Record<string, (size: number) => string>> = {
@@ -60,14 +64,22 @@ const GROWING: Readonly<Record<string, (size: number) => string>> = {
 }
 
 /** Times of requests: of one line of that size each. */
-const LARGE: Readonly<Record<string, (size: number) => readonly [requestLine: string, header?: string]>> = {
+const LARGE: Readonly<
+  Record<string, (size: number) => readonly [requestLine: string, header?: string]>
+> = {
   'an id of digits': (size) => [`DELETE /plants/${'7'.repeat(size)}`],
   'a path of slashes': (size) => [`GET ${'/'.repeat(size)}`],
   'a limit': (size) => [`GET /plants?limit=${'7'.repeat(size)}`],
   limits: (size) => [`GET /plants?${repeated('limit&')(size)}`],
   'a cursor': (size) => [`GET /plants?cursor=${'A'.repeat(size)}`],
-  'parameters of a media type': (size) => ['POST /plants', `Content-Type: application/json${repeated(';a=b')(size)};`],
-  'a text in a media type': (size) => ['POST /plants', `Content-Type: application/json;a="${repeated('\\"')(size)}`],
+  'parameters of a media type': (size) => [
+    'POST /plants',
+    `Content-Type: application/json${repeated(';a=b')(size)};`,
+  ],
+  'a text in a media type': (size) => [
+    'POST /plants',
+    `Content-Type: application/json;a="${repeated('\\"')(size)}`,
+  ],
   'an X-Request-Id': (size) => ['GET /plants', `X-Request-Id: ${repeated('plant_0')(size)}`],
   'header lines': (size) => ['GET /plants', `${'X: y\r\n'.repeat(size / 6)}X: y`],
 }
@@ -87,7 +99,9 @@ for (const [name, make] of Object.entries(LARGE)) {
     const { headers, last, exchange } = empty
     await assertLinear(t, (size) => {
       const [requestLine, header = 'X: y'] = make(size)
-      const bytes = Buffer.from(`${requestLine} HTTP/1.1\r\n${headers}${header}\r\n\r\n`.repeat(10) + last)
+      const bytes = Buffer.from(
+        `${requestLine} HTTP/1.1\r\n${headers}${header}\r\n\r\n`.repeat(10) + last,
+      )
       return least(5, () => exchange(bytes))
     })
   })
@@ -100,7 +114,8 @@ t.test('nothing of it was unforeseen', async (t) => {
 /** Fails if it is always more: on a busy machine it may be so once. */
 async function assertLinear(t: Test, timeOf: (size: number) => Promise<number>): Promise<void> {
   let ratio = Infinity
-  for (let tries = 0; tries < 5 && ratio > 6; tries += 1) ratio = (await timeOf(14_000)) / (await timeOf(3500))
+  for (let tries = 0; tries < 5 && ratio > 6; tries += 1)
+    ratio = (await timeOf(14_000)) / (await timeOf(3500))
   t.ok(ratio <= 6, `${ratio} times as long`)
 }
 

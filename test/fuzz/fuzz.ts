@@ -19,8 +19,15 @@ type Fuzz = (inputs: number, seed: number) => Promise<number>
 
 /** Starts a service to fuzz, on a new file. @returns it, as a target for a caller without plants and one with some */
 export async function startTarget(t: Parameters<typeof startService>[0], file: string) {
-  const [reader, writer] = [await issueTokenIn({ file }, 'reader'), await issueTokenIn({ file }, 'writer')]
-  const service = await startService(t, { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', DOCS: 'off' })
+  const [reader, writer] = [
+    await issueTokenIn({ file }, 'reader'),
+    await issueTokenIn({ file }, 'writer'),
+  ]
+  const service = await startService(t, {
+    DATABASE_URL: `sqlite:${file}`,
+    NODE_ENV: 'production',
+    DOCS: 'off',
+  })
   const [empty, any] = [targetOf(service.port, reader), targetOf(service.port, writer)]
   const many = fc.array(asked, { minLength: AT_ONCE, maxLength: AT_ONCE })
   const fuzz = {
@@ -68,22 +75,32 @@ function targetOf(port: number, token: string) {
       const received = await exchange(port, [bytes], Infinity, quiet)
       const answers = readResponses(received)
       const rest = received.length - answers.reduce((sum, { length }) => sum + length, 0)
-      if (rest > 0) throw new Error(`no whole answer: ${received.subarray(-rest).toString().slice(0, 300)}`)
+      if (rest > 0)
+        throw new Error(`no whole answer: ${received.subarray(-rest).toString().slice(0, 300)}`)
       return answers
     },
   }
 }
 
-async function concurrently<Value>(times: number, property: fc.IAsyncProperty<Value>, inputs: number, seed: number) {
+async function concurrently<Value>(
+  times: number,
+  property: fc.IAsyncProperty<Value>,
+  inputs: number,
+  seed: number,
+) {
   const numRuns = Math.ceil(inputs / times)
   // To make the input smaller would take long where a connection hangs.
-  const assert = (index: number) => fc.assert(property, { numRuns, endOnFailure: true, seed: seed + index })
+  const assert = (index: number) =>
+    fc.assert(property, { numRuns, endOnFailure: true, seed: seed + index })
   await Promise.all(Array.from({ length: times }, (_, index) => assert(index)))
   return numRuns * times
 }
 
 if (import.meta.main) {
-  const options = { seed: { type: 'string' }, inputs: { type: 'string', default: '1000000' } } as const
+  const options = {
+    seed: { type: 'string' },
+    inputs: { type: 'string', default: '1000000' },
+  } as const
   const { values } = parseArgs({ options })
   const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
   const shares = { json: 0.6, parameters: 0.3, requests: 0.1 } as const
@@ -95,7 +112,9 @@ if (import.meta.main) {
       const start = performance.now()
       const inputs = await fuzz[name](Number(values.inputs) * shares[name], seed)
       const seconds = (performance.now() - start) / 1000
-      console.log(`${name}: ${inputs} inputs in ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)} a second`)
+      console.log(
+        `${name}: ${inputs} inputs in ${seconds.toFixed(1)} s, ${Math.round(inputs / seconds)} a second`,
+      )
     }
     await end()
   } finally {

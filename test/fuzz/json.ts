@@ -9,7 +9,9 @@ import { EITHER, expectedOf, REFUSED } from './oracle.ts'
 const WORDS = piecesOf(
   String.raw`" { } [ ] : , \ 0 - + . e E 1e400 00 0x1 NaN _ \u0000 \ud800 \u00 \x ' // "__proto__":1, "id":1, é 🌱`,
   ...[' ', '\n', '\ufeff', '\u2028', '\0', '\v'],
-  ...['ff', 'c080', 'eda080', 'f4908080', 'e28281', 'f09f8c', '80'].map((each) => Buffer.from(each, 'hex')),
+  ...['ff', 'c080', 'eda080', 'f4908080', 'e28281', 'f09f8c', '80'].map((each) =>
+    Buffer.from(each, 'hex'),
+  ),
 )
 const NAMES = String.raw`id name tag \u0069d __proto__ \u005f_proto__ constructor 1 toString a:b \": 🌱 \udf31`
 const TEXTS = String.raw`Rose : \" \\ \":\" \ud83c\udf31 \ud800 \udf31\ud83c \\ud800 é 🌱 {"a":1} 9007199254740993 1e5 \u0000`
@@ -31,7 +33,9 @@ const numeral = joined(
   fc.oneof(
     joined(digits, fraction),
     fc.tuple(digits, shift).map(([digits, zeros]) => `${digits}${zeros}e-${zeros.length}`),
-    fc.tuple(digits, shift).map(([digits, zeros]) => `0.${zeros}${digits}e${zeros.length + digits.length}`),
+    fc
+      .tuple(digits, shift)
+      .map(([digits, zeros]) => `0.${zeros}${digits}e${zeros.length + digits.length}`),
     digits.map((digits) => `${digits.slice(0, 1)}.${digits.slice(1) || '0'}E+${digits.length - 1}`),
     joined(digits, fraction, exponent),
   ),
@@ -40,7 +44,8 @@ const numeral = joined(
 const space = fc.constantFrom('', '', '', ' ', '\n\t')
 const name = fc.constantFrom('', ...NAMES.split(' ')).map((name) => `"${name}"`)
 const { value } = fc.letrec<{ value: string }>((tie) => {
-  const list = (item: fc.Arbitrary<string>) => fc.array(item, { maxLength: 3 }).map((items) => items.join(','))
+  const list = (item: fc.Arbitrary<string>) =>
+    fc.array(item, { maxLength: 3 }).map((items) => items.join(','))
   const any = fc.oneof(
     { maxDepth: 6 },
     numeral,

@@ -5,15 +5,33 @@ export function piecesOf(words: string, ...others: readonly (string | Buffer)[])
   return [...words.split(' '), ...others].map((each) => Buffer.from(each))
 }
 
-const BORDERS = [0n, 1n, 10n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 10n ** 15n, 10n ** 16n, 2n ** 63n, 2n ** 64n, 10n ** 30n]
+const BORDERS = [
+  0n,
+  1n,
+  10n,
+  2n ** 31n,
+  2n ** 32n,
+  2n ** 53n,
+  10n ** 15n,
+  10n ** 16n,
+  2n ** 63n,
+  2n ** 64n,
+  10n ** 30n,
+]
 /** Integers at which something changes, and those beside them. */
-export const border = fc.tuple(fc.constantFrom(...BORDERS), fc.bigInt(-3n, 3n)).map(([near, more]) => near + more)
+export const border = fc
+  .tuple(fc.constantFrom(...BORDERS), fc.bigInt(-3n, 3n))
+  .map(([near, more]) => near + more)
 
 /** Texts that follow each other. */
-export const joined = (...parts: fc.Arbitrary<string>[]) => fc.tuple(...parts).map((all) => all.join(''))
+export const joined = (...parts: fc.Arbitrary<string>[]) =>
+  fc.tuple(...parts).map((all) => all.join(''))
 
 /** Changes bytes at one to three places: some are others, gone, there twice, or words are put in. */
-export function mutated(bytes: fc.Arbitrary<Buffer>, words: readonly Buffer[]): fc.Arbitrary<Buffer> {
+export function mutated(
+  bytes: fc.Arbitrary<Buffer>,
+  words: readonly Buffer[],
+): fc.Arbitrary<Buffer> {
   const word = fc.constantFrom(...words)
   const put = fc.oneof(
     word.map((word) => (some: Buffer) => [word, some]),
@@ -24,7 +42,11 @@ export function mutated(bytes: fc.Arbitrary<Buffer>, words: readonly Buffer[]): 
       (some: Buffer) => [some, some],
     ),
   )
-  const change = fc.record({ place: fc.double({ min: 0, max: 1, noNaN: true }), length: fc.nat(8), put })
+  const change = fc.record({
+    place: fc.double({ min: 0, max: 1, noNaN: true }),
+    length: fc.nat(8),
+    put,
+  })
   return fc.tuple(bytes, fc.array(change, { minLength: 1, maxLength: 3 })).map(([bytes, changes]) =>
     changes.reduce((bytes, { place, length, put }) => {
       const at = Math.round(place * bytes.length)

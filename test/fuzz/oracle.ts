@@ -80,9 +80,13 @@ function itemsOf<Item>(tokens: Tokens, end: string, read: (first: string) => Ite
 }
 
 function stringOf(token: string): string {
-  const string = token.slice(1, -1).replaceAll(/\\(?:u(.{4})|(.))/g, (_, digits: string | undefined, each: string) => {
-    return digits === undefined ? (ESCAPED[each] ?? each) : String.fromCharCode(parseInt(digits, 16))
-  })
+  const string = token
+    .slice(1, -1)
+    .replaceAll(/\\(?:u(.{4})|(.))/g, (_, digits: string | undefined, each: string) => {
+      return digits === undefined
+        ? (ESCAPED[each] ?? each)
+        : String.fromCharCode(parseInt(digits, 16))
+    })
   // As a JSON text for others must have it (RFC 7493, section 2.1).
   if (!string.isWellFormed()) throw new Fault()
   return string
@@ -92,13 +96,15 @@ function stringOf(token: string): string {
 function numberOf(token: string): number | bigint {
   const rounded = Number(token)
   if (!Number.isFinite(rounded)) throw new Fault()
-  const [, whole = '', fraction = '', exponent = '0'] = /^-?(\d+)(?:\.(\d+))?(?:e(.*))?$/i.exec(token) ?? []
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^-?(\d+)(?:\.(\d+))?(?:e(.*))?$/i.exec(token) ?? []
   const digits = whole + fraction
   let end = digits.length
   while (digits[end - 1] === '0') end -= 1
   if (end === 0 || Math.abs(rounded) > 2 ** 64) return rounded
   const zeros = Number(exponent) - fraction.length + digits.length - end
   if (zeros < 0) return Number.isInteger(rounded) ? NaN : rounded
-  const integer = BigInt(digits.slice(0, end) + '0'.repeat(zeros)) * (token.startsWith('-') ? -1n : 1n)
+  const integer =
+    BigInt(digits.slice(0, end) + '0'.repeat(zeros)) * (token.startsWith('-') ? -1n : 1n)
   return BigInt(Number(integer)) === integer ? Number(integer) : integer
 }

@@ -9,8 +9,20 @@ const WORDS = piecesOf(
   '0 1 9 - + %2B % %3 %30 %00 %ff %C3%A9 %ED%A0%80 %C0%80 %2F %2f %25 . limit cursor id = & ? ; %26 %3D [] AAAAAAAAAAc ' +
     '__proto__ e 0x _ ~ "',
 )
-const NAMES = ['limit', 'limit', 'cursor', '%6Cimit', 'l%69mit', 'Limit', 'x', '', '__proto__', 'limit[]']
-const CURSORS = 'AAAAAAAAAAc f_________8 gAAAAAAAAAA AAAAAAAAAAd AAAAAAAAAA -_-_-_-_-_8 %41AAAAAAAAAA'
+const NAMES = [
+  'limit',
+  'limit',
+  'cursor',
+  '%6Cimit',
+  'l%69mit',
+  'Limit',
+  'x',
+  '',
+  '__proto__',
+  'limit[]',
+]
+const CURSORS =
+  'AAAAAAAAAAc f_________8 gAAAAAAAAAA AAAAAAAAAAd AAAAAAAAAA -_-_-_-_-_8 %41AAAAAAAAAA'
 
 /** A request line's method and target. */
 export interface Asked {
@@ -19,7 +31,11 @@ export interface Asked {
 }
 
 const sign = fc.constantFrom('', '', '-', '+', '0', '%2D', '%20')
-const integer = joined(sign, border.map(String), fc.constantFrom('', '', '', '.0', 'e0', '%30', '%00'))
+const integer = joined(
+  sign,
+  border.map(String),
+  fc.constantFrom('', '', '', '.0', 'e0', '%30', '%00'),
+)
 const text = fc.oneof(integer, fc.constantFrom('', ...CURSORS.split(' ')))
 const pair = joined(fc.constantFrom(...NAMES), fc.constantFrom('=', '=', '=', ''), text)
 const query = fc.array(pair, { maxLength: 3 }).map((pairs) => pairs.join('&'))
@@ -33,7 +49,10 @@ function orMutated(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
 
 /** A list with a query, or a delete with an id. */
 export const asked: fc.Arbitrary<Asked> = fc.oneof(
-  orMutated(integer).map((id) => ({ method: 'DELETE' as const, url: `/plants/${id.replaceAll(/[/?]/g, '.')}` })),
+  orMutated(integer).map((id) => ({
+    method: 'DELETE' as const,
+    url: `/plants/${id.replaceAll(/[/?]/g, '.')}`,
+  })),
   orMutated(query).map((query) => ({ method: 'GET' as const, url: `/plants?${query}` })),
 )
 

@@ -10,8 +10,19 @@ const WORDS = piecesOf(
   ': , ; " % %00 / ? = # * 0 -1 GET POST DELETE OPTIONS TRACE CONNECT QUERY HTTP/1.0 HTTP/1.1 HTTP/2.0 http://h Bearer chunked é 🌱',
   ...['\r\n', '\r', '\n', '\r\n\r\n', ' ', '\t', '\0', '\x7f', '\v', '1\r\n'],
   ...[
-    ...['Content-Length: 5', 'Transfer-Encoding: chunked', 'Connection: close', 'Connection: Upgrade', 'Upgrade: h2c'],
-    ...['Expect: 100-continue', 'Host: x', 'Content-Type: application/json', 'Content-Encoding: gzip'],
+    ...[
+      'Content-Length: 5',
+      'Transfer-Encoding: chunked',
+      'Connection: close',
+      'Connection: Upgrade',
+      'Upgrade: h2c',
+    ],
+    ...[
+      'Expect: 100-continue',
+      'Host: x',
+      'Content-Type: application/json',
+      'Content-Encoding: gzip',
+    ],
     'X-Request-Id: a',
   ].map((header) => `${header}\r\n`),
   ...['x'.repeat(300), 'X: y\r\n'.repeat(40), '9'.repeat(40)],
@@ -39,14 +50,22 @@ function corpusOf({ headers }: Target): Buffer[] {
 export function requestsTo(target: Target): fc.Arbitrary<Buffer> {
   const request = fc.constantFrom(...corpusOf(target))
   const changed = { weight: 3, arbitrary: mutated(request, WORDS) }
-  return fc.array(fc.oneof(request, changed), { minLength: 1, maxLength: 3 }).map((all) => Buffer.concat(all))
+  return fc
+    .array(fc.oneof(request, changed), { minLength: 1, maxLength: 3 })
+    .map((all) => Buffer.concat(all))
 }
 
 /** The statuses that there are: where the contract says "default" it would take any other. */
-const STATUSES = new Set([100, 200, 204, 400, 401, 404, 405, 408, 409, 413, 415, 417, 431, 501, 505])
+const STATUSES = new Set([
+  100, 200, 204, 400, 401, 404, 405, 408, 409, 413, 415, 417, 431, 501, 505,
+])
 
 /** What an answer may be the answer to: only the service knows which one it is. */
-const CANDIDATES = { '/nowhere': ['GET'], '/plants': ['GET', 'POST', 'OPTIONS'], '/plants/7': ['DELETE'] }
+const CANDIDATES = {
+  '/nowhere': ['GET'],
+  '/plants': ['GET', 'POST', 'OPTIONS'],
+  '/plants/7': ['DELETE'],
+}
 
 /** In milliseconds: if it were too short on a busy machine, there would be fewer answers to check. */
 const QUIET = 100
@@ -58,7 +77,10 @@ export async function checkRequests(target: Target, bytes: Buffer): Promise<void
     const isDocumented = Object.entries(CANDIDATES).some(([url, methods]) =>
       methods.some((method) => faultOf(method, url, answer) === undefined),
     )
-    assert.ok(isDocumented, `an answer ${answer.status} that is not in the contract: ${JSON.stringify(answer)}`)
+    assert.ok(
+      isDocumented,
+      `an answer ${answer.status} that is not in the contract: ${JSON.stringify(answer)}`,
+    )
     assert.ok(STATUSES.has(answer.status), `${answer.status}: ${answer.text}`)
   }
 }

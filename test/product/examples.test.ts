@@ -27,13 +27,24 @@ for (const operation of contractOf(product).operations) {
     t.test(`the example of ${name} is what the service answers`, async (t) => {
       const { call, store, token } = await build(t, {}, product)
       const caller = await token('caller')
-      await call({ method: 'POST', path: '/plants', token: caller, body: { id: 7, name: 'Monstera deliciosa' } })
+      await call({
+        method: 'POST',
+        path: '/plants',
+        token: caller,
+        body: { id: 7, name: 'Monstera deliciosa' },
+      })
       if (status === '503') await store.close()
       // What nobody foresaw.
-      if (status === 'default') new DatabaseSync(`${t.testdirName}/plants.db`).exec('DROP TABLE plants')
+      if (status === 'default')
+        new DatabaseSync(`${t.testdirName}/plants.db`).exec('DROP TABLE plants')
       const example = toCall(operation, exampleOf(operation))
       const credentials = status === '401' ? {} : { token: caller }
-      const answer = await call({ ...example, ...credentials, ...CHANGES[name], failing: status === 'default' })
+      const answer = await call({
+        ...example,
+        ...credentials,
+        ...CHANGES[name],
+        failing: status === 'default',
+      })
       t.equal(String(answer.status), status === 'default' ? '500' : status)
       t.strictSame(examples, [answer.json])
     })

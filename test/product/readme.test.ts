@@ -20,5 +20,8 @@ t.test('the first session of the README works as printed', { skip }, async (t) =
   // curl also prints its progress to standard error.
   const [expiry = ''] = /^The token for alice.*\n/m.exec(stderr) ?? []
   const withoutTime = (text: string) => text.replaceAll(/\d{4}-[\d:.T-]+Z/g, '<time>')
-  t.equal(withoutTime(expiry + stdout.replaceAll(/\r?\n+/g, '\n').trimStart()), withoutTime(expected))
+  t.equal(
+    withoutTime(expiry + stdout.replaceAll(/\r?\n+/g, '\n').trimStart()),
+    withoutTime(expected),
+  )
 })

@@ -41,7 +41,9 @@ export const HEALTHY: Series = {
 /** For each rule, the series that make it fire; one entry for each cause. The other series are healthy. */
 export const FAULTS: Readonly<Record<string, readonly Series[]>> = {
   [`${PREFIX}Down`]: [{ 'up{}': '0x120' }],
-  [`${PREFIX}Failing`]: [{ [`${over}_count{${get},http_response_status_code="503"}`]: '0+120x120' }],
+  [`${PREFIX}Failing`]: [
+    { [`${over}_count{${get},http_response_status_code="503"}`]: '0+120x120' },
+  ],
   [`${PREFIX}Slow`]: [{ [bucket('0.25')]: '0+580x120', [bucket('0.5')]: '0+590x120' }],
   [`${PREFIX}Overloaded`]: [{ [`${NAME}_shed_requests_total{}`]: '0+120x120' }],
   [`${PREFIX}EventLoopSlow`]: [{ 'nodejs_eventloop_lag_p99_seconds{}': '0.3x120' }],
@@ -51,5 +53,7 @@ export const FAULTS: Readonly<Record<string, readonly Series[]>> = {
     { [`${NAME}_store_pool_waiting{}`]: '150x120' },
     { [`${NAME}_store_pool_given_up{}`]: '2x120' },
   ],
-  [`${PREFIX}TokensRefused`]: [{ [`${NAME}_refused_authentications_total{reason="expired"}`]: '0+600x120' }],
+  [`${PREFIX}TokensRefused`]: [
+    { [`${NAME}_refused_authentications_total{reason="expired"}`]: '0+600x120' },
+  ],
 }

@@ -8,7 +8,8 @@ type Body = NonNullable<Operation['body']>
 const BOUNDARY = 'the-end-of-a-part'
 
 export const isJson = (type: string) => /^(application|text)\/json$|\+json$/i.test(type)
-export const isBytes = (type: string) => !isJson(type) && !/^(text|multipart)\/|urlencoded$/i.test(type)
+export const isBytes = (type: string) =>
+  !isJson(type) && !/^(text|multipart)\/|urlencoded$/i.test(type)
 /** Whether the service takes bodies of a media type. */
 export const isServed = (type: string) =>
   !/;|[/+]xml$|yaml$|^multipart\/(?!form-data$)|^text\/event-stream$/i.test(type)
@@ -31,7 +32,9 @@ export function written({ type, schema }: Pick<Body, 'type' | 'schema'>, value: 
   if (!/^multipart\//i.test(type)) return toText(value)
   const isFile = (name: string) => {
     const field = fields(fields(schema['properties'])[name])
-    return [field, fields(field['items'])].some((each) => each['format'] === 'binary' || 'contentMediaType' in each)
+    return [field, fields(field['items'])].some(
+      (each) => each['format'] === 'binary' || 'contentMediaType' in each,
+    )
   }
   const parts = sent.map(([name, text]) => {
     const file = isFile(name) ? '; filename="file"' : ''

@@ -20,7 +20,12 @@ export async function browser(t: Test, host: string): Promise<Browser> {
 }
 
 /** Opens a page. @returns also its faults: what its console reports, and its requests to other hosts */
-export async function open(t: Test, chromium: Browser, url: string, options: BrowserContextOptions = {}) {
+export async function open(
+  t: Test,
+  chromium: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+) {
   const page = await chromium.newPage(options)
   t.teardown(() => page.close())
   const faults: string[] = []

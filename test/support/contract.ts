@@ -22,7 +22,9 @@ const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'tr
 /** The most bytes of a body for which the contract names none. */
 const BODY_LIMIT = 2 ** 20
 /** The answer where a contract has no response `Error`. */
-const ERROR = { content: { 'application/json': { schema: { type: 'object', required: ['error', 'message'] } } } }
+const ERROR = {
+  content: { 'application/json': { schema: { type: 'object', required: ['error', 'message'] } } },
+}
 
 /** Reads the contract of a product. */
 export const contractOf: (product: Product) => Contract = remembered(readContract)
@@ -52,7 +54,8 @@ function readContract({ contract, errorBody, formats, guards }: Product) {
     /** All scopes of its operations. */
     scopes: [...new Set(operations.flatMap(({ scopes }) => scopes))],
     /** The headers that it declares once for every response; undefined if it does not say which those are. */
-    everyResponse: 'x-every-response' in document ? toResponse(document['x-every-response']).headers : undefined,
+    everyResponse:
+      'x-every-response' in document ? toResponse(document['x-every-response']).headers : undefined,
     /** The answer to a request without an operation, and to an error that the operation does not name. */
     anyError: toResponse(fields(responses)['Error'] ?? ERROR),
     /** Writes errors in the form of the product. */
@@ -65,37 +68,59 @@ function prefixOf(servers: unknown): string {
   const [{ url = '', variables = {} } = {}] = Object.values(fields(servers)).map(fields)
   const path = String(url)
     .replace(/^{[^}]+}/, '')
-    .replaceAll(/{([^}]+)}/g, (_, name: string) => String(fields(fields(variables)[name])['default']))
+    .replaceAll(/{([^}]+)}/g, (_, name: string) =>
+      String(fields(fields(variables)[name])['default']),
+    )
   return new URL(path, 'http://host').pathname.replace(/\/$/, '')
 }
 
 /** The methods of a path, as `Allow` names them: those of the contract, OPTIONS, and HEAD where GET is. */
 export function allowOf({ operations }: Contract, path: string): string {
   const own = operations.filter((each) => each.path === path).map(({ method }) => method)
-  return [...new Set([...own, 'OPTIONS', ...(own.includes('GET') ? ['HEAD'] : [])])].sort().join(', ')
+  return [...new Set([...own, 'OPTIONS', ...(own.includes('GET') ? ['HEAD'] : [])])]
+    .sort()
+    .join(', ')
 }
 
 /** Whether a URL matches a path. */
 export function matches(path: string, url: string): boolean {
-  const pattern = path.split(/{[^}]+}/).map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  const pattern = path
+    .split(/{[^}]+}/)
+    .map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   return new RegExp(`^${pattern.join('[^/?]+')}([?]|$)`).test(url)
 }
 
 /** The operation that answers a request; undefined if there is none. */
-export function operationOf({ operations, paths }: Contract, method: string, url: string): Operation | undefined {
+export function operationOf(
+  { operations, paths }: Contract,
+  method: string,
+  url: string,
+): Operation | undefined {
   const own = method === 'HEAD' ? ['HEAD', 'GET'] : [method]
   // A path without parameters wins over a template that matches it.
-  const path = paths.find((each) => each === url.split('?')[0]) ?? paths.find((each) => matches(each, url))
+  const path =
+    paths.find((each) => each === url.split('?')[0]) ?? paths.find((each) => matches(each, url))
   return operations.find((each) => each.path === path && own.includes(each.method))
 }
 
 /** @param method in capital letters @param path with names in braces @param shared parameters of the path */
-function toOperation(method: string, path: string, value: Record<string, unknown>, shared: unknown[]) {
+function toOperation(
+  method: string,
+  path: string,
+  value: Record<string, unknown>,
+  shared: unknown[],
+) {
   const { operationId, security, parameters, requestBody, responses, limit } = value
-  const scopes = Object.values(fields(security)).map((each) => Object.values(fields(each)).flat().map(String))
-  const all = [...shared, ...Object.values(fields(parameters))].map((each) => toParameter(fields(each)))
+  const scopes = Object.values(fields(security)).map((each) =>
+    Object.values(fields(each)).flat().map(String),
+  )
+  const all = [...shared, ...Object.values(fields(parameters))].map((each) =>
+    toParameter(fields(each)),
+  )
   const byName = new Map(all.map((each) => [`${each.in} ${each.name}`, each])) // the operation's parameters override the path's
-  const entries = Object.entries(fields(responses)).map(([status, each]) => [status, toResponse(each)] as const)
+  const entries = Object.entries(fields(responses)).map(
+    ([status, each]) => [status, toResponse(each)] as const,
+  )
   return {
     id: String(operationId),
     method,
@@ -116,7 +141,10 @@ function toBody({ required, content }: Record<string, unknown>, limit: unknown) 
   const type = types.find(isJson) ?? types.find(isServed) ?? ''
   const media = fields(fields(content)[type])
   const schema = sentSchema(media['schema'], 'readOnly')
-  const most = [media['x-body-limit'] ?? limit ?? BODY_LIMIT, isBytes(type) ? schema['maxLength'] : undefined]
+  const most = [
+    media['x-body-limit'] ?? limit ?? BODY_LIMIT,
+    isBytes(type) ? schema['maxLength'] : undefined,
+  ]
   return {
     required: required === true,
     type,
@@ -147,8 +175,12 @@ function toResponse(value: unknown) {
     const { required = false, schema } = fields(each)
     return [name, { required: required === true, schema: fields(schema) }] as const
   })
-  const types = Object.entries(fields(content)).map(([type, media]) => [type, fields(media)] as const)
-  const schemas = types.map(([type, { schema }]) => [type.toLowerCase(), sentSchema(schema, 'writeOnly')] as const)
+  const types = Object.entries(fields(content)).map(
+    ([type, media]) => [type, fields(media)] as const,
+  )
+  const schemas = types.map(
+    ([type, { schema }]) => [type.toLowerCase(), sentSchema(schema, 'writeOnly')] as const,
+  )
   const [, media] = types.find(([type]) => isJson(type)) ?? types[0] ?? []
   /** The headers are by name, as the contract spells it. The schemas of the body are by media type; none: it has no body. */
   return { headers: new Map(entries), schemas: new Map(schemas), ...examplesOf(media ?? {}) }
@@ -156,7 +188,10 @@ function toResponse(value: unknown) {
 
 /** The examples of a parameter or a media type, or else of its schema; and those that have a name. */
 function examplesOf(value: Record<string, unknown>) {
-  const entries = Object.entries(fields(value['examples'])).map(([name, each]) => [name, fields(each)['value']])
+  const entries = Object.entries(fields(value['examples'])).map(([name, each]) => [
+    name,
+    fields(each)['value'],
+  ])
   const named: Record<string, unknown> = Object.fromEntries(entries)
   const own = 'example' in value ? [value['example']] : Object.values(named)
   return { examples: own.length > 0 ? own : examplesOfSchema(fields(value['schema'])), named }
@@ -164,7 +199,9 @@ function examplesOf(value: Record<string, unknown>) {
 
 function examplesOfSchema({ example, examples, allOf }: Schema): unknown[] {
   const own = example === undefined ? Object.values(fields(examples)) : [example]
-  return own.length > 0 ? own : Object.values(fields(allOf)).flatMap((each) => examplesOfSchema(fields(each)))
+  return own.length > 0
+    ? own
+    : Object.values(fields(allOf)).flatMap((each) => examplesOfSchema(fields(each)))
 }
 
 /** Replaces each reference by its target. In a schema, the keywords beside the reference apply, too. */
@@ -173,7 +210,9 @@ function resolve(node: unknown, root: unknown): unknown {
   if (Array.isArray(node)) return node.map((each) => resolve(each, root))
   if (!isObject(node)) return node
   const { $ref, ...others } = node
-  const rest = Object.fromEntries(Object.entries(others).map(([key, value]) => [key, resolve(value, root)]))
+  const rest = Object.fromEntries(
+    Object.entries(others).map(([key, value]) => [key, resolve(value, root)]),
+  )
   if (typeof $ref !== 'string') return rest
   const keys = $ref.split('/').slice(1)
   const place = keys.reduce((each, key) => fields(each)[unescape(key)], root)
@@ -182,7 +221,8 @@ function resolve(node: unknown, root: unknown): unknown {
   return isTold ? target : { allOf: [target, rest] }
 }
 
-const unescape = (key: string) => decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
+const unescape = (key: string) =>
+  decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~')
 
 /** The keywords with schemas for the same value, and for its parts. */
 const SAME = /^(allOf|anyOf|oneOf|not|if|then|else)$/
@@ -192,7 +232,8 @@ const PARTS = /^(items|prefixItems|additionalProperties)$/
  * The schema of what one side sends: without the members that only the other side sends.
  * @param mark of those members: `readOnly` for a request, `writeOnly` for an answer
  */
-const sentSchema = (schema: unknown, mark: 'readOnly' | 'writeOnly'): Schema => fields(sent(schema, mark, []))
+const sentSchema = (schema: unknown, mark: 'readOnly' | 'writeOnly'): Schema =>
+  fields(sent(schema, mark, []))
 
 /** @param hidden names of members of the same value that have the mark */
 function sent(node: unknown, mark: string, hidden: readonly string[]): unknown {
@@ -203,10 +244,16 @@ function sent(node: unknown, mark: string, hidden: readonly string[]): unknown {
   const names = [...hidden, ...members.flatMap(([name, member]) => (isMarked(member) ? name : []))]
   const changed = Object.entries(node).map(([key, value]) => {
     const entries = Object.entries(fields(value))
-    const others = entries.map(([name, each]) => [name, !names.includes(name) && sent(each, mark, [])] as const)
-    if (key === 'required') return [key, Object.values(fields(value)).filter((name) => !names.includes(String(name)))]
+    const others = entries.map(
+      ([name, each]) => [name, !names.includes(name) && sent(each, mark, [])] as const,
+    )
+    if (key === 'required')
+      return [key, Object.values(fields(value)).filter((name) => !names.includes(String(name)))]
     if (/^(patternP|p)roperties$/.test(key)) return [key, Object.fromEntries(others)]
-    return [key, SAME.test(key) ? sent(value, mark, names) : PARTS.test(key) ? sent(value, mark, []) : value]
+    return [
+      key,
+      SAME.test(key) ? sent(value, mark, names) : PARTS.test(key) ? sent(value, mark, []) : value,
+    ]
   })
   return Object.fromEntries(changed)
 }

@@ -25,23 +25,37 @@ export interface Security {
 }
 
 /** Reads `security` of an operation. @param schemes of the contract, by name */
-export function readSecurity(security: unknown, schemes: unknown, guards: Product['guards'] = {}): Security {
+export function readSecurity(
+  security: unknown,
+  schemes: unknown,
+  guards: Product['guards'] = {},
+): Security {
   const read = (name: string): Scheme => {
     const { type, scheme, in: place, name: key } = fields(fields(schemes)[name])
     const isOfProduct = Object.hasOwn(guards, name)
     if (type === 'apiKey')
-      return { takesTokens: !isOfProduct, in: place, key: String(key), prefix: '', challenge: 'ApiKey' }
+      return {
+        takesTokens: !isOfProduct,
+        in: place,
+        key: String(key),
+        prefix: '',
+        challenge: 'ApiKey',
+      }
     const kind = type === 'http' ? String(scheme).toLowerCase() : 'bearer'
     const challenge = kind.charAt(0).toUpperCase() + kind.slice(1)
     const header = { in: 'header', key: 'Authorization', prefix: `${challenge} `, challenge }
     if (type === 'mutualTLS') return { ...header, in: 'connection', takesTokens: false }
     return { ...header, takesTokens: kind === 'bearer' && !isOfProduct }
   }
-  const alternatives = Object.values(fields(security)).map((all) => Object.keys(fields(all)).map(read))
+  const alternatives = Object.values(fields(security)).map((all) =>
+    Object.keys(fields(all)).map(read),
+  )
   return {
     isGuarded: alternatives.length > 0 && alternatives.every(({ length }) => length > 0),
     schemes: alternatives.flat(),
-    credentials: alternatives.find((all) => all.length > 0 && all.every(({ takesTokens }) => takesTokens)),
+    credentials: alternatives.find(
+      (all) => all.length > 0 && all.every(({ takesTokens }) => takesTokens),
+    ),
   }
 }
 
@@ -49,8 +63,14 @@ export function readSecurity(security: unknown, schemes: unknown, guards: Produc
 export type ListedCall = Call & { readonly headers: readonly string[] }
 
 /** Adds a text as the credentials of each of these schemes to a request. */
-export function withCredentials({ headers = [], ...call }: Call, schemes: readonly Scheme[], text: string): ListedCall {
-  const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat().map(String)
+export function withCredentials(
+  { headers = [], ...call }: Call,
+  schemes: readonly Scheme[],
+  text: string,
+): ListedCall {
+  const sent = Array.isArray(headers)
+    ? [...(headers as string[])]
+    : Object.entries(headers).flat().map(String)
   let { path } = call
   for (const { in: place, key, prefix } of schemes) {
     if (place === 'query')

@@ -14,10 +14,15 @@ const MOST = 10
  * @param ordered the operations in order: valid inputs of those before the list make its items
  * @param send sends a request of one caller
  */
-export async function cursorsOf(operation: Operation, ordered: readonly Operation[], send: Send): Promise<string[]> {
+export async function cursorsOf(
+  operation: Operation,
+  ordered: readonly Operation[],
+  send: Send,
+): Promise<string[]> {
   if (!operation.parameters.some(isCursor)) return []
   for (const each of ordered.slice(0, ordered.indexOf(operation))) {
-    for (const input of fc.sample(inputsOf(each), { numRuns: 5, seed: 1 })) await send(toCall(each, input))
+    for (const input of fc.sample(inputsOf(each), { numRuns: 5, seed: 1 }))
+      await send(toCall(each, input))
   }
   const limit = operation.parameters.find((each) => each.name === 'limit' && takes(each, '1'))
   const example = exampleOf(operation)

@@ -38,137 +38,206 @@ const INVALID: unknown[] = [
   ...['abcd', 'A', undefined].map((name) => ({ id: 1, name })),
   ...[{ kind: 'c' }, { more: 1 }].map((rest) => ({ id: 1, name: 'a', ...rest })),
 ]
-const operation = (wanted: string): Operation => operations.find(({ id }) => id === wanted) ?? fail(wanted)
-const [create, list, remove] = [operation('createPayout'), operation('getPayout'), operation('deletePayout')]
+const operation = (wanted: string): Operation =>
+  operations.find(({ id }) => id === wanted) ?? fail(wanted)
+const [create, list, remove] = [
+  operation('createPayout'),
+  operation('getPayout'),
+  operation('deletePayout'),
+]
 const [limit = fail()] = list.parameters
 /** What an operation is sent, for many of its inputs. */
 const pathsOf = (from: Operation, cursors: readonly string[] = []) =>
-  fc.sample(inputsOf(from, cursors), { numRuns: 50, seed: 1 }).map((input) => toCall(from, input).path)
+  fc
+    .sample(inputsOf(from, cursors), { numRuns: 50, seed: 1 })
+    .map((input) => toCall(from, input).path)
 
-t.test('the validator accepts valid values only, and generated ones are valid, and differ', async (t) => {
-  const accepted = VALID.concat(INVALID).filter((each) => isValid(SCHEMA, each))
-  t.strictSame(accepted, VALID)
-  const values = fc.sample(arbitraryOf(SCHEMA), { numRuns: 100, seed: 1 })
-  t.ok(values.every((each) => isValid(SCHEMA, each)))
-  t.ok(new Set(values.map(stringify)).size > 20)
-  t.ok(samplesOf(SCHEMA, 20).length > 1)
-})
+t.test(
+  'the validator accepts valid values only, and generated ones are valid, and differ',
+  async (t) => {
+    const accepted = VALID.concat(INVALID).filter((each) => isValid(SCHEMA, each))
+    t.strictSame(accepted, VALID)
+    const values = fc.sample(arbitraryOf(SCHEMA), { numRuns: 100, seed: 1 })
+    t.ok(values.every((each) => isValid(SCHEMA, each)))
+    t.ok(new Set(values.map(stringify)).size > 20)
+    t.ok(samplesOf(SCHEMA, 20).length > 1)
+  },
+)
 
-t.test('mutants violate each rule of a schema, and a rule that nothing violates is named', async (t) => {
-  const mutants = mutantsOf(SCHEMA, [VALID[1]]).map(([, value]) => value)
-  t.strictSame(unviolated(SCHEMA, mutants), [])
-  t.ok(mutants.some((each) => isValid(SCHEMA, each)) && mutants.some((each) => !isValid(SCHEMA, each)))
-  const rules = unviolated(SCHEMA, VALID).join()
-  for (const rule of ['minimum', 'maxLength', 'pattern', 'enum', 'required', 'additionalProperties'])
-    t.match(rules, rule)
-})
+t.test(
+  'mutants violate each rule of a schema, and a rule that nothing violates is named',
+  async (t) => {
+    const mutants = mutantsOf(SCHEMA, [VALID[1]]).map(([, value]) => value)
+    t.strictSame(unviolated(SCHEMA, mutants), [])
+    t.ok(
+      mutants.some((each) => isValid(SCHEMA, each)) &&
+        mutants.some((each) => !isValid(SCHEMA, each)),
+    )
+    const rules = unviolated(SCHEMA, VALID).join()
+    for (const rule of [
+      'minimum',
+      'maxLength',
+      'pattern',
+      'enum',
+      'required',
+      'additionalProperties',
+    ])
+      t.match(rules, rule)
+  },
+)
 
-t.test('texts for a parameter violate each of its rules; an integer has only decimal digits', async (t) => {
-  const texts = textsOf(limit)
-  t.strictSame(unviolatedBy(limit, texts), [])
-  t.not(unviolatedBy(limit, [['1'], ['2']]).length, 0)
-  for (const text of ['1', '2147483647']) t.ok(takes(limit, text) && isSendable(limit, text), text)
-  for (const text of ['0', '2147483648', '1.0', '01', '0x1', '', 'a', '\uD800']) t.notOk(takes(limit, text), text)
-  t.notOk(isSendable({ ...limit, in: 'path' }, ''))
-  t.notOk(isSendable({ ...limit, in: 'header' }, 'a\nb'))
-})
+t.test(
+  'texts for a parameter violate each of its rules; an integer has only decimal digits',
+  async (t) => {
+    const texts = textsOf(limit)
+    t.strictSame(unviolatedBy(limit, texts), [])
+    t.not(unviolatedBy(limit, [['1'], ['2']]).length, 0)
+    for (const text of ['1', '2147483647'])
+      t.ok(takes(limit, text) && isSendable(limit, text), text)
+    for (const text of ['0', '2147483648', '1.0', '01', '0x1', '', 'a', '\uD800'])
+      t.notOk(takes(limit, text), text)
+    t.notOk(isSendable({ ...limit, in: 'path' }, ''))
+    t.notOk(isSendable({ ...limit, in: 'header' }, 'a\nb'))
+  },
+)
 
-t.test('the operations of the contract are read, and asked, with their parameters, bodies and responses', async (t) => {
-  t.strictSame([create.method, create.path, create.isGuarded], ['POST', '/plants', true])
-  t.ok(create.body?.examples.length)
-  t.equal(list.parameters.map(({ name, required }) => `${name} ${required ? 1 : 0}`).join(), 'limit 0,cursor 0')
-  t.match([...list.responses.keys()].join(), /^200,400,/)
-  t.match(namedExamples(create), [{ name: 'monstera' }, { name: 'aloe' }])
-  t.equal(toCall(remove, exampleOf(remove)).path, '/plants/7')
-  t.equal(toCall(list, exampleOf(list)).path, '/plants?limit=20')
-  t.ok(new Set(pathsOf(list)).size > 20)
-})
+t.test(
+  'the operations of the contract are read, and asked, with their parameters, bodies and responses',
+  async (t) => {
+    t.strictSame([create.method, create.path, create.isGuarded], ['POST', '/plants', true])
+    t.ok(create.body?.examples.length)
+    t.equal(
+      list.parameters.map(({ name, required }) => `${name} ${required ? 1 : 0}`).join(),
+      'limit 0,cursor 0',
+    )
+    t.match([...list.responses.keys()].join(), /^200,400,/)
+    t.match(namedExamples(create), [{ name: 'monstera' }, { name: 'aloe' }])
+    t.equal(toCall(remove, exampleOf(remove)).path, '/plants/7')
+    t.equal(toCall(list, exampleOf(list)).path, '/plants?limit=20')
+    t.ok(new Set(pathsOf(list)).size > 20)
+  },
+)
 
-t.test('the scopes of the contract are read, also over a merge key, and which operations need one', async (t) => {
-  const paths = `
+t.test(
+  'the scopes of the contract are read, also over a merge key, and which operations need one',
+  async (t) => {
+    const paths = `
   /a: { get: { operationId: one }, post: { operationId: two, security: [{ token: [write, all] }, { other: [all] }] } }
   /b: { get: &open { operationId: three, security: [{ token: [write] }, {}] }, post: { <<: *open, operationId: four } }`
-  const { operations, scopes } = contractFrom(t, `security: [{ token: [read] }]\npaths:${paths}`)
-  const scoped = operations.filter(({ isScoped }) => isScoped)
-  t.strictSame(scopes, ['read', 'write', 'all'])
-  t.equal(scoped.map(({ id }) => id).join(), 'one,two')
-})
+    const { operations, scopes } = contractFrom(t, `security: [{ token: [read] }]\npaths:${paths}`)
+    const scoped = operations.filter(({ isScoped }) => isScoped)
+    t.strictSame(scopes, ['read', 'write', 'all'])
+    t.equal(scoped.map(({ id }) => id).join(), 'one,two')
+  },
+)
 
-t.test('a token is sent where security says, and not where only the product knows credentials', async (t) => {
-  const components = `components: { securitySchemes: {
+t.test(
+  'a token is sent where security says, and not where only the product knows credentials',
+  async (t) => {
+    const components = `components: { securitySchemes: {
   token: { type: oauth2 }, login: { type: http, scheme: basic }, head: { type: apiKey, in: header, name: X-Key },
   query: { type: apiKey, in: query, name: a key }, cookie: { type: apiKey, in: cookie, name: sid },
   own: { type: apiKey, in: header, name: X-Own } } }`
-  const paths = Object.entries({
-    token: '[{ login: [] }, { token: [], query: [] }, { token: [] }]',
-    keys: '[{ head: [], query: [], cookie: [] }]',
-    login: '[{ login: [] }, { own: [], token: [] }]',
-    open: '[{ token: [] }, {}]',
-  }).map(([id, security]) => `\n  /${id}: { get: { operationId: ${id}, security: ${security} } }`)
-  const { operations } = contractFrom(t, `${components}\npaths:${paths.join('')}`, { guards: { own: () => undefined } })
-  const sent = operations.map(({ id, isGuarded, credentials }) => {
-    const { path, headers } = withCredentials({ path: `/${id}?a=b` }, credentials ?? [], 'x')
-    return [isGuarded, path, headers.join(' ')]
-  })
-  t.strictSame(sent, [
-    [true, '/token?a=b&a%20key=x', 'Authorization Bearer x'],
-    [true, '/keys?a=b&a%20key=x', 'X-Key x Cookie sid=x'],
-    [true, '/login?a=b', ''],
-    [false, '/open?a=b', 'Authorization Bearer x'],
-  ])
-})
+    const paths = Object.entries({
+      token: '[{ login: [] }, { token: [], query: [] }, { token: [] }]',
+      keys: '[{ head: [], query: [], cookie: [] }]',
+      login: '[{ login: [] }, { own: [], token: [] }]',
+      open: '[{ token: [] }, {}]',
+    }).map(([id, security]) => `\n  /${id}: { get: { operationId: ${id}, security: ${security} } }`)
+    const { operations } = contractFrom(t, `${components}\npaths:${paths.join('')}`, {
+      guards: { own: () => undefined },
+    })
+    const sent = operations.map(({ id, isGuarded, credentials }) => {
+      const { path, headers } = withCredentials({ path: `/${id}?a=b` }, credentials ?? [], 'x')
+      return [isGuarded, path, headers.join(' ')]
+    })
+    t.strictSame(sent, [
+      [true, '/token?a=b&a%20key=x', 'Authorization Bearer x'],
+      [true, '/keys?a=b&a%20key=x', 'X-Key x Cookie sid=x'],
+      [true, '/login?a=b', ''],
+      [false, '/open?a=b', 'Authorization Bearer x'],
+    ])
+  },
+)
 
 t.test('a body is written by its media type, which is sent with it', async (t) => {
   const schema = { properties: { file: { type: 'string', format: 'binary' } } }
   const value = { a: [1, 'b c'], file: 'GIF' }
   const write = (type: string) => `${contentTypeOf({ type })} ${written({ type, schema }, value)}`
   t.equal(write('application/merge-patch+json'), `application/merge-patch+json ${stringify(value)}`)
-  t.equal(write('application/x-www-form-urlencoded'), 'application/x-www-form-urlencoded a=1&a=b+c&file=GIF')
-  t.match(write('multipart/form-data'), /^multipart\/form-data; boundary=(.*) --\1\r\n[^]*name="a"\r\n\r\nb c\r\n--\1/)
+  t.equal(
+    write('application/x-www-form-urlencoded'),
+    'application/x-www-form-urlencoded a=1&a=b+c&file=GIF',
+  )
+  t.match(
+    write('multipart/form-data'),
+    /^multipart\/form-data; boundary=(.*) --\1\r\n[^]*name="a"\r\n\r\nb c\r\n--\1/,
+  )
   t.match(write('multipart/form-data'), /name="file"; filename="file"\r\n\r\nGIF\r\n--.*--\r\n$/)
   t.equal(written({ type: 'text/plain', schema: {} }, 'a'), 'a')
   t.equal(contentTypeOf({ type: 'image/*' }), 'image/x-any')
 })
 
-t.test('the media type of a body is JSON if that is among them, and its limit is that of the document', async (t) => {
-  const content = "{ image/*: {}, application/problem+json: { schema: { type: string, format: 'a-b' } } }"
-  const post = `{ operationId: one, requestBody: { content: ${content} } }`
-  const bytes =
-    '{ operationId: two, requestBody: { required: true, content: { image/*: { schema: { maxLength: 9 } } } } }'
-  const isGood = (text: string) => text === 'good'
-  const text = `x-body-limit: 20\npaths: { /a: { post: ${post}, put: ${bytes} } }`
-  const [{ body } = fail(text), other] = contractFrom(t, text, { formats: { 'a-b': isGood } }).operations
-  t.match(body, { type: 'application/problem+json', required: false, limit: 20 })
-  t.match(other, { body: { type: 'image/*', required: true, limit: 9 } })
-  t.strictSame(
-    ['good', 'bad'].map((each) => isValid(body?.schema ?? {}, each)),
-    [true, false],
-    'a format of the product',
-  )
-})
+t.test(
+  'the media type of a body is JSON if that is among them, and its limit is that of the document',
+  async (t) => {
+    const content =
+      "{ image/*: {}, application/problem+json: { schema: { type: string, format: 'a-b' } } }"
+    const post = `{ operationId: one, requestBody: { content: ${content} } }`
+    const bytes =
+      '{ operationId: two, requestBody: { required: true, content: { image/*: { schema: { maxLength: 9 } } } } }'
+    const isGood = (text: string) => text === 'good'
+    const text = `x-body-limit: 20\npaths: { /a: { post: ${post}, put: ${bytes} } }`
+    const [{ body } = fail(text), other] = contractFrom(t, text, {
+      formats: { 'a-b': isGood },
+    }).operations
+    t.match(body, { type: 'application/problem+json', required: false, limit: 20 })
+    t.match(other, { body: { type: 'image/*', required: true, limit: 9 } })
+    t.strictSame(
+      ['good', 'bad'].map((each) => isValid(body?.schema ?? {}, each)),
+      [true, false],
+      'a format of the product',
+    )
+  },
+)
 
 t.test('a cursor is one that a list has given, or none', async (t) => {
-  const cursors = pathsOf(list, ['AAAAAAAAAAc']).map((path) => new URL(path, 'http://host').searchParams.get('cursor'))
+  const cursors = pathsOf(list, ['AAAAAAAAAAc']).map((path) =>
+    new URL(path, 'http://host').searchParams.get('cursor'),
+  )
   t.strictSame(new Set(cursors), new Set([null, 'AAAAAAAAAAc']))
   const pages = ['<?limit=1&cursor=b>; rel="next"', '<?limit=1&cursor=c>; rel="next"', undefined]
   const sent: string[] = []
   const found = await cursorsOf(list, [create, list], (call) => {
     if (call.method === 'GET') sent.push(call.path)
-    return Promise.resolve({ status: 200, headers: { link: pages[sent.length - 1] }, text: '', json: [] })
+    return Promise.resolve({
+      status: 200,
+      headers: { link: pages[sent.length - 1] },
+      text: '',
+      json: [],
+    })
   })
   t.strictSame(found, ['b', 'c'])
   t.strictSame(sent, ['/plants?limit=1', '/plants?limit=1&cursor=b', '/plants?limit=1&cursor=c'])
 })
 
 // A test fails if the contract does not document every part of an answer.
-const others = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': 'a' }
+const others = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-request-id': 'a',
+}
 const headers = { ...others, 'content-type': 'application/json' }
 const plant = { status: 200, headers, text: '{"name":"Rose"}' }
 const error = { status: 404, headers, text: '{"error":404,"message":"No such plant"}' }
 
 const faults: Record<string, Parameters<typeof faultOf>> = {
   'a status without a response': ['POST', '/plants', { ...plant, status: 201 }],
-  'a status of another operation': ['GET', '/plants', { ...error, status: 409, text: '{"error":409,"message":"x"}' }],
+  'a status of another operation': [
+    'GET',
+    '/plants',
+    { ...error, status: 409, text: '{"error":409,"message":"x"}' },
+  ],
   'an answer without an operation': ['GET', '/other', plant],
   'an additional member': ['POST', '/plants', { ...plant, text: '{"id":7,"name":"Rose"}' }],
   'a member that is missing': ['POST', '/plants', { ...plant, text: '{"tag":"Rose"}' }],
@@ -176,12 +245,36 @@ const faults: Record<string, Parameters<typeof faultOf>> = {
   'invalid JSON': ['POST', '/plants', { ...plant, text: '{"name":"Rose"' }],
   'a body that the contract does not have': ['DELETE', '/plants/7', { ...plant, status: 204 }],
   'a body to HEAD': ['HEAD', '/plants', { ...plant, text: '[]' }],
-  'another number in the Error': ['DELETE', '/plants/7', { ...error, text: '{"error":400,"message":"No"}' }],
-  'an unknown header': ['POST', '/plants', { ...plant, headers: Object.assign({ server: 'x' }, headers) }],
-  'a header with a wrong value': ['POST', '/plants', { ...plant, headers: { ...headers, 'cache-control': 'public' } }],
-  'a header that is missing': ['POST', '/plants', { ...plant, headers: { ...headers, 'x-request-id': undefined } }],
-  'another media type': ['POST', '/plants', { ...plant, headers: { ...headers, 'content-type': 'text/plain' } }],
-  '401 without WWW-Authenticate': ['GET', '/plants', { ...error, status: 401, text: '{"error":401,"message":"No"}' }],
+  'another number in the Error': [
+    'DELETE',
+    '/plants/7',
+    { ...error, text: '{"error":400,"message":"No"}' },
+  ],
+  'an unknown header': [
+    'POST',
+    '/plants',
+    { ...plant, headers: Object.assign({ server: 'x' }, headers) },
+  ],
+  'a header with a wrong value': [
+    'POST',
+    '/plants',
+    { ...plant, headers: { ...headers, 'cache-control': 'public' } },
+  ],
+  'a header that is missing': [
+    'POST',
+    '/plants',
+    { ...plant, headers: { ...headers, 'x-request-id': undefined } },
+  ],
+  'another media type': [
+    'POST',
+    '/plants',
+    { ...plant, headers: { ...headers, 'content-type': 'text/plain' } },
+  ],
+  '401 without WWW-Authenticate': [
+    'GET',
+    '/plants',
+    { ...error, status: 401, text: '{"error":401,"message":"No"}' },
+  ],
   'OPTIONS without Allow': ['OPTIONS', '/plants', { ...plant, status: 204, text: '' }],
 }
 for (const [what, answered] of Object.entries(faults)) {
@@ -195,10 +288,20 @@ t.test('an error outside of operations has the form that the product writes', as
   const schema = { type: 'object', required: ['code'], properties: { code: { type: 'string' } } }
   const schemas = new Map([['application/problem+json', schema]])
   const response = { schemas, headers: new Map(), examples: [], named: {} }
-  const own = contractOf({ ...product, errorBody: (status, reason) => ({ code: `E${status}`, reason }) })
-  const operations = own.operations.map((each) => ({ ...each, responses: new Map([['default', response]]) }))
+  const own = contractOf({
+    ...product,
+    errorBody: (status, reason) => ({ code: `E${status}`, reason }),
+  })
+  const operations = own.operations.map((each) => ({
+    ...each,
+    responses: new Map([['default', response]]),
+  }))
   const fault = (type: string, body: object) => {
-    const answer = { status: 405, headers: { ...headers, 'content-type': type }, text: JSON.stringify(body) }
+    const answer = {
+      status: 405,
+      headers: { ...headers, 'content-type': type },
+      text: JSON.stringify(body),
+    }
     return faultOfAny({ ...own, operations }, 'ACL', '/plants', answer)
   }
   t.equal(fault('application/problem+json', { code: 'E405', reason: 'No' }), undefined)

@@ -7,11 +7,26 @@ import { faultsOf, fields, isValid, type Schema } from './schemas.ts'
 import { record } from './statuses.ts'
 
 /** The headers that HTTP itself has: OpenAPI does not describe them. */
-const FRAMING = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'])
+const FRAMING = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+])
 
 /** The headers of the service. A contract that declares them in `x-every-response` declares all that it sends. */
 const STANDARD = new Set([
-  ...['cache-control', 'x-content-type-options', 'x-request-id', 'www-authenticate', 'retry-after', 'allow', 'vary'],
+  ...[
+    'cache-control',
+    'x-content-type-options',
+    'x-request-id',
+    'www-authenticate',
+    'retry-after',
+    'allow',
+    'vary',
+  ],
   ...['origin', 'methods', 'headers'].map((each) => `access-control-allow-${each}`),
   ...['access-control-expose-headers', 'access-control-max-age'],
 ])
@@ -26,18 +41,32 @@ interface Answered {
 }
 
 /** Fails if the contract does not document the status, the headers or the body of an answer. */
-export function assertDocumented(contract: Contract, method: string, url: string, answer: Answered): void {
+export function assertDocumented(
+  contract: Contract,
+  method: string,
+  url: string,
+  answer: Answered,
+): void {
   check(contract, method, url, answer)
   const operation = operationOf(contract, method, url)
   if (answer.status === 100 || operation === undefined) return
-  record(contract, operation.id, keysOf(answer.status).find((each) => operation.responses.has(each)) ?? 'default')
+  record(
+    contract,
+    operation.id,
+    keysOf(answer.status).find((each) => operation.responses.has(each)) ?? 'default',
+  )
 }
 
 /** The keys of a status among responses, but `default`. */
 const keysOf = (status: number) => [String(status), `${Math.floor(status / 100)}XX`]
 
 /** Says what the contract does not document of an answer; undefined if it documents everything. */
-export function faultOf(contract: Contract, method: string, url: string, answer: Answered): string | undefined {
+export function faultOf(
+  contract: Contract,
+  method: string,
+  url: string,
+  answer: Answered,
+): string | undefined {
   try {
     check(contract, method, url, answer)
     return undefined
@@ -46,7 +75,12 @@ export function faultOf(contract: Contract, method: string, url: string, answer:
   }
 }
 
-function check(contract: Contract, method: string, url: string, { status, headers, text }: Answered): void {
+function check(
+  contract: Contract,
+  method: string,
+  url: string,
+  { status, headers, text }: Answered,
+): void {
   const { everyResponse, paths } = contract
   const where = `${method} ${url} answered ${status}`
   if (status === 100) return
@@ -62,18 +96,25 @@ function check(contract: Contract, method: string, url: string, { status, header
   assert.ok(named ?? isOther, `${where}: add ${of}, or answer another status`)
   // Without an operation, the default answer of all operations applies.
   const others = operation ? [operation] : contract.operations
-  const response = named ?? operation?.responses.get('default') ?? otherError(contract, others, status)
+  const response =
+    named ?? operation?.responses.get('default') ?? otherError(contract, others, status)
 
   const all = [...response.headers, ...(everyResponse ?? [])]
   const declared = new Map(all.map(([name, header]) => [name.toLowerCase(), header]))
   for (const name of Object.keys(headers)) {
-    const isKnown = declared.has(name) || FRAMING.has(name) || (everyResponse === undefined && STANDARD.has(name))
+    const isKnown =
+      declared.has(name) || FRAMING.has(name) || (everyResponse === undefined && STANDARD.has(name))
     assert.ok(isKnown, `${where} with the header ${name}: add it to "headers" of ${of}`)
   }
   for (const [name, { required, schema }] of declared) {
     const value = headers[name]
     if (value === undefined) assert.ok(!required, `${where} without the header ${name} of ${of}`)
-    else assertValid(`${where}, the header ${name}`, schema, schema['type'] === 'integer' ? Number(value) : value)
+    else
+      assertValid(
+        `${where}, the header ${name}`,
+        schema,
+        schema['type'] === 'integer' ? Number(value) : value,
+      )
   }
 
   if (response.schemas.size === 0 || method === 'HEAD') {
@@ -81,7 +122,9 @@ function check(contract: Contract, method: string, url: string, { status, header
     return
   }
   const type = String(headers['content-type']).replace(/^(text\/[^;]+);.*/, '$1') // only texts name their charset
-  const schema = [type, type.replace(/\/.*/, '/*'), '*/*'].map((each) => response.schemas.get(each)).find(Boolean)
+  const schema = [type, type.replace(/\/.*/, '/*'), '*/*']
+    .map((each) => response.schemas.get(each))
+    .find(Boolean)
   assert.ok(
     schema,
     `${where} as ${type}, not as ${[...response.schemas.keys()].join(' or ')}: add it to "content" of ${of}`,
@@ -93,14 +136,21 @@ function check(contract: Contract, method: string, url: string, { status, header
 }
 
 /** The answer to an error that no response is for. If the product writes errors, it is the first one that they fit, with all members. */
-function otherError({ anyError, errorBody }: Contract, operations: readonly Operation[], status: number): Response {
+function otherError(
+  { anyError, errorBody }: Contract,
+  operations: readonly Operation[],
+  status: number,
+): Response {
   if (errorBody === undefined) return anyError
-  const errors = operations.flatMap((each) => [...each.responses]).filter(([key]) => /^([45]|default)/.test(key))
+  const errors = operations
+    .flatMap((each) => [...each.responses])
+    .filter(([key]) => /^([45]|default)/.test(key))
   const bodies = errors.flatMap(([key, { schemas }]) =>
     [...schemas].map((body) => [Number(key) || 500, ...body] as const),
   )
   const written = bodies.find(
-    ([each, type, schema]) => isJson(type) && isValid(schema, parse(stringify(errorBody(each, 'The reason')))),
+    ([each, type, schema]) =>
+      isJson(type) && isValid(schema, parse(stringify(errorBody(each, 'The reason')))),
   )
   if (written === undefined) return anyError
   const [, type, schema] = written
@@ -109,6 +159,8 @@ function otherError({ anyError, errorBody }: Contract, operations: readonly Oper
 }
 
 function assertValid(where: string, schema: Schema, value: unknown): void {
-  const faults = faultsOf(schema, value).map(({ instancePath, message }) => `${instancePath} ${message ?? ''}`)
+  const faults = faultsOf(schema, value).map(
+    ({ instancePath, message }) => `${instancePath} ${message ?? ''}`,
+  )
   assert.ok(faults.length === 0, `${where}: ${faults.join(', ')}: ${brief(value)}`)
 }

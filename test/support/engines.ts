@@ -22,8 +22,16 @@ export async function startEngines(t: Test) {
     return { store: await reopen(), reopen }
   }
   return [
-    { name: 'sqlite', isShared: false, open: (t: Test) => opened(t, { file: `${t.testdir()}/plants.db` }) },
-    { name: 'postgres', isShared: true, open: async (t: Test) => opened(t, { url: await postgres.createDatabase() }) },
+    {
+      name: 'sqlite',
+      isShared: false,
+      open: (t: Test) => opened(t, { file: `${t.testdir()}/plants.db` }),
+    },
+    {
+      name: 'postgres',
+      isShared: true,
+      open: async (t: Test) => opened(t, { url: await postgres.createDatabase() }),
+    },
   ]
 }
 
@@ -52,7 +60,10 @@ const NOTES: Kind<Note, string> = {
 }
 
 /** Fills a collection with items whose texts begin with their places, and reads them. */
-export function filling<Item, K extends Key>({ of, key, item, textOf }: Kind<Item, K>, store: TestStore) {
+export function filling<Item, K extends Key>(
+  { of, key, item, textOf }: Kind<Item, K>,
+  store: TestStore,
+) {
   const items = of(store)
   const placeOf = (item: Item) => Number.parseInt(textOf(item))
   return {
@@ -62,7 +73,8 @@ export function filling<Item, K extends Key>({ of, key, item, textOf }: Kind<Ite
     create: (owner: string, places: readonly number[], more = '') =>
       Promise.all(places.map((place) => items.create(owner, key(place), item(`${place} ${more}`)))),
     /** The places of the items of a page. */
-    placesOf: async (page: Page<Item> | Promise<Page<Item>>) => (await read(page)).items.map(placeOf),
+    placesOf: async (page: Page<Item> | Promise<Page<Item>>) =>
+      (await read(page)).items.map(placeOf),
   }
 }
 

@@ -14,7 +14,8 @@ function watch(object: object, key: string | symbol): void {
   if (typeof original !== 'function') throw new TypeError(name)
   const call = function (this: unknown, ...args: unknown[]): unknown {
     if (String(args[0]).endsWith('.ts')) return Reflect.apply(original, this, args) // loads a module
-    if (KILL_AT !== '' && `${name} ${String(args[0])}`.startsWith(KILL_AT)) process.kill(process.pid, 'SIGKILL')
+    if (KILL_AT !== '' && `${name} ${String(args[0])}`.startsWith(KILL_AT))
+      process.kill(process.pid, 'SIGKILL')
     const result: unknown = Reflect.apply(original, this, args)
     if (name === 'openSync') paths.set(result, args[0])
     const words = args.map((each) => (typeof each === 'number' ? paths.get(each) : each))

@@ -2,10 +2,20 @@
 type Ids = readonly [first: string, second: string, third: string, missing: string]
 
 /** Ids that need all 64 bits. */
-export const INT64: Ids = ['-9223372036854775808', '9007199254740993', '9223372036854775807', '9007199254740992']
+export const INT64: Ids = [
+  '-9223372036854775808',
+  '9007199254740993',
+  '9223372036854775807',
+  '9007199254740992',
+]
 
 /** Ids that are exact as a `number` of JavaScript: the clients in TypeScript can use only these. */
-export const SAFE: Ids = ['-9007199254740991', '9007199254740990', '9007199254740991', '9007199254740989']
+export const SAFE: Ids = [
+  '-9007199254740991',
+  '9007199254740990',
+  '9007199254740991',
+  '9007199254740989',
+]
 
 /** What the session prints in every language. It creates plants, follows `Link`, gets an error, and deletes. */
 export function expectedSession([first, second, third, missing]: Ids): string {

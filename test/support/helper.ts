@@ -39,12 +39,24 @@ export interface Answer extends Omit<RawResponse, 'length'> {
 export type Service = Awaited<ReturnType<typeof build>>
 
 /** Starts a product, by default that of the tests, on a temporary database. Both close when the test ends. */
-export async function build(t: Test, environment: Record<string, string> = {}, product: Product = own) {
-  const config = readConfig(product.name, { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, ...environment })
+export async function build(
+  t: Test,
+  environment: Record<string, string> = {},
+  product: Product = own,
+) {
+  const config = readConfig(product.name, {
+    DATABASE_URL: `sqlite:${t.testdir()}/plants.db`,
+    ...environment,
+  })
   const store = await openTestStore(config.DATABASE_URL, true, config, undefined, product)
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
-  const app = await buildApp({ product, config, store, log: pino({ level: config.LOG_LEVEL }, lines) })
+  const app = await buildApp({
+    product,
+    config,
+    store,
+    log: pino({ level: config.LOG_LEVEL }, lines),
+  })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(async () => {
     app.server.closeAllConnections()
@@ -73,10 +85,18 @@ export async function build(t: Test, environment: Record<string, string> = {}, p
 }
 
 /** Starts the tests' product as a process, on a new file in which joe has a token. */
-export async function startOnNewFile(t: Test, environment: Record<string, string> = {}, command?: readonly string[]) {
+export async function startOnNewFile(
+  t: Test,
+  environment: Record<string, string> = {},
+  command?: readonly string[],
+) {
   const file = `${t.testdir()}/plants.db`
   const token = await issueTokenIn({ file })
-  return { ...(await startService(t, { DATABASE_URL: `sqlite:${file}`, ...environment }, command)), file, token }
+  return {
+    ...(await startService(t, { DATABASE_URL: `sqlite:${file}`, ...environment }, command)),
+    file,
+    token,
+  }
 }
 
 /** Returns the answers. If one is a 500 or was cut off, the test fails with the error in the log. */
@@ -85,7 +105,8 @@ async function withoutInternalErrors<Answers extends Answer | Answer[]>(
   answers: Promise<Answers>,
   { method = 'GET', path, failing = false }: Call,
 ): Promise<Answers> {
-  const logged = () => String(fields(log.findLast(({ err }) => err !== undefined)?.['err'])['stack'])
+  const logged = () =>
+    String(fields(log.findLast(({ err }) => err !== undefined)?.['err'])['stack'])
   const all = await answers.catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'ECONNRESET')) throw error
     throw new Error(`${method} ${path} was broken off: ${logged()}`, { cause: error })
@@ -99,32 +120,54 @@ export async function call(port: number, what: Call, product: Product = own): Pr
   const contract = contractOf(product)
   const { credentials } = operationOf(contract, what.method ?? 'GET', what.path) ?? {}
   const { token, ...others } = what
-  const answer = await request(port, credentials && token ? withCredentials(others, credentials, token) : what)
+  const answer = await request(
+    port,
+    credentials && token ? withCredentials(others, credentials, token) : what,
+  )
   assertDocumented(contract, what.method ?? 'GET', what.path, answer)
   return answer
 }
 
 /** Sends a request to a port, of any contract. */
-export async function request(port: number, { method = 'GET', path, token, headers = {}, body, agent }: Call) {
-  const bytes = body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
+export async function request(
+  port: number,
+  { method = 'GET', path, token, headers = {}, body, agent }: Call,
+) {
+  const bytes =
+    body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
   const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
-  const has = (name: string) => sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
+  const has = (name: string) =>
+    sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
   if (token !== undefined) sent.push('Authorization', `Bearer ${token}`)
   if (bytes !== undefined && !has('content-type')) sent.push('Content-Type', 'application/json')
-  if (bytes !== undefined && !has('content-length')) sent.push('Content-Length', String(Buffer.byteLength(bytes)))
+  if (bytes !== undefined && !has('content-length'))
+    sent.push('Content-Length', String(Buffer.byteLength(bytes)))
   // Node would send an empty body in chunks.
-  if (bytes === undefined && /^P/.test(method) && !has('transfer-encoding') && !has('content-length'))
+  if (
+    bytes === undefined &&
+    /^P/.test(method) &&
+    !has('transfer-encoding') &&
+    !has('content-length')
+  )
     sent.push('Content-Length', '0')
   if (!has('host')) sent.push('Host', `127.0.0.1:${port}`)
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
-    const options = { port, host: '127.0.0.1', method, path, headers: sent.map(String), agent: agent ?? false }
+    const options = {
+      port,
+      host: '127.0.0.1',
+      method,
+      path,
+      headers: sent.map(String),
+      agent: agent ?? false,
+    }
     http.request(options).on('response', resolve).on('error', reject).end(bytes)
   })
   return toAnswer(response.statusCode ?? 0, response.headers, (await buffer(response)).toString())
 }
 
 /** The statuses of answers. */
-export const statusesOf = (answers: readonly { readonly status: number }[]) => answers.map(({ status }) => status)
+export const statusesOf = (answers: readonly { readonly status: number }[]) =>
+  answers.map(({ status }) => status)
 
 function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: string): Answer {
   const json = isJson(headers['content-type'] ?? '') && text !== '' ? parse(text) : undefined
@@ -134,7 +177,9 @@ function toAnswer(status: number, headers: http.IncomingHttpHeaders, text: strin
 type Parts = (string | Buffer | number)[]
 
 async function raw(product: Product, port: number, count: number, parts: Parts): Promise<Answer[]> {
-  const requests = [...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/\d\.\d\r\n/g)]
+  const requests = [
+    ...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/\d\.\d\r\n/g),
+  ]
   const received = await exchange(port, parts, count)
   let index = 0
   return readResponses(received).map(({ status, headers, text }) => {

@@ -2,14 +2,20 @@
 import t from 'tap'
 import { type List, type Operation, type Write, violations } from './history-check.ts'
 
-const write = (kind: Write['kind'], start: number, end: number, more: Partial<Write> = {}): Operation => {
+const write = (
+  kind: Write['kind'],
+  start: number,
+  end: number,
+  more: Partial<Write> = {},
+): Operation => {
   return { kind, owner: 'joe', id: 7, start, end, outcome: 'done', ...more }
 }
 const create = (start: number, end: number, more?: Partial<Write>) =>
   write('create', start, end, { name: 'a', ...more })
 const update = (start: number, end: number, name: string) => write('update', start, end, { name })
 const lostUpdate = (start: number) => write('update', start, Infinity, unknown)
-const remove = (start: number, end: number, more?: Partial<Write>) => write('delete', start, end, more)
+const remove = (start: number, end: number, more?: Partial<Write>) =>
+  write('delete', start, end, more)
 const list = (start: number, end: number, ...names: string[]): List => {
   return { kind: 'list', owner: 'joe', start, end, plants: new Map(names.map((name) => [7, name])) }
 }
@@ -21,24 +27,56 @@ const WRONG: Record<string, Operation[]> = {
   'a list that starts later is stale': [create(0, 4), list(1, 2, 'a'), list(3, 5)],
   'a plant is in no list before its delete starts': [create(0, 1), list(2, 4), remove(5, 6)],
   'a plant comes back': [create(0, 1), remove(2, 3), list(4, 5, 'a')],
-  'a plant comes back after it was gone from a list': [create(0, 1), remove(2, 9), list(3, 4), list(5, 6, 'a')],
-  'an unknown delete is undone': [create(0, 1), remove(2, Infinity, unknown), list(3, 4), list(5, 6, 'a')],
+  'a plant comes back after it was gone from a list': [
+    create(0, 1),
+    remove(2, 9),
+    list(3, 4),
+    list(5, 6, 'a'),
+  ],
+  'an unknown delete is undone': [
+    create(0, 1),
+    remove(2, Infinity, unknown),
+    list(3, 4),
+    list(5, 6, 'a'),
+  ],
   'an unknown create is undone': [create(0, Infinity, unknown), list(1, 2, 'a'), list(3, 4)],
-  'an unknown create takes place twice': [create(0, Infinity, unknown), remove(1, 2), list(3, 4, 'a')],
+  'an unknown create takes place twice': [
+    create(0, Infinity, unknown),
+    remove(1, 2),
+    list(3, 4, 'a'),
+  ],
   'a plant is created twice': [create(0, 3), create(1, 2, { name: 'b' })],
-  'a plant takes the place of another': [create(0, 1), create(2, Infinity, { name: 'b', ...unknown }), list(3, 4, 'b')],
+  'a plant takes the place of another': [
+    create(0, 1),
+    create(2, Infinity, { name: 'b', ...unknown }),
+    list(3, 4, 'b'),
+  ],
   'two deletes find the same plant': [create(0, 1), remove(2, 4), remove(3, 5)],
   'a delete does not find the plant': [create(0, 1), remove(2, 3, refused)],
-  'a delete finds no plant that it deleted itself': [create(0, 1), remove(2, 5, refused), list(6, 7)],
+  'a delete finds no plant that it deleted itself': [
+    create(0, 1),
+    remove(2, 5, refused),
+    list(6, 7),
+  ],
   'a create is refused though the id is free': [create(0, 1, refused)],
   'a create is refused for its own repetition': [create(0, 1), create(2, 3, refused)],
   'a plant is listed that nobody created': [list(0, 1, 'a')],
   'a plant is listed before its create starts': [list(0, 1, 'a'), create(2, 3)],
   'an update that was answered is lost': [create(0, 1), update(2, 3, 'a+'), list(4, 5, 'a')],
-  'one of two updates is lost': [create(0, 1), update(2, 5, 'a+'), update(3, 4, 'a+'), list(6, 7, 'a+')],
+  'one of two updates is lost': [
+    create(0, 1),
+    update(2, 5, 'a+'),
+    update(3, 4, 'a+'),
+    list(6, 7, 'a+'),
+  ],
   'an update is done twice': [create(0, 1), update(2, 3, 'a+'), list(4, 5, 'a++')],
   'an unknown update is undone': [create(0, 1), lostUpdate(2), list(3, 4, 'a+'), list(5, 6, 'a')],
-  'an update brings a plant back': [create(0, 1), remove(2, 3), update(2, 3, 'a+'), list(4, 5, 'a+')],
+  'an update brings a plant back': [
+    create(0, 1),
+    remove(2, 3),
+    update(2, 3, 'a+'),
+    list(4, 5, 'a+'),
+  ],
   'an update finds no plant, although there is one': [create(0, 1), write('update', 2, 3, refused)],
   'an update finds a plant that is deleted': [create(0, 1), remove(2, 3), update(4, 5, 'a+')],
   'an update sees another plant than the one that is stored': [create(0, 1), update(2, 3, 'b+')],
@@ -55,5 +93,7 @@ t.test('many unknown outcomes do not slow down the check', async (t) => {
     remove(at, Infinity, unknown),
   ])
   t.strictSame(violations([...open.flat(), list(20, 21, '3'), list(22, 23, '5'), list(24, 25)]), [])
-  t.match(violations([...open.flat(), list(20, 21, '3'), list(22, 23), list(24, 25, '3')]), [/<- wrong$/])
+  t.match(violations([...open.flat(), list(20, 21, '3'), list(22, 23), list(24, 25, '3')]), [
+    /<- wrong$/,
+  ])
 })

@@ -49,8 +49,12 @@ export function violations(operations: readonly Operation[]): string[] {
       const all = [...(writes.get(id) ?? []), ...lists]
       const wrong = firstViolation(id, all)
       if (wrong === undefined) return []
-      const history = all.filter((each) => each.start <= wrong.end).sort((one, two) => one.start - two.start)
-      const lines = history.slice(-20).map((each) => `  ${describe(each, id)}${each === wrong ? ' <- wrong' : ''}`)
+      const history = all
+        .filter((each) => each.start <= wrong.end)
+        .sort((one, two) => one.start - two.start)
+      const lines = history
+        .slice(-20)
+        .map((each) => `  ${describe(each, id)}${each === wrong ? ' <- wrong' : ''}`)
       return [`plant ${id} of ${owner}:\n${lines.join('\n')}`]
     })
   })
@@ -80,7 +84,12 @@ function firstViolation(id: number, operations: readonly Operation[]): Operation
 }
 
 /** The shortest candidates in which an operation is done. Other open operations may be done before it. */
-function complete(operation: Operation, id: number, candidates: readonly Candidate[], open: ReadonlySet<Operation>) {
+function complete(
+  operation: Operation,
+  id: number,
+  candidates: readonly Candidate[],
+  open: ReadonlySet<Operation>,
+) {
   const found: Candidate[] = []
   const tried: Candidate[] = []
   const queue = [...candidates]
@@ -92,8 +101,12 @@ function complete(operation: Operation, id: number, candidates: readonly Candida
       found.push({ state, done: done.difference(new Set([operation])) })
       continue
     }
-    const next = [...open].filter((each) => !isRead(each) && !done.has(each) && fits(each, id, state))
-    queue.push(...next.map((each) => arrive(id, after(each, state), new Set([...done, each]), open)))
+    const next = [...open].filter(
+      (each) => !isRead(each) && !done.has(each) && fits(each, id, state),
+    )
+    queue.push(
+      ...next.map((each) => arrive(id, after(each, state), new Set([...done, each]), open)),
+    )
   }
   return found
 }
@@ -102,11 +115,20 @@ function complete(operation: Operation, id: number, candidates: readonly Candida
 function isNoWorse(candidate: Candidate, other: Candidate): boolean {
   const extra = [...candidate.done.difference(other.done)]
   const missing = [...other.done.difference(candidate.done)]
-  return candidate.state === other.state && extra.every(isRead) && missing.every(({ end }) => end === Infinity)
+  return (
+    candidate.state === other.state &&
+    extra.every(isRead) &&
+    missing.every(({ end }) => end === Infinity)
+  )
 }
 
 /** A candidate that reaches a state. All open reads that fit the state are done at once: waiting would gain nothing. */
-function arrive(id: number, state: State, done: ReadonlySet<Operation>, open: Iterable<Operation>): Candidate {
+function arrive(
+  id: number,
+  state: State,
+  done: ReadonlySet<Operation>,
+  open: Iterable<Operation>,
+): Candidate {
   const reads = [...open].filter((each) => isRead(each) && fits(each, id, state))
   return { state, done: new Set([...done, ...reads]) }
 }
@@ -121,7 +143,8 @@ function fits(operation: Operation, id: number, state: State): boolean {
   const { kind, name, outcome } = operation
   if (outcome === 'unknown') return true
   if (kind === 'delete') return (state !== undefined) === (outcome === 'done')
-  if (kind === 'update') return outcome === 'done' ? state !== undefined && `${state}+` === name : state === undefined
+  if (kind === 'update')
+    return outcome === 'done' ? state !== undefined && `${state}+` === name : state === undefined
   return (state === undefined || state === name) === (outcome === 'done')
 }
 
@@ -133,6 +156,7 @@ function after(operation: Operation, state: State): State {
 
 function describe(operation: Operation, id: number): string {
   const { kind, start, end } = operation
-  const what = kind === 'list' ? operation.plants.get(id) : `${operation.name ?? ''}: ${operation.outcome}`
+  const what =
+    kind === 'list' ? operation.plants.get(id) : `${operation.name ?? ''}: ${operation.outcome}`
   return `${start.toFixed(1)} to ${end.toFixed(1)}: ${kind} ${what}`
 }

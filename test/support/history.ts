@@ -30,11 +30,26 @@ type Collection = 'plants' | 'notes'
 /** A request. A repeated create has the same name. */
 type Request =
   | { readonly kind: 'list'; readonly collection: Collection }
-  | { readonly kind: Write['kind']; readonly collection: Collection; readonly id: number; readonly name?: string }
+  | {
+      readonly kind: Write['kind']
+      readonly collection: Collection
+      readonly id: number
+      readonly name?: string
+    }
 
 const choice = fc.noBias(
   fc.record({
-    what: fc.constantFrom('create', 'create', 'repeat', 'update', 'update', 'delete', 'delete', 'delete', 'list'),
+    what: fc.constantFrom(
+      'create',
+      'create',
+      'repeat',
+      'update',
+      'update',
+      'delete',
+      'delete',
+      'delete',
+      'list',
+    ),
     collection: fc.constantFrom('plants', 'notes'),
     where: fc.nat(999),
     near: fc.nat(ID_RANGE - 1),
@@ -70,8 +85,10 @@ export async function runHistory(
       const position = (positions.get(owner) ?? 0) + 1
       positions.set(owner, position)
       const id = Math.floor(position / 4) + near
-      if (what === 'create') created = { kind: what, collection, id, name: `${id} of ${number} in ${count}` }
-      const request: Request = what === 'create' || what === 'repeat' ? created : { kind: what, collection, id }
+      if (what === 'create')
+        created = { kind: what, collection, id, name: `${id} of ${number} in ${count}` }
+      const request: Request =
+        what === 'create' || what === 'repeat' ? created : { kind: what, collection, id }
       const replica = replicas[where % replicas.length] ?? fail()
       const answered = observe(replica, caller, request).then(async ({ operation, status }) => {
         if (operation !== undefined) operations.push(operation)
@@ -102,11 +119,24 @@ export async function observe(
   const { status, json } = await ask(port, { ...toCall(request), token: caller.token })
   const end = performance.now()
   if (request.kind === 'list' && status !== 200) return { status, operation: undefined }
-  if (request.kind === 'list') return { status, operation: { kind: 'list', owner, start, end, plants: itemsOf(json) } }
+  if (request.kind === 'list')
+    return { status, operation: { kind: 'list', owner, start, end, plants: itemsOf(json) } }
   const { kind, id } = request
-  const outcome = status === 200 || status === 204 ? 'done' : status === 404 || status === 409 ? 'refused' : 'unknown'
+  const outcome =
+    status === 200 || status === 204
+      ? 'done'
+      : status === 404 || status === 409
+        ? 'refused'
+        : 'unknown'
   const name = kind === 'update' && outcome === 'done' ? nameOf(json) : request.name
-  const operation: Write = { kind, owner, id, start, end: outcome === 'unknown' ? Infinity : end, outcome }
+  const operation: Write = {
+    kind,
+    owner,
+    id,
+    start,
+    end: outcome === 'unknown' ? Infinity : end,
+    outcome,
+  }
   return { status, operation: name === undefined ? operation : { ...operation, name } }
 }
 
@@ -126,14 +156,19 @@ export function toCall(request: Request): Call {
   if (request.kind === 'list') return { path }
   const { kind, collection, id, name } = request
   const isPlant = collection === 'plants'
-  if (kind === 'create') return { method: 'POST', path, body: isPlant ? { id, name } : { key: toKey(id), text: name } }
+  if (kind === 'create')
+    return { method: 'POST', path, body: isPlant ? { id, name } : { key: toKey(id), text: name } }
   const item = `${path}/${isPlant ? id : encodeURIComponent(toKey(id))}`
   return { method: kind === 'delete' ? 'DELETE' : 'PUT', path: item }
 }
 
 /** The name of an item. A note's count tells how often it was changed, which a plant's name has itself. */
 function nameOf(item: unknown): string {
-  const { name, text, count = FIRST_COUNT } = item as { name?: string; text?: string; count?: bigint } // as the contract says
+  const {
+    name,
+    text,
+    count = FIRST_COUNT,
+  } = item as { name?: string; text?: string; count?: bigint } // as the contract says
   return name ?? `${text}${'+'.repeat(Number(count - FIRST_COUNT))}`
 }
 
@@ -153,11 +188,13 @@ const LOST = ['ECONNRESET', 'ECONNREFUSED', 'EPIPE']
 async function ask(port: number, request: Call): Promise<{ status: number; json: unknown }> {
   const where = `${request.method ?? 'GET'} ${request.path}`
   const answered = send(port, request).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error && LOST.includes(String(error.code)))) throw error
+    if (!(error instanceof Error && 'code' in error && LOST.includes(String(error.code))))
+      throw error
     return { status: 0, json: undefined, text: '' }
   })
   const answer = await Promise.race([answered, delay(ANSWER_TIMEOUT, undefined, { ref: false })])
   if (answer === undefined) throw new Error(`${where} was not answered within ${ANSWER_TIMEOUT} ms`)
-  if (!EXPECTED.includes(answer.status)) throw new Error(`${where} answered ${answer.status}: ${answer.text}`)
+  if (!EXPECTED.includes(answer.status))
+    throw new Error(`${where} answered ${answer.status}: ${answer.text}`)
   return answer
 }

@@ -19,13 +19,27 @@ export const AUDIENCE = 'https://plants.example'
 /** Makes a key pair. The published key names no algorithm: the service must restrict it. @param alg such as RS256 */
 export async function makeKey(alg: string, kid: string): Promise<Key> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
-  return { alg, kid, privateKey, publicKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } }
+  return {
+    alg,
+    kid,
+    privateKey,
+    publicKey,
+    jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' },
+  }
 }
 
 /** Claims that are valid now. */
 export function claimsOf(issuer: string, sub: string) {
   const now = Math.floor(Date.now() / 1000)
-  return { iss: issuer, aud: AUDIENCE, sub, iat: now, exp: now + 300, client_id: 'test', jti: `${Math.random()}` }
+  return {
+    iss: issuer,
+    aud: AUDIENCE,
+    sub,
+    iat: now,
+    exp: now + 300,
+    client_id: 'test',
+    jti: `${Math.random()}`,
+  }
 }
 
 /** Signs claims. The header names the key's id and algorithm. An undefined claim or header field is left out. */
@@ -42,7 +56,8 @@ export async function startIssuer(t: Test) {
   const held: (() => void)[] = []
   const server = http.createServer((_request, response) => {
     fetches += 1
-    const send = () => void response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+    const send = () =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(body)
     if (isStopped) held.push(send)
     else send()
   })
@@ -71,7 +86,8 @@ export async function startIssuer(t: Test) {
     /** The environment of a service that trusts it. */
     environment: { JWT_ISSUER: name, JWT_AUDIENCE: AUDIENCE, JWKS_URL: `${name}/keys` },
     /** Publishes these keys, and no others. */
-    publish: (keys: readonly Key[]) => answer(200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })),
+    publish: (keys: readonly Key[]) =>
+      answer(200, JSON.stringify({ keys: keys.map(({ jwk }) => jwk) })),
     answer,
     /** How many times its keys were fetched. */
     fetches: () => fetches,

@@ -36,7 +36,9 @@ export class Ledger {
       this.sent.get(id) === name || (this.changeSent.has(id) && `${this.sent.get(id)}+` === name)
     const isUndone = (id: number) => items.get(id)?.endsWith('+') === false
     return [
-      ...[...this.stored].filter((id) => !this.deleteSent.has(id) && !items.has(id)).map((id) => `lost: ${id}`),
+      ...[...this.stored]
+        .filter((id) => !this.deleteSent.has(id) && !items.has(id))
+        .map((id) => `lost: ${id}`),
       ...[...this.changed].filter(isUndone).map((id) => `change lost: ${id}`),
       ...[...this.deleted].filter((id) => items.has(id)).map((id) => `delete undone: ${id}`),
       ...[...items].filter(([id, name]) => !isSent(id, name)).map(([id]) => `changed: ${id}`),
@@ -59,7 +61,12 @@ export async function work(
   const agent = new Agent({ keepAlive: true })
   const send = async (what: 'create' | 'change' | 'delete', id: number): Promise<number> => {
     const collection = id % 3 === 1 ? 'notes' : 'plants'
-    const call = toCall({ kind: what === 'change' ? 'update' : what, collection, id, name: ledger.sent.get(id) ?? '' })
+    const call = toCall({
+      kind: what === 'change' ? 'update' : what,
+      collection,
+      id,
+      name: ledger.sent.get(id) ?? '',
+    })
     const headers = { 'X-Request-Id': `${what}-${id}` }
     const { status } = await request(port, { ...call, token, headers, agent })
     ledger.statuses.set(status, (ledger.statuses.get(status) ?? 0) + 1)
@@ -90,21 +97,31 @@ export async function work(
 
 /** The names of an owner's items by id, as the service lists them; `+` stands for a change. */
 export async function listItems(port: number, token: string): Promise<Map<number, string>> {
-  const answers = await Promise.all(['/plants', '/notes'].map((path) => request(port, { path, token })))
+  const answers = await Promise.all(
+    ['/plants', '/notes'].map((path) => request(port, { path, token })),
+  )
   return new Map(answers.flatMap(({ json }) => [...itemsOf(json)]))
 }
 
 /** Reads a database file. @returns the names of an owner's items by id, and the faults that SQLite finds in the file */
-export function inspect(file: string, owner: string): { items: Map<number, string>; faults: unknown[] } {
+export function inspect(
+  file: string,
+  owner: string,
+): { items: Map<number, string>; faults: unknown[] } {
   const db = new DatabaseSync(file)
   try {
     const items = ['plants', 'notes'].flatMap((table) => {
-      const isMissing = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined
-      const rows = isMissing ? [] : db.prepare(`SELECT item FROM ${table} WHERE owner = ? ORDER BY key`).all(owner)
+      const isMissing =
+        db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(table) === undefined
+      const rows = isMissing
+        ? []
+        : db.prepare(`SELECT item FROM ${table} WHERE owner = ? ORDER BY key`).all(owner)
       return [...itemsOf(rows.map(({ item }) => parse(String(item))))]
     })
     const found = db.prepare('PRAGMA integrity_check').all()
-    const faults = found.map(({ integrity_check }) => integrity_check).filter((each) => each !== 'ok')
+    const faults = found
+      .map(({ integrity_check }) => integrity_check)
+      .filter((each) => each !== 'ok')
     return { items: new Map(items), faults }
   } finally {
     db.close()

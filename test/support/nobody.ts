@@ -6,7 +6,11 @@ const isRoot = process.getuid?.() === 0
 const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
 // With this capability it reads the packages, the project and its folder also where only root may enter. access(2), by
 // which PostgreSQL looks for its programs, goes by capabilities only with this bit (capabilities(7)).
-const capability = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup']
+const capability = [
+  '--inh-caps=+dac_override',
+  '--ambient-caps=+dac_override',
+  '--securebits=+no_setuid_fixup',
+]
 
 /** A command as nobody if this process is root. The files of root stay in its reach. */
 export function asNobody(command: readonly string[]): readonly [string, ...string[]] {

@@ -21,7 +21,9 @@ export function parsed<Value>({ text }: JsonText<Value>): Value {
 }
 
 /** Reads a page, with its items as values. */
-export async function read<Item>(page: Page<Item> | Promise<Page<Item>>): Promise<{ items: Item[]; next?: string }> {
+export async function read<Item>(
+  page: Page<Item> | Promise<Page<Item>>,
+): Promise<{ items: Item[]; next?: string }> {
   const { items, ...rest } = await page
   const parts = items instanceof JsonText ? [items] : await Array.fromAsync(items)
   return { items: parts.flatMap(parsed), ...rest }

@@ -6,7 +6,23 @@ import { mutantsOf, unviolated } from './schemas-violations.ts'
 
 /** Spellings of numbers and booleans that some parsers accept, but JSON does not, or not for an integer. */
 const SPELLINGS = [
-  ...['0x10', '1e1', '1.0', '1.', '.5', '+5', '05', '-0', ' 10', '10 ', '1_000', '1,2', '\u0662', 'NaN', 'Infinity'],
+  ...[
+    '0x10',
+    '1e1',
+    '1.0',
+    '1.',
+    '.5',
+    '+5',
+    '05',
+    '-0',
+    ' 10',
+    '10 ',
+    '1_000',
+    '1,2',
+    '\u0662',
+    'NaN',
+    'Infinity',
+  ],
   ...['TRUE', 'yes', 'undefined', '[1]'],
 ]
 
@@ -23,9 +39,19 @@ export function textsFor(parameter: Parameter, value: unknown): Texts {
 
 /** Valid and invalid texts for a parameter: its values, its values changed at every place, and odd spellings. */
 export function textsOf(parameter: Parameter): Texts[] {
-  const mutants = mutantsOf(parameter.schema, [...parameter.examples, ...samplesOf(parameter.schema, 10)])
-  const sent = [...mutants.map(([, value]) => textsFor(parameter, value)), ...SPELLINGS.map((each) => [each])]
-  return [...new Map(sent.filter(({ length }) => length > 0).map((each) => [each.join('\0'), each])).values()]
+  const mutants = mutantsOf(parameter.schema, [
+    ...parameter.examples,
+    ...samplesOf(parameter.schema, 10),
+  ])
+  const sent = [
+    ...mutants.map(([, value]) => textsFor(parameter, value)),
+    ...SPELLINGS.map((each) => [each]),
+  ]
+  return [
+    ...new Map(
+      sent.filter(({ length }) => length > 0).map((each) => [each.join('\0'), each]),
+    ).values(),
+  ]
 }
 
 /** The rules of a parameter's schema that none of the texts violates, as JSON pointers. Texts can't violate all of a list. */
@@ -34,7 +60,9 @@ export function unviolatedBy(parameter: Parameter, sent: readonly Texts[]): stri
   if (isList(parameter)) return []
   const values = sent.map(([text = '']) => spelled(schema, text))
   const rules = unviolated(schema, values)
-  return typesOf(schema).includes('string') ? rules.filter((rule) => !rule.endsWith('/type')) : rules // each text is a string
+  return typesOf(schema).includes('string')
+    ? rules.filter((rule) => !rule.endsWith('/type'))
+    : rules // each text is a string
 }
 
 /** The most bytes of an encoded text: a request has room for 16 KB of path and headers. */
@@ -71,7 +99,8 @@ export function takes(parameter: Parameter, ...texts: Texts): boolean {
  * has no operation, so it never gets to a guard.
  */
 export function faultFor(parameter: Parameter): Texts {
-  const isFault = (sent: Texts) => sent.every((text) => isSendable(parameter, text)) && !takes(parameter, ...sent)
+  const isFault = (sent: Texts) =>
+    sent.every((text) => isSendable(parameter, text)) && !takes(parameter, ...sent)
   const isRouted = (sent: Texts) => parameter.in !== 'path' || sent.join().isWellFormed()
   return textsOf(parameter).find((sent) => isFault(sent) && isRouted(sent)) ?? ['any']
 }
@@ -80,7 +109,8 @@ export function faultFor(parameter: Parameter): Texts {
 function spelled(schema: Schema, text: string): unknown {
   const types = typesOf(schema)
   if (types.includes('integer') && /^(0|-?[1-9]\d*)$/.test(text)) return toInteger(BigInt(text))
-  if (types.includes('number') && /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return Number(text)
+  if (types.includes('number') && /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text))
+    return Number(text)
   if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true'
   return text
 }

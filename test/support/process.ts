@@ -14,7 +14,10 @@ const BASE = {
 }
 
 /** A program of the tests' product, as a command. */
-export function program(name: 'main' | 'token' | 'backup' | 'copy' | 'generate' | 'dev', ...words: string[]): string[] {
+export function program(
+  name: 'main' | 'token' | 'backup' | 'copy' | 'generate' | 'dev',
+  ...words: string[]
+): string[] {
   return [process.execPath, `test/support/product/${name}.ts`, ...words]
 }
 
@@ -41,7 +44,11 @@ export function linesOf(stdout: string): Record<string, unknown>[] {
 }
 
 /** Runs a command to its end. */
-export async function run(command: readonly string[], environment: Record<string, string>, cwd = '.'): Promise<Ended> {
+export async function run(
+  command: readonly string[],
+  environment: Record<string, string>,
+  cwd = '.',
+): Promise<Ended> {
   return (await start(undefined, command, environment, cwd)).ended
 }
 
@@ -88,7 +95,11 @@ export async function start(
 }
 
 /** Starts the tests' product on free ports, as in production, and waits until it listens. */
-export async function startService(t: Test | undefined, environment: Record<string, string>, command = MAIN) {
+export async function startService(
+  t: Test | undefined,
+  environment: Record<string, string>,
+  command = MAIN,
+) {
   const service = await start(t, command, { PORT: '0', NODE_ENV: 'production', ...environment })
   const [, port] = await service.until(/listening at http:[^"]*:(\d+)"/)
   const [, adminPort] = await service.until(/"port":(\d+),"msg":"admin port open"/)

@@ -12,7 +12,9 @@ import type { Test } from 'tap'
 export const NPM = ['env', '-u', 'NODE_OPTIONS', 'npm']
 
 /** Whether this machine has the address ::1. */
-export const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'))
+export const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+)
 
 /** Copies the project, so that a test can change its files. The packages are shared. @returns the folder of the copy */
 export function copyProject(t: Test): string {
@@ -31,12 +33,20 @@ export function copyProject(t: Test): string {
 export function putTestProduct(folder: string): void {
   const from = 'test/support/product'
   // The classes of a product have any names. The programs stay.
-  const others = readdirSync('service').filter((name) => name.endsWith('.ts') && !existsSync(`${from}/${name}`))
+  const others = readdirSync('service').filter(
+    (name) => name.endsWith('.ts') && !existsSync(`${from}/${name}`),
+  )
   for (const name of others) fs.rmSync(`${folder}/service/${name}`, { force: true })
   fs.copyFileSync(`${from}/openapi.yaml`, `${folder}/openapi.yaml`)
   for (const name of ['product', 'plant-service', 'note-service', 'contract.gen']) {
-    const text = readFileSync(`${from}/${name}.ts`, 'utf8').replace('"./openapi.yaml"', '"../openapi.yaml"')
-    writeFileSync(`${folder}/service/${name}.ts`, text.replace('../../../service/engine/', './engine/'))
+    const text = readFileSync(`${from}/${name}.ts`, 'utf8').replace(
+      '"./openapi.yaml"',
+      '"../openapi.yaml"',
+    )
+    writeFileSync(
+      `${folder}/service/${name}.ts`,
+      text.replace('../../../service/engine/', './engine/'),
+    )
   }
 }
 
@@ -66,7 +76,9 @@ export async function connect(t: Test, port: number) {
   const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
   t.teardown(() => socket.destroy())
   const state = { text: '', error: '', isEnded: false }
-  socket.on('data', (text: string) => (state.text += text)).on('error', ({ message }) => (state.error = message))
+  socket
+    .on('data', (text: string) => (state.text += text))
+    .on('error', ({ message }) => (state.error = message))
   socket.on('end', () => (state.isEnded = true))
   const closed = new Promise((resolve) => socket.once('close', resolve))
   await once(socket, 'connect')

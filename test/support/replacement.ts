@@ -17,7 +17,8 @@ async function fill(file: string, what: keyof typeof COUNTS): Promise<TestStore>
   await issueToken(before, 'joe')
   const ids = Array.from({ length: COUNTS[what] }, (_, id) => id)
   const half = ids.length / 2
-  const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: nameOf(what, id) })
+  const create = (store: TestStore, id: number) =>
+    store.create('joe', BigInt(id), { name: nameOf(what, id) })
   await Promise.all(ids.slice(0, half).map((id) => create(before, id)))
   await before.close()
   const store = await openTestStore({ file })
@@ -46,8 +47,10 @@ export async function storeIn(file: string): Promise<'old' | 'new'> {
   try {
     const names = await namesIn(store, 'joe')
     const what = names.length === COUNTS.new ? 'new' : 'old'
-    const isWhole = names.length === COUNTS[what] && names.every((name, id) => name === nameOf(what, id))
-    if (!isWhole || (await store.listTokens()).length !== 1) throw new Error(`neither of them: ${names.join()}`)
+    const isWhole =
+      names.length === COUNTS[what] && names.every((name, id) => name === nameOf(what, id))
+    if (!isWhole || (await store.listTokens()).length !== 1)
+      throw new Error(`neither of them: ${names.join()}`)
     return what
   } finally {
     await store.close()

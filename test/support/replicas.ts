@@ -51,7 +51,8 @@ export async function startRelay(
   const stall = (isStalled: boolean) => {
     if (isStalled) resumed = Promise.withResolvers()
     else resumed.resolve(undefined)
-    for (const { client, server } of pairs) for (const each of [client, server]) each[isStalled ? 'pause' : 'resume']()
+    for (const { client, server } of pairs)
+      for (const each of [client, server]) each[isStalled ? 'pause' : 'resume']()
   }
   /** Cuts all connections. The requests under way may be done, but are not answered. */
   const cut = async () => {
@@ -90,7 +91,9 @@ export async function startReplicas(t: Test, count: number, url: string) {
       let service = await startService(t, environment)
       const send = (signal: NodeJS.Signals) => {
         if (service.child.kill(signal)) return
-        throw new Error(`a replica ended by itself: ${service.printed.stdout.slice(-2000)}${service.printed.stderr}`)
+        throw new Error(
+          `a replica ended by itself: ${service.printed.stdout.slice(-2000)}${service.printed.stderr}`,
+        )
       }
       return {
         get port() {
@@ -114,7 +117,8 @@ export async function startReplicas(t: Test, count: number, url: string) {
   )
 }
 
-const all = <What extends string>(...whats: What[]) => fc.shuffledSubarray(whats, { minLength: whats.length })
+const all = <What extends string>(...whats: What[]) =>
+  fc.shuffledSubarray(whats, { minLength: whats.length })
 const plan = fc.record({
   toReplicas: all('replace', 'pause'),
   toServer: all('cut', 'terminate', 'restart'),
@@ -139,7 +143,10 @@ export async function runFaults(
   seconds: number,
 ): Promise<void> {
   const end = performance.now() + seconds * 1000
-  for (const { toReplicas, toServer, which, milliseconds } of fc.sample(fc.noBias(plan), { seed, numRuns: 1000 })) {
+  for (const { toReplicas, toServer, which, milliseconds } of fc.sample(fc.noBias(plan), {
+    seed,
+    numRuns: 1000,
+  })) {
     const happenToServer = {
       cut: relay.cut,
       terminate: () => server.sql(TERMINATE),

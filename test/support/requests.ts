@@ -21,7 +21,10 @@ export function inOrder(operations: readonly Operation[]): Operation[] {
 }
 
 /** Makes the request for an operation. */
-export function toCall({ method, path, parameters, ...operation }: Operation, { texts, body }: Input): ListedCall {
+export function toCall(
+  { method, path, parameters, ...operation }: Operation,
+  { texts, body }: Input,
+): ListedCall {
   const pairs = parameters.flatMap((each) => {
     const sent = (texts.get(each) ?? []).map((text) => (each.in === 'header' ? text : encode(text)))
     const all = each.hasCommas && isList(each) && sent.length > 0 ? [sent.join(',')] : sent
@@ -30,9 +33,14 @@ export function toCall({ method, path, parameters, ...operation }: Operation, { 
   const target = pairs
     .filter((each) => each.in === 'path')
     .reduce((url, { name, text }) => url.replace(`{${name}}`, () => text), path)
-  const query = pairs.filter((each) => each.in === 'query').map(({ name, text }) => `${encode(name)}=${text}`)
-  const headers = pairs.filter((each) => each.in === 'header').flatMap(({ name, text }) => [name, text])
-  const type = operation.body && body !== undefined ? ['Content-Type', contentTypeOf(operation.body)] : []
+  const query = pairs
+    .filter((each) => each.in === 'query')
+    .map(({ name, text }) => `${encode(name)}=${text}`)
+  const headers = pairs
+    .filter((each) => each.in === 'header')
+    .flatMap(({ name, text }) => [name, text])
+  const type =
+    operation.body && body !== undefined ? ['Content-Type', contentTypeOf(operation.body)] : []
   return {
     method,
     path: query.length === 0 ? target : `${target}?${query.join('&')}`,
@@ -43,7 +51,9 @@ export function toCall({ method, path, parameters, ...operation }: Operation, { 
 
 // A lone surrogate has no valid UTF-8. Its three bytes are invalid.
 function encode(text: string): string {
-  return text.replaceAll(/./gsu, (each) => (each.isWellFormed() ? encodeURIComponent(each) : '%ED%A0%80'))
+  return text.replaceAll(/./gsu, (each) =>
+    each.isWellFormed() ? encodeURIComponent(each) : '%ED%A0%80',
+  )
 }
 
 /** Whether texts can be sent. An empty list can't. */
@@ -70,14 +80,19 @@ export function exampleOf({ parameters, body }: Operation): Input {
  * Makes valid inputs of an operation, with and without each optional parameter. A body that is not JSON is its example.
  * @param cursors those that a list has given: others are not valid, whatever the schema says
  */
-export function inputsOf(operation: Operation, cursors: readonly string[] = []): fc.Arbitrary<Input> {
+export function inputsOf(
+  operation: Operation,
+  cursors: readonly string[] = [],
+): fc.Arbitrary<Input> {
   const { parameters, body } = operation
   const texts = parameters.map((parameter) => {
     if (isCursor(parameter)) return fc.constantFrom([], ...cursors.map((each) => [each]))
     const sent = arbitraryOf(parameter.schema)
       .map((value) => textsFor(parameter, value))
       // Few texts are a line of a header by chance.
-      .map((all) => (parameter.in === 'header' ? all.map((text) => text.replaceAll(/[^!-+\--~]/gu, 'x')) : all))
+      .map((all) =>
+        parameter.in === 'header' ? all.map((text) => text.replaceAll(/[^!-+\--~]/gu, 'x')) : all,
+      )
       .filter((all) => canBeSent(parameter, all) && takes(parameter, ...all))
     return parameter.required ? sent : fc.oneof(fc.constant([]), sent)
   })
@@ -86,7 +101,9 @@ export function inputsOf(operation: Operation, cursors: readonly string[] = []):
     ? arbitraryOf(body.schema).map((value) => written(body, value))
     : fc.constant(exampleOf(operation).body)
   return fc.record({
-    texts: fc.tuple(...texts).map((all) => new Map(parameters.map((each, index) => [each, all[index] ?? []]))),
+    texts: fc
+      .tuple(...texts)
+      .map((all) => new Map(parameters.map((each, index) => [each, all[index] ?? []]))),
     body: bodies,
   })
 }

@@ -39,7 +39,9 @@ export async function exchange(
       // A service that refuses what it is sent may close before it has read all of it; one that is gone refuses all.
       if (error.code === 'ECONNREFUSED') reject(error)
     })
-    socket.setTimeout(HANGS, () => reject(new Error(`no answer to ${parts.join('').slice(0, 100)}`)))
+    socket.setTimeout(HANGS, () =>
+      reject(new Error(`no answer to ${parts.join('').slice(0, 100)}`)),
+    )
   })
   for (const part of parts) {
     if (typeof part === 'number') await delay(part)
@@ -70,7 +72,12 @@ export function readResponses(bytes: Buffer): RawResponse[] {
     if (text.length < end + 4 + length) return responses
     const next = end + 4 + length
     const body = bytes.subarray(end + 4, next).toString()
-    responses.push({ status: Number(statusLine.split(' ')[1]), headers, text: body, length: next - at })
+    responses.push({
+      status: Number(statusLine.split(' ')[1]),
+      headers,
+      text: body,
+      length: next - at,
+    })
     at = next
   }
 }

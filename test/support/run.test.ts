@@ -6,7 +6,8 @@ import { run } from './process.ts'
 
 const IMPORT = "import t from 'tap'\n"
 const folder = t.testdir({
-  '.taprc': "include: ['test/[ab].test.ts']\ntimeout: 60\nplugin: ['!@tapjs/typescript', '!@tapjs/mock']\n",
+  '.taprc':
+    "include: ['test/[ab].test.ts']\ntimeout: 60\nplugin: ['!@tapjs/typescript', '!@tapjs/mock']\n",
   'package.json': '{ "type": "module" }',
   test: {
     'a.test.ts': `${IMPORT}t.ok(true)\nt.test('one', async (t) => t.ok(true))\n`,
@@ -20,7 +21,8 @@ const folder = t.testdir({
 symlinkSync(resolve('node_modules'), `${folder}/node_modules`)
 utimesSync(`${folder}/.taprc`, 0, 0) // so that tap is not built anew
 
-const start = (...words: string[]) => run([process.execPath, resolve('test/support/run.ts'), ...words], {}, folder)
+const start = (...words: string[]) =>
+  run([process.execPath, resolve('test/support/run.ts'), ...words], {}, folder)
 
 t.test('without names it runs all files that .taprc includes', async (t) => {
   const { code, stdout } = await start()

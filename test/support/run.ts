@@ -25,18 +25,25 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const isWhole = positionals.length === 0
-const isNewer = (file: string) => statSync(file).mtimeMs > (statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-if (['.taprc', 'node_modules/.package-lock.json'].some(isNewer)) spawnSync('tap', ['build'], { stdio: 'inherit' })
+const isNewer = (file: string) =>
+  statSync(file).mtimeMs > (statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+if (['.taprc', 'node_modules/.package-lock.json'].some(isNewer))
+  spawnSync('tap', ['build'], { stdio: 'inherit' })
 if (isWhole) rmSync('.tap/answers', { force: true })
 
 const files = isWhole ? globSync(settings.include).sort() : positionals
-const [long, others] = [files.filter((file) => LONG.test(file)), files.filter((file) => !LONG.test(file))]
+const [long, others] = [
+  files.filter((file) => LONG.test(file)),
+  files.filter((file) => !LONG.test(file)),
+]
 const left = [...long, ...others]
 const failed = new Map<string, string[]>()
 let checks = 0
 await Promise.all(Array.from({ length: Number(values.jobs) }, work))
 
-const statuses = isWhole ? spawnSync(process.execPath, ['test/support/statuses.ts'], { stdio: 'inherit' }).status : 0
+const statuses = isWhole
+  ? spawnSync(process.execPath, ['test/support/statuses.ts'], { stdio: 'inherit' }).status
+  : 0
 for (const [file, lines] of failed) {
   // A comment of a test may say which seed it had.
   const report = lines.filter((line) => !/^ *(ok \d|# Subtest|1\.\.|TAP|$)/.test(line))
@@ -78,5 +85,7 @@ function namesOf([file, lines]: readonly [string, readonly string[]]): string[] 
     return name === undefined ? [] : [`${file}: ${name.slice(0, 200)}`]
   })
   const names = [...new Set(found)]
-  return names.length === 0 ? [file] : [...names.slice(0, MOST), ...(names.length > MOST ? [`${file}: …`] : [])]
+  return names.length === 0
+    ? [file]
+    : [...names.slice(0, MOST), ...(names.length > MOST ? [`${file}: …`] : [])]
 }

@@ -6,7 +6,27 @@ import { exact, faultsOf, fields, isObject, type Schema } from './schemas.ts'
 type Mutant = readonly [label: string, value: unknown]
 
 /** The values that replace a part of a valid value, for any schema. */
-const POOL = [null, true, false, 0, 1, -1, 1.5, '', ' ', 'x', 'É', '7', 'null', '\0', '\n', '\uD800', '\uDFFF', [], {}]
+const POOL = [
+  null,
+  true,
+  false,
+  0,
+  1,
+  -1,
+  1.5,
+  '',
+  ' ',
+  'x',
+  'É',
+  '7',
+  'null',
+  '\0',
+  '\n',
+  '\uD800',
+  '\uDFFF',
+  [],
+  {},
+]
 
 /**
  * Changes valid values, one place at a time: to other types, to each bound of the schema and beyond it, to too few and
@@ -14,7 +34,9 @@ const POOL = [null, true, false, 0, 1, -1, 1.5, '', ' ', 'x', 'É', '7', 'null',
  */
 export function mutantsOf(schema: Schema, values: readonly unknown[]): Mutant[] {
   const nodes = [...nodesOf(schema)]
-  const counts = new Set(nodes.flatMap((node) => COUNTS.flatMap((key) => around(node[key]))).map(Number))
+  const counts = new Set(
+    nodes.flatMap((node) => COUNTS.flatMap((key) => around(node[key]))).map(Number),
+  )
   const pool = [...POOL, ...nodes.flatMap(candidatesOf)]
   const all = values.flatMap((value) => [...changesOf(value, pool, [...counts], '')])
   return [...new Map(all.toReversed())] // the first of each name
@@ -30,7 +52,12 @@ function candidatesOf(node: Schema): unknown[] {
   // A value that is valid for one part of a schema may violate another part.
   const samples = 'type' in node ? samplesOf(node, 3) : []
   const listed = [node['enum'], node['examples']].flatMap((each) => Object.values(fields(each)))
-  return [...bounds.flatMap(around), ...listed, ...('const' in node ? [node['const']] : []), ...samples]
+  return [
+    ...bounds.flatMap(around),
+    ...listed,
+    ...('const' in node ? [node['const']] : []),
+    ...samples,
+  ]
 }
 
 function around(bound: unknown): unknown[] {
@@ -39,20 +66,30 @@ function around(bound: unknown): unknown[] {
   return [-1n, 0n, 1n].map((step) => toInteger(BigInt(bound) + step))
 }
 
-function* changesOf(value: unknown, pool: unknown[], counts: readonly number[], at: string): Generator<Mutant> {
+function* changesOf(
+  value: unknown,
+  pool: unknown[],
+  counts: readonly number[],
+  at: string,
+): Generator<Mutant> {
   for (const each of pool) yield [`${at} = ${brief(each)}`, each]
   yield [`${at} in an array`, [value]]
   if (typeof value === 'string') yield* textsNear(value, counts, at)
   if (Array.isArray(value)) {
     for (const count of counts.filter((count) => count >= 0 && value.length > 0)) {
-      const items = Array.from({ length: count }, (_, index): unknown => value[index % value.length])
+      const items = Array.from(
+        { length: count },
+        (_, index): unknown => value[index % value.length],
+      )
       yield [`${at} of ${count} items`, items]
     }
     for (const [index, item] of value.entries()) {
-      for (const [label, other] of changesOf(item, pool, counts, `${at}/*`)) yield [label, value.with(index, other)]
+      for (const [label, other] of changesOf(item, pool, counts, `${at}/*`))
+        yield [label, value.with(index, other)]
     }
   } else if (isObject(value)) {
-    for (const name of ['another', 'toString', '']) yield [`${at} with the member "${name}"`, { ...value, [name]: 1 }]
+    for (const name of ['another', 'toString', ''])
+      yield [`${at} with the member "${name}"`, { ...value, [name]: 1 }]
     for (const [name, member] of Object.entries(value)) {
       const { [name]: _, ...rest } = value
       yield [`${at} without ${name}`, rest]
@@ -78,7 +115,14 @@ function* textsNear(text: string, counts: readonly number[], at: string): Genera
 
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
 const MAPS = ['properties', 'patternProperties', 'dependentSchemas']
-const SINGLE = ['items', 'additionalProperties', 'unevaluatedProperties', 'propertyNames', 'then', 'else']
+const SINGLE = [
+  'items',
+  'additionalProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+  'then',
+  'else',
+]
 const ANNOTATIONS =
   /^(title|description|examples?|default|deprecated|readOnly|writeOnly|\$comment|externalDocs|xml|discriminator|if|content[A-Z]\w+)$/
 
@@ -91,7 +135,8 @@ const SETS_NO_RULE = new Set([
 function* nodesOf(schema: unknown): Generator<Schema> {
   if (!isObject(schema)) return
   yield schema
-  for (const key of [...LISTS, ...MAPS]) for (const each of Object.values(fields(schema[key]))) yield* nodesOf(each)
+  for (const key of [...LISTS, ...MAPS])
+    for (const each of Object.values(fields(schema[key]))) yield* nodesOf(each)
   for (const key of [...SINGLE, 'not', 'if', 'contains']) yield* nodesOf(schema[key])
 }
 
@@ -100,7 +145,9 @@ export function unviolated(schema: Schema, values: readonly unknown[]): string[]
   const violated = new Set(
     values.flatMap((value) =>
       faultsOf(schema, value).map(({ schemaPath, params }) =>
-        schemaPath.endsWith('/required') ? `${schemaPath}/${String(params['missingProperty'])}` : schemaPath,
+        schemaPath.endsWith('/required')
+          ? `${schemaPath}/${String(params['missingProperty'])}`
+          : schemaPath,
       ),
     ),
   )
@@ -111,13 +158,16 @@ function* rulesOf(schema: unknown, at: string): Generator<string> {
   for (const [key, value] of Object.entries(fields(schema))) {
     const pointer = `${at}/${key}`
     if (ANNOTATIONS.test(key) || SETS_NO_RULE.has(`${key}: ${String(value)}`)) continue
-    if (key === 'required') for (const name of Object.values(fields(value))) yield `${pointer}/${String(name)}`
+    if (key === 'required')
+      for (const name of Object.values(fields(value))) yield `${pointer}/${String(name)}`
     else if (SINGLE.includes(key) && isObject(value)) yield* rulesOf(value, pointer)
     else if (MAPS.includes(key) || LISTS.includes(key)) {
-      for (const [name, each] of Object.entries(fields(value))) yield* rulesOf(each, `${pointer}/${escape(name)}`)
+      for (const [name, each] of Object.entries(fields(value)))
+        yield* rulesOf(each, `${pointer}/${escape(name)}`)
     } else yield pointer
   }
 }
 
 /** A name within a JSON pointer in a URI fragment (RFC 6901, section 6). */
-const escape = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+const escape = (name: string) =>
+  encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))

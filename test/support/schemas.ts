@@ -14,29 +14,38 @@ ajvFormats.default(ajv)
 
 /** Adds the formats of a product, before the first value is validated. */
 export function addFormats(formats: Product['formats'] = {}): void {
-  for (const [name, validate] of Object.entries(formats)) ajv.addFormat(name, { type: 'string', validate })
+  for (const [name, validate] of Object.entries(formats))
+    ajv.addFormat(name, { type: 'string', validate })
 }
 
 // Ajv does not accept a bigint as a number, but JavaScript compares the two exactly.
 const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint'
 const isInteger = (value: unknown) => typeof value === 'bigint' || Number.isInteger(value)
-const rules: Readonly<Record<string, (rule: number | bigint, value: number | bigint) => boolean>> = {
-  minimum: (bound, value) => value >= bound,
-  maximum: (bound, value) => value <= bound,
-  exclusiveMinimum: (bound, value) => value > bound,
-  exclusiveMaximum: (bound, value) => value < bound,
-  bits: (bits, value) => !isInteger(value) || BigInt(value) === BigInt.asIntN(Number(bits), BigInt(value)),
-}
+const rules: Readonly<Record<string, (rule: number | bigint, value: number | bigint) => boolean>> =
+  {
+    minimum: (bound, value) => value >= bound,
+    maximum: (bound, value) => value <= bound,
+    exclusiveMinimum: (bound, value) => value > bound,
+    exclusiveMaximum: (bound, value) => value < bound,
+    bits: (bits, value) =>
+      !isInteger(value) || BigInt(value) === BigInt.asIntN(Number(bits), BigInt(value)),
+  }
 for (const [keyword, rule] of Object.entries(rules)) {
   ajv.removeKeyword(keyword)
-  ajv.addKeyword({ keyword, validate: (bound: bigint, value: bigint) => !isNumber(value) || rule(bound, value) })
+  ajv.addKeyword({
+    keyword,
+    validate: (bound: bigint, value: bigint) => !isNumber(value) || rule(bound, value),
+  })
 }
 // An integer without a format is a `number`, like its type in TypeScript.
-const fits = (bits: number, value: unknown) => isInteger(value) && (bits === 64 || Number(value) == value)
+const fits = (bits: number, value: unknown) =>
+  isInteger(value) && (bits === 64 || Number(value) == value)
 ajv.addKeyword({ keyword: 'integer', validate: fits })
 
 /** Makes a function that makes something of an object once, and then gives the same again. */
-export function remembered<From extends object, Made>(make: (from: From) => Made): (from: From) => Made {
+export function remembered<From extends object, Made>(
+  make: (from: From) => Made,
+): (from: From) => Made {
   const known = new WeakMap<From, Made>()
   return (from) => {
     const made = known.get(from) ?? make(from)

@@ -13,11 +13,18 @@ import { answerOtherMethods, checkPath } from '../../service/engine/http/request
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
-export type Input = Readonly<Record<'caller' | 'path' | 'query' | 'header' | 'body' | 'type', unknown>>
+export type Input = Readonly<
+  Record<'caller' | 'path' | 'query' | 'header' | 'body' | 'type', unknown>
+>
 export type Run = (request: Input) => Promise<Answer>
 
 /** A request and the expected answer: its status, its text or a pattern of it, and its media type. */
-export type Exchange = readonly [request: InjectOptions | string, status: number, text?: string | RegExp, type?: string]
+export type Exchange = readonly [
+  request: InjectOptions | string,
+  status: number,
+  text?: string | RegExp,
+  type?: string,
+]
 
 /** For a list of exchanges. */
 export const ask = (...exchange: Exchange): Exchange => exchange
@@ -39,7 +46,8 @@ export interface Served {
 
 /** A request with a body. @param payload text or bytes, or a value to write as JSON */
 export function post(payload: unknown, type = 'application/json', url = '/x'): InjectOptions {
-  const bytes = typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload)
+  const bytes =
+    typeof payload === 'string' || Buffer.isBuffer(payload) ? payload : JSON.stringify(payload)
   return { method: 'POST', url, headers: { 'content-type': type }, payload: bytes }
 }
 
@@ -51,7 +59,8 @@ export const query: ToRequest = (text) => `/x?${text}`
 export const path: ToRequest = (text) => text
 export const urlencoded: ToRequest = (text) => post(text, 'application/x-www-form-urlencoded')
 
-const placeOf = (request: ToRequest) => (request === query && 'query') || (request === path && 'path') || 'body'
+const placeOf = (request: ToRequest) =>
+  (request === query && 'query') || (request === path && 'path') || 'body'
 const split = (texts: string) => texts.match(/\S+/g) ?? []
 
 /** @param texts with a space between two; `1e2=>100`: the method gets another text than was sent */
@@ -74,7 +83,8 @@ export function contract(yaml: string): string {
   if (/^openapi:/m.test(yaml)) return yaml
   if (/^paths:/m.test(yaml)) return head + yaml
   const method = /^ {6}requestBody:/m.test(yaml) ? 'post' : 'get'
-  const responses = "      responses: { '200': { description: Done, content: { application/json: {} } } }\n"
+  const responses =
+    "      responses: { '200': { description: Done, content: { application/json: {} } } }\n"
   const operation = `  /x:\n    ${method}:\n      operationId: run\n${yaml}\n`
   return `${head}paths:\n${operation}${/^ {6}responses:/m.test(yaml) ? '' : responses}`
 }
@@ -128,7 +138,8 @@ function serviceOf(names: readonly string[], run: Run): object {
 
 /** Answers with the parts of a request that are not empty. */
 const echo: Run = async (request) => {
-  const isEmpty = (part: unknown) => part === '' || (typeof part === 'object' && Object.keys(part ?? {}).length === 0)
+  const isEmpty = (part: unknown) =>
+    part === '' || (typeof part === 'object' && Object.keys(part ?? {}).length === 0)
   const parts = Object.entries(request).filter(
     ([name, part]) => part !== undefined && (name === 'body' || !isEmpty(part)),
   )
@@ -142,6 +153,7 @@ const echo: Run = async (request) => {
 function checkToken(token: string): Verdict | Promise<Verdict> {
   const [, caller, scopes = ''] = /^(\w+):(.*)$/.exec(token) ?? []
   if (caller === 'away') return Promise.reject(new HttpError(503, 'away'))
-  const verdict: Verdict = caller === undefined ? { refused: 'malformed' } : { caller, scopes: scopes.split(',') }
+  const verdict: Verdict =
+    caller === undefined ? { refused: 'malformed' } : { caller, scopes: scopes.split(',') }
   return caller === 'bob' ? Promise.resolve(verdict) : verdict
 }

@@ -29,11 +29,16 @@ export async function openTestStore(
   product: Product = own,
 ): Promise<TestStore> {
   const collections = { ...COLLECTIONS, ...product.collections }
-  return collectionsOf(await openStore(database, { ...product, collections }, exclusive, limits, monitor))
+  return collectionsOf(
+    await openStore(database, { ...product, collections }, exclusive, limits, monitor),
+  )
 }
 
 /** Opens a new store in a file. It closes with the test. */
-export async function openNewFile(t: Test, monitor?: Open[4]): Promise<{ store: TestStore; file: string }> {
+export async function openNewFile(
+  t: Test,
+  monitor?: Open[4],
+): Promise<{ store: TestStore; file: string }> {
   const file = `${t.testdir()}/plants.db`
   const store = await openTestStore({ file }, undefined, undefined, monitor)
   t.teardown(() => store.close())
@@ -43,10 +48,15 @@ export async function openNewFile(t: Test, monitor?: Open[4]): Promise<{ store: 
 /** Adds the methods of its collections to an open store. */
 function collectionsOf(store: Store): TestStore {
   const plants = makeCollection<Plant>(store, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
-  return Object.assign(store, plants, { notes: makeCollection<Note, string>(store, 'notes', toNote) })
+  return Object.assign(store, plants, {
+    notes: makeCollection<Note, string>(store, 'notes', toNote),
+  })
 }
 
 function toNote(text: string): Note {
-  const { count, ...note } = parseJson(Buffer.from(text)) as { text: string; count: number | bigint } // as it was written
+  const { count, ...note } = parseJson(Buffer.from(text)) as {
+    text: string
+    count: number | bigint
+  } // as it was written
   return { ...note, count: BigInt(count) }
 }

@@ -13,7 +13,8 @@ export const PREFIX = own.tokenPrefix
 /** Changes a request that has its headers in a list; and the challenge that answers it, if it is known. */
 type Refused = readonly [change: (request: Call) => Call, challenge: string | undefined]
 
-type TokenOptions = Parameters<typeof createToken> extends [unknown, ...infer Options] ? Options : never
+type TokenOptions =
+  Parameters<typeof createToken> extends [unknown, ...infer Options] ? Options : never
 
 /** Issues an access token of the tests' product. @param options the parameters of `createToken` after the prefix */
 export function issueToken(store: Store, ...options: TokenOptions): Promise<string> {
@@ -21,7 +22,10 @@ export function issueToken(store: Store, ...options: TokenOptions): Promise<stri
 }
 
 /** Issues an access token of the tests' product in a database that no store has open, or that several may have. */
-export async function issueTokenIn(database: Parameters<typeof openTestStore>[0], caller = 'joe'): Promise<string> {
+export async function issueTokenIn(
+  database: Parameters<typeof openTestStore>[0],
+  caller = 'joe',
+): Promise<string> {
   const store = await openTestStore(database)
   return issueToken(store, caller).finally(() => store.close())
 }
@@ -33,7 +37,11 @@ export async function revokeTokenOf(store: Store, of: string): Promise<boolean> 
 }
 
 /** Issues an access token of a product. */
-export async function issueTokenOf({ tokenPrefix }: Product, store: Store, ...options: TokenOptions): Promise<string> {
+export async function issueTokenOf(
+  { tokenPrefix }: Product,
+  store: Store,
+  ...options: TokenOptions
+): Promise<string> {
   const { token, stored } = createToken(tokenPrefix, ...options)
   await store.addToken(stored)
   return token
@@ -80,6 +88,7 @@ export async function badCredentials(
   for (const [name, text] of Object.entries(texts)) all.set(name, [send(text), invalid])
   if (credentials.every(({ takesTokens }) => takesTokens))
     all.set('two texts', [(call) => send(valid)(send(valid)(call)), invalid])
-  for (const [name, values] of isBearer ? Object.entries(headers) : []) all.set(name, [sendHeaders(values), invalid])
+  for (const [name, values] of isBearer ? Object.entries(headers) : [])
+    all.set(name, [sendHeaders(values), invalid])
   return all
 }

@@ -9,6 +9,7 @@ export function cpuOf(pid: number | undefined): number {
 
 /** Bytes of memory that a process has (resident set). */
 export function memoryOf(pid: number | undefined): number {
-  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  const [, kilobytes] =
+    /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(kilobytes) * 1024
 }

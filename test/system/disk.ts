@@ -69,7 +69,8 @@ class Disk {
     const named = new Map(this.#named)
     for (const each of this.#renamed) if (keeps()) rename(named, each)
     // A file is lost with its folder.
-    const isThere = (path: string): boolean => named.has(path) && (path === this.#folder || isThere(dirname(path)))
+    const isThere = (path: string): boolean =>
+      named.has(path) && (path === this.#folder || isThere(dirname(path)))
     for (const [path, file] of named) {
       if (typeof file !== 'object' || path.endsWith('-shm') || !isThere(path)) continue
       writeFileSync(`${folder}/${basename(path)}`, after(file, keeps))
@@ -118,7 +119,11 @@ function after({ bytes, pending }: File, keeps: () => boolean): Buffer {
  */
 export async function cutEverywhere(
   t: Test,
-  { folder, files = {}, events }: { folder: string; files?: Record<string, Buffer>; events: readonly Event[] },
+  {
+    folder,
+    files = {},
+    events,
+  }: { folder: string; files?: Record<string, Buffer>; events: readonly Event[] },
   sharesOf: (draw: () => number) => readonly number[],
   look: (file: string, where: string) => Promise<void>,
   see: (event: Event) => void = () => undefined,

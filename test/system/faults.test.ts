@@ -43,7 +43,9 @@ async function runWith(t: Test, inject: string) {
     const isOver = () => ledger.acknowledged >= WRITES || ledger.sent.size > 2 * WRITES
     await work(Number(port), token, ledger, isOver, CLIENTS)
     for (let times = 0; times < 3; times++) {
-      const { status } = await call(Number(port), { path: '/plants', token }).catch(() => ({ status: 0 }))
+      const { status } = await call(Number(port), { path: '/plants', token }).catch(() => ({
+        status: 0,
+      }))
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
     service.child.kill('SIGTERM')
@@ -53,7 +55,15 @@ async function runWith(t: Test, inject: string) {
   const fatal = [...stdout.matchAll(/^\{"level":60,.*"msg":"(.*)"/gm)].map(([, msg = '']) => msg)
   const violations = await violationsIn(`${folder}/plants.db`, ledger)
   const { acknowledged } = ledger
-  return { hasFault, isServing: port !== undefined, code, statuses, fatal, violations, acknowledged }
+  return {
+    hasFault,
+    isServing: port !== undefined,
+    code,
+    statuses,
+    fatal,
+    violations,
+    acknowledged,
+  }
 }
 
 /** Calls that fail, whether the service ends then, and by how much the next call to fail is later. */
@@ -70,75 +80,112 @@ const kinds: [calls: string, error: string, ends: boolean, step: number][] = [
   ['openat', 'EIO', false, 1],
   ['openat', 'EMFILE', false, 1],
 ]
-const isCommon = ([calls, error]: (typeof kinds)[number]) => !/openat|ftruncate/.test(calls) && error !== 'EDQUOT'
+const isCommon = ([calls, error]: (typeof kinds)[number]) =>
+  !/openat|ftruncate/.test(calls) && error !== 'EDQUOT'
 for (const [calls, error, ends, step] of kinds.filter((kind) => !isShort || isCommon(kind))) {
-  const what = ends ? 'ends the service' : calls === 'openat' ? 'fails the start' : 'is 503 until it is over'
+  const what = ends
+    ? 'ends the service'
+    : calls === 'openat'
+      ? 'fails the start'
+      : 'is 503 until it is over'
   const factor = isLong ? 1 : isShort && calls !== 'pread64' ? 4 : step
-  t.test(`${error} of ${calls} ${what}, and nothing that was acknowledged is lost`, { timeout: 0 }, async (t) => {
-    const seen = { atStart: 0, ended: 0, wentOn: 0, refusing: 0, acknowledged: 0 }
-    for (let when = 1, hasFault = true; hasFault; when = Math.max(when + 1, Math.floor(when * factor))) {
-      const run = await runWith(t, `${calls}:error=${error}:when=${when}`)
-      const { isServing, code, statuses, fatal, violations, acknowledged } = run
-      hasFault = run.hasFault
-      const refused = statuses.get(503) ?? 0
-      const what = !isServing ? 'atStart' : code === 1 ? 'ended' : 'wentOn'
-      const isRight = {
-        atStart: code === 1 && fatal.length === 1,
-        ended: ends && /^(I\/O error of the store|.*its disk fails)$/.test(fatal.join()),
-        // The last files are written when the store is closed: SQLite leaves the log there if that fails.
-        wentOn: code === 0 && fatal.length === 0 && (ends ? refused === 0 : acknowledged >= WRITES),
+  t.test(
+    `${error} of ${calls} ${what}, and nothing that was acknowledged is lost`,
+    { timeout: 0 },
+    async (t) => {
+      const seen = { atStart: 0, ended: 0, wentOn: 0, refusing: 0, acknowledged: 0 }
+      for (
+        let when = 1, hasFault = true;
+        hasFault;
+        when = Math.max(when + 1, Math.floor(when * factor))
+      ) {
+        const run = await runWith(t, `${calls}:error=${error}:when=${when}`)
+        const { isServing, code, statuses, fatal, violations, acknowledged } = run
+        hasFault = run.hasFault
+        const refused = statuses.get(503) ?? 0
+        const what = !isServing ? 'atStart' : code === 1 ? 'ended' : 'wentOn'
+        const isRight = {
+          atStart: code === 1 && fatal.length === 1,
+          ended: ends && /^(I\/O error of the store|.*its disk fails)$/.test(fatal.join()),
+          // The last files are written when the store is closed: SQLite leaves the log there if that fails.
+          wentOn:
+            code === 0 && fatal.length === 0 && (ends ? refused === 0 : acknowledged >= WRITES),
+        }
+        const isKnown = [...statuses.keys()].every((status) => [0, 200, 204, 503].includes(status))
+        const where = `${calls} ${error} ${when}: ${JSON.stringify({ ...run, statuses: [...statuses] })}`
+        if (!isRight[what] || !isKnown || violations.length > 0) t.fail(where)
+        seen[what] += 1
+        seen.acknowledged += acknowledged
+        if (refused > 0) seen.refusing += 1
       }
-      const isKnown = [...statuses.keys()].every((status) => [0, 200, 204, 503].includes(status))
-      const where = `${calls} ${error} ${when}: ${JSON.stringify({ ...run, statuses: [...statuses] })}`
-      if (!isRight[what] || !isKnown || violations.length > 0) t.fail(where)
-      seen[what] += 1
-      seen.acknowledged += acknowledged
-      if (refused > 0) seen.refusing += 1
-    }
-    t.comment(seen)
-    // Files are opened at the start only.
-    if (calls === 'openat') t.ok(seen.atStart > 0, 'a start has failed')
-    else if (calls !== 'ftruncate') t.ok(seen.refusing > 0, 'requests were refused')
-    if (ends) t.ok(seen.ended > 0, 'the service has ended')
-  })
+      t.comment(seen)
+      // Files are opened at the start only.
+      if (calls === 'openat') t.ok(seen.atStart > 0, 'a start has failed')
+      else if (calls !== 'ftruncate') t.ok(seen.refusing > 0, 'requests were refused')
+      if (ends) t.ok(seen.ended > 0, 'the service has ended')
+    },
+  )
 }
 
-t.test('after an I/O error nothing is served and nothing is ready any more, and the next start goes on', async (t) => {
-  const folder = t.testdir()
-  const DATABASE_URL = `sqlite:${folder}/plants.db`
-  const token = await issueTokenIn({ file: `${folder}/plants.db` })
-  const command = failing(folder, 'fsync,fdatasync:error=EIO:when=8+')
-  const { port, adminPort, ended } = await startService(t, { DATABASE_URL, LOG_LEVEL: 'info' }, command)
-  const ready = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => ({ status: 0 }))).status
-  t.equal(await ready(), 200)
-  const create = (id: number) => call(port, { method: 'POST', path: '/plants', token, body: { id, name: 'x' } })
-  let id = 0
-  while ((await create(id)).status === 200) id += 1
-  t.ok(id > 0, 'some were created')
-  // 503 until the process has ended, which may be soon.
-  const statusOf = (answer: Promise<{ status: number }>) => answer.then(({ status }) => status).catch(() => 503)
-  const statuses = [statusOf(call(port, { path: '/plants', token })), statusOf(create(0))]
-  t.strictSame(await Promise.all(statuses), [503, 503])
-  t.not(await ready(), 200)
-  const { code, stdout } = await ended
-  t.equal(code, 1)
-  t.match(stdout, /"level":60,.*"err":\{.*disk I\/O error.*"errcode":1034.*"msg":"I\/O error of the store"/)
+t.test(
+  'after an I/O error nothing is served and nothing is ready any more, and the next start goes on',
+  async (t) => {
+    const folder = t.testdir()
+    const DATABASE_URL = `sqlite:${folder}/plants.db`
+    const token = await issueTokenIn({ file: `${folder}/plants.db` })
+    const command = failing(folder, 'fsync,fdatasync:error=EIO:when=8+')
+    const { port, adminPort, ended } = await startService(
+      t,
+      { DATABASE_URL, LOG_LEVEL: 'info' },
+      command,
+    )
+    const ready = async () =>
+      (await fetch(`http://127.0.0.1:${adminPort}/readyz`).catch(() => ({ status: 0 }))).status
+    t.equal(await ready(), 200)
+    const create = (id: number) =>
+      call(port, { method: 'POST', path: '/plants', token, body: { id, name: 'x' } })
+    let id = 0
+    while ((await create(id)).status === 200) id += 1
+    t.ok(id > 0, 'some were created')
+    // 503 until the process has ended, which may be soon.
+    const statusOf = (answer: Promise<{ status: number }>) =>
+      answer.then(({ status }) => status).catch(() => 503)
+    const statuses = [statusOf(call(port, { path: '/plants', token })), statusOf(create(0))]
+    t.strictSame(await Promise.all(statuses), [503, 503])
+    t.not(await ready(), 200)
+    const { code, stdout } = await ended
+    t.equal(code, 1)
+    t.match(
+      stdout,
+      /"level":60,.*"err":\{.*disk I\/O error.*"errcode":1034.*"msg":"I\/O error of the store"/,
+    )
 
-  const next = await startService(t, { DATABASE_URL })
-  const { json } = await call(next.port, { path: '/plants', token })
-  t.ok((json as unknown[]).length >= id) // the last one may be there, too
-})
+    const next = await startService(t, { DATABASE_URL })
+    const { json } = await call(next.port, { path: '/plants', token })
+    t.ok((json as unknown[]).length >= id) // the last one may be there, too
+  },
+)
 
 t.test('a full disk at the growth of the index of the log is answered 503', async (t) => {
   const file = `${t.testdir()}/plants.db`
   const token = await issueTokenIn({ file })
   // The first writes make the index for 4,062 pages of the log, the later ones more of it.
   const command = failing(t.testdirName, 'pwrite64:error=ENOSPC:when=9', ['-shm'])
-  const { port, child, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' }, command)
+  const { port, child, ended } = await startService(
+    t,
+    { DATABASE_URL: `sqlite:${file}`, LOG_LEVEL: 'info' },
+    command,
+  )
   const reader = new DatabaseSync(file) // The log does not begin anew.
   reader.exec('BEGIN; SELECT 1 FROM plants')
   const ledger = new Ledger(() => 240)
-  await work(port, token, ledger, () => ledger.acknowledged > 2500 && ledger.statuses.has(503), CLIENTS)
+  await work(
+    port,
+    token,
+    ledger,
+    () => ledger.acknowledged > 2500 && ledger.statuses.has(503),
+    CLIENTS,
+  )
   reader.close()
   const refused = ledger.statuses.get(503) ?? 0
   t.ok(refused > 0 && refused <= CLIENTS, `${refused} were refused`)
@@ -147,40 +194,51 @@ t.test('a full disk at the growth of the index of the log is answered 503', asyn
   t.strictSame(ledger.violations(inspect(file, 'joe').items), [])
 })
 
-t.test('on a disk that is full writes are refused, reads go on, and with room again all does', async (t) => {
-  const folder = t.testdir()
-  const disk = `${folder}/disk`
-  mkdirSync(disk)
-  const mount = `mount -t tmpfs -o size=2m none '${disk}' && head -c 1000000 /dev/zero > '${disk}/ballast'`
-  // The mount is its own, and goes with it.
-  const unshare = ['unshare', '--mount', ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'])]
-  const command = [...unshare, 'sh', '-c', `${mount} && exec "$0" "$@"`, ...MAIN]
-  const environment = { DATABASE_URL: `sqlite:${disk}/plants.db`, LOG_LEVEL: 'info', NODE_ENV: 'development' }
-  const service = await startService(t, environment, command)
-  const { child, ended, port, adminPort } = service
-  const token = await demoToken(service)
-  const inside = `/proc/${child.pid}/root${disk}`
-  const ledger = new Ledger()
-  const fill = async () => {
-    const refused = ledger.statuses.get(503) ?? 0
-    await work(port, token, ledger, () => (ledger.statuses.get(503) ?? 0) > refused + 20)
-  }
-  await fill()
-  const atFirst = ledger.acknowledged
-  t.ok(atFirst > 20, `${atFirst} writes were acknowledged`)
-  t.strictSame(ledger.violations(await listItems(port, token)), [])
-  t.equal((await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status, 200)
-  rmSync(`${inside}/ballast`)
-  await fill()
-  t.ok(ledger.acknowledged > atFirst + 20, `with room again ${ledger.acknowledged}`)
-  t.strictSame(ledger.violations(await listItems(port, token)), [])
-  t.strictSame([...ledger.statuses.keys()].sort(), [200, 204, 503])
-  // As a crash would leave it.
-  child.kill('SIGSTOP')
-  await delay(50)
-  cpSync(inside, `${folder}/left`, { recursive: true })
-  child.kill('SIGKILL')
-  await ended
-  t.strictSame(await violationsIn(`${folder}/left/plants.db`, ledger), [])
-  t.comment({ acknowledged: ledger.acknowledged, refused: ledger.statuses.get(503) })
-})
+t.test(
+  'on a disk that is full writes are refused, reads go on, and with room again all does',
+  async (t) => {
+    const folder = t.testdir()
+    const disk = `${folder}/disk`
+    mkdirSync(disk)
+    const mount = `mount -t tmpfs -o size=2m none '${disk}' && head -c 1000000 /dev/zero > '${disk}/ballast'`
+    // The mount is its own, and goes with it.
+    const unshare = [
+      'unshare',
+      '--mount',
+      ...(process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']),
+    ]
+    const command = [...unshare, 'sh', '-c', `${mount} && exec "$0" "$@"`, ...MAIN]
+    const environment = {
+      DATABASE_URL: `sqlite:${disk}/plants.db`,
+      LOG_LEVEL: 'info',
+      NODE_ENV: 'development',
+    }
+    const service = await startService(t, environment, command)
+    const { child, ended, port, adminPort } = service
+    const token = await demoToken(service)
+    const inside = `/proc/${child.pid}/root${disk}`
+    const ledger = new Ledger()
+    const fill = async () => {
+      const refused = ledger.statuses.get(503) ?? 0
+      await work(port, token, ledger, () => (ledger.statuses.get(503) ?? 0) > refused + 20)
+    }
+    await fill()
+    const atFirst = ledger.acknowledged
+    t.ok(atFirst > 20, `${atFirst} writes were acknowledged`)
+    t.strictSame(ledger.violations(await listItems(port, token)), [])
+    t.equal((await fetch(`http://127.0.0.1:${adminPort}/readyz`)).status, 200)
+    rmSync(`${inside}/ballast`)
+    await fill()
+    t.ok(ledger.acknowledged > atFirst + 20, `with room again ${ledger.acknowledged}`)
+    t.strictSame(ledger.violations(await listItems(port, token)), [])
+    t.strictSame([...ledger.statuses.keys()].sort(), [200, 204, 503])
+    // As a crash would leave it.
+    child.kill('SIGSTOP')
+    await delay(50)
+    cpSync(inside, `${folder}/left`, { recursive: true })
+    child.kill('SIGKILL')
+    await ended
+    t.strictSame(await violationsIn(`${folder}/left/plants.db`, ledger), [])
+    t.comment({ acknowledged: ledger.acknowledged, refused: ledger.statuses.get(503) })
+  },
+)

@@ -13,7 +13,12 @@ import { need } from './programs.ts'
 type Upstreams = readonly { readonly port: number; readonly adminPort?: number }[]
 
 /** Starts nginx as `deploy/nginx.conf` says. @param log the directives for it */
-export async function startNginx(t: Test, upstreams: Upstreams, log = 'access_log off;', prefix = '') {
+export async function startNginx(
+  t: Test,
+  upstreams: Upstreams,
+  log = 'access_log off;',
+  prefix = '',
+) {
   need('nginx')
   return run(t, upstreams, 'nginx.conf', ['nginx', '-e', 'stderr', '-c'], (text, port, folder) => {
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -59,7 +64,9 @@ async function run(
     rmSync(folder, { recursive: true })
   })
   await eventually(
-    async () => child.exitCode === null && (await request(port, { path: '/' }).catch(() => undefined)) !== undefined,
+    async () =>
+      child.exitCode === null &&
+      (await request(port, { path: '/' }).catch(() => undefined)) !== undefined,
     () => printed.stderr.slice(-500),
   )
   return { port, printed }

@@ -11,7 +11,8 @@ import { need } from './programs.ts'
 
 need('promtool', 'prometheus')
 
-const promtool = (words: readonly string[], input = '') => spawnSync('promtool', words, { input, encoding: 'utf8' })
+const promtool = (words: readonly string[], input = '') =>
+  spawnSync('promtool', words, { input, encoding: 'utf8' })
 
 t.test('promtool finds no fault in the metrics', async (t) => {
   const server = await startPostgres(t)
@@ -20,7 +21,10 @@ t.test('promtool finds no fault in the metrics', async (t) => {
   for (const text of [embedded, served]) {
     t.match(promtool(['check', 'metrics'], text), { status: 0, stdout: /^$/, stderr: /^$/ })
   }
-  t.notSame(promtool(['check', 'metrics'], `${embedded}# TYPE a_total gauge\na_total 1\n`).status, 0)
+  t.notSame(
+    promtool(['check', 'metrics'], `${embedded}# TYPE a_total gauge\na_total 1\n`).status,
+    0,
+  )
 })
 
 t.test('each rule fires when it should, and only then', async (t) => {
@@ -35,7 +39,9 @@ t.test('each rule fires when it should, and only then', async (t) => {
  * @param rules the path of the file with the rules, relative to the file that this makes
  */
 function alertTests(rules: string): string {
-  const faults = Object.entries(FAULTS).flatMap(([alert, all]) => all.map((fault) => [alert, fault] as const))
+  const faults = Object.entries(FAULTS).flatMap(([alert, all]) =>
+    all.map((fault) => [alert, fault] as const),
+  )
   const cases = [['', {}] as const, ...faults]
   const tests = cases.map(([alert, fault]) => ({
     name: alert || 'healthy',

@@ -21,7 +21,11 @@ t.setTimeout(isLong ? 1_800_000 : 280_000)
 const copy = copyProject(t)
 
 /** Where a ledger has the items of the requests that were answered, by the beginning of their request ids. */
-const ACKNOWLEDGED = Object.entries({ create: 'stored', change: 'changed', delete: 'deleted' } as const)
+const ACKNOWLEDGED = Object.entries({
+  create: 'stored',
+  change: 'changed',
+  delete: 'deleted',
+} as const)
 
 /** How a process of the service lives: how many writes it does, the faults it meets, how it ends. */
 interface Life {
@@ -40,8 +44,16 @@ async function record(t: Test, lives: readonly Life[]) {
   const DATABASE_URL = `sqlite:${folder}/data/plants.db`
   for (const [index, { writes, end, inject }] of lives.entries()) {
     const trace = `${folder}/trace.${index}`
-    const command = watched(trace, [process.execPath, `${copy}/test/support/product/main.ts`], inject)
-    const service = await startService(t, { DATABASE_URL, LOG_LEVEL: 'info', NODE_ENV: 'development' }, command)
+    const command = watched(
+      trace,
+      [process.execPath, `${copy}/test/support/product/main.ts`],
+      inject,
+    )
+    const service = await startService(
+      t,
+      { DATABASE_URL, LOG_LEVEL: 'info', NODE_ENV: 'development' },
+      command,
+    )
     token ||= await demoToken(service)
     const most = ledger.acknowledged + writes
     const isOver = () => {
@@ -52,15 +64,20 @@ async function record(t: Test, lives: readonly Life[]) {
     await work(service.port, token, ledger, isOver, CLIENTS)
     if (end === 'SIGTERM') service.child.kill(end)
     const { code, signal } = await service.ended
-    t.strictSame([code, signal], { SIGTERM: [0, null], SIGKILL: [null, 'SIGKILL'], fault: [1, null] }[end])
+    t.strictSame(
+      [code, signal],
+      { SIGTERM: [0, null], SIGKILL: [null, 'SIGKILL'], fault: [1, null] }[end],
+    )
     const seen = await readTrace(trace, folder)
     answers += seen.filter(({ what }) => what === 'answer').length
     events.push(...seen)
     // strace does not tell of the last call of a process that was killed.
     for (const [what, set] of ACKNOWLEDGED)
-      for (const id of ledger[set]) events.push({ what: 'answer', status: 200, requestId: `${what}-${id}` })
+      for (const id of ledger[set])
+        events.push({ what: 'answer', status: 200, requestId: `${what}-${id}` })
   }
-  if (answers < ledger.acknowledged - lives.length * CLIENTS) throw new Error(`only ${answers} answers were seen`)
+  if (answers < ledger.acknowledged - lives.length * CLIENTS)
+    throw new Error(`only ${answers} answers were seen`)
   return { folder, events, ledger, token }
 }
 
@@ -93,7 +110,9 @@ async function cutIn(t: Test, lives: readonly Life[], choices: number) {
     },
   )
   t.comment({ moments, disks, acknowledged: ledger.acknowledged })
-  const failed = events.flatMap((event) => (event.what === 'failedSync' ? [event.path.slice(-4)] : []))
+  const failed = events.flatMap((event) =>
+    event.what === 'failedSync' ? [event.path.slice(-4)] : [],
+  )
   return { moments, violations, failed }
 }
 
@@ -109,8 +128,18 @@ const FAILING: readonly Life[] = [
 ]
 
 for (const [what, lives, failing, least] of [
-  ['a power cut at any moment loses no acknowledged write, undoes no delete and breaks no file', LIVES, [], 50],
-  ['what is acknowledged after a start that follows a failed sync is not lost', FAILING, ['-wal'], 25],
+  [
+    'a power cut at any moment loses no acknowledged write, undoes no delete and breaks no file',
+    LIVES,
+    [],
+    50,
+  ],
+  [
+    'what is acknowledged after a start that follows a failed sync is not lost',
+    FAILING,
+    ['-wal'],
+    25,
+  ],
 ] as const) {
   t.test(what, async (t) => {
     const { moments, violations, failed } = await cutIn(t, lives, CHOICES)
@@ -123,9 +152,15 @@ for (const [what, lives, failing, least] of [
 t.test('the same with synchronous=NORMAL does lose writes: the test sees it', async (t) => {
   const file = `${copy}/service/engine/store/sqlite/file.ts`
   const source = readFileSync(file, 'utf8')
-  writeFileSync(file, source.replace('synchronous = FULL', 'synchronous = NORMAL').replace('!== 2n', '!== 1n'))
+  writeFileSync(
+    file,
+    source.replace('synchronous = FULL', 'synchronous = NORMAL').replace('!== 2n', '!== 1n'),
+  )
   const { violations } = await cutIn(t, LIVES, 0)
   const lost = violations.filter((wrong) => wrong.includes(': lost: '))
-  t.comment({ losses: lost.length, of: new Set(lost.map((wrong) => wrong.replace(/.*: /, ''))).size })
+  t.comment({
+    losses: lost.length,
+    of: new Set(lost.map((wrong) => wrong.replace(/.*: /, ''))).size,
+  })
   t.ok(lost.length > 100)
 })

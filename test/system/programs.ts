@@ -13,21 +13,38 @@ export function need(program: string, of = program): void {
 }
 
 /** The token that a service prints at its first start. @returns an empty text if it ends before */
-export async function demoToken({ child, printed }: { child: ChildProcess; printed: { stderr: string } }) {
+export async function demoToken({
+  child,
+  printed,
+}: {
+  child: ChildProcess
+  printed: { stderr: string }
+}) {
   const find = () => /plant_\w{48}/.exec(printed.stderr)?.[0]
-  await eventually(() => find() !== undefined || child.exitCode !== null || child.signalCode !== null)
+  await eventually(
+    () => find() !== undefined || child.exitCode !== null || child.signalCode !== null,
+  )
   return find() ?? ''
 }
 
 /** Starts the store on a file, as the service would do, and asks for what the caller `demo` was acknowledged. */
-export async function violationsIn(file: string, ledger: Ledger, token?: string): Promise<string[]> {
+export async function violationsIn(
+  file: string,
+  ledger: Ledger,
+  token?: string,
+): Promise<string[]> {
   try {
     const store = await openTestStore({ file })
     const verdict = token && (await accessTokenChecker(PREFIX, store)(token))
-    const isKnown = token === undefined || isDeepStrictEqual(verdict, { caller: 'demo', scopes: [] })
+    const isKnown =
+      token === undefined || isDeepStrictEqual(verdict, { caller: 'demo', scopes: [] })
     await store.close()
     const { items, faults } = inspect(file, 'demo')
-    return [...faults.map(String), ...ledger.violations(items), ...(isKnown ? [] : ['the token is lost'])]
+    return [
+      ...faults.map(String),
+      ...ledger.violations(items),
+      ...(isKnown ? [] : ['the token is lost']),
+    ]
   } catch (error) {
     return [String(error)]
   }

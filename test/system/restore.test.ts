@@ -17,11 +17,18 @@ const FILES = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal']
 const CALLS = ['openat', 'pwrite64', 'fsync,fdatasync', 'ftruncate', 'unlink']
 
 /** Runs a restore on a copy of the store that was left. @param strace the words before those of the command */
-function restore({ folder, left, backup }: Replacement, name: string, strace: (data: string) => string[]) {
+function restore(
+  { folder, left, backup }: Replacement,
+  name: string,
+  strace: (data: string) => string[],
+) {
   const data = `${folder}/${name}`
   cpSync(left, data, { recursive: true })
   const node = program('backup', 'restore', backup, '--replace')
-  const ended = run([...strace(data), ...node], { DATABASE_URL: `sqlite:${data}/plants.db`, NODE_V8_COVERAGE: '' })
+  const ended = run([...strace(data), ...node], {
+    DATABASE_URL: `sqlite:${data}/plants.db`,
+    NODE_V8_COVERAGE: '',
+  })
   return ended.then((ended) => ({ ...ended, data }))
 }
 
@@ -39,7 +46,8 @@ for (const [fault, inject] of Object.entries({ kill: 'signal=SIGKILL', error: 'e
           return [...injected(trace, [data, ...files], `${call}:${inject}:when=${when}`), '-f']
         })
         const calls = await wholeTrace(trace)
-        isHit = fault === 'kill' ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
+        isHit =
+          fault === 'kill' ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
         const where = `${call} ${when}, ${calls.split('\n').at(-3)}, ${stderr}`
         const found = await storeIn(`${data}/plants.db`).catch(String)
         if (found === 'old' || found === 'new') seen[found] += 1
@@ -55,27 +63,38 @@ for (const [fault, inject] of Object.entries({ kill: 'signal=SIGKILL', error: 'e
   })
 }
 
-t.test('a restore survives a power cut at each sync, and once it has ended the new store is on disk', async (t) => {
-  const { folder, left, backup } = await prepareReplacement(t)
-  const trace = `${folder}/trace`
-  const { data, code } = await restore({ folder, left, backup }, 'data', () => watched(trace, [], ['-f']))
-  t.equal(code, 0)
-  const names = ['plants.db', 'plants.db-wal']
-  const files = Object.fromEntries(names.map((name) => [`${data}/${name}`, readFileSync(`${left}/${name}`)]))
-  const shares = [0, 1, ...Array.from({ length: isShort ? 20 : 100 }, (_, at) => at / (isShort ? 20 : 100))]
-  const found: string[] = []
-  const recording = { folder: data, files, events: await readTrace(trace, data) }
-  const moments = await cutEverywhere(
-    t,
-    recording,
-    () => shares,
-    async (file, where) => {
-      found.push(await storeIn(file).catch((error: unknown) => `${where}: ${String(error)}`))
-    },
-  )
-  const old = found.filter((what) => what === 'old').length
-  t.strictSame([...new Set(found)].sort(), ['new', 'old'])
-  t.strictSame([...new Set(found.slice(-shares.length))], ['new'], 'at the end')
-  t.comment({ moments, old, new: found.length - old })
-  t.ok(moments > 5 && old > 20)
-})
+t.test(
+  'a restore survives a power cut at each sync, and once it has ended the new store is on disk',
+  async (t) => {
+    const { folder, left, backup } = await prepareReplacement(t)
+    const trace = `${folder}/trace`
+    const { data, code } = await restore({ folder, left, backup }, 'data', () =>
+      watched(trace, [], ['-f']),
+    )
+    t.equal(code, 0)
+    const names = ['plants.db', 'plants.db-wal']
+    const files = Object.fromEntries(
+      names.map((name) => [`${data}/${name}`, readFileSync(`${left}/${name}`)]),
+    )
+    const shares = [
+      0,
+      1,
+      ...Array.from({ length: isShort ? 20 : 100 }, (_, at) => at / (isShort ? 20 : 100)),
+    ]
+    const found: string[] = []
+    const recording = { folder: data, files, events: await readTrace(trace, data) }
+    const moments = await cutEverywhere(
+      t,
+      recording,
+      () => shares,
+      async (file, where) => {
+        found.push(await storeIn(file).catch((error: unknown) => `${where}: ${String(error)}`))
+      },
+    )
+    const old = found.filter((what) => what === 'old').length
+    t.strictSame([...new Set(found)].sort(), ['new', 'old'])
+    t.strictSame([...new Set(found.slice(-shares.length))], ['new'], 'at the end')
+    t.comment({ moments, old, new: found.length - old })
+    t.ok(moments > 5 && old > 20)
+  },
+)

@@ -20,51 +20,59 @@ const DRAIN_DELAY = 5
 const STALL = 2000
 
 for (const [name, startGateway] of Object.entries(gateways)) {
-  t.test(`of ${REQUESTS} requests none fails while both replicas behind ${name} are restarted`, async (t) => {
-    const server = await startPostgres(t)
-    const url = await server.createDatabase()
-    const tokens = await Array.fromAsync({ length: CLIENTS }, (_, at) => issueTokenIn({ url }, `client${at}`))
-    const environment = { DATABASE_URL: url, DRAIN_DELAY: String(DRAIN_DELAY) }
-    const launch = (port: number, adminPort: number) =>
-      startService(t, { ...environment, PORT: String(port), ADMIN_PORT: String(adminPort) })
-    const replicas = await Promise.all([0, 1].map(async () => launch(await freePort(), await freePort())))
-    const { port } = await startGateway(t, replicas)
-    // 401: the gateway has found a replica that is ready.
-    await eventually(async () => (await fetch(`http://127.0.0.1:${port}/plants`)).status === 401)
-    for (const _ of [1, 2]) await start(t, [process.execPath, '-e', 'for (;;);'], {}) // two processors are busy
+  t.test(
+    `of ${REQUESTS} requests none fails while both replicas behind ${name} are restarted`,
+    async (t) => {
+      const server = await startPostgres(t)
+      const url = await server.createDatabase()
+      const tokens = await Array.fromAsync({ length: CLIENTS }, (_, at) =>
+        issueTokenIn({ url }, `client${at}`),
+      )
+      const environment = { DATABASE_URL: url, DRAIN_DELAY: String(DRAIN_DELAY) }
+      const launch = (port: number, adminPort: number) =>
+        startService(t, { ...environment, PORT: String(port), ADMIN_PORT: String(adminPort) })
+      const replicas = await Promise.all(
+        [0, 1].map(async () => launch(await freePort(), await freePort())),
+      )
+      const { port } = await startGateway(t, replicas)
+      // 401: the gateway has found a replica that is ready.
+      await eventually(async () => (await fetch(`http://127.0.0.1:${port}/plants`)).status === 401)
+      for (const _ of [1, 2]) await start(t, [process.execPath, '-e', 'for (;;);'], {}) // two processors are busy
 
-    const over = new AbortController()
-    const loaded = load(port, tokens).finally(() => over.abort())
-    let restarts = 0
-    while (!over.signal.aborted || restarts < 2) {
-      const [replica = fail(), other = fail()] = replicas
-      replica.child.kill('SIGTERM')
-      await delay(DRAIN_DELAY * 1000 - STALL / 2)
-      // At the first restart it is PostgreSQL that stalls, at the next one the replica that goes on.
-      if (restarts % 2 === 0) await server.pause()
-      else other.child.kill('SIGSTOP')
-      await delay(STALL)
-      if (restarts % 2 === 0) server.resume()
-      else other.child.kill('SIGCONT')
-      t.match(await replica.ended, { code: 0, stderr: '' })
-      // nginx does not ask /readyz, and tries a replica until its port is closed.
-      if (name === 'HAProxy') {
-        const lines = linesOf(replica.printed.stdout)
-        const timeOf = (what: string) => Number(lines.findLast(({ msg }) => msg === what)?.['time'])
-        const last = timeOf('request') - timeOf('stopping')
-        t.ok(last < 3000, `the gateway asks it for ${last} ms after SIGTERM`)
+      const over = new AbortController()
+      const loaded = load(port, tokens).finally(() => over.abort())
+      let restarts = 0
+      while (!over.signal.aborted || restarts < 2) {
+        const [replica = fail(), other = fail()] = replicas
+        replica.child.kill('SIGTERM')
+        await delay(DRAIN_DELAY * 1000 - STALL / 2)
+        // At the first restart it is PostgreSQL that stalls, at the next one the replica that goes on.
+        if (restarts % 2 === 0) await server.pause()
+        else other.child.kill('SIGSTOP')
+        await delay(STALL)
+        if (restarts % 2 === 0) server.resume()
+        else other.child.kill('SIGCONT')
+        t.match(await replica.ended, { code: 0, stderr: '' })
+        // nginx does not ask /readyz, and tries a replica until its port is closed.
+        if (name === 'HAProxy') {
+          const lines = linesOf(replica.printed.stdout)
+          const timeOf = (what: string) =>
+            Number(lines.findLast(({ msg }) => msg === what)?.['time'])
+          const last = timeOf('request') - timeOf('stopping')
+          t.ok(last < 3000, `the gateway asks it for ${last} ms after SIGTERM`)
+        }
+        replicas.shift()
+        replicas.push(await launch(replica.port, replica.adminPort))
+        restarts += 1
+        // For HAProxy to see that it is ready: it asks once a second.
+        await delay(2000)
       }
-      replicas.shift()
-      replicas.push(await launch(replica.port, replica.adminPort))
-      restarts += 1
-      // For HAProxy to see that it is ready: it asks once a second.
-      await delay(2000)
-    }
-    const { right, wrong, longest } = await loaded
-    t.comment({ right, restarts, longest })
-    t.strictSame(wrong, [])
-    t.ok(right >= REQUESTS, `${right} right answers`)
-  })
+      const { right, wrong, longest } = await loaded
+      t.comment({ right, restarts, longest })
+      t.strictSame(wrong, [])
+      t.ok(right >= REQUESTS, `${right} right answers`)
+    },
+  )
 }
 
 /**
@@ -83,11 +91,18 @@ async function load(port: number, tokens: readonly string[]) {
     const answer = await request(port, call).then(({ status, text }) => `${status} ${text}`, String)
     answers.longest = Math.max(answers.longest, performance.now() - sent)
     if (answer === `${status} ${expected}`) answers.right += 1
-    else answers.wrong.push(`${Math.round(sent - begin)} ms: ${call.method} ${call.path}: ${answer}`)
+    else
+      answers.wrong.push(`${Math.round(sent - begin)} ms: ${call.method} ${call.path}: ${answer}`)
   }
   const live = async (token: string) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const to = (method: string, path: string, body?: unknown): Call => ({ method, path, body, token, agent })
+    const to = (method: string, path: string, body?: unknown): Call => ({
+      method,
+      path,
+      body,
+      token,
+      agent,
+    })
     for (let id = 1; begun < REQUESTS; id++) {
       const plant = { name: `plant ${id}` }
       const text = JSON.stringify(plant)

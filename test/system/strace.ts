@@ -7,13 +7,38 @@ export type Event =
   | { readonly what: 'write'; readonly path: string; readonly at: number; readonly bytes: Buffer }
   | { readonly what: 'truncate'; readonly path: string; readonly size: number }
   | { readonly what: 'rename'; readonly path: string; readonly to: string }
-  | { readonly what: 'make' | 'makeFolder' | 'remove' | 'sync' | 'failedSync'; readonly path: string }
+  | {
+      readonly what: 'make' | 'makeFolder' | 'remove' | 'sync' | 'failedSync'
+      readonly path: string
+    }
   | { readonly what: 'answer'; readonly status: number; readonly requestId: string }
   | { readonly what: 'print'; readonly text: string }
 
 const CALLS = [
-  ...['openat', 'mkdir', 'mkdirat', 'unlink', 'unlinkat', 'rename', 'renameat', 'renameat2', 'link', 'linkat'],
-  ...['write', 'writev', 'pwrite64', 'pwritev', 'pwritev2', 'sendto', 'sendmsg', 'truncate', 'ftruncate', 'fallocate'],
+  ...[
+    'openat',
+    'mkdir',
+    'mkdirat',
+    'unlink',
+    'unlinkat',
+    'rename',
+    'renameat',
+    'renameat2',
+    'link',
+    'linkat',
+  ],
+  ...[
+    'write',
+    'writev',
+    'pwrite64',
+    'pwritev',
+    'pwritev2',
+    'sendto',
+    'sendmsg',
+    'truncate',
+    'ftruncate',
+    'fallocate',
+  ],
   ...['fsync', 'fdatasync', 'sync_file_range', 'sync', 'syncfs', 'msync', 'copy_file_range'],
 ]
 
@@ -25,14 +50,37 @@ const STRACE = ['strace', '-D', '--quiet=attach,personality', '-o']
  * @param trace the file for what was seen
  * @param inject faults, as strace takes them, or -f to watch all threads
  */
-export function watched(trace: string, command: readonly string[], inject: readonly string[] = []): string[] {
-  return [...STRACE, trace, '-y', '-xx', '-s', '1000000', '-e', `trace=${CALLS.join()}`, ...inject, ...command]
+export function watched(
+  trace: string,
+  command: readonly string[],
+  inject: readonly string[] = [],
+): string[] {
+  return [
+    ...STRACE,
+    trace,
+    '-y',
+    '-xx',
+    '-s',
+    '1000000',
+    '-e',
+    `trace=${CALLS.join()}`,
+    ...inject,
+    ...command,
+  ]
 }
 
 /** The words before a command some of whose calls fail. @param paths the files @param inject calls and fault, for strace */
 export function injected(trace: string, paths: readonly string[], inject: string): string[] {
   const calls = /^[^:]*/.exec(inject)?.[0] ?? ''
-  return [...STRACE, trace, ...paths.flatMap((path) => ['-P', path]), '-e', `trace=${calls}`, '-e', `inject=${inject}`]
+  return [
+    ...STRACE,
+    trace,
+    ...paths.flatMap((path) => ['-P', path]),
+    '-e',
+    `trace=${calls}`,
+    '-e',
+    `inject=${inject}`,
+  ]
 }
 
 /** Waits until strace has written everything. */
@@ -49,7 +97,9 @@ export async function readTrace(trace: string, folder: string): Promise<Event[]>
 
 function eventsOf(line: string, folder: string): Event[] {
   const [, call, words = '', result] = /^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)/.exec(line) ?? []
-  const strings = [...words.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, hex = '']) => bytesOf(hex))
+  const strings = [...words.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, hex = '']) =>
+    bytesOf(hex),
+  )
   const [, descriptor, shown = ''] = /^(-?\d+)<([^>]*)>/.exec(words) ?? []
   const path = String(descriptor === undefined ? strings[0] : bytesOf(shown))
   const text = Buffer.concat(strings)
@@ -58,17 +108,23 @@ function eventsOf(line: string, folder: string): Event[] {
     const sent = text.toString('latin1')
     if (descriptor === '2') return [{ what: 'print', text: sent }]
     const heads = [...sent.matchAll(/HTTP\/1\.1 (\d{3}) [^]*?\r\nx-request-id: (\S+)\r\n/gi)]
-    return heads.map(([, status, requestId = '']) => ({ what: 'answer', status: Number(status), requestId }))
+    return heads.map(([, status, requestId = '']) => ({
+      what: 'answer',
+      status: Number(status),
+      requestId,
+    }))
   }
   const isDone = Number(result) >= 0
-  if (call === 'fsync' || call === 'fdatasync') return [{ what: isDone ? 'sync' : 'failedSync', path }]
+  if (call === 'fsync' || call === 'fdatasync')
+    return [{ what: isDone ? 'sync' : 'failedSync', path }]
   if (!isDone) return []
   const last = Number(/(\d+)$/.exec(words)?.[1])
   if (call === 'openat') return words.includes('O_CREAT') ? [{ what: 'make', path }] : []
   if (call === 'mkdir') return [{ what: 'makeFolder', path }]
   if (call === 'unlink') return [{ what: 'remove', path }]
   if (call === 'rename') return [{ what: 'rename', path, to: String(strings[1]) }]
-  if (call === 'pwrite64') return [{ what: 'write', path, at: last, bytes: text.subarray(0, Number(result)) }]
+  if (call === 'pwrite64')
+    return [{ what: 'write', path, at: last, bytes: text.subarray(0, Number(result)) }]
   if (call === 'ftruncate') return [{ what: 'truncate', path, size: last }]
   throw new Error(`a call that the simulated disk does not know: ${line.slice(0, 200)}`)
 }

@@ -6,7 +6,13 @@ import { eventually, NPM } from '../support/project.ts'
 
 t.test('`npm start` says where data, docs and tokens are, and Ctrl-C ends it', async (t) => {
   const file = `${t.testdir()}/plants.db`
-  const words = ['--quiet', '--return', '--command', ['exec', ...NPM, 'start'].join(' '), '/dev/null']
+  const words = [
+    '--quiet',
+    '--return',
+    '--command',
+    ['exec', ...NPM, 'start'].join(' '),
+    '/dev/null',
+  ]
   const env = { ...process.env, DATABASE_URL: `sqlite:${file}`, PORT: '0', ADMIN_PORT: '0' }
   const script = spawn('script', words, { env, stdio: ['pipe', 'pipe', 'inherit'] })
   t.teardown(() => script.kill())

@@ -14,7 +14,11 @@ const CHECK = isLong ? ['run', 'check'] : ['exec', '--', 'tsc']
 const OF_ANOTHER = 'test/contract/second.test.ts'
 const TESTS = ['test/{readme,rooms}.test.ts', 'test/{contract,product}/*.test.ts']
 
-const [yaml = '', method = '', promised = ''] = blocksOf('README.md', 'Contract and method', '## Docs')
+const [yaml = '', method = '', promised = ''] = blocksOf(
+  'README.md',
+  'Contract and method',
+  '## Docs',
+)
 const promises = promised.trim().split(/\n */)
 const README = 'service/engine/README.md'
 const added = blocksOf(README, 'Add a resource')
@@ -33,18 +37,26 @@ t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
     })
     const get = async (path: string) => {
       const headers = { Authorization: `Bearer ${/plant_\w+/.exec(printed.stderr)?.[0]}` }
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(() => undefined)
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers }).catch(
+        () => undefined,
+      )
       return (await response?.text()) ?? ''
     }
     await eventually(() => printed.stderr.includes('plant_'))
-    edit('openapi.yaml', /^ {2}\/plants\/\{id\}:\n {4}parameters:\n( {6}.*\n)+/m, (found) => found + yaml)
+    edit(
+      'openapi.yaml',
+      /^ {2}\/plants\/\{id\}:\n {4}parameters:\n( {6}.*\n)+/m,
+      (found) => found + yaml,
+    )
     let answer = ''
     await eventually(
       async () => (answer = await get('/plants/7')) === promises[0],
       () => answer,
     )
     t.match(await get('/openapi.yaml'), 'operationId: findPlant')
-    await eventually(() => readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('findPlant: {'))
+    await eventually(() =>
+      readFileSync(`${folder}/service/contract.gen.ts`, 'utf8').includes('findPlant: {'),
+    )
   })
 
   t.test('the check and the start name the missing method', async (t) => {
@@ -59,16 +71,32 @@ t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
     t.match(started.stdout, promises[2])
   })
 
-  t.test('the second edit: all passes, and the operation works', { timeout: 3_600_000 }, async (t) => {
-    edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
-    await passes(t)
-    const { code, stderr } = await run([process.execPath, 'test/support/statuses.ts'], environment, folder)
-    t.strictSame([code, stderr], [0, ''], 'each declared status was produced')
-  })
+  t.test(
+    'the second edit: all passes, and the operation works',
+    { timeout: 3_600_000 },
+    async (t) => {
+      edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
+      await passes(t)
+      const { code, stderr } = await run(
+        [process.execPath, 'test/support/statuses.ts'],
+        environment,
+        folder,
+      )
+      t.strictSame([code, stderr], [0, ''], 'each declared status was produced')
+    },
+  )
 })
 
 t.test('a second resource is added', { skip: skipAfter('listGardens') }, async (t) => {
-  const [paths = '', schema = '', bodies = '', response = '', imported = '', product = '', service = ''] = added
+  const [
+    paths = '',
+    schema = '',
+    bodies = '',
+    response = '',
+    imported = '',
+    product = '',
+    service = '',
+  ] = added
   const { edit, npm, passes } = copyToFollow(t)
   t.ok(service.trim().split('\n').length <= 25, 'the class has at most 25 lines')
   edit('openapi.yaml', /^ {2}\/plants\/\{id\}:/m, (found) => paths + found)
@@ -82,19 +110,27 @@ t.test('a second resource is added', { skip: skipAfter('listGardens') }, async (
   await passes(t)
 })
 
-t.test('another product takes the place of plants, with the files of test/system/books/', async (t) => {
-  const { folder, npm, passes } = copyToFollow(t)
-  copyFileSync('test/system/books/openapi.yaml', `${folder}/openapi.yaml`)
-  t.match(readFileSync(`${folder}/openapi.yaml`, 'utf8'), added.at(-1) ?? '', 'the schema of a text key in a path')
-  const dry = await npm('run', 'generate', '--', '--dry-run', 'openapi.yaml')
-  t.match(dry.stdout, /^8 of 8 operations are served$/m)
-  for (const file of ['product', 'library']) {
-    copyFileSync(`test/system/books/${file}.ts.txt`, `${folder}/service/${file}.ts`)
-  }
-  writeFileSync(`${folder}/service/failure.ts`, failure)
-  for (const each of [remove, rename]) t.match(await run(['sh', '-ec', each], {}, folder), { code: 0 })
-  await passes(t)
-})
+t.test(
+  'another product takes the place of plants, with the files of test/system/books/',
+  async (t) => {
+    const { folder, npm, passes } = copyToFollow(t)
+    copyFileSync('test/system/books/openapi.yaml', `${folder}/openapi.yaml`)
+    t.match(
+      readFileSync(`${folder}/openapi.yaml`, 'utf8'),
+      added.at(-1) ?? '',
+      'the schema of a text key in a path',
+    )
+    const dry = await npm('run', 'generate', '--', '--dry-run', 'openapi.yaml')
+    t.match(dry.stdout, /^8 of 8 operations are served$/m)
+    for (const file of ['product', 'library']) {
+      copyFileSync(`test/system/books/${file}.ts.txt`, `${folder}/service/${file}.ts`)
+    }
+    writeFileSync(`${folder}/service/failure.ts`, failure)
+    for (const each of [remove, rename])
+      t.match(await run(['sh', '-ec', each], {}, folder), { code: 0 })
+    await passes(t)
+  },
+)
 
 /** The code blocks of a section, from its title to the next title of its level. */
 function blocksOf(file: string, title: string, end = '## '): string[] {
@@ -134,7 +170,8 @@ function copyToFollow(t: Test, environment: Record<string, string> = {}) {
       if (code === 0) continue
       // The whole output goes to the terminal: the report of a test is cut.
       console.error(`${what}\n${stdout}${stderr}`)
-      const [, names = stdout.slice(-2000) + stderr.slice(-2000)] = /^Failed:\n([^]*)/m.exec(stdout) ?? []
+      const [, names = stdout.slice(-2000) + stderr.slice(-2000)] =
+        /^Failed:\n([^]*)/m.exec(stdout) ?? []
       for (const each of names.trim().split('\n')) t.fail(`${what}: ${each}`)
     }
   }

@@ -15,13 +15,25 @@ const LIFETIME = 90 * 86_400_000
  * @param lifetime milliseconds until it expires; `Infinity` if it never does
  * @param scopes each of visible ASCII characters without `"` and `\\` (RFC 6749, section 3.3)
  */
-export function createToken(prefix: string, caller: string, lifetime = LIFETIME, scopes: readonly string[] = []) {
+export function createToken(
+  prefix: string,
+  caller: string,
+  lifetime = LIFETIME,
+  scopes: readonly string[] = [],
+) {
   const random = randomBytes(20).toString('hex')
   const token = `${prefix}_${random}${checksum(random)}`
   const digest = hash('sha256', token, 'buffer') // only this is stored
   const created = new Date()
   const expires = lifetime === Infinity ? {} : { expires: new Date(created.getTime() + lifetime) }
-  const stored: StoredToken = { id: digest.toString('hex', 0, 8), caller, created, ...expires, digest, scopes }
+  const stored: StoredToken = {
+    id: digest.toString('hex', 0, 8),
+    caller,
+    created,
+    ...expires,
+    digest,
+    scopes,
+  }
   return { token, stored }
 }
 

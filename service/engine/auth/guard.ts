@@ -47,7 +47,11 @@ export async function buildGuards(
   const checks: Readonly<Record<SecurityScheme['type'], Check>> = {
     bearer: (_, request, reply) => {
       verify(request, reply, () => undefined) // It calls `auth` at once, and only if it finds a token in the header.
-      return request.getDecorator<ReturnType<CheckToken> | undefined>('verdict') ?? { refused: 'malformed' }
+      return (
+        request.getDecorator<ReturnType<CheckToken> | undefined>('verdict') ?? {
+          refused: 'malformed',
+        }
+      )
     },
     apiKey: checkAccessToken,
     other: () => ({ refused: 'unknown' }), // without a guard, nothing satisfies such a scheme
@@ -73,9 +77,13 @@ const isAccepted = (verdict: Verdict) => 'caller' in verdict
 type Check = (text: string, request: FastifyRequest, reply: FastifyReply) => ReturnType<CheckToken>
 
 /** The credentials of a scheme in a request: there should be one text. Of a repeated header Node shows only the first. */
-function credentialsOf({ raw, query }: FastifyRequest, { in: place, key }: SecurityScheme): readonly string[] {
+function credentialsOf(
+  { raw, query }: FastifyRequest,
+  { in: place, key }: SecurityScheme,
+): readonly string[] {
   if (place === 'connection') return ['']
-  if (place === 'header') return new Array<string>(countHeader(raw, key)).fill(String(raw.headers[key]))
+  if (place === 'header')
+    return new Array<string>(countHeader(raw, key)).fill(String(raw.headers[key]))
   if (place === 'query') {
     const given: unknown = Object.getOwnPropertyDescriptor(query, key)?.value
     return given === undefined ? [] : [given].flat().map(String)
@@ -89,11 +97,20 @@ function credentialsOf({ raw, query }: FastifyRequest, { in: place, key }: Secur
 export const isCaller = (value: unknown): value is string =>
   typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(value)
 
-const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in time', { 'retry-after': '1' })
+const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in time', {
+  'retry-after': '1',
+})
 
 /** Makes the check of a product's guard, which names the caller. @param timeout in seconds */
-function guardCheck({ name, type, in: place, challenge }: SecurityScheme, guard: ProductGuard, timeout: number): Check {
-  const scheme = type !== 'apiKey' && place === 'header' ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i') : /^/
+function guardCheck(
+  { name, type, in: place, challenge }: SecurityScheme,
+  guard: ProductGuard,
+  timeout: number,
+): Check {
+  const scheme =
+    type !== 'apiKey' && place === 'header'
+      ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i')
+      : /^/
   return async (text, request) => {
     if (!scheme.test(text)) return { refused: 'malformed' }
     const credentials = text.replace(scheme, '')
@@ -101,13 +118,18 @@ function guardCheck({ name, type, in: place, challenge }: SecurityScheme, guard:
     const timer = setTimeout(late.reject, timeout * 1000, TOO_SLOW)
     try {
       const found = await Promise.race([guard(request, credentials), late.promise])
-      return isCaller(found?.caller) ? { caller: found.caller, scopes: found.scopes } : { refused: 'unknown' }
+      return isCaller(found?.caller)
+        ? { caller: found.caller, scopes: found.scopes }
+        : { refused: 'unknown' }
     } catch (error) {
       if (error === TOO_SLOW) throw error
       // The message of a library may quote the credentials.
-      const hide = (words: string) => (credentials === '' ? words : words.replaceAll(credentials, '***'))
+      const hide = (words: string) =>
+        credentials === '' ? words : words.replaceAll(credentials, '***')
       const { stack = '' } = error instanceof Error ? error : {}
-      throw Object.assign(new Error(`the guard ${name} failed: ${hide(reasonOf(error))}`), { stack: hide(stack) })
+      throw Object.assign(new Error(`the guard ${name} failed: ${hide(reasonOf(error))}`), {
+        stack: hide(stack),
+      })
     } finally {
       clearTimeout(timer)
     }
@@ -117,7 +139,11 @@ function guardCheck({ name, type, in: place, challenge }: SecurityScheme, guard:
 /** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
 export function accessTokenChecker(prefix: string, store: Pick<Store, 'findToken'>): CheckToken {
   // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
-  const known = new LRUCache<string, StoredToken>({ max: MAX_TOKENS, ttl: TOKEN_TTL, ttlResolution: 0 })
+  const known = new LRUCache<string, StoredToken>({
+    max: MAX_TOKENS,
+    ttl: TOKEN_TTL,
+    ttlResolution: 0,
+  })
   return (token) => {
     const found = known.get(token)
     return found === undefined ? find(token) : toVerdict(found)
@@ -135,4 +161,6 @@ export function accessTokenChecker(prefix: string, store: Pick<Store, 'findToken
 }
 
 const toVerdict = ({ caller, expires, scopes }: StoredToken): Verdict =>
-  expires === undefined || expires.getTime() > Date.now() ? { caller, scopes } : { refused: 'expired' }
+  expires === undefined || expires.getTime() > Date.now()
+    ? { caller, scopes }
+    : { refused: 'expired' }

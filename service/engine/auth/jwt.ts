@@ -25,7 +25,9 @@ export const FETCH_TIMEOUT = 3_000 // milliseconds
 const COOL_DOWN = 30_000
 const RETRY_INTERVAL = 5_000
 const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
-const NO_KEYS = new HttpError(503, 'The identity provider is not available, try again later', { 'retry-after': '5' })
+const NO_KEYS = new HttpError(503, 'The identity provider is not available, try again later', {
+  'retry-after': '5',
+})
 
 /**
  * Checks JWT access tokens (RFC 9068) of the identity provider that the configuration names.
@@ -34,12 +36,18 @@ const NO_KEYS = new HttpError(503, 'The identity provider is not available, try 
 export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL } = config
   const getKey = remoteKeys(app, JWKS_URL)
-  const claims = { issuer, audience, requiredClaims: ['exp', 'sub'], clockTolerance: CLOCK_TOLERANCE }
+  const claims = {
+    issuer,
+    audience,
+    requiredClaims: ['exp', 'sub'],
+    clockTolerance: CLOCK_TOLERANCE,
+  }
   const options = { algorithms: ALGORITHMS, typ: 'at+jwt', ...claims }
   const known = new LRUCache<string, Verdict>({ max: MAX_TOKENS, ttl: JWT_TTL, ttlResolution: 0 })
 
   return async (token) => {
-    if (token.length > MAX_CHARACTERS || !token.split('.').every(isBase64url)) return { refused: 'malformed' }
+    if (token.length > MAX_CHARACTERS || !token.split('.').every(isBase64url))
+      return { refused: 'malformed' }
     const digest = hash('sha256', token) // so that the token does not stay in memory
     return known.get(digest) ?? verify(token, digest)
   }
@@ -81,7 +89,10 @@ function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
     },
   })
   const warn = (err: unknown) => app.log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
-  const timer = setInterval(() => void keys.reload().catch(() => undefined), RELOAD_INTERVAL).unref()
+  const timer = setInterval(
+    () => void keys.reload().catch(() => undefined),
+    RELOAD_INTERVAL,
+  ).unref()
   app.addHook('onClose', async () => clearInterval(timer))
   return async (header, token) => {
     try {

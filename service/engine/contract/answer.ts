@@ -21,12 +21,17 @@ export interface Answer {
 }
 
 /** Sends the answer of a method. @throws {Error} if the contract does not allow it */
-type Send = (request: FastifyRequest, reply: FastifyReply, answer: Answer) => FastifyReply | Promise<FastifyReply>
+type Send = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  answer: Answer,
+) => FastifyReply | Promise<FastifyReply>
 
 /** Makes the function that sends the answers of an operation. @param validators of responses */
 export function answerSender({ id, responses }: Operation, validators: Validators): Send {
   const known = new Map<string, ReturnType<typeof contentOf>>()
-  const fail = (status: number, fault: string) => new Error(`the method ${id} answered ${status} with ${fault}`)
+  const fail = (status: number, fault: string) =>
+    new Error(`the method ${id} answered ${status} with ${fault}`)
 
   return (request, reply, { status, headers, type, body }) => {
     const key = type === undefined ? String(status) : `${status} ${type}`
@@ -34,7 +39,8 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     let content = known.get(key)
     if (content === undefined) known.set(key, (content = contentOf(status, type)))
     const send = (payload?: unknown) => {
-      for (const name in headers) if (headers[name] !== undefined) reply.header(name, String(headers[name]))
+      for (const name in headers)
+        if (headers[name] !== undefined) reply.header(name, String(headers[name]))
       return reply.code(status).serializer(String).send(payload) // Without a serializer, Fastify would add a charset.
     }
     if (content === null && body === undefined) return send()
@@ -43,8 +49,10 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     const { mediaType, kind, textOf } = content
     reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
     const join = (pieces: Pieces) => (kind === 'json' ? jsonArray(pieces, textOf) : pieces)
-    if (Symbol.asyncIterator in Object(body)) return startStream(request, body as Pieces, join).then(send)
-    if (body instanceof Uint8Array) return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+    if (Symbol.asyncIterator in Object(body))
+      return startStream(request, body as Pieces, join).then(send)
+    if (body instanceof Uint8Array)
+      return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
     if (kind === 'bytes') throw fail(status, 'a body that is not bytes')
     return send(textOf(body))
   }
@@ -58,12 +66,19 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     if (key === undefined) return null
     if (mediaType.endsWith('*')) throw fail(status, `no media type of ${mediaType}`)
     const schema = response[key] == null || { $ref: response[key] }
-    const [kind, check, hides] = [bodyKind(key), validators.compile('body', schema), validators.hides(schema)]
+    const [kind, check, hides] = [
+      bodyKind(key),
+      validators.compile('body', schema),
+      validators.hides(schema),
+    ]
     const textOf = (body: unknown): string => {
-      if (body instanceof JsonText) return hides ? textOf(JSON.parse(body.text, exactly)) : body.text
+      if (body instanceof JsonText)
+        return hides ? textOf(JSON.parse(body.text, exactly)) : body.text
       const { fault, value } = body === undefined ? { fault: 'it is missing' } : check(body)
-      const misfit = fault ?? (kind === 'text' && typeof value !== 'string' ? 'it is not a text' : undefined)
-      if (misfit !== undefined) throw fail(status, `a body that does not fit the contract: ${misfit}`)
+      const misfit =
+        fault ?? (kind === 'text' && typeof value !== 'string' ? 'it is not a text' : undefined)
+      if (misfit !== undefined)
+        throw fail(status, `a body that does not fit the contract: ${misfit}`)
       return kind === 'text' ? String(value) : exactJson(value)
     }
     return { mediaType, kind, textOf }
@@ -72,10 +87,15 @@ export function answerSender({ id, responses }: Operation, validators: Validator
 
 type Pieces = AsyncIterable<unknown>
 /** For `JSON.parse`: an integer that a `number` may not hold is a `bigint`. */
-const exactly = (_: string, it: unknown, { source = '' } = {}) => (/^-?\d{16,}$/.test(source) ? BigInt(source) : it)
+const exactly = (_: string, it: unknown, { source = '' } = {}) =>
+  /^-?\d{16,}$/.test(source) ? BigInt(source) : it
 
 /** Streams a body. Waits for the first piece: an error before it can still be answered. */
-async function startStream(request: FastifyRequest, body: Pieces, write: (pieces: Pieces) => Pieces) {
+async function startStream(
+  request: FastifyRequest,
+  body: Pieces,
+  write: (pieces: Pieces) => Pieces,
+) {
   const source = body instanceof Readable ? body : Readable.from(body)
   source.on('error', () => undefined) // reported below; without a listener, the process would end
   if (request.method === 'HEAD') source.destroy()

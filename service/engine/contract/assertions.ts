@@ -8,11 +8,21 @@ import { type Evaluate, fail, memoryOf, type Outcome } from './outcome.ts'
 export type Formats = NonNullable<Extensions['formats']>
 
 /** The assertions of a schema. @param required the members that must be there */
-export function assertionsOf(schema: Keywords, required: readonly string[], formats: Formats): Evaluate[] {
+export function assertionsOf(
+  schema: Keywords,
+  required: readonly string[],
+  formats: Formats,
+): Evaluate[] {
   const { pattern, format, description } = schema
   const all: Evaluate[] = []
-  const add = (isValid: (value: unknown, outcome: Outcome) => boolean, text: string, isTag = false) =>
-    all.push((value, place, outcome) => isValid(value, outcome) || fail(outcome, { place, text, isTag }))
+  const add = (
+    isValid: (value: unknown, outcome: Outcome) => boolean,
+    text: string,
+    isTag = false,
+  ) =>
+    all.push(
+      (value, place, outcome) => isValid(value, outcome) || fail(outcome, { place, text, isTag }),
+    )
   const rule = typeRule(schema)
   if (rule) add(...rule)
   for (const values of [schema.enum, 'const' in schema ? [schema.const] : undefined]) {
@@ -21,20 +31,28 @@ export function assertionsOf(schema: Keywords, required: readonly string[], form
   for (const [noun, words, sizeOf] of SIZES) {
     const { [`min${noun}` as const]: least = 0, [`max${noun}` as const]: most = Infinity } = schema
     const units = schema.type === 'file' ? 'bytes' : words
-    if (least > 0) add((value) => (sizeOf(value) ?? least) >= least, `must NOT have fewer than ${least} ${units}`)
-    if (most < Infinity) add((value) => (sizeOf(value) ?? most) <= most, `must NOT have more than ${most} ${units}`)
+    if (least > 0)
+      add(
+        (value) => (sizeOf(value) ?? least) >= least,
+        `must NOT have fewer than ${least} ${units}`,
+      )
+    if (most < Infinity)
+      add((value) => (sizeOf(value) ?? most) <= most, `must NOT have more than ${most} ${units}`)
   }
   if (pattern !== undefined) {
     const expression = toRegExp(pattern)
     // A description helps a person more than the pattern.
-    const text = description === undefined ? `must match pattern "${pattern}"` : `is invalid: ${description}`
+    const text =
+      description === undefined ? `must match pattern "${pattern}"` : `is invalid: ${description}`
     add((value) => typeof value !== 'string' || expression.test(value), text)
   }
   const isInFormat = format === undefined ? undefined : formatCheck(format, formats)
-  if (isInFormat) add((value) => typeof value !== 'string' || isInFormat(value), `must match format "${format}"`)
+  if (isInFormat)
+    add((value) => typeof value !== 'string' || isInFormat(value), `must match format "${format}"`)
   if (schema.uniqueItems === true) {
     const isUnique = (value: unknown, outcome: Outcome) =>
-      !Array.isArray(value) || new Set(value.map((each) => identityOf(each, outcome))).size === value.length
+      !Array.isArray(value) ||
+      new Set(value.map((each) => identityOf(each, outcome))).size === value.length
     add(isUnique, 'must NOT have duplicate items')
   }
   for (const name of required)
@@ -52,7 +70,8 @@ function oneOf(values: readonly unknown[]): (value: unknown, outcome: Outcome) =
     if (typeof value === 'string') return texts.has(value)
     if (!isHolder(value)) return others.has(canonicalJson(value))
     const memory = memoryOf(outcome)
-    const allowed = identities.get(memory) ?? new Set(holders.map((each) => identityOf(each, outcome)))
+    const allowed =
+      identities.get(memory) ?? new Set(holders.map((each) => identityOf(each, outcome)))
     identities.set(memory, allowed)
     return allowed.has(identityOf(value, outcome))
   }
@@ -60,7 +79,8 @@ function oneOf(values: readonly unknown[]): (value: unknown, outcome: Outcome) =
 
 /** A text that equal values share (JSON Schema 2020-12, section 4.2.2). An evaluation looks at each object and list once. */
 function identityOf(value: unknown, outcome: Outcome): string {
-  if (!isHolder(value) || Reflect.get(value, 'toJSON') instanceof Function) return canonicalJson(value)
+  if (!isHolder(value) || Reflect.get(value, 'toJSON') instanceof Function)
+    return canonicalJson(value)
   const { identities } = memoryOf(outcome)
   const known = identities.get(value)
   if (known !== undefined) return known
@@ -75,7 +95,8 @@ function identityOf(value: unknown, outcome: Outcome): string {
 }
 
 /** Whether an object has a member. One that is undefined is none: JSON leaves it out. */
-export const has = (value: object, name: string) => Object.hasOwn(value, name) && Reflect.get(value, name) !== undefined
+export const has = (value: object, name: string) =>
+  Object.hasOwn(value, name) && Reflect.get(value, name) !== undefined
 
 /** The names of the members that an object has. */
 export const namesOf = (value: object) => Object.keys(value).filter((name) => has(value, name))
@@ -84,7 +105,11 @@ export const namesOf = (value: object) => Object.keys(value).filter((name) => ha
 const SIZES = [
   ['Length', 'characters', lengthOf],
   ['Items', 'items', (value: unknown) => (Array.isArray(value) ? value.length : undefined)],
-  ['Properties', 'properties', (value: unknown) => (isObject(value) ? namesOf(value).length : undefined)],
+  [
+    'Properties',
+    'properties',
+    (value: unknown) => (isObject(value) ? namesOf(value).length : undefined),
+  ],
 ] as const
 
 /** The length of a text in characters, not in units of UTF-16; of a file, in bytes. */
@@ -106,9 +131,12 @@ function formatCheck(name: string, formats: Formats): ((text: string) => boolean
     return (text) => expression.test(text)
   }
   // A format with a `type` is one of numbers.
-  const check: unknown = known instanceof Object && 'validate' in known && !('type' in known) ? known.validate : known
+  const check: unknown =
+    known instanceof Object && 'validate' in known && !('type' in known) ? known.validate : known
   if (!(check instanceof Function)) return undefined
-  return (text) => (!/^(date-)?time$/.test(name) || ZONE.test(text)) && Reflect.apply(check, undefined, [text]) === true
+  return (text) =>
+    (!/^(date-)?time$/.test(name) || ZONE.test(text)) &&
+    Reflect.apply(check, undefined, [text]) === true
 }
 
 /** Compiles a pattern with the flag `u` (JSON Schema 2020-12, section 6.4); without it if only that works. @throws {SyntaxError} */
@@ -126,4 +154,5 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Whether a value is an object or a list. */
-export const isHolder = (value: unknown): value is object => typeof value === 'object' && value !== null
+export const isHolder = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null

@@ -1,7 +1,12 @@
 // Request bodies: checks their media type and length, parses them and validates them.
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyRequest, onRequestHookHandler, onResponseHookHandler } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  onRequestHookHandler,
+  onResponseHookHandler,
+} from 'fastify'
 import type { Body, Media } from './compiled.ts'
 import { formReader, parsePairs, parseParts } from './forms.ts'
 import { orRefuse, parseText, TOO_LONG } from './parsing.ts'
@@ -14,9 +19,15 @@ import { HttpError } from '../errors.ts'
 type BodyKind = 'json' | 'text' | 'form' | 'pairs' | 'bytes'
 
 const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
-  [/;|[^/*]\*|\*[^/]|^\*\/[^*]/, 'write each media type by its name, or all of a kind as image/*, without parameters'],
+  [
+    /;|[^/*]\*|\*[^/]|^\*\/[^*]/,
+    'write each media type by its name, or all of a kind as image/*, without parameters',
+  ],
   [/^text\/event-stream$/, 'an answer ends; write application/json'],
-  [/^(text|application)\/xml$|\+xml$|^application\/(x-)?(yaml|ndjson|jsonl|json-seq)$/, 'write application/json'],
+  [
+    /^(text|application)\/xml$|\+xml$|^application\/(x-)?(yaml|ndjson|jsonl|json-seq)$/,
+    'write application/json',
+  ],
   [/^multipart\/(?!form-data$)/, 'write multipart/form-data'],
 ]
 
@@ -68,9 +79,11 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
     const media = content[found ?? '']
     if (!media || countHeader(raw, 'content-type') > 1)
       throw new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
-    if (encoding.toLowerCase() !== 'identity') throw new HttpError(415, 'The body must not have a Content-Encoding')
+    if (encoding.toLowerCase() !== 'identity')
+      throw new HttpError(415, 'The body must not have a Content-Encoding')
     if (length > media.limit) throw TOO_LONG
-    if (headers.expect !== undefined && raw.httpVersion === '1.1' && !isEmpty) reply.raw.writeContinue()
+    if (headers.expect !== undefined && raw.httpVersion === '1.1' && !isEmpty)
+      reply.raw.writeContinue()
     done()
   }
 }
@@ -81,7 +94,9 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
  */
 export function bodyReader({ required, content }: Body, validators: Validators) {
   const all = Object.entries(content)
-  const readers = new Map(all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, required, validators)]))
+  const readers = new Map(
+    all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, required, validators)]),
+  )
   const [only] = all.length === 1 ? readers.values() : [] // `checkBody` refuses other types
   return (request: FastifyRequest): unknown => {
     if (request.body === undefined && required) throw NO_BODY
@@ -108,7 +123,9 @@ function mediaReader(kind: unknown, media: Media, required: boolean, validators:
       if (fault === undefined) return value
       throw new HttpError(400, fault)
     } catch (error) {
-      throw error instanceof RangeError ? new HttpError(400, 'The body is nested too deeply') : error
+      throw error instanceof RangeError
+        ? new HttpError(400, 'The body is nested too deeply')
+        : error
     }
   }
 }
@@ -137,7 +154,9 @@ async function* limitBytes(payload: Readable, limit: number): AsyncGenerator<Buf
   let size = 0
   try {
     // To destroy the stream would close the connection before the answer.
-    for await (const chunk of payload.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for await (const chunk of payload.iterator({
+      destroyOnReturn: false,
+    }) as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > limit) throw TOO_LONG
       yield chunk

@@ -18,13 +18,21 @@ export interface Compiled {
 }
 
 /** The contract in `contract.gen.ts`: compiled, with its types, and where it is. */
-export interface CompiledContract<Components = unknown, Operations = unknown, Schemes = unknown> extends Compiled {
+export interface CompiledContract<
+  Components = unknown,
+  Operations = unknown,
+  Schemes = unknown,
+> extends Compiled {
   /** The file URL of the OpenAPI document. */
   readonly file: string
   /** The path of the generated file. */
   readonly generated: string
   /** Only for the compiler. */
-  readonly types?: { readonly components: Components; readonly operations: Operations; readonly schemes: Schemes }
+  readonly types?: {
+    readonly components: Components
+    readonly operations: Operations
+    readonly schemes: Schemes
+  }
 }
 
 type Some<Names extends string, Value> = { readonly [_ in Names]?: Value }
@@ -38,7 +46,10 @@ export interface Keywords
     Some<'allOf' | 'anyOf' | 'oneOf' | 'prefixItems', readonly Schema[]>,
     Some<'properties' | 'patternProperties' | 'dependentSchemas', Readonly<Record<string, Schema>>>,
     Some<`${'min' | 'max'}${'Length' | 'Items' | 'Properties' | 'Contains'}`, number>,
-    Some<'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf', number | bigint>,
+    Some<
+      'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf',
+      number | bigint
+    >,
     Some<'$ref' | 'pattern' | 'format' | 'description', string>,
     Some<'uniqueItems' | 'readOnly' | 'writeOnly', boolean>,
     Some<'const' | 'default', unknown> {

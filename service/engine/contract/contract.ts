@@ -50,8 +50,11 @@ export async function readContract(
   product: Extensions = {},
 ): Promise<Contract> {
   const known = generated && isCurrent(file, generated) ? generated : undefined
-  const faults = known ? faultsOf(known, product) : ['it has changed since the last `npm run generate`: run it again']
-  const compiled = known && faults.length === 0 ? known : await compileAnew(file, product, faults.join('; '))
+  const faults = known
+    ? faultsOf(known, product)
+    : ['it has changed since the last `npm run generate`: run it again']
+  const compiled =
+    known && faults.length === 0 ? known : await compileAnew(file, product, faults.join('; '))
   return toContract(compiled, file, baseUrl, product)
 }
 
@@ -64,7 +67,10 @@ export function toContract(
 ): Contract {
   const text = compiled.bundle ?? readFileSync(file, 'utf8')
   const bytes = Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, compiled, baseUrl))
-  const operations = compiled.operations.map((each) => ({ ...each, security: checkable(each.security, product) }))
+  const operations = compiled.operations.map((each) => ({
+    ...each,
+    security: checkable(each.security, product),
+  }))
   return { ...compiled, operations, file, bytes, product }
 }
 
@@ -78,9 +84,15 @@ async function compileAnew(file: string, product: Extensions, reason: string): P
 
 /** What a contract needs, and the product lacks. */
 function faultsOf(compiled: Compiled, product: Extensions): readonly string[] {
-  const requirements = compiled.operations.flatMap(({ security }) => checkable(security, product).flat())
-  const unguarded = requirements.filter(({ scheme }) => !isGuarded(scheme, product)).map(({ scheme }) => scheme.name)
-  const guards = [...new Set(unguarded)].map((name) => `the security scheme ${name} needs a guard in the product`)
+  const requirements = compiled.operations.flatMap(({ security }) =>
+    checkable(security, product).flat(),
+  )
+  const unguarded = requirements
+    .filter(({ scheme }) => !isGuarded(scheme, product))
+    .map(({ scheme }) => scheme.name)
+  const guards = [...new Set(unguarded)].map(
+    (name) => `the security scheme ${name} needs a guard in the product`,
+  )
   return [...guards, ...errorFaults(compiled, product)]
 }
 
@@ -90,7 +102,9 @@ function isCurrent(file: string, { sources }: Compiled): boolean {
   const isSame = (path: string, sum?: string) => hash('sha256', readFileSync(path)) === sum
   const paths = others.map(([name, sum]) => [join(dirname(file), name), sum] as const)
   try {
-    return isSame(file, first) && paths.every(([path, sum]) => !existsSync(path) || isSame(path, sum))
+    return (
+      isSame(file, first) && paths.every(([path, sum]) => !existsSync(path) || isSame(path, sum))
+    )
   } catch (error) {
     throw new StartupError(`${file}: ${reasonOf(error)}`)
   }
@@ -98,7 +112,14 @@ function isCurrent(file: string, { sources }: Compiled): boolean {
 
 function withBaseUrl(text: string, { baseUrl }: Compiled, value: string): string {
   if (baseUrl === null && value === '.') return text // the default of BASE_URL
-  if (baseUrl === null) throw new StartupError('BASE_URL is set, and the contract has no server variable base_url')
-  const [before, found, after] = [text.slice(0, baseUrl[0]), text.slice(...baseUrl), text.slice(baseUrl[1])]
-  return found.replaceAll(/^['"]|['"]$/g, '') === value ? text : before + JSON.stringify(value) + after
+  if (baseUrl === null)
+    throw new StartupError('BASE_URL is set, and the contract has no server variable base_url')
+  const [before, found, after] = [
+    text.slice(0, baseUrl[0]),
+    text.slice(...baseUrl),
+    text.slice(baseUrl[1]),
+  ]
+  return found.replaceAll(/^['"]|['"]$/g, '') === value
+    ? text
+    : before + JSON.stringify(value) + after
 }

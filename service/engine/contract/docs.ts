@@ -39,23 +39,40 @@ const pageOf = (title: string) => `<!DOCTYPE html>
  */
 export function serveDocs(app: FastifyInstance, { bytes, title }: Contract, config: Config): void {
   type Read = () => Promise<Buffer> | Buffer | string
-  const serve = (path: string, type: string, read: Read, headers: Record<string, string> = NOT_KEPT) =>
-    app.get(path, async (_request, reply) => reply.headers({ ...headers, 'content-type': type }).send(await read()))
+  const serve = (
+    path: string,
+    type: string,
+    read: Read,
+    headers: Record<string, string> = NOT_KEPT,
+  ) =>
+    app.get(path, async (_request, reply) =>
+      reply.headers({ ...headers, 'content-type': type }).send(await read()),
+    )
 
   serve('/openapi.yaml', 'application/yaml', () => bytes)
   if (config.DOCS === 'off') return
   const policy = `${CSP} ${URL.parse(config.BASE_URL)?.origin ?? ''}`
-  serve('/docs/', 'text/html; charset=utf-8', () => pageOf(title), { ...NOT_KEPT, 'content-security-policy': policy })
+  serve('/docs/', 'text/html; charset=utf-8', () => pageOf(title), {
+    ...NOT_KEPT,
+    'content-security-policy': policy,
+  })
   serve('/docs/static/docs.js', JAVASCRIPT, () => START_PAGE)
   serve('/docs/static/swagger-ui-bundle.js', JAVASCRIPT, () => fileOf('swagger-ui-bundle.js'), KEPT)
-  serve('/docs/static/swagger-ui.css', 'text/css; charset=utf-8', () => fileOf('swagger-ui.css'), KEPT)
-  for (const path of ['/', '/docs']) app.get(path, async (_request, reply) => reply.redirect('docs/'))
+  serve(
+    '/docs/static/swagger-ui.css',
+    'text/css; charset=utf-8',
+    () => fileOf('swagger-ui.css'),
+    KEPT,
+  )
+  for (const path of ['/', '/docs'])
+    app.get(path, async (_request, reply) => reply.redirect('docs/'))
 }
 
 const JAVASCRIPT = 'application/javascript; charset=utf-8'
 const KEPT = { 'cache-control': 'public, max-age=3600' }
 const NOT_KEPT = { 'cache-control': 'no-cache' }
-const fileOf = (name: string) => readFile(new URL(import.meta.resolve(`@fastify/swagger-ui/static/${name}`)))
+const fileOf = (name: string) =>
+  readFile(new URL(import.meta.resolve(`@fastify/swagger-ui/static/${name}`)))
 
 /** Runs in the browser. JavaScript would round the integers beyond 2^53 of what is sent and answered. */
 const START_PAGE = `{

@@ -17,11 +17,17 @@ export function statusesOf(responses: object, key: string): readonly number[] {
 
 /** The key of a status in the responses of a contract: the status, its range (`4XX`) or `default`. */
 export function findStatus(responses: object, status: number): string | undefined {
-  return [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((each) => Object.hasOwn(responses, each))
+  return [String(status), `${Math.floor(status / 100)}XX`, 'default'].find((each) =>
+    Object.hasOwn(responses, each),
+  )
 }
 
 /** Makes the body of an error. @param form tells the content of each member */
-export function writeForm(form: ErrorForm, status: number, message: string): Record<string, unknown> {
+export function writeForm(
+  form: ErrorForm,
+  status: number,
+  message: string,
+): Record<string, unknown> {
   const values = { status, blank: 'about:blank', phrase: STATUS_CODES[status] ?? '', message }
   return Object.fromEntries(Object.entries(form).map(([name, given]) => [name, values[given]]))
 }
@@ -45,13 +51,23 @@ export function bodyFault(
 }
 
 /** What is wrong with the errors that the product writes. */
-export function errorFaults({ operations, schemas }: Compiled, { errorBody, formats }: Extensions): readonly string[] {
+export function errorFaults(
+  { operations, schemas }: Compiled,
+  { errorBody, formats }: Extensions,
+): readonly string[] {
   const validators = new Validators(schemas, 'response', formats)
   const all = operations.flatMap(({ id, errors }) =>
     Object.entries(errors).flatMap(([key, format]) => {
       if (format?.form !== 'product') return []
-      if (!errorBody) return `the errors of ${id} need errorBody: (status, message) => ... in the product`
-      return bodyFault(validators.compile('body', { $ref: format.schema }), statusesOf(errors, key), errorBody) ?? []
+      if (!errorBody)
+        return `the errors of ${id} need errorBody: (status, message) => ... in the product`
+      return (
+        bodyFault(
+          validators.compile('body', { $ref: format.schema }),
+          statusesOf(errors, key),
+          errorBody,
+        ) ?? []
+      )
     }),
   )
   return [...new Set(all)]
@@ -70,7 +86,10 @@ export function errorWriter(errors: Operation['errors'], { errorBody }: Extensio
     if (error === null) return {}
     const { type, form } = error
     if (form === 'text')
-      return { type: `${type}; charset=utf-8`, body: /html|xml/.test(type) ? escapeMarkup(message) : message }
+      return {
+        type: `${type}; charset=utf-8`,
+        body: /html|xml/.test(type) ? escapeMarkup(message) : message,
+      }
     if (form !== 'product') return { type, body: exactJson(writeForm(form, status, message)) }
     try {
       const body = errorBody?.(status, message)
@@ -88,7 +107,9 @@ export function errorWriter(errors: Operation['errors'], { errorBody }: Extensio
  * of the contract that the product writes, or the usual one.
  */
 export function commonErrorWriter({ operations }: Compiled, product: Extensions): WriteError {
-  const format = operations.flatMap(({ errors }) => Object.values(errors)).find((each) => each?.form === 'product')
+  const format = operations
+    .flatMap(({ errors }) => Object.values(errors))
+    .find((each) => each?.form === 'product')
   return errorWriter(format === undefined ? {} : { default: format }, product)
 }
 

@@ -1,6 +1,14 @@
 // Evaluates a value by a schema: whether it is valid, and which schemas apply to which of its parts. These are the
 // applicators, annotations and unevaluated parts of JSON Schema 2020-12 (sections 10, 7.7 and 11).
-import { assertionsOf, type Formats, has, isHolder, isObject, namesOf, toRegExp } from './assertions.ts'
+import {
+  assertionsOf,
+  type Formats,
+  has,
+  isHolder,
+  isObject,
+  namesOf,
+  toRegExp,
+} from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
 import { always, attempt, deepest, type Evaluate, fail, once } from './outcome.ts'
 import { jointSchemas, reachable } from './joint-schemas.ts'
@@ -45,7 +53,8 @@ export function compiler(
     const around = outer && [...outer, ...jointSchemasOf(schema)]
     const isHidden = (member: unknown) =>
       mark !== undefined && jointSchemasOf(member).some((each) => each[mark] === true)
-    const isRequired = (name: string) => around?.some((each) => rulesFor(each, name).some(isHidden)) !== true
+    const isRequired = (name: string) =>
+      around?.some((each) => rulesFor(each, name).some(isHidden)) !== true
     const hides = around?.some((each) => rulesFor(each).some(isHidden)) === true
     const steps = [
       ...assertionsOf(schema, required.filter(isRequired), formats),
@@ -97,7 +106,9 @@ function rulesFor(
   name?: string,
 ): unknown[] {
   const named = Object.entries(properties).filter(([each]) => name === undefined || each === name)
-  const matching = Object.entries(patternProperties).filter(([each]) => name === undefined || toRegExp(each).test(name))
+  const matching = Object.entries(patternProperties).filter(
+    ([each]) => name === undefined || toRegExp(each).test(name),
+  )
   const all = [...named, ...matching].map(([, each]) => each)
   return name === undefined || all.length === 0 ? [...all, additionalProperties] : all
 }
@@ -106,9 +117,19 @@ type CompileEach = (schema: Schema) => Evaluate
 
 /** The keywords with schemas for the same value. @param condition compiles a schema that a valid value need not fit */
 function sameValue(schema: Keywords, compile: CompileEach, condition: CompileEach): Evaluate[] {
-  const { allOf = [], anyOf, oneOf, not, dependentSchemas = {}, dependentRequired = {}, description } = schema
+  const {
+    allOf = [],
+    anyOf,
+    oneOf,
+    not,
+    dependentSchemas = {},
+    dependentRequired = {},
+    description,
+  } = schema
   const steps = allOf.map(compile)
-  const names = Object.entries(dependentRequired).map(([name, required]) => [name, { required }] as const)
+  const names = Object.entries(dependentRequired).map(
+    ([name, required]) => [name, { required }] as const,
+  )
   for (const [name, each] of [...Object.entries(dependentSchemas), ...names]) {
     const evaluate = compile(each)
     steps.push((value, ...all) => !isObject(value) || !has(value, name) || evaluate(value, ...all))
@@ -116,7 +137,14 @@ function sameValue(schema: Keywords, compile: CompileEach, condition: CompileEac
   if (anyOf) steps.push(choice(anyOf.map(compile), 1, Infinity, 'must match a schema in anyOf'))
   if (oneOf) steps.push(choice(oneOf.map(compile), 1, 1, 'must match exactly one schema in oneOf'))
   if (not !== undefined)
-    steps.push(choice([condition(not)], 0, 0, description ? `is invalid: ${description}` : 'must NOT be valid'))
+    steps.push(
+      choice(
+        [condition(not)],
+        0,
+        0,
+        description ? `is invalid: ${description}` : 'must NOT be valid',
+      ),
+    )
   if (schema.if !== undefined) {
     const test = condition(schema.if)
     const branches = [compile(schema.then ?? true), compile(schema.else ?? true)] as const
@@ -126,24 +154,40 @@ function sameValue(schema: Keywords, compile: CompileEach, condition: CompileEac
 }
 
 /** From `least` to `most` alternatives must be valid. What is found in the others does not count. */
-function choice(alternatives: readonly Evaluate[], least: number, most: number, text: string): Evaluate {
+function choice(
+  alternatives: readonly Evaluate[],
+  least: number,
+  most: number,
+  text: string,
+): Evaluate {
   return (value, place, outcome, evaluated) => {
-    const faults = alternatives.flatMap((each) => attempt(each, value, place, outcome, evaluated) ?? [])
+    const faults = alternatives.flatMap(
+      (each) => attempt(each, value, place, outcome, evaluated) ?? [],
+    )
     const count = alternatives.length - faults.length
     if (count >= least && count <= most) return true
-    if (outcome.isLenient && count < least) for (const each of alternatives) each(value, place, outcome, evaluated)
+    if (outcome.isLenient && count < least)
+      for (const each of alternatives) each(value, place, outcome, evaluated)
     return fail(outcome, (count < least && deepest(faults)) || { place, text })
   }
 }
 
 /** The keywords with schemas for members and items. */
 function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
-  const { properties = {}, patternProperties = {}, prefixItems = [], contains, propertyNames } = schema
+  const {
+    properties = {},
+    patternProperties = {},
+    prefixItems = [],
+    contains,
+    propertyNames,
+  } = schema
   const steps: Evaluate[] = []
   const rules = (each: Schema | undefined) => (each === undefined ? NONE : [compile(each)])
 
   const named = new Map(Object.entries(properties).map(([name, each]) => [name, rules(each)]))
-  const patterns = Object.entries(patternProperties).map(([text, each]) => [toRegExp(text), compile(each)] as const)
+  const patterns = Object.entries(patternProperties).map(
+    ([text, each]) => [toRegExp(text), compile(each)] as const,
+  )
   const otherMembers = rules(schema.additionalProperties)
   const rulesOfMember: RulesOf = (name) => {
     const own = named.get(name) ?? NONE
@@ -151,7 +195,8 @@ function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
     const all = [...own, ...patterns.flatMap(([pattern, each]) => (pattern.test(name) ? each : []))]
     return all.length > 0 ? all : otherMembers
   }
-  if (named.size + patterns.length + otherMembers.length > 0) steps.push(eachPart(false, rulesOfMember))
+  if (named.size + patterns.length + otherMembers.length > 0)
+    steps.push(eachPart(false, rulesOfMember))
 
   const [firstItems, otherItems] = [prefixItems.map(rules), rules(schema.items)]
   if (firstItems.length + otherItems.length > 0)
@@ -159,7 +204,9 @@ function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
   if (contains !== undefined) steps.push(containing(compile(contains), schema))
   if (propertyNames !== undefined) {
     const evaluate = compile(propertyNames)
-    steps.push((value, ...all) => !isObject(value) || namesOf(value).every((name) => evaluate(name, ...all)))
+    steps.push(
+      (value, ...all) => !isObject(value) || namesOf(value).every((name) => evaluate(name, ...all)),
+    )
   }
   for (const keyword of ['unevaluatedProperties', 'unevaluatedItems'] as const) {
     const rest = rules(schema[keyword])
@@ -189,12 +236,16 @@ function eachPart(isList: boolean, rulesOf: RulesOf): Evaluate {
   }
 }
 
-function containing(evaluate: Evaluate, { minContains: least = 1, maxContains: most = Infinity }: Keywords): Evaluate {
+function containing(
+  evaluate: Evaluate,
+  { minContains: least = 1, maxContains: most = Infinity }: Keywords,
+): Evaluate {
   const text = `must contain at least ${least}${most < Infinity ? ` and no more than ${most}` : ''} valid item(s)`
   return (value, place, outcome, evaluated) => {
     if (!Array.isArray(value)) return true
     const placeOf = (key: string) => ({ holder: value, key: Number(key), outer: place })
-    const isValid = (key: string) => attempt(evaluate, value[Number(key)], placeOf(key), outcome) === undefined
+    const isValid = (key: string) =>
+      attempt(evaluate, value[Number(key)], placeOf(key), outcome) === undefined
     const valid = Object.keys(value).filter(isValid)
     for (const key of valid) evaluated?.add(key)
     return (valid.length >= least && valid.length <= most) || fail(outcome, { place, text })

@@ -16,9 +16,14 @@ export function formReader({ fields = {}, others }: Media, validators: Validator
     const fields = Map.groupBy(form, ([name]) => name)
     const values = [...fields].map(async ([name, sent]) => {
       const { types, list, read } = readers.get(name) ?? other
-      if (name === '__proto__') throw new HttpError(400, 'body must not have the property __proto__')
-      if (sent.length > 1 && list === null) throw new HttpError(400, `body/${name.slice(0, 100)} must not be repeated`)
-      return [name, read(await Promise.all(sent.map(([, value]) => readPart(value, types))))] as const
+      if (name === '__proto__')
+        throw new HttpError(400, 'body must not have the property __proto__')
+      if (sent.length > 1 && list === null)
+        throw new HttpError(400, `body/${name.slice(0, 100)} must not be repeated`)
+      return [
+        name,
+        read(await Promise.all(sent.map(([, value]) => readPart(value, types)))),
+      ] as const
     })
     return Object.fromEntries(await Promise.all(values))
   }
@@ -52,7 +57,10 @@ export async function parseParts(bytes: Buffer, type = ''): Promise<Form> {
   // The parser puts U+FFFD in the place of bytes that are not UTF-8: such a text is not among the bytes.
   let at = 0
   // A quote in a name is escaped, so only names with U+FFFD are looked for.
-  for (const text of [...form].flatMap(([name, value]) => [name.includes('\ufffd') ? name : '', value])) {
+  for (const text of [...form].flatMap(([name, value]) => [
+    name.includes('\ufffd') ? name : '',
+    value,
+  ])) {
     if (typeof text !== 'string') continue
     at = bytes.indexOf(text, at)
     if (at === -1) throw new HttpError(400, 'The body must be text in UTF-8')

@@ -20,7 +20,10 @@ export function jointSchemas<Found extends Keywords | Readonly<Record<string, un
 export function reachable(schema: unknown, resolve: (node: Keywords) => unknown): unknown[] {
   const nodes = new Set([schema])
   for (const node of nodes) {
-    for (const each of isHolder(node) ? [resolve(node), ...Object.values<unknown>({ ...node })] : []) nodes.add(each)
+    for (const each of isHolder(node)
+      ? [resolve(node), ...Object.values<unknown>({ ...node })]
+      : [])
+      nodes.add(each)
   }
   return [...nodes]
 }

@@ -12,7 +12,10 @@ const RANGES: Readonly<Record<string, readonly [least: number, end: number]>> = 
   integer: [1 - 2 ** 53, 2 ** 53],
 }
 
-type Bound = readonly [words: string, isRight: (data: number | bigint, bound: number | bigint) => boolean]
+type Bound = readonly [
+  words: string,
+  isRight: (data: number | bigint, bound: number | bigint) => boolean,
+]
 /** The bounds of numbers, in words and as a check. JavaScript compares a `bigint` with a `number` exactly. */
 const BOUNDS = {
   minimum: ['>=', (data, bound) => data >= bound],
@@ -32,10 +35,13 @@ function typesOf({ type, format = '' }: Pick<Keywords, 'type' | 'format'>): stri
 export const isNumeric = (type: string) => type === 'number' || type in RANGES
 
 /** Whether a schema allows an int64. */
-export const isInt64 = (schema: Keywords) => schema.format === 'int64' && typesOf(schema).includes('int64')
+export const isInt64 = (schema: Keywords) =>
+  schema.format === 'int64' && typesOf(schema).includes('int64')
 
 /** What a schema says of types, and of the bounds of numbers, as one rule. @returns undefined if it says nothing */
-export function typeRule(schema: Keywords): readonly [isValid: (data: unknown) => boolean, text: string] | undefined {
+export function typeRule(
+  schema: Keywords,
+): readonly [isValid: (data: unknown) => boolean, text: string] | undefined {
   const types = typesOf(schema)
   const bounds = Object.entries(BOUNDS).flatMap(([key, [words, isRight]]) => {
     const bound = schema[key as keyof typeof BOUNDS]
@@ -48,11 +54,15 @@ export function typeRule(schema: Keywords): readonly [isValid: (data: unknown) =
     const value = typeof data === 'symbol' ? Number(data.description) : data
     return bounds.every(({ isRight, bound }) => isRight(value, bound))
   }
-  const [least, greatest] = types.flatMap((type) => RANGES[type]?.map((bound, at) => BigInt(bound) - BigInt(at)) ?? [])
+  const [least, greatest] = types.flatMap(
+    (type) => RANGES[type]?.map((bound, at) => BigInt(bound) - BigInt(at)) ?? [],
+  )
   const { minimum: from = least, maximum: to = greatest } = schema
   const isRange = from !== undefined && to !== undefined
   const others = bounds.filter(({ key }) => !isRange || !/^m..imum$/.test(key))
-  const nouns = types.map((type) => (type in RANGES ? 'an integer' : /^(number|file)$/.test(type) ? `a ${type}` : type))
+  const nouns = types.map((type) =>
+    type in RANGES ? 'an integer' : /^(number|file)$/.test(type) ? `a ${type}` : type,
+  )
   const range = isRange ? ` from ${from} to ${to}` : ''
   const limits = others.map(({ words, bound }) => `, ${words} ${bound}`).join('')
   return [isValid, `must be ${nouns.join(' or ') || 'a number'}${range}${limits}`]
@@ -65,13 +75,16 @@ function isNumber(data: unknown): data is Numeric {
 /** Whether a value is of a type of JSON Schema, or of int64 or int32, or a file of a form. */
 function isOfType(data: unknown, type: string): boolean {
   if (data instanceof Blob) return type === 'file'
-  if (!isNumber(data)) return type === (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
+  if (!isNumber(data))
+    return type === (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
   const range = RANGES[type]
-  if (range === undefined) return type === 'number' && (typeof data !== 'number' || Number.isFinite(data))
+  if (range === undefined)
+    return type === 'number' && (typeof data !== 'number' || Number.isFinite(data))
   return isInteger(data) && data >= range[0] && data < range[1]
 }
 
-const isInteger = (data: unknown): data is number | bigint => typeof data === 'bigint' || Number.isInteger(data)
+const isInteger = (data: unknown): data is number | bigint =>
+  typeof data === 'bigint' || Number.isInteger(data)
 
 /** @returns undefined for a value that is no int64 */
 export function toInt64(value: unknown): bigint | undefined {
@@ -98,7 +111,9 @@ export function canonicalJson(value: unknown): string {
 function isMultiple(value: string, of: string): boolean {
   const [a, b] = [decimal(value), decimal(of)]
   const scale = Math.max(a.scale, b.scale)
-  return (a.digits * 10n ** BigInt(scale - a.scale)) % (b.digits * 10n ** BigInt(scale - b.scale)) === 0n
+  return (
+    (a.digits * 10n ** BigInt(scale - a.scale)) % (b.digits * 10n ** BigInt(scale - b.scale)) === 0n
+  )
 }
 
 function decimal(text: string): { digits: bigint; scale: number } {

@@ -32,7 +32,8 @@ interface Memory {
   readonly identities: Map<object | string, string>
 }
 
-export const memoryOf = (outcome: Outcome) => (outcome.memory ??= { attempts: new Map(), identities: new Map() })
+export const memoryOf = (outcome: Outcome) =>
+  (outcome.memory ??= { attempts: new Map(), identities: new Map() })
 
 /** The parts that schemas change, if they are valid. A list in it was found by an attempt: to copy it would take too long. */
 export type Found<Change = unknown> = (Match<Change> | Found<Change>)[]
@@ -54,7 +55,12 @@ interface Attempt extends Outcome {
  * @param evaluated gets the keys of the parts that have been evaluated, if `unevaluatedProperties` or `unevaluatedItems` asks
  * @returns whether it is valid. If not, the outcome has a fault
  */
-export type Evaluate = (value: unknown, place: Place, outcome: Outcome, evaluated?: Set<string>) => boolean
+export type Evaluate = (
+  value: unknown,
+  place: Place,
+  outcome: Outcome,
+  evaluated?: Set<string>,
+) => boolean
 
 /** Notes a fault. @returns whether to go on after it */
 export function fail(outcome: Outcome, fault: Fault): boolean {
@@ -102,7 +108,12 @@ export function once(
   return true
 }
 
-function add(outcome: Outcome, { found }: Outcome, evaluated?: Set<string>, keys?: Set<string>): void {
+function add(
+  outcome: Outcome,
+  { found }: Outcome,
+  evaluated?: Set<string>,
+  keys?: Set<string>,
+): void {
   if (found.length > 0) outcome.found.push(found)
   keys?.forEach((key) => evaluated?.add(key))
 }
@@ -121,7 +132,9 @@ export function always(isValid: boolean): Evaluate {
 export function deepest(faults: readonly Fault[]): Fault | undefined {
   const rank = ({ place, isTag }: Fault) => (isTag === true ? 0 : 1 + levelOf(place))
   const [first, second] = faults.toSorted((a, b) => rank(b) - rank(a))
-  return first !== undefined && (second === undefined || rank(first) > rank(second)) ? first : undefined
+  return first !== undefined && (second === undefined || rank(first) > rank(second))
+    ? first
+    : undefined
 }
 
 export const levelOf = ({ outer }: Place): number => (outer === undefined ? 0 : 1 + levelOf(outer))

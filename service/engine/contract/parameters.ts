@@ -26,7 +26,11 @@ export function parametersReader(
     required: parameters.filter(({ required }) => required).map(({ name }) => name),
   }
   const validate = validators.compile(where, schema, 2) // a parameter is the whole value of its schema
-  const readers = parameters.map((each) => ({ ...each, key: keyOf(each), read: valueReader(each, validators) }))
+  const readers = parameters.map((each) => ({
+    ...each,
+    key: keyOf(each),
+    read: valueReader(each, validators),
+  }))
   return (request) => {
     const part = request[PARTS[where]] ?? {}
     const values: Record<string, unknown> = {}
@@ -40,7 +44,10 @@ export function parametersReader(
       if (times > 1 && (list === null || (isCommas && where === 'query')))
         throw new HttpError(400, `${where}/${name} must not be repeated`)
       if (!isCommas) values[name] = read(sent)
-      else values[name] = read(where === 'query' ? splitList(request.url, name) : splitHeader(String(sent)))
+      else
+        values[name] = read(
+          where === 'query' ? splitList(request.url, name) : splitHeader(String(sent)),
+        )
     }
     const { fault } = validate(values)
     if (fault !== undefined) throw new HttpError(400, fault)
@@ -67,6 +74,7 @@ function splitHeader(text: string): string[] {
 /** Splits a list that is sent as `a=1,2`. A comma within an item is sent as `%2C`. */
 function splitList(url: string, name: string): string[] {
   const pairs = url.slice(url.indexOf('?') + 1).split('&')
-  const [, text = ''] = pairs.map((pair) => pair.split(/=(.*)/s)).find(([key = '']) => decodePair(key) === name) ?? []
+  const [, text = ''] =
+    pairs.map((pair) => pair.split(/=(.*)/s)).find(([key = '']) => decodePair(key) === name) ?? []
   return text.split(',').map(decodePair)
 }

@@ -25,13 +25,15 @@ const INTEGER = /^(0|-?[1-9]\d*)$/
 
 /** By type: reads a text that is spelled as in JSON. Any other text stays a text, and the schema refuses it. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
-  integer: (text) => (INTEGER.test(text) && Number.isFinite(Number(text)) ? toInteger(text) : undefined),
+  integer: (text) =>
+    INTEGER.test(text) && Number.isFinite(Number(text)) ? toInteger(text) : undefined,
   number: (text) => (NUMBER.test(text) ? Number(text) : undefined),
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
   object: readObject,
 }
 
-const toInteger = (text: string) => (Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text))
+const toInteger = (text: string) =>
+  Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
 
 /** An object is sent as JSON (OpenAPI 3.1.0, section 4.8.15.1.1, `contentType`). */
 function readObject(text: string): unknown {
@@ -56,11 +58,13 @@ export function valueReader({ types, list, schema, items }: Reading, validators:
   const isItem = check(items === undefined || { $ref: items })
   const read = (sent: Sent | undefined, isValid: (value: unknown) => boolean): unknown => {
     if (typeof sent !== 'string') return sent?.value
-    const value = types.map((type) => READERS[type]?.(sent)).find((each) => each !== undefined) ?? sent
+    const value =
+      types.map((type) => READERS[type]?.(sent)).find((each) => each !== undefined) ?? sent
     return types.length < 2 || value === sent || isValid(value) || !isValid(sent) ? value : sent
   }
   return (sent: readonly Sent[]): unknown => {
-    const one = list === null || (list === 'either' && sent.length === 1) ? read(sent[0], isValid) : undefined
+    const one =
+      list === null || (list === 'either' && sent.length === 1) ? read(sent[0], isValid) : undefined
     if (list === null || (one !== undefined && isValid(one))) return one
     const all = sent.map((each) => read(each, isItem))
     if (types.length < 2 && list !== 'either') return all

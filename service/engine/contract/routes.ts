@@ -1,4 +1,9 @@
-import type { FastifyInstance, preParsingHookHandler, RouteOptions, RouteShorthandOptions } from 'fastify'
+import type {
+  FastifyInstance,
+  preParsingHookHandler,
+  RouteOptions,
+  RouteShorthandOptions,
+} from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answerSender } from './answer.ts'
 import { addBodyParser, bodyReader, readRest } from './bodies.ts'
@@ -67,9 +72,17 @@ export async function addRoutes(
       ...(body ? { onResponse: readRest } : method !== 'GET' && { preParsing: ignoreType }),
       handler: async (request, reply) => {
         const { caller } = request
-        const parameters = { path: readPath?.(request), query: readQuery?.(request), header: readHeaders?.(request) }
+        const parameters = {
+          path: readPath?.(request),
+          query: readQuery?.(request),
+          header: readHeaders?.(request),
+        }
         const type = isRanged ? request.mediaType : undefined
-        return send(request, reply, await run({ caller, ...parameters, body: await readBody?.(request), type }))
+        return send(
+          request,
+          reply,
+          await run({ caller, ...parameters, body: await readBody?.(request), type }),
+        )
       },
     }
   }
@@ -142,7 +155,10 @@ const ignoreType: preParsingHookHandler = ({ raw }, _reply, payload, done) => {
 /** Takes the place of a method that is not written yet. */
 function answer501(id: string, services: readonly object[]): Method {
   const classes = services.map(({ constructor }) => constructor.name).join(' or ')
-  return () => Promise.reject(new HttpError(501, `The operation ${id} needs a method ${id} in the class ${classes}`))
+  return () =>
+    Promise.reject(
+      new HttpError(501, `The operation ${id} needs a method ${id} in the class ${classes}`),
+    )
 }
 
 /** The public methods of services by name. Private ones begin with `#`, and are not listed. */

@@ -15,7 +15,8 @@ const REFUSED = new Counter({
 type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired'
 
 /** Who is calling, with the scopes of the credentials (RFC 6749, section 3.3); or why they are refused. */
-export type Verdict = { readonly caller: string; readonly scopes: readonly string[] } | { readonly refused: Refusal }
+export type Verdict =
+  { readonly caller: string; readonly scopes: readonly string[] } | { readonly refused: Refusal }
 
 /** Checks the credentials of one security scheme. */
 interface Guard {
@@ -55,8 +56,13 @@ export function checkable(alternatives: Alternatives, product: Extensions): Alte
  * Makes the hook that authenticates a request and sets its caller. The credentials must satisfy one of the alternatives.
  * Otherwise, the answer is 401, or 403 if only scopes are missing. An empty alternative allows requests without credentials.
  */
-export function requireCaller(alternatives: Alternatives, makeGuard: MakeGuard): onRequestHookHandler {
-  const guarded = alternatives.map((all) => all.map(({ scheme, scopes }) => ({ scopes, guard: makeGuard(scheme) })))
+export function requireCaller(
+  alternatives: Alternatives,
+  makeGuard: MakeGuard,
+): onRequestHookHandler {
+  const guarded = alternatives.map((all) =>
+    all.map(({ scheme, scopes }) => ({ scopes, guard: makeGuard(scheme) })),
+  )
   const requirements = guarded.flat()
   const isOpen = guarded.length === 0 || guarded.some(({ length }) => length === 0)
 
@@ -67,7 +73,9 @@ export function requireCaller(alternatives: Alternatives, makeGuard: MakeGuard):
       request.caller = findCaller(verdicts)
       done()
     } else {
-      const found = Promise.all(verdicts.map(async (each) => each)).then((all) => (request.caller = findCaller(all)))
+      const found = Promise.all(verdicts.map(async (each) => each)).then(
+        (all) => (request.caller = findCaller(all)),
+      )
       found.then(() => done(), done)
     }
   }
@@ -110,8 +118,11 @@ const rank = ({ reason }: Refused) => RANKS[reason]
 
 /** Makes the answer. Its challenge names an error only if the request has credentials (RFC 6750, section 3.1). */
 function toHttpError({ reason, guard: { challenge, isToken }, scopes }: Refused): HttpError {
-  const say = (token: string, credentials: string) => (isToken ? `access token ${token}` : `credentials ${credentials}`)
-  const headers = (text: string) => ({ 'www-authenticate': isToken ? `${challenge}, ${text}` : challenge })
+  const say = (token: string, credentials: string) =>
+    isToken ? `access token ${token}` : `credentials ${credentials}`
+  const headers = (text: string) => ({
+    'www-authenticate': isToken ? `${challenge}, ${text}` : challenge,
+  })
   if (reason === 'missing') {
     const message = isToken ? 'An access token is needed' : 'Credentials are needed'
     return new HttpError(401, message, { 'www-authenticate': challenge })

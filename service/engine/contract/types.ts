@@ -10,17 +10,25 @@ export interface RequestOf<Operation> {
   readonly query: Part<Operation, 'query'>
   readonly header: Part<Operation, 'header'>
   /** The value of the JSON, a text, the fields and files of a form, or a stream of bytes. */
-  readonly body: RequestBody<Operation extends { requestBody?: unknown } ? Operation['requestBody'] : undefined>
+  readonly body: RequestBody<
+    Operation extends { requestBody?: unknown } ? Operation['requestBody'] : undefined
+  >
   /** The media type of the body, in lower case, where the contract has a range of them, such as `image/*`. */
-  readonly type: RangedType<Operation extends { requestBody?: unknown } ? Operation['requestBody'] : undefined>
+  readonly type: RangedType<
+    Operation extends { requestBody?: unknown } ? Operation['requestBody'] : undefined
+  >
 }
 
 /** The answer of a method: a status that the contract declares, with its headers and its body. */
-export type ResultOf<Operation> = Operation extends { responses: infer Responses } ? Results<Responses> : never
+export type ResultOf<Operation> = Operation extends { responses: infer Responses }
+  ? Results<Responses>
+  : never
 
 /** A method for each operation of a contract, named by its operationId. */
 export type Service<Operations> = {
-  [Id in keyof Operations]: (request: RequestOf<Operations[Id]>) => Promise<ResultOf<Operations[Id]>>
+  [Id in keyof Operations]: (
+    request: RequestOf<Operations[Id]>,
+  ) => Promise<ResultOf<Operations[Id]>>
 }
 
 type Part<Operation, Name extends string> = Operation extends {
@@ -60,8 +68,16 @@ export type Sent<Value, Hidden extends 'readOnly' | 'writeOnly'> =
       : Value extends File
         ? File
         : Value extends object
-          ? { [Name in keyof Value as Exclude<Name, Marked<Value, Hidden>>]: Sent<Value[Name], Hidden> } & {
-              [Name in keyof Value as Extract<Name, Filled<Value, Hidden>>]-?: Sent<Value[Name], Hidden>
+          ? {
+              [Name in keyof Value as Exclude<Name, Marked<Value, Hidden>>]: Sent<
+                Value[Name],
+                Hidden
+              >
+            } & {
+              [Name in keyof Value as Extract<Name, Filled<Value, Hidden>>]-?: Sent<
+                Value[Name],
+                Hidden
+              >
             }
           : Value
 /** The members that have a mark. */
@@ -72,7 +88,9 @@ type Marked<Value, Name extends string> = {
 type Filled<Value, Hidden> = Hidden extends 'readOnly' ? Marked<Value, 'default'> : never
 
 type Results<Responses> = {
-  [Key in keyof Responses]: { readonly status: Status<Key, keyof Responses> } & Headers<Responses[Key]> &
+  [Key in keyof Responses]: { readonly status: Status<Key, keyof Responses> } & Headers<
+    Responses[Key]
+  > &
     Body<Responses[Key]>
 }[keyof Responses]
 
@@ -92,14 +110,21 @@ type ToNumber<Digits> = Digits extends `${infer Value extends number}` ? Value :
 
 type Headers<Response> = Response extends { headers: infer All } ? HeaderPart<Named<All>> : unknown
 type Named<All> = { readonly [Name in keyof All as string extends Name ? never : Name]: All[Name] }
-type HeaderPart<All> = object extends All ? { readonly headers?: Optional<All> } : { readonly headers: Optional<All> }
+type HeaderPart<All> = object extends All
+  ? { readonly headers?: Optional<All> }
+  : { readonly headers: Optional<All> }
 /** An optional header may be undefined, too. */
-type Optional<All> = { [Name in keyof All]: object extends Pick<All, Name> ? All[Name] | undefined : All[Name] }
+type Optional<All> = {
+  [Name in keyof All]: object extends Pick<All, Name> ? All[Name] | undefined : All[Name]
+}
 
 /** The body, with its media type: the method must name it if the contract has several. */
 type Body<Response> = Response extends { content: infer Content extends object }
   ? {
-      [Type in keyof Content]: { readonly body: BodyValue<Type, Content[Type]> } & MediaTypeMember<Type, keyof Content>
+      [Type in keyof Content]: { readonly body: BodyValue<Type, Content[Type]> } & MediaTypeMember<
+        Type,
+        keyof Content
+      >
     }[keyof Content]
   : { readonly body?: undefined }
 type MediaTypeMember<Type, All> = Type extends `${infer Kind}/*`
@@ -112,7 +137,9 @@ type BodyValue<Type, Value> =
   Lower<Type> extends Json
     ? | Sent<Value, 'writeOnly'>
       | JsonText<Sent<Value, 'writeOnly'>>
-      | (Value extends readonly unknown[] ? AsyncIterable<JsonText<Sent<Value, 'writeOnly'>>> : never)
+      | (Value extends readonly unknown[]
+          ? AsyncIterable<JsonText<Sent<Value, 'writeOnly'>>>
+          : never)
     : Lower<Type> extends Text
       ? Value
       : Uint8Array | AsyncIterable<Uint8Array>

@@ -39,11 +39,16 @@ export class Validators {
   readonly hides: (schema: Schema) => boolean
 
   /** @param schemas by id @param formats of the product */
-  constructor(schemas: Readonly<Record<string, Schema>>, use: keyof typeof MARKS, formats: Formats = {}) {
+  constructor(
+    schemas: Readonly<Record<string, Schema>>,
+    use: keyof typeof MARKS,
+    formats: Formats = {},
+  ) {
     this.#use = use
     this.#compile = compiler(schemas, (...all) => changeOf(use, ...all), MARKS[use], formats)
     const nodes = (schema: Schema) => reachable(schema, ({ $ref = '' }) => schemas[$ref])
-    this.hides = (schema) => nodes(schema).some((each) => isObject(each) && each['writeOnly'] === true)
+    this.hides = (schema) =>
+      nodes(schema).some((each) => isObject(each) && each['writeOnly'] === true)
   }
 
   /**
@@ -60,7 +65,9 @@ export class Validators {
       const outcome: Outcome<Change> = { found: [], isLenient: false }
       if (!evaluate(value, place, outcome)) return describe(outcome.fault)
       const found = matchesIn(outcome.found)
-      const hidden = found.filter(({ change, place }) => change.isHidden && levelOf(place) >= marked)
+      const hidden = found.filter(
+        ({ change, place }) => change.isHidden && levelOf(place) >= marked,
+      )
       if (this.#use === 'request') {
         if (hidden[0]) return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
         this.#fillIn(found)
@@ -69,7 +76,10 @@ export class Validators {
         return { value: root[name] }
       }
       if (hidden.length === 0) return { value }
-      const sent = without(value, isCopy ? Map.groupBy(hidden, ({ place }) => place.holder) : new Map())
+      const sent = without(
+        value,
+        isCopy ? Map.groupBy(hidden, ({ place }) => place.holder) : new Map(),
+      )
       // A method may answer with one object at several places. In a copy, each place has an object of its own.
       if (!isCopy) return check(sent, true)
       return evaluate(sent, place, outcome) ? { value: sent } : describe(outcome.fault)
@@ -107,7 +117,11 @@ export class Validators {
   }
 }
 
-function changeOf(use: keyof typeof MARKS, schema: Keywords, jointSchemasOf: JointSchemasOf): Change | undefined {
+function changeOf(
+  use: keyof typeof MARKS,
+  schema: Keywords,
+  jointSchemasOf: JointSchemasOf,
+): Change | undefined {
   const mark = MARKS[use]
   const isHidden = mark !== undefined && schema[mark] === true
   const members = use === 'request' ? Object.entries(schema.properties ?? {}) : []
@@ -148,10 +162,15 @@ function pathOf({ key, outer }: Place): string {
   return outer === undefined ? name : `${pathOf(outer)}/${name}`.slice(0, 500)
 }
 
-const describe = (fault?: Fault) => ({ fault: fault ? `${pathOf(fault.place)} ${fault.text}` : 'is invalid' })
+const describe = (fault?: Fault) => ({
+  fault: fault ? `${pathOf(fault.place)} ${fault.text}` : 'is invalid',
+})
 
 /** Copies a value without some parts of it. @param gone by the object or the list that they are in */
-function without(value: unknown, gone: ReadonlyMap<object, readonly { readonly place: Place }[]>): unknown {
+function without(
+  value: unknown,
+  gone: ReadonlyMap<object, readonly { readonly place: Place }[]>,
+): unknown {
   if (!isHolder(value) || Reflect.get(value, 'toJSON') instanceof Function) return value
   const names = new Set(gone.get(value)?.map(({ place }) => String(place.key)))
   const kept = Object.entries<unknown>({ ...value }).filter(([key]) => !names.has(key))

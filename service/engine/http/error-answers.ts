@@ -13,11 +13,18 @@ declare module 'fastify' {
   }
 }
 
-export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', { 'retry-after': '1' })
-const STORE_AWAY = new HttpError(503, 'The store is not available, try again later', { 'retry-after': '1' })
+export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', {
+  'retry-after': '1',
+})
+const STORE_AWAY = new HttpError(503, 'The store is not available, try again later', {
+  'retry-after': '1',
+})
 
 /** Writes the body of an error, with its media type. Without `type`, there is no body. */
-export type WriteError = (status: number, message: string) => { readonly type?: string; readonly body?: string }
+export type WriteError = (
+  status: number,
+  message: string,
+) => { readonly type?: string; readonly body?: string }
 
 /** Writes the usual body of an error: the contract's schema `Error`. */
 export const usualError: WriteError = (error, message) => ({
@@ -26,9 +33,14 @@ export const usualError: WriteError = (error, message) => ({
 })
 
 /** Answers with an error: Fastify's `setErrorHandler` and `frameworkErrors`. */
-export function answerError(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function answerError(
+  error: Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
-  if (statusCode >= 500 && !(error instanceof HttpError)) reportFault(error, request, 'request failed')
+  if (statusCode >= 500 && !(error instanceof HttpError))
+    reportFault(error, request, 'request failed')
   const write = request.routeOptions.config.writeError ?? request.server.writeError
   const { type, body } = write(statusCode, message)
   reply.code(statusCode).headers(headers)
@@ -37,7 +49,11 @@ export function answerError(error: Error, request: FastifyRequest, reply: Fastif
 }
 
 /** Logs the fault that ended a request. A request that was one too many is only counted. */
-export function reportFault(err: Error, { id, log, raw, server }: FastifyRequest, message: string): void {
+export function reportFault(
+  err: Error,
+  { id, log, raw, server }: FastifyRequest,
+  message: string,
+): void {
   if (err instanceof StoreBusy) server.openRequests.shed(raw.socket, err.message)
   else log.error({ reqId: id, err }, message)
 }

@@ -8,7 +8,9 @@ declare global {
 /** Writes JSON in which each `bigint` is a number with all its digits. */
 export function exactJson(value: unknown): string {
   if (!hasBigint(value)) return JSON.stringify(value) // a function for each member would take twice the time
-  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each))
+  return JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each,
+  )
 }
 
 function hasBigint(value: unknown): boolean {
@@ -60,8 +62,12 @@ function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const names = Array.isArray(value) ? [] : Object.keys(value)
   if (names.includes('__proto__')) throw new SyntaxError('the name __proto__')
-  if (!names.every((name) => name.isWellFormed())) throw new SyntaxError('a lone surrogate in a name')
-  return Object.values(value).reduce((count: number, each: unknown) => count + countMembers(each), names.length)
+  if (!names.every((name) => name.isWellFormed()))
+    throw new SyntaxError('a lone surrogate in a name')
+  return Object.values(value).reduce(
+    (count: number, each: unknown) => count + countMembers(each),
+    names.length,
+  )
 }
 
 /** For `JSON.parse`, which tells it the text of each number. */

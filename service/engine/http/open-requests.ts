@@ -15,7 +15,10 @@ declare module 'fastify' {
   }
 }
 
-const SHED = new Counter({ name: `${OWN}shed_requests_total`, help: 'Requests refused because there were too many' })
+const SHED = new Counter({
+  name: `${OWN}shed_requests_total`,
+  help: 'Requests refused because there were too many',
+})
 /** The least milliseconds between two log lines about refusals. A line for each refusal would be too much load. */
 const LOG_INTERVAL = 1000
 
@@ -106,7 +109,11 @@ export function standardHeaders(id: string): Record<string, string> {
 }
 
 /** Sets the headers of every response, and adds Fastify's request to the open request. The first `onRequest` hook. */
-export function startRequest(request: FastifyRequest, reply: FastifyReply, done?: () => void): void {
+export function startRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done?: () => void,
+): void {
   reply.headers(standardHeaders(request.id))
   const { ip, raw, server, socket } = request
   const open = server.openRequests.latest(raw.socket)

@@ -23,7 +23,11 @@ type ParserError = Error & { readonly code?: string; readonly reason?: string }
 type Head = Pick<IncomingMessage, 'headers' | 'method'>
 
 /** Makes the functions that refuse. */
-export function makeRefusals(openRequests: OpenRequests, log: FastifyBaseLogger | undefined, writeError: WriteError) {
+export function makeRefusals(
+  openRequests: OpenRequests,
+  log: FastifyBaseLogger | undefined,
+  writeError: WriteError,
+) {
   return { refuseTooBusy, refuseBytes, refuseConnect }
 
   /** Refuses a request that has waited too long. */
@@ -35,7 +39,12 @@ export function makeRefusals(openRequests: OpenRequests, log: FastifyBaseLogger 
 
   /** Refuses bytes that the HTTP parser rejects, and closes the connection. */
   function refuseBytes({ code, reason = '' }: ParserError, socket: Socket): void {
-    refuse(socket, PARSER_ERRORS.get(reason) ?? PARSER_ERRORS.get(code ?? '') ?? MALFORMED, { headers: {} }, code)
+    refuse(
+      socket,
+      PARSER_ERRORS.get(reason) ?? PARSER_ERRORS.get(code ?? '') ?? MALFORMED,
+      { headers: {} },
+      code,
+    )
   }
 
   /** Refuses CONNECT, and closes the connection. */
@@ -71,7 +80,9 @@ export function makeRefusals(openRequests: OpenRequests, log: FastifyBaseLogger 
     const { headers, body } = render(error, id)
     const all = { ...headers, date: new Date().toUTCString(), connection: 'close' }
     const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-    socket.write(`HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}\r\n${lines.join('')}\r\n${body}`)
+    socket.write(
+      `HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}\r\n${lines.join('')}\r\n${body}`,
+    )
   }
 
   /** The headers and the body of an error. */

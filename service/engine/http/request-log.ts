@@ -7,9 +7,14 @@ const DURATION = new Histogram({
   help: 'Requests that have ended',
   labelNames: ['http_request_method', 'http_route', 'http_response_status_code', 'error_type'],
   // The buckets of OpenTelemetry's `http.server.request.duration`, and two below them.
-  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+  buckets: [
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+  ],
 })
-const ACTIVE = new Gauge({ name: 'http_server_active_requests', help: 'Requests that are being answered' })
+const ACTIVE = new Gauge({
+  name: 'http_server_active_requests',
+  help: 'Requests that are being answered',
+})
 
 /** Finds the id of the trace in a `traceparent`: https://www.w3.org/TR/trace-context/ */
 const TRACE = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/
@@ -48,24 +53,43 @@ export function logWhenClosed(log: FastifyBaseLogger, open: OpenRequest): void {
       })
     }
     // Lines that are written one after the other cost half of what they cost between requests.
-    if (unwritten.push(write) === 1) setImmediate(() => unwritten.splice(0).forEach((each) => each()))
+    if (unwritten.push(write) === 1)
+      setImmediate(() => unwritten.splice(0).forEach((each) => each()))
   })
 }
 
 /** Logs and measures a refusal of bytes that are no request, or of CONNECT. @param code of the HTTP parser */
-export function logRefusal(log: FastifyBaseLogger, reqId: string, status: number, method?: string, code?: string) {
+export function logRefusal(
+  log: FastifyBaseLogger,
+  reqId: string,
+  status: number,
+  method?: string,
+  code?: string,
+) {
   observe(method, undefined, status, 0)
   log.info({ msg: 'request', reqId, status, code })
 }
 
 /** The template of a request's path; undefined if the path, or the method on it, is unknown. */
-export function routeTemplate({ routeOptions: { config, url } }: FastifyRequest): string | undefined {
+export function routeTemplate({
+  routeOptions: { config, url },
+}: FastifyRequest): string | undefined {
   return config.allow === undefined ? (config.route ?? url) : undefined
 }
 
 /** @param status empty if the client left before it was answered */
-function observe(method = OTHER, route = OTHER, status: number | '', seconds: number, isShed = false): void {
+function observe(
+  method = OTHER,
+  route = OTHER,
+  status: number | '',
+  seconds: number,
+  isShed = false,
+): void {
   // The HTTP parser knows 34 methods, and refuses others.
-  const labels = { http_request_method: method, http_route: route, http_response_status_code: status }
+  const labels = {
+    http_request_method: method,
+    http_route: route,
+    http_response_status_code: status,
+  }
   DURATION.observe(isShed ? { ...labels, error_type: 'too_busy' } : labels, seconds)
 }

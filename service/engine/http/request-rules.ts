@@ -23,9 +23,14 @@ const isChunked = (coding: string) => coding.toLowerCase() === 'chunked'
 const isContinue = (expect: string) => expect.toLowerCase() === '100-continue'
 
 /** Whether the connection must close after this request, because it is not clear where the next request begins. */
-export function endsConnection({ headers, httpVersion, httpVersionMajor }: IncomingMessage): boolean {
+export function endsConnection({
+  headers,
+  httpVersion,
+  httpVersionMajor,
+}: IncomingMessage): boolean {
   const { expect, upgrade, 'transfer-encoding': coding } = headers
-  const isFramed = httpVersionMajor === 1 && (coding === undefined || (isChunked(coding) && httpVersion !== '1.0'))
+  const isFramed =
+    httpVersionMajor === 1 && (coding === undefined || (isChunked(coding) && httpVersion !== '1.0'))
   return !isFramed || upgrade !== undefined || (expect !== undefined && !isContinue(expect))
 }
 
@@ -39,7 +44,11 @@ export const BAD_TARGET = new HttpError(
  * Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, sections 2.5, 4.2.4 and 10.1.1). An
  * `onRequest` hook.
  */
-export function checkFraming({ raw, url }: FastifyRequest, _reply: FastifyReply, done: () => void): void {
+export function checkFraming(
+  { raw, url }: FastifyRequest,
+  _reply: FastifyReply,
+  done: () => void,
+): void {
   const { host, expect, 'transfer-encoding': coding } = raw.headers
   if (raw.httpVersionMajor !== 1) throw BAD_VERSION
   if (raw.rawHeaders.length > 2 * MAX_HEADERS) {
@@ -50,8 +59,10 @@ export function checkFraming({ raw, url }: FastifyRequest, _reply: FastifyReply,
     throw new HttpError(400, 'The request needs one valid Host header')
   }
   if (/#|^\w+:\/\/[^/?]*@/.test(url)) throw BAD_TARGET
-  if (coding !== undefined && !isChunked(coding)) throw new HttpError(501, 'The only transfer coding is chunked')
-  if (expect !== undefined && !isContinue(expect)) throw new HttpError(417, 'The only expectation is 100-continue')
+  if (coding !== undefined && !isChunked(coding))
+    throw new HttpError(501, 'The only transfer coding is chunked')
+  if (expect !== undefined && !isContinue(expect))
+    throw new HttpError(417, 'The only expectation is 100-continue')
   done()
 }
 
@@ -78,7 +89,8 @@ export function checkPath(request: FastifyRequest, reply: FastifyReply, done: ()
   const { allow, template } = routeOptions.config
   // @fastify/cors adds a route for OPTIONS of every path. The router treats `*` as `/`, and `/things/` as `/things/{id}`
   // with an empty parameter.
-  const isUnknown = is404 || routeOptions.url === '*' || url === '*' || Object.values(params ?? {}).includes('')
+  const isUnknown =
+    is404 || routeOptions.url === '*' || url === '*' || Object.values(params ?? {}).includes('')
   const isOther = template !== undefined && !template.test(decodeURI(url.replace(/\?.*/s, '')))
   if (url === '*' && method === 'OPTIONS') reply.code(204).send()
   else if (isUnknown || isOther || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH

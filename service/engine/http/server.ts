@@ -37,7 +37,13 @@ interface Options {
 }
 
 /** Makes an HTTP server with its limits, errors and request ids, one for each port of the service. */
-export function makeServer({ config, log, maxConnections, isMeasured = false, writeError = usualError }: Options) {
+export function makeServer({
+  config,
+  log,
+  maxConnections,
+  isMeasured = false,
+  writeError = usualError,
+}: Options) {
   const admission = new Admission()
   const openRequests = new OpenRequests(log)
   const waiting = new WeakMap<Socket, number>()
@@ -60,7 +66,8 @@ export function makeServer({ config, log, maxConnections, isMeasured = false, wr
       startRequest(request, reply)
       answerError(BAD_TARGET, request, reply)
     },
-    clientErrorHandler: (error, socket) => admission.admit(() => refusals.refuseBytes(error, socket)),
+    clientErrorHandler: (error, socket) =>
+      admission.admit(() => refusals.refuseBytes(error, socket)),
   })
   app.decorate('openRequests', openRequests)
   app.decorate('writeError', writeError)
@@ -69,11 +76,16 @@ export function makeServer({ config, log, maxConnections, isMeasured = false, wr
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
   app.removeAllContentTypeParsers() // only media types of the contract get a parser
 
-  const timer = setInterval(() => openRequests.cutSlowReaders(config.ANSWER_TIMEOUT), CHECK_INTERVAL).unref()
+  const timer = setInterval(
+    () => openRequests.cutSlowReaders(config.ANSWER_TIMEOUT),
+    CHECK_INTERVAL,
+  ).unref()
   app.addHook('onClose', async () => clearInterval(timer))
   return app
 
-  function makeNodeServer(route: (request: IncomingMessage, response: ServerResponse) => void): Server {
+  function makeNodeServer(
+    route: (request: IncomingMessage, response: ServerResponse) => void,
+  ): Server {
     const server = createServer({
       keepAliveTimeout: milliseconds(config.KEEP_ALIVE_TIMEOUT),
       requestTimeout: milliseconds(config.REQUEST_TIMEOUT),
@@ -99,7 +111,8 @@ export function makeServer({ config, log, maxConnections, isMeasured = false, wr
         return
       }
       const { socket } = request
-      const add = (count: number) => waiting.set(socket, (waiting.get(socket) ?? 0) + count).get(socket)
+      const add = (count: number) =>
+        waiting.set(socket, (waiting.get(socket) ?? 0) + count).get(socket)
       if (Number(add(1)) > MAX_PIPELINED) socket.destroy()
       // While a request waits, nothing more is read. Paused in the next tick, because Node resumes the socket after a request.
       process.nextTick(() => waiting.get(socket) !== 0 && socket.pause())
@@ -132,12 +145,24 @@ const milliseconds = (seconds: number) => Math.round(seconds * 1000)
  * @param path under which the server serves, for the log
  * @throws {StartupError} naming the host and the port
  */
-export async function listen(app: FastifyInstance, host: string, port: number, portName: string, path = '') {
+export async function listen(
+  app: FastifyInstance,
+  host: string,
+  port: number,
+  portName: string,
+  path = '',
+) {
   try {
     const { address } = await lookup(host, { order: 'ipv4first' })
-    await app.listen({ host: address, port, listenTextResolver: (origin) => `Server listening at ${origin}${path}` })
+    await app.listen({
+      host: address,
+      port,
+      listenTextResolver: (origin) => `Server listening at ${origin}${path}`,
+    })
   } catch (error) {
-    throw new StartupError(`HOST ${host}, ${portName} ${port}: ${reasonOf(error)}`, { cause: error })
+    throw new StartupError(`HOST ${host}, ${portName} ${port}: ${reasonOf(error)}`, {
+      cause: error,
+    })
   }
 }
 

@@ -23,7 +23,9 @@ const READY_TTL = 1000
  */
 export async function openAdmin(name: string, config: Config, log: Logger) {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
-  let opened: { readonly checkReadiness: () => Promise<void>; readonly store: Pick<Store, 'figures'> } | undefined
+  let opened:
+    | { readonly checkReadiness: () => Promise<void>; readonly store: Pick<Store, 'figures'> }
+    | undefined
   let metrics: Promise<ReturnType<typeof makeMetrics>> | undefined
   const notServing = () => new HttpError(503, `The service is ${state}`)
 

@@ -67,7 +67,8 @@ function writeInThread(bytes: Buffer, done: (error?: Error | null) => void): voi
   isInThread = true
   writeFile(1, bytes, (error, count) => {
     isInThread = false
-    if (TEMPORARY.includes(error?.code ?? '')) setTimeout(writeInThread, WRITE_INTERVAL, bytes, done).unref()
+    if (TEMPORARY.includes(error?.code ?? ''))
+      setTimeout(writeInThread, WRITE_INTERVAL, bytes, done).unref()
     else if (!error && count < bytes.length) writeInThread(bytes.subarray(count), done)
     else done(error)
   })

@@ -9,16 +9,32 @@ const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_acti
 const OWN_NAME = new RegExp(`^(# (?:HELP|TYPE) |)${OWN}`, 'gm')
 
 /** The metrics of a store. One whose figure the store does not have is left out. */
-const STORE_METRICS: readonly [end: string, help: string, read: (figures: Figures) => number | undefined][] = [
+const STORE_METRICS: readonly [
+  end: string,
+  help: string,
+  read: (figures: Figures) => number | undefined,
+][] = [
   ['commits_total', 'Transactions of writes', ({ commits }) => commits],
   ['writes_total', 'Writes in them', ({ writes }) => writes],
   ['wal_bytes', 'Size of the write-ahead log', ({ walBytes }) => walBytes],
   ['pool_size', 'Connections to PostgreSQL that are allowed', ({ pool }) => pool?.size],
   ['pool_used', 'Connections in use', ({ pool }) => pool?.used],
   ['pool_idle', 'Connections kept for use', ({ pool }) => pool?.idle],
-  ['pool_given_up', 'Connections given up that the server has not released yet', ({ pool }) => pool?.givenUp],
-  ['pool_statements', 'Statements that PostgreSQL has not answered yet', ({ pool }) => pool?.statements],
-  ['pool_waiting', 'Reads and writes that wait for the statements before theirs', ({ pool }) => pool?.waiting],
+  [
+    'pool_given_up',
+    'Connections given up that the server has not released yet',
+    ({ pool }) => pool?.givenUp,
+  ],
+  [
+    'pool_statements',
+    'Statements that PostgreSQL has not answered yet',
+    ({ pool }) => pool?.statements,
+  ],
+  [
+    'pool_waiting',
+    'Reads and writes that wait for the statements before theirs',
+    ({ pool }) => pool?.waiting,
+  ],
 ]
 
 /** Collects all metrics: those of other files, the process and the store. @param product the name that begins their names */

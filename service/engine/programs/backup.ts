@@ -18,7 +18,8 @@ export function backup({ name }: Product): Promise<void> {
     const options = what === 'restore' ? ({ replace: { type: 'boolean' } } as const) : {}
     const { args, values } = readWords(words, what === 'check' ? [] : ['<file>'], options)
     const { DATABASE_URL } = readConfig(name)
-    if (!('file' in DATABASE_URL)) throw new Error('DATABASE_URL names PostgreSQL: back it up with pg_dump')
+    if (!('file' in DATABASE_URL))
+      throw new Error('DATABASE_URL names PostgreSQL: back it up with pg_dump')
     const store = DATABASE_URL.file
     const [file = store] = args
     const [from, to] = what === 'save' ? [store, file] : [file, store]
@@ -26,7 +27,8 @@ export function backup({ name }: Product): Promise<void> {
     if (what === 'check') return `${toLine(checkDatabase(store), store)}, which is not damaged`
     if (what === 'save') return toLine(await saveBackup(from, to), to)
     const restored = await restoreBackup(from, to, values['replace'] === true)
-    if (!restored.hasChecksum) console.error(`there is no ${from}.sha256: the backup is not checked for flipped bits`)
+    if (!restored.hasChecksum)
+      console.error(`there is no ${from}.sha256: the backup is not checked for flipped bits`)
     return toLine(restored.counts, to)
   })
 }

@@ -9,7 +9,10 @@ const SEE_HELP = ' (--help prints the usage)'
  * Runs a command. `--help` prints the usage. An error becomes one line on standard error, and the exit code 1.
  * @param main gets the words of the command line, and returns what is printed, if there is something
  */
-export async function runCommand(usage: string, main: (words: string[]) => Promise<string | undefined>): Promise<void> {
+export async function runCommand(
+  usage: string,
+  main: (words: string[]) => Promise<string | undefined>,
+): Promise<void> {
   const words = process.argv.slice(2)
   try {
     const text = words.includes('--help') || words.includes('-h') ? usage : await main(words)
@@ -27,14 +30,16 @@ export async function runCommand(usage: string, main: (words: string[]) => Promi
  * @returns the arguments in the order of their names, and the values of the options
  * @throws {Error} naming the word that is wrong
  */
-export function readWords<const Names extends readonly string[], Options extends ParseArgsOptionsConfig>(
-  words: string[],
-  names: Names,
-  options: Options,
-) {
+export function readWords<
+  const Names extends readonly string[],
+  Options extends ParseArgsOptionsConfig,
+>(words: string[], names: Names, options: Options) {
   const { positionals, values } = parseArgs({ args: words, options, allowPositionals: true })
-  const taken = Object.keys(options).find((name) => !(name in values) && npmOption(name) !== undefined)
-  if (taken !== undefined) throw new Error(`npm took --${taken} as its own option: write -- before the words`)
+  const taken = Object.keys(options).find(
+    (name) => !(name in values) && npmOption(name) !== undefined,
+  )
+  if (taken !== undefined)
+    throw new Error(`npm took --${taken} as its own option: write -- before the words`)
   const missing = names[positionals.length]
   if (missing !== undefined) throw new Error(`${missing} is missing${SEE_HELP}`)
   const extra = positionals[names.length]
@@ -45,7 +50,8 @@ export function readWords<const Names extends readonly string[], Options extends
 /** Returns a word if it is one of these. @throws {Error} naming them */
 export function oneOf<Word extends string>(word: string | undefined, words: readonly Word[]): Word {
   const found = words.find((each) => each === word)
-  if (found === undefined) throw new Error(`the first word must be ${words.join(' or ')}${SEE_HELP}`)
+  if (found === undefined)
+    throw new Error(`the first word must be ${words.join(' or ')}${SEE_HELP}`)
   return found
 }
 

@@ -39,8 +39,14 @@ async function copyStore(from: Store, to: Store): Promise<Readonly<Record<string
   for (const [name, table] of from.tables) {
     const target = to.tables.get(name) // both stores have the collections of the product
     counts[name] = 0
-    for (let entries = await table.entries(); entries.length > 0; entries = await table.entries(entries.at(-1))) {
-      const copied = await Promise.all(entries.map(async ({ owner, key, text }) => target?.create(owner, key, text)))
+    for (
+      let entries = await table.entries();
+      entries.length > 0;
+      entries = await table.entries(entries.at(-1))
+    ) {
+      const copied = await Promise.all(
+        entries.map(async ({ owner, key, text }) => target?.create(owner, key, text)),
+      )
       const other = entries.find(({ text }, at) => copied[at] !== text)
       if (other) throw new Error(`${name}: ${other.key} of "${other.owner}" differs`)
       counts[name] += entries.length

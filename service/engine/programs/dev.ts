@@ -11,7 +11,8 @@ import type { Contract } from '../contract/contract.ts'
 import type { Product } from '../define-product.ts'
 import { readWords, runCommand } from './command.ts'
 
-const USAGE = 'usage: dev   runs the service, which follows its contract and its code while they change'
+const USAGE =
+  'usage: dev   runs the service, which follows its contract and its code while they change'
 /** The word with which the command runs itself as the service. */
 const SERVICE = 'service'
 /** The program that was started, and the folder with the code. */
@@ -32,7 +33,11 @@ const TYPES_OF_SERVICE = {
 /** The programs that check the contract and the code, in this order: what they check, their words, and where they print it. */
 const CHECKS = [
   { name: 'contract', words: [join(CODE, 'generate.ts')], output: 'stderr' },
-  { name: 'openapi.yaml', words: [LINT, 'lint', 'openapi.yaml', '--format=stylish'], output: 'stdout' },
+  {
+    name: 'openapi.yaml',
+    words: [LINT, 'lint', 'openapi.yaml', '--format=stylish'],
+    output: 'stdout',
+  },
   { name: 'types', words: [TSC, '-p', TYPES], output: 'stdout' },
 ] as const
 
@@ -69,7 +74,8 @@ async function followChanges(): Promise<never> {
 
 /** Whether code, or a document in one of these folders, has been written since. Generated types have no effect at run time. */
 function isChanged(since: number, folders: Iterable<string>): boolean {
-  const files = (cwd: string, pattern: string) => globSync(pattern, { cwd }).map((name) => join(cwd, name))
+  const files = (cwd: string, pattern: string) =>
+    globSync(pattern, { cwd }).map((name) => join(cwd, name))
   const documents = [...folders].flatMap((folder) => files(folder, '*.{yaml,yml,json}'))
   return [...files(CODE, '**/!(*.gen).ts'), ...documents].some((file) => {
     const { ctimeMs = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {}
@@ -102,7 +108,9 @@ async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
   enableCompileCache(join(FOLDER, 'cache'))
   process.once('disconnect', () => process.exit())
   const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
-  await (await import('./start.ts')).runService(product, ({ BASE_URL }) => readLatest(product, BASE_URL))
+  await (
+    await import('./start.ts')
+  ).runService(product, ({ BASE_URL }) => readLatest(product, BASE_URL))
 }
 
 /**

@@ -17,7 +17,12 @@ import { readWords, runCommand } from './command.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
 /** Options of `util.inspect` to print a whole value as TypeScript, in which an integer beyond 2^53 is a `bigint`. */
-const WHOLE = { depth: Infinity, maxArrayLength: Infinity, maxStringLength: Infinity, compact: false } as const
+const WHOLE = {
+  depth: Infinity,
+  maxArrayLength: Infinity,
+  maxStringLength: Infinity,
+  compact: false,
+} as const
 
 /**
  * Generates the types of a contract with openapi-typescript, int64 as `bigint`, and adds the compiled contract.
@@ -43,7 +48,9 @@ export async function generateTypes(
     transform: (schema) => {
       const types = [schema.type, schema.nullable === true ? 'null' : []].flat().map(String)
       const named = new Map<string, string>([
-        ...(schema.format === 'int64' ? [[types.includes('integer') ? 'integer' : 'number', 'bigint'] as const] : []),
+        ...(schema.format === 'int64'
+          ? [[types.includes('integer') ? 'integer' : 'number', 'bigint'] as const]
+          : []),
         ...(schema.format === 'binary' ? [['string', 'File'] as const] : []),
       ])
       if (!types.some((each) => named.has(each))) return undefined
@@ -55,17 +62,25 @@ export async function generateTypes(
       const valueOf = (key: string) =>
         schemaWith(schema, key, (each) => (isRef(each) ? ctx.resolve(each.$ref) : undefined))?.[key]
       const mark = ['readOnly', 'writeOnly'].find((key) => valueOf(key) === true)
-      if (type === undefined || (mark === undefined && valueOf('default') === undefined)) return undefined
-      const marked = ts.factory.createTypeReferenceNode('Mark', [type, tsLiteral(mark ?? 'default')])
+      if (type === undefined || (mark === undefined && valueOf('default') === undefined))
+        return undefined
+      const marked = ts.factory.createTypeReferenceNode('Mark', [
+        type,
+        tsLiteral(mark ?? 'default'),
+      ])
       return ts.factory.updatePropertySignature(property, modifiers, name, questionToken, marked)
     },
   })
   const text = astToString(nodes).trimEnd()
   const isMarked = text.includes('Mark<')
-  const marked = text.replaceAll('components["', 'marked["').replace('export interface components', 'interface marked')
+  const marked = text
+    .replaceAll('components["', 'marked["')
+    .replace('export interface components', 'interface marked')
   // Methods and collections have items without marks.
   const types = isMarked ? `${marked}\nexport type components = Sent<marked, never>;` : text
-  const names = Object.keys(root.components?.securitySchemes ?? {}).map((name) => JSON.stringify(name))
+  const names = Object.keys(root.components?.securitySchemes ?? {}).map((name) =>
+    JSON.stringify(name),
+  )
   const schemes = names.length === 0 ? 'never' : names.join(' | ')
   const from = (path: string) => {
     const found = relative(dirname(target), path)
@@ -100,7 +115,9 @@ export function generate(product: Product): Promise<void> {
     const types = await generateTypes(fileURLToPath(file), generated, product, console.error)
     if (check !== true) writeFileSync(generated, types)
     else if (readFileSync(generated, 'utf8') !== types) {
-      throw new Error(`${relative('.', generated)} does not fit the contract: run \`npm run generate\``)
+      throw new Error(
+        `${relative('.', generated)} does not fit the contract: run \`npm run generate\``,
+      )
     }
     return undefined
   })

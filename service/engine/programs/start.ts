@@ -36,13 +36,17 @@ export async function runService(
   let exitCode = 0
   process.on('uncaughtException', (error) => fail('unexpected error', error))
   // A second signal ends the process at once. Within 500 ms it is the first one: the terminal and npm send two.
-  void signalled.then(() => delay(500)).then(() => SIGNALS.map((each) => process.on(each, () => exit(1))))
+  void signalled
+    .then(() => delay(500))
+    .then(() => SIGNALS.map((each) => process.on(each, () => exit(1))))
   // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
   process.on('SIGXFSZ', () => undefined)
 
   const config = readConfig(product.name)
   log.level = config.LOG_LEVEL
-  process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
+  process
+    .removeAllListeners('warning')
+    .on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
   const { openAdmin } = await import('../ops/admin.ts')
   const admin = await openAdmin(product.name, config, log)
   void signalled.then(() => admin.stopping())
@@ -79,7 +83,10 @@ export async function runService(
   // Requests in flight are answered. If they take too long, they are cut.
   if (app) await Promise.race([closeServer(app), end])
   // After a cut, there is half a second to close the store.
-  await Promise.race([Promise.allSettled([store?.close(), traces?.close()]), end.then(() => delay(500))])
+  await Promise.race([
+    Promise.allSettled([store?.close(), traces?.close()]),
+    end.then(() => delay(500)),
+  ])
   admin.close()
   log.info('stopped')
   await exit(exitCode) // The store may have failed meanwhile.

@@ -14,8 +14,16 @@ const USAGE = `usage: token issue <caller> [--expires <time>] [--scope <scopes>]
   <time>     how long the token is valid: a number with its unit, such as 30s, 15m, 12h or 90d, or never; 90d if absent
   <scopes>   what the token allows where an operation requires scopes, with spaces between: "items:read items:write"`
 
-const ISSUE_OPTIONS = { expires: { type: 'string' }, scope: { type: 'string', multiple: true } } as const
-const MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const ISSUE_OPTIONS = {
+  expires: { type: 'string' },
+  scope: { type: 'string', multiple: true },
+} as const
+const MILLISECONDS: Readonly<Record<string, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
 
 /** Runs the command. */
 export function token(product: Product): Promise<void> {
@@ -34,14 +42,30 @@ export function token(product: Product): Promise<void> {
 async function issue(product: Product, words: string[]): Promise<string> {
   const { args, values } = readWords(words, ['<caller>'], ISSUE_OPTIONS)
   const [caller] = args
-  check('the caller', caller, /^[\w.@][\w.@-]{0,63}$/, '1 to 64 letters, digits and _.@-, the first one not -')
+  check(
+    'the caller',
+    caller,
+    /^[\w.@][\w.@-]{0,63}$/,
+    '1 to 64 letters, digits and _.@-, the first one not -',
+  )
   const { expires = '90d', scope = [] } = values
-  check('--expires', expires, /^(never|[1-9]\d{0,5}[smhd])$/, 'a time such as 30s, 15m, 12h or 90d, or never')
-  const lifetime = expires === 'never' ? Infinity : parseInt(expires) * (MILLISECONDS[expires.slice(-1)] ?? NaN)
+  check(
+    '--expires',
+    expires,
+    /^(never|[1-9]\d{0,5}[smhd])$/,
+    'a time such as 30s, 15m, 12h or 90d, or never',
+  )
+  const lifetime =
+    expires === 'never' ? Infinity : parseInt(expires) * (MILLISECONDS[expires.slice(-1)] ?? NaN)
   const scopes = scope.flatMap((text) => text.split(' ')).filter(Boolean)
   // RFC 6749, section 3.3
   for (const each of scope)
-    check('--scope', each, /^ *[!#-[\]-~][ !#-[\]-~]*$/, 'visible ASCII characters without " and \\')
+    check(
+      '--scope',
+      each,
+      /^ *[!#-[\]-~][ !#-[\]-~]*$/,
+      'visible ASCII characters without " and \\',
+    )
   const { token, stored } = createToken(product.tokenPrefix, caller, lifetime, scopes)
   await withStore(product, (store) => store.addToken(stored))
   const end = stored.expires ? `expires on ${stored.expires.toISOString()}` : 'never expires'
@@ -59,7 +83,10 @@ function toLine({ id, caller, created, expires, scopes }: StoredToken): string {
 }
 
 /** Opens the store for one action. The service may use it at the same time. */
-async function withStore<Result>(product: Product, action: (store: Store) => Promise<Result>): Promise<Result> {
+async function withStore<Result>(
+  product: Product,
+  action: (store: Store) => Promise<Result>,
+): Promise<Result> {
   const config = readConfig(product.name)
   const store = await openStore(config.DATABASE_URL, product, false, config)
   return action(store).finally(() => store.close())

@@ -23,17 +23,24 @@ export async function printWelcome(
 ): Promise<void> {
   const isProduction = NODE_ENV === 'production'
   if (isProduction && !isTerminal) return
-  const address = listeningOrigin.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
+  const address = listeningOrigin
+    .replace('//0.0.0.0:', '//127.0.0.1:')
+    .replace('//[::]:', '//[::1]:')
   const file = 'file' in DATABASE_URL ? DATABASE_URL.file : undefined
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
-  const isUsual = file === undefined || isDeepStrictEqual(DATABASE_URL, readConfig(name, {}).DATABASE_URL)
-  const place = 'url' in DATABASE_URL ? `PostgreSQL, ${new URL(DATABASE_URL.url).host}` : resolve(DATABASE_URL.file)
+  const isUsual =
+    file === undefined || isDeepStrictEqual(DATABASE_URL, readConfig(name, {}).DATABASE_URL)
+  const place =
+    'url' in DATABASE_URL
+      ? `PostgreSQL, ${new URL(DATABASE_URL.url).host}`
+      : resolve(DATABASE_URL.file)
   console.error(`
   Data    ${place} (${await countItems(store)})
 ${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
   Token   ${isUsual ? '' : `DATABASE_URL='sqlite:${file}' `}npm run token -- issue <name>`)
   const command = findCommand(contract, address)
-  if (isProduction || file === undefined || command === undefined || !(await store.isEmpty())) return
+  if (isProduction || file === undefined || command === undefined || !(await store.isEmpty()))
+    return
   const { token, stored } = createToken(tokenPrefix, 'demo')
   await store.addToken(stored)
   console.error(`\nA token for the caller "demo". Try:\n\n  ${command[0]}${token}${command[1]}\n`)
@@ -50,10 +57,19 @@ async function countItems({ tables }: Store): Promise<string> {
 }
 
 /** A command for the first operation that needs nothing but a token in a header: its text before and after the token. */
-function findCommand({ operations, product }: Contract, address: string): [before: string, after: string] | undefined {
+function findCommand(
+  { operations, product }: Contract,
+  address: string,
+): [before: string, after: string] | undefined {
   for (const { method, path, parameters, security } of operations) {
     const [[requirement, ...others] = []] = security
-    if (method !== 'GET' || parameters.some(({ required }) => required) || !requirement || others.length > 0) continue
+    if (
+      method !== 'GET' ||
+      parameters.some(({ required }) => required) ||
+      !requirement ||
+      others.length > 0
+    )
+      continue
     const { scheme, scopes } = requirement
     if (scheme.in !== 'header' || scopes.length > 0 || !takesTokens(scheme, product)) continue
     const header = scheme.type === 'bearer' ? 'Authorization: Bearer' : `${scheme.key}:`

@@ -55,7 +55,10 @@ export class Batcher<Item, Value> {
    * @param run handles a batch and settles its items. The batch is under way until `run` returns. If `run` fails, the
    * items that are not settled are rejected.
    */
-  constructor(run: (batch: readonly Batched<Item, Value>[]) => unknown, options: BatchOptions<Item>) {
+  constructor(
+    run: (batch: readonly Batched<Item, Value>[]) => unknown,
+    options: BatchOptions<Item>,
+  ) {
     this.#run = run
     this.#options = options
   }
@@ -106,7 +109,8 @@ export class Batcher<Item, Value> {
       this.#isScheduled = false
       this.#isQuiet = this.#added <= 1
       this.#added = 0
-      while (this.#shares.size > 0 && this.#running < (this.#options.parallel ?? 1)) void this.#start()
+      while (this.#shares.size > 0 && this.#running < (this.#options.parallel ?? 1))
+        void this.#start()
       if (this.#running > 0) return
       this.#idle?.resolve(undefined)
       this.#idle = undefined

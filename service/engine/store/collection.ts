@@ -1,7 +1,14 @@
 import { HttpError } from '../errors.ts'
 import { exactJson } from '../http/json.ts'
 import { readList } from './lists.ts'
-import { type Collection, INT64_MAX, INT64_MIN, type Key, type KeyType, type Store } from './store.ts'
+import {
+  type Collection,
+  INT64_MAX,
+  INT64_MIN,
+  type Key,
+  type KeyType,
+  type Store,
+} from './store.ts'
 
 /** PostgreSQL has no index entries of more than 2704 bytes, and an entry holds the owner, too. */
 const MAX_KEY_BYTES = 1024
@@ -22,7 +29,8 @@ export function makeCollection<Item, K extends Key = bigint>(
   const toItem = (text: string | undefined) => (text === undefined ? undefined : parse(text))
   return {
     async create(owner, key, item) {
-      if (!isStorable(key)) throw new HttpError(400, `A key has 1 to ${MAX_KEY_BYTES} bytes, and no NUL`)
+      if (!isStorable(key))
+        throw new HttpError(400, `A key has 1 to ${MAX_KEY_BYTES} bytes, and no NUL`)
       const text = exactJson(item)
       const stored = await table.create(owner, key, text)
       return stored === text ? item : parse(stored)
@@ -64,6 +72,7 @@ function fromCursor(type: KeyType, cursor: string): Key {
   const bytes = Buffer.from(cursor, 'base64url')
   const key = type === 'text' ? bytes.toString() : bytes.length === 8 ? bytes.readBigInt64BE() : ''
   // `toCursor` has not written what it would write differently.
-  if (!isStorable(key) || toCursor(key) !== cursor) throw new HttpError(400, 'No page has given this cursor')
+  if (!isStorable(key) || toCursor(key) !== cursor)
+    throw new HttpError(400, 'No page has given this cursor')
   return key
 }

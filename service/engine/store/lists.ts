@@ -24,7 +24,9 @@ interface List {
  */
 export function runSteps(max: number, parallel: number, timeout: number): Store['steps'] {
   const run = (batch: readonly Batched<Turn, unknown>[]) =>
-    Promise.all(batch.map(({ item, deadline, resolve, reject }) => item.read(deadline).then(resolve, reject)))
+    Promise.all(
+      batch.map(({ item, deadline, resolve, reject }) => item.read(deadline).then(resolve, reject)),
+    )
   const [shareOf, weigh] = [({ owner }: Turn) => owner, ({ rows }: Turn) => rows]
   return new Batcher(run, { max, weigh, parallel, timeout, freshFirst: true, shareOf })
 }
@@ -42,8 +44,11 @@ export async function readList(
   limit: number,
 ): Promise<List> {
   const deadline = performance.now() + timeout
-  const inTurn = <Value>(rows: number, read: (deadline: number) => Promise<Value>, until?: number) =>
-    steps.add({ owner, rows, read }, until) as Promise<Value> // what `read` gives
+  const inTurn = <Value>(
+    rows: number,
+    read: (deadline: number) => Promise<Value>,
+    until?: number,
+  ) => steps.add({ owner, rows, read }, until) as Promise<Value> // what `read` gives
   const most = Math.min(limit, FIRST_STEP.most)
   // While others of this owner wait, a longer one takes its turn from the beginning: if it is refused, it has read nothing.
   if (most === limit || !steps.isAwaited(owner)) {
@@ -82,7 +87,9 @@ export async function readList(
 
 /** The bounds of a step of at most `limit` rows. @param before the rows read last: the next ones are about as long */
 function bounds(limit: number, before?: Rows): Pick<Step, 'most' | 'length'> {
-  const fitting = before ? Math.ceil((2 * STEP_LENGTH * before.count) / before.text.length) : MAX_ROWS
+  const fitting = before
+    ? Math.ceil((2 * STEP_LENGTH * before.count) / before.text.length)
+    : MAX_ROWS
   return { most: Math.min(limit, MAX_ROWS, fitting), length: STEP_LENGTH }
 }
 

@@ -4,7 +4,8 @@ import type { JsonText } from '../http/json.ts'
 import type { Batcher } from './batch.ts'
 
 /** The settings that a store reads, besides `DATABASE_URL`. */
-export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> & Partial<Pick<Config, 'NODE_ENV'>>
+export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
+  Partial<Pick<Config, 'NODE_ENV'>>
 
 /** How a store reports to the service. Commands open a store without it. */
 export interface Monitor {
@@ -105,12 +106,21 @@ export interface Table {
   readonly key: KeyType
   create(owner: string, key: Key, text: string): Promise<string>
   find(owner: string, key: Key): Promise<string | undefined>
-  update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined>
+  update(
+    owner: string,
+    key: Key,
+    change: (text: string) => string | undefined,
+  ): Promise<string | undefined>
   delete(owner: string, key: Key): Promise<boolean>
   /** Reads a step in one moment. @param deadline when it must be read, on the clock of `performance.now()` */
   read(step: Step, deadline: number): Promise<Rows>
   /** The key of the row `count` places after a key, or from the first one; undefined if there are fewer. */
-  skip(owner: string, after: Key | undefined, count: number, deadline: number): Promise<Key | undefined>
+  skip(
+    owner: string,
+    after: Key | undefined,
+    count: number,
+    deadline: number,
+  ): Promise<Key | undefined>
   /** The next rows of all owners, by owner and key, after an entry or from the first one. Empty after the last one. */
   entries(after?: Entry): Promise<Entry[]>
 }
@@ -139,7 +149,9 @@ export interface Figures {
    * PostgreSQL. Connections: the most that are allowed (`size`), the used and the idle ones, and those that the service gave
    * up, but the server has not closed (`givenUp`). `statements` wait for their answer. `waiting` operations are not sent yet.
    */
-  readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number>>
+  readonly pool?: Readonly<
+    Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number>
+  >
 }
 
 /** The tables of the collections, and access tokens. Every method may fail with StoreUnavailable (errors.ts). */

@@ -5,7 +5,14 @@ export type Row = Readonly<Record<string, unknown>>
 
 /** The columns of an access token. Times are in milliseconds since 1970; spaces separate the scopes. */
 export function fromToken({ id, caller, created, expires, digest, scopes }: StoredToken) {
-  return [id, caller, created.getTime(), expires?.getTime() ?? null, digest, scopes.join(' ')] as const
+  return [
+    id,
+    caller,
+    created.getTime(),
+    expires?.getTime() ?? null,
+    digest,
+    scopes.join(' '),
+  ] as const
 }
 
 /** The access token of a row. */

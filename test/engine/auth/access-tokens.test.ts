@@ -19,7 +19,9 @@ const postgres = { DATABASE_URL: await (await startPostgres(t)).createDatabase()
 /** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */
 function callers(findToken: Store['findToken'] = (digest) => store.findToken(digest)) {
   let lookUps = 0
-  const check = accessTokenChecker(PREFIX, { findToken: (digest) => (lookUps++, findToken(digest)) })
+  const check = accessTokenChecker(PREFIX, {
+    findToken: (digest) => (lookUps++, findToken(digest)),
+  })
   return {
     check,
     callerOf: async (token: string) => {
@@ -42,22 +44,26 @@ function stopClocks(t: Test): (milliseconds: number) => void {
   }
 }
 
-t.test('a token is looked up once in 3 seconds, and a revoked token is refused afterwards', async (t) => {
-  t.equal(TOKEN_TTL, 3000)
-  const pass = stopClocks(t)
-  const { callerOf, check, lookUps } = callers()
-  const scopes = ['read', 'write']
-  const issued = await issueToken(store, 'brief', undefined, scopes)
-  for (let times = 0; times < 3; times++) t.strictSame(await check(issued), { caller: 'brief', scopes })
-  t.equal(lookUps(), 1, 'not for each request')
-  t.ok(await revokeTokenOf(store, 'brief'))
-  pass(TOKEN_TTL)
-  t.equal(await callerOf(issued), 'brief')
-  pass(1)
-  t.equal(await callerOf(issued), 'unknown')
-  t.equal(await callerOf(issued), 'unknown')
-  t.equal(lookUps(), 3, 'a refused token is not cached')
-})
+t.test(
+  'a token is looked up once in 3 seconds, and a revoked token is refused afterwards',
+  async (t) => {
+    t.equal(TOKEN_TTL, 3000)
+    const pass = stopClocks(t)
+    const { callerOf, check, lookUps } = callers()
+    const scopes = ['read', 'write']
+    const issued = await issueToken(store, 'brief', undefined, scopes)
+    for (let times = 0; times < 3; times++)
+      t.strictSame(await check(issued), { caller: 'brief', scopes })
+    t.equal(lookUps(), 1, 'not for each request')
+    t.ok(await revokeTokenOf(store, 'brief'))
+    pass(TOKEN_TTL)
+    t.equal(await callerOf(issued), 'brief')
+    pass(1)
+    t.equal(await callerOf(issued), 'unknown')
+    t.equal(await callerOf(issued), 'unknown')
+    t.equal(lookUps(), 3, 'a refused token is not cached')
+  },
+)
 
 t.test('a slow look-up does not extend the time that a token is cached', async (t) => {
   const pass = stopClocks(t)
@@ -93,7 +99,14 @@ t.test('the checksum refuses a mistyped token without a look-up', async (t) => {
     (at) => issued.slice(0, at) + (issued[at] === '7' ? '1' : '7') + issued.slice(at + 1),
   )
   const cut = [issued.slice(1), issued.slice(0, -1), '']
-  for (const typed of [...changed, ...cut, `${issued}0`, ` ${issued}`, `${issued}\n`, issued.toUpperCase()])
+  for (const typed of [
+    ...changed,
+    ...cut,
+    `${issued}0`,
+    ` ${issued}`,
+    `${issued}\n`,
+    issued.toUpperCase(),
+  ])
     t.equal(await callerOf(typed), 'malformed', typed)
   t.equal(lookUps(), 0)
   t.equal(await callerOf(issued), 'typist')
@@ -155,7 +168,11 @@ for (const [kind, environment] of Object.entries({ sqlite: {}, postgres })) {
 const secretOf = (token: string) => token.slice(PREFIX.length + 1, -8)
 
 t.test('no token is logged, at any level, in any part of a request', async (t) => {
-  const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db`, NODE_ENV: 'production', LOG_LEVEL: 'trace' }
+  const environment = {
+    DATABASE_URL: `sqlite:${t.testdir()}/plants.db`,
+    NODE_ENV: 'production',
+    LOG_LEVEL: 'trace',
+  }
   const { port, printed } = await startService(t, environment)
   const issued = await run(program('token', 'issue', 'joe'), environment)
   const token = issued.stdout.trim()

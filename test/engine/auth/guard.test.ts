@@ -17,67 +17,111 @@ import { exchange } from '../../support/responses.ts'
 const { call, store, token } = await build(t)
 const valid = await token('auth')
 
-t.test('the scheme is not case-sensitive, and without a token nothing is stored or deleted', async (t) => {
-  const plant = { method: 'POST', path: '/plants', body: { id: 1, name: 'x' } }
-  const list = async (scheme: string) =>
-    (await call({ path: '/plants', headers: { Authorization: `${scheme} ${valid}` } })).json
-  await call(plant)
-  t.strictSame(await list('bearer'), [])
-  await call({ ...plant, token: valid })
-  await call({ method: 'DELETE', path: '/plants/1' })
-  for (const scheme of ['BEARER', 'bEaReR']) t.strictSame(await list(scheme), [{ name: 'x' }])
-})
+t.test(
+  'the scheme is not case-sensitive, and without a token nothing is stored or deleted',
+  async (t) => {
+    const plant = { method: 'POST', path: '/plants', body: { id: 1, name: 'x' } }
+    const list = async (scheme: string) =>
+      (await call({ path: '/plants', headers: { Authorization: `${scheme} ${valid}` } })).json
+    await call(plant)
+    t.strictSame(await list('bearer'), [])
+    await call({ ...plant, token: valid })
+    await call({ method: 'DELETE', path: '/plants/1' })
+    for (const scheme of ['BEARER', 'bEaReR']) t.strictSame(await list(scheme), [{ name: 'x' }])
+  },
+)
 
 t.test('an apiKey scheme accepts access tokens in its header, and only there', async (t) => {
-  const { app } = await serve(t, '    key: { type: apiKey, in: header, name: X-Api-Key }\n', '- key: []')
+  const { app } = await serve(
+    t,
+    '    key: { type: apiKey, in: header, name: X-Api-Key }\n',
+    '- key: []',
+  )
   const send = (headers: Headers) => ask(app, '/plants', headers)
   t.strictSame(await send({ 'x-api-key': valid }), [200, undefined])
   t.strictSame(await send({ authorization: `Bearer ${valid}` }), [401, 'ApiKey realm="plants"'])
   for (const key of [`Bearer ${valid}`, '', [valid, valid]])
-    t.strictSame(await send({ 'x-api-key': key }), [401, 'ApiKey realm="plants", error="invalid_token"'])
+    t.strictSame(await send({ 'x-api-key': key }), [
+      401,
+      'ApiKey realm="plants", error="invalid_token"',
+    ])
 })
 
-t.test('a guard of the product comes first, and its errors and credentials in a query are not logged', async (t) => {
-  const guards: Extensions['guards'] = {
-    login: (_, credentials) => (credentials === 'YQ==' ? { caller: 'auth', scopes: [] } : undefined),
-    key: ({ url }, credentials) => {
-      if (credentials.startsWith('broken')) throw new Error(`no answer for ${url}`)
-      return credentials === 'secret-7' ? { caller: 'auth', scopes: [] } : undefined
-    },
-  }
-  const { app, logged } = await serve(t, SCHEMES, '- login: []\n  - key: []', { guards, errorBody })
-  const send = (url: string, authorization?: string) => ask(app, url, authorization ? { authorization } : {})
-  const challenge = 'Basic realm="plants", charset="UTF-8"'
-  await call({ method: 'POST', path: '/plants', token: valid, body: { id: 2, name: 'mine' } })
-  const body = JSON.stringify([{ name: 'x' }, { name: 'mine' }])
-  t.equal((await app.inject({ url: '/plants?key=secret-7' })).body, body, 'the caller that the guard names')
-  t.strictSame(await send('/plants', 'bAsic YQ=='), [200, undefined])
-  t.strictSame(await send('/plants'), [401, challenge])
-  for (const each of ['Basic YQ', 'Basic', 'Basic YQ==, Basic YQ==', `Bearer ${valid}`])
-    t.strictSame(await send('/plants', each), [401, challenge], each)
-  for (const each of ['secret-8', valid, 'secret-7&key=secret-7'])
-    t.strictSame(await send(`/plants?key=${each}`), [401, 'ApiKey realm="plants", error="invalid_token"'], each)
-  t.strictSame(await send('/plants?key=broken-secret-9'), [500, undefined])
-  for (const each of ['/none', '/plants/%ff', '/plants/x']) await send(`${each}?key=secret-7`)
-  t.match(logged.join(''), /no answer for \/plants\?key=\*\*\*/)
-  t.notMatch(logged.join(''), /secret-|YQ==/)
-})
+t.test(
+  'a guard of the product comes first, and its errors and credentials in a query are not logged',
+  async (t) => {
+    const guards: Extensions['guards'] = {
+      login: (_, credentials) =>
+        credentials === 'YQ==' ? { caller: 'auth', scopes: [] } : undefined,
+      key: ({ url }, credentials) => {
+        if (credentials.startsWith('broken')) throw new Error(`no answer for ${url}`)
+        return credentials === 'secret-7' ? { caller: 'auth', scopes: [] } : undefined
+      },
+    }
+    const { app, logged } = await serve(t, SCHEMES, '- login: []\n  - key: []', {
+      guards,
+      errorBody,
+    })
+    const send = (url: string, authorization?: string) =>
+      ask(app, url, authorization ? { authorization } : {})
+    const challenge = 'Basic realm="plants", charset="UTF-8"'
+    await call({ method: 'POST', path: '/plants', token: valid, body: { id: 2, name: 'mine' } })
+    const body = JSON.stringify([{ name: 'x' }, { name: 'mine' }])
+    t.equal(
+      (await app.inject({ url: '/plants?key=secret-7' })).body,
+      body,
+      'the caller that the guard names',
+    )
+    t.strictSame(await send('/plants', 'bAsic YQ=='), [200, undefined])
+    t.strictSame(await send('/plants'), [401, challenge])
+    for (const each of ['Basic YQ', 'Basic', 'Basic YQ==, Basic YQ==', `Bearer ${valid}`])
+      t.strictSame(await send('/plants', each), [401, challenge], each)
+    for (const each of ['secret-8', valid, 'secret-7&key=secret-7'])
+      t.strictSame(
+        await send(`/plants?key=${each}`),
+        [401, 'ApiKey realm="plants", error="invalid_token"'],
+        each,
+      )
+    t.strictSame(await send('/plants?key=broken-secret-9'), [500, undefined])
+    for (const each of ['/none', '/plants/%ff', '/plants/x']) await send(`${each}?key=secret-7`)
+    t.match(logged.join(''), /no answer for \/plants\?key=\*\*\*/)
+    t.notMatch(logged.join(''), /secret-|YQ==/)
+  },
+)
 
-t.test('a guard of the product that does not answer is given up after REQUEST_TIMEOUT: 503', async (t) => {
-  const guards = { login: () => new Promise<never>(() => undefined) }
-  const { app } = await serve(t, SCHEMES, '- login: []', { guards }, { REQUEST_TIMEOUT: '0.1' })
-  t.strictSame(await ask(app, '/plants', { authorization: 'Basic YQ==' }, 'retry-after'), [503, '1'])
-})
+t.test(
+  'a guard of the product that does not answer is given up after REQUEST_TIMEOUT: 503',
+  async (t) => {
+    const guards = { login: () => new Promise<never>(() => undefined) }
+    const { app } = await serve(t, SCHEMES, '- login: []', { guards }, { REQUEST_TIMEOUT: '0.1' })
+    t.strictSame(await ask(app, '/plants', { authorization: 'Basic YQ==' }, 'retry-after'), [
+      503,
+      '1',
+    ])
+  },
+)
 
-t.test('a scheme without a guard would be answered 401, if such a product could start', async (t) => {
-  const scheme = { name: 'login', type: 'other', in: 'header', key: 'authorization', challenge: 'Basic' } as const
-  const app = Fastify()
-  t.teardown(() => app.close())
-  const makeGuard = await buildGuards(app, 'x', { timeout: 5 }, () => ({ caller: 'joe', scopes: [] }))
-  app.get('/', { onRequest: requireCaller([[{ scheme, scopes: [] }]], makeGuard) }, () => 'open')
-  for (const headers of [{}, { authorization: 'Basic YQ==' }, { authorization: 'Bearer a' }])
-    t.equal((await ask(app, '/', headers))[0], 401)
-})
+t.test(
+  'a scheme without a guard would be answered 401, if such a product could start',
+  async (t) => {
+    const scheme = {
+      name: 'login',
+      type: 'other',
+      in: 'header',
+      key: 'authorization',
+      challenge: 'Basic',
+    } as const
+    const app = Fastify()
+    t.teardown(() => app.close())
+    const makeGuard = await buildGuards(app, 'x', { timeout: 5 }, () => ({
+      caller: 'joe',
+      scopes: [],
+    }))
+    app.get('/', { onRequest: requireCaller([[{ scheme, scopes: [] }]], makeGuard) }, () => 'open')
+    for (const headers of [{}, { authorization: 'Basic YQ==' }, { authorization: 'Bearer a' }])
+      t.equal((await ask(app, '/', headers))[0], 401)
+  },
+)
 
 t.test('errorBody writes the errors outside of the operations, too', async (t) => {
   const { app } = await serve(t, SCHEMES, '- key: []', { errorBody })
@@ -89,7 +133,11 @@ t.test('errorBody writes the errors outside of the operations, too', async (t) =
     ['CONNECT h:1 HTTP/1.1\r\nHost: h\r\n\r\n', 501],
     ['no HTTP\r\n\r\n', 400],
   ] as const) {
-    t.match(String(await exchange(Number(port), [text])), new RegExp(`^HTTP/1.1 ${code} [^]*"code":${code}}$`), text)
+    t.match(
+      String(await exchange(Number(port), [text])),
+      new RegExp(`^HTTP/1.1 ${code} [^]*"code":${code}}$`),
+      text,
+    )
   }
 })
 
@@ -102,18 +150,34 @@ async function ask(app: FastifyInstance, url: string, headers: Headers, name = '
 }
 
 /** The contract with other security schemes, and what the product adds to it. */
-async function serve(t: Test, schemes: string, security: string, added: Extensions = {}, environment = {}) {
+async function serve(
+  t: Test,
+  schemes: string,
+  security: string,
+  added: Extensions = {},
+  environment = {},
+) {
   const logged: string[] = []
   const contract = `${t.testdir()}/openapi.yaml`
   const yaml = readFileSync(OPENAPI, 'utf8')
     .replaceAll(/^ {6}security: .*\n/gm, '') // of single operations
     .replace('- bearerAuth: []', security)
-    .replace('    properties:\n        error:', '    properties:\n        code: { type: integer }\n        error:')
+    .replace(
+      '    properties:\n        error:',
+      '    properties:\n        code: { type: integer }\n        error:',
+    )
   const secured = yaml.replace(/ {4}bearerAuth:\n(?: {6}.*\n)*/, schemes)
-  writeFileSync(contract, added.errorBody ? secured.replace('required: [error, message]', FORM) : secured)
+  writeFileSync(
+    contract,
+    added.errorBody ? secured.replace('required: [error, message]', FORM) : secured,
+  )
   const log = pino({ level: 'trace' }, { write: (line: string) => logged.push(line) })
   const app = await buildApp({
-    product: { ...product, ...added, contract: { ...product.contract, file: pathToFileURL(contract).href } },
+    product: {
+      ...product,
+      ...added,
+      contract: { ...product.contract, file: pathToFileURL(contract).href },
+    },
     config: readConfig('plants', environment),
     store,
     log,
@@ -122,5 +186,6 @@ async function serve(t: Test, schemes: string, security: string, added: Extensio
   return { app, logged }
 }
 const errorBody = (error: number, message: string) => ({ error, message, code: error })
-const SCHEMES = '    login: { type: http, scheme: basic }\n    key: { type: apiKey, in: query, name: key }\n'
+const SCHEMES =
+  '    login: { type: http, scheme: basic }\n    key: { type: apiKey, in: query, name: key }\n'
 const FORM = 'required: [error, message, code]'

@@ -14,7 +14,9 @@ const stores = { sqlite: {}, postgres: { DATABASE_URL: await postgres.createData
 for (const [kind, environment] of Object.entries(stores)) {
   t.test(`a service on a store of the kind ${kind}`, async (t) => {
     const service = await build(t, environment)
-    t.test("the answer to another's id is the same as to an unknown id, byte for byte", (t) => foreignIds(t, service))
+    t.test("the answer to another's id is the same as to an unknown id, byte for byte", (t) =>
+      foreignIds(t, service),
+    )
     t.test('nothing that one caller does changes an answer to another', () => otherCallers(service))
   })
 }
@@ -25,7 +27,10 @@ const create = (name: string) => (id: bigint) => ({
   path: '/plants',
   body: `{"id":${id},"name":"${name}"}`,
 })
-const list = (query: string) => (id: bigint) => ({ ...at('GET')(id), path: `/plants?${query}cursor=${cursorOf(id)}` })
+const list = (query: string) => (id: bigint) => ({
+  ...at('GET')(id),
+  path: `/plants?${query}cursor=${cursorOf(id)}`,
+})
 
 /** Requests that name an id, in their order. */
 const ASKED = [
@@ -40,7 +45,10 @@ const OWNERS = process.env['LONG'] === '1' ? 20 : 8
 async function foreignIds(t: Test, { call, port, token: issue }: Service): Promise<void> {
   const owners: { token: string; id: bigint; plant: { name: string; tag: string } }[] = []
   for (const index of range(OWNERS)) {
-    const [token, id] = [await issue(`owner${index}`), -(2n ** 63n) + BigInt(index) * (2n ** 64n / BigInt(OWNERS))]
+    const [token, id] = [
+      await issue(`owner${index}`),
+      -(2n ** 63n) + BigInt(index) * (2n ** 64n / BigInt(OWNERS)),
+    ]
     const plant = { name: `secret${index}.`, tag: 'of its owner' }
     await call({ method: 'POST', path: '/plants', token, body: { id, ...plant } })
     owners.push({ token, id, plant })
@@ -55,14 +63,20 @@ async function foreignIds(t: Test, { call, port, token: issue }: Service): Promi
       const free = await bytesOf(port, asking.token, ids.map((id) => id + 1n).map(ask))
       t.equal(foreign.length, others.length, what)
       t.strictSame(foreign, free, what)
-      for (const { plant } of others) t.notOk(foreign.join('').includes(plant.name), `${what}: ${plant.name}`)
+      for (const { plant } of others)
+        t.notOk(foreign.join('').includes(plant.name), `${what}: ${plant.name}`)
     }
   }
-  for (const { token, plant } of owners) t.strictSame((await call({ path: '/plants', token })).json, [plant])
+  for (const { token, plant } of owners)
+    t.strictSame((await call({ path: '/plants', token })).json, [plant])
 }
 
 /** The complete answers to requests on one connection, without dates, and without the ids in the requests. */
-async function bytesOf(port: number, token: string, requests: readonly ReturnType<ReturnType<typeof create>>[]) {
+async function bytesOf(
+  port: number,
+  token: string,
+  requests: readonly ReturnType<ReturnType<typeof create>>[],
+) {
   const headers = `Host: plants\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: same\r\nContent-Type: application/json\r\n`
   const parts = requests.map(({ method, path, body }, index) => {
     const connection = index === requests.length - 1 ? 'close' : 'keep-alive'
@@ -70,7 +84,9 @@ async function bytesOf(port: number, token: string, requests: readonly ReturnTyp
     return `${method} ${path} HTTP/1.1\r\n${headers}${lines}${body}`
   })
   const answers = String(await exchange(port, parts)).split(/(?=HTTP\/1\.1 )/)
-  return answers.map((each) => each.replace(/^date: .*\r\n/im, '').replace(/(?<=has the id )-?\d+/, ''))
+  return answers.map((each) =>
+    each.replace(/^date: .*\r\n/im, '').replace(/(?<=has the id )-?\d+/, ''),
+  )
 }
 
 /** Requests for a few plants, so that callers use the same ids. Some are refused. */
@@ -86,7 +102,11 @@ const request: fc.Arbitrary<Call> = fc
   })
 
 /** What a caller has at first, above the ids of the requests: how many plants, and characters of 6 bytes in each text. */
-const FILLS = { nothing: [0, 0], '500 plants of 3 KB': [500, 240], '10,000 short plants': [10_000, 0] } as const
+const FILLS = {
+  nothing: [0, 0],
+  '500 plants of 3 KB': [500, 240],
+  '10,000 short plants': [10_000, 0],
+} as const
 type Fill = keyof typeof FILLS
 
 async function otherCallers({ call, token, store }: Service): Promise<void> {
@@ -97,12 +117,15 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
     const long = '\u0001'.repeat(length)
     const plant = (id: number) => ({ name: `${id} ${long}`, tag: long })
     for (let first = 0; first < count; first += 500) {
-      await Promise.all(range(500).map((n) => store.create(name, BigInt(first + n + 10), plant(first + n))))
+      await Promise.all(
+        range(500).map((n) => store.create(name, BigInt(first + n + 10), plant(first + n))),
+      )
     }
     return token(name)
   }
   // Callers with the same plants: the first one asks for them while the third one does, the second one by itself.
-  const callersOf = async (fill: Fill) => Promise.all([newCaller(fill), newCaller(fill), newCaller(fill)])
+  const callersOf = async (fill: Fill) =>
+    Promise.all([newCaller(fill), newCaller(fill), newCaller(fill)])
   const large = await callersOf('500 plants of 3 KB')
   const many = await callersOf('10,000 short plants')
   const ask = async (token: string, request: Call) => {
@@ -110,7 +133,11 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
     return { status, text, headers: { ...headers, date: '', 'x-request-id': '' } }
   }
   const steps = fc.array(fc.record({ ofA: fc.boolean(), request }), { maxLength: 30 })
-  const check = async (all: readonly { ofA: boolean; request: Call }[], [single, a]: readonly string[], b: string) => {
+  const check = async (
+    all: readonly { ofA: boolean; request: Call }[],
+    [single, a]: readonly string[],
+    b: string,
+  ) => {
     const ofB: Promise<unknown>[] = []
     for (const { ofA, request } of all) {
       // The requests of B go on at the same time.
@@ -132,7 +159,9 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
     [6, async () => large],
     [6, async () => many],
   ] as const) {
-    const property = fc.asyncProperty(steps, other, async (steps, other) => check(steps, await of(), await other()))
+    const property = fc.asyncProperty(steps, other, async (steps, other) =>
+      check(steps, await of(), await other()),
+    )
     await fc.assert(property, { numRuns, includeErrorInReport: true })
   }
 }

@@ -3,7 +3,12 @@ import { mock } from 'node:test'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { FETCH_TIMEOUT, JWT_TTL, jwtChecker, RELOAD_INTERVAL } from '../../../service/engine/auth/jwt.ts'
+import {
+  FETCH_TIMEOUT,
+  JWT_TTL,
+  jwtChecker,
+  RELOAD_INTERVAL,
+} from '../../../service/engine/auth/jwt.ts'
 import { readConfig } from '../../../service/engine/config.ts'
 import { HttpError } from '../../../service/engine/errors.ts'
 import { range } from '../../support/engines.ts'
@@ -22,7 +27,10 @@ async function prepare(t: Test, keys: readonly Key[] = [first, second]) {
   mock.timers.enable({ apis: ['Date', 'setInterval'], now: Date.now() })
   t.teardown(() => mock.timers.reset())
   const log: Record<string, unknown>[] = []
-  const loggerInstance: FastifyBaseLogger = pino({}, { write: (line: string) => void log.push(JSON.parse(line)) })
+  const loggerInstance: FastifyBaseLogger = pino(
+    {},
+    { write: (line: string) => void log.push(JSON.parse(line)) },
+  )
   const app = Fastify({ loggerInstance })
   t.teardown(() => app.close())
   const check = jwtChecker(app, readConfig('plants', issuer.environment))
@@ -62,39 +70,45 @@ function shortenTimeouts(t: Test) {
   return { asked, restore }
 }
 
-t.test('keys are fetched once, and again for a new one: 1,000 unknown key ids cause one fetch in 30 s', async (t) => {
-  const { issuer, log, pass, status, tokenBy } = await prepare(t, [first])
-  const token = await tokenBy(first)
-  t.strictSame(new Set(await Promise.all(range(50).map(() => status(token)))), new Set([200]))
-  t.equal(issuer.fetches(), 1)
-  const guess = (id: number) => {
-    const header = JSON.stringify({ alg: 'ES256', kid: `unknown${id}`, typ: 'at+jwt' })
-    return status(token.replace(/^[^.]+/, Buffer.from(header).toString('base64url')))
-  }
-  /** Counts the fetches that some tokens cause. */
-  const fetchesOf = async (count: number) => {
-    const before = issuer.fetches()
-    for (let id = 0; id < count; id += 50)
-      t.strictSame(new Set(await Promise.all(range(50).map((n) => guess(id + n)))), new Set([401]))
-    return issuer.fetches() - before
-  }
-  t.equal(await fetchesOf(50), 0, 'right after a fetch')
-  pass(31)
-  t.equal(await fetchesOf(1000), 1, 'after the cool-down')
-  issuer.publish([first, second])
-  pass(29)
-  t.equal(await fetchesOf(50), 0, 'in the next cool-down')
-  pass(2)
-  t.strictSame([await status(await tokenBy(second)), await status(token)], [200, 200])
-  t.equal(issuer.fetches(), 3)
-  issuer.answer(500, '')
-  pass(31)
-  t.strictSame(log, [])
-  t.equal(await fetchesOf(100), 1, 'as rare while it fails')
-  await eventually(() => log.length === 1)
-  pass(29)
-  t.equal(await fetchesOf(50), 0)
-})
+t.test(
+  'keys are fetched once, and again for a new one: 1,000 unknown key ids cause one fetch in 30 s',
+  async (t) => {
+    const { issuer, log, pass, status, tokenBy } = await prepare(t, [first])
+    const token = await tokenBy(first)
+    t.strictSame(new Set(await Promise.all(range(50).map(() => status(token)))), new Set([200]))
+    t.equal(issuer.fetches(), 1)
+    const guess = (id: number) => {
+      const header = JSON.stringify({ alg: 'ES256', kid: `unknown${id}`, typ: 'at+jwt' })
+      return status(token.replace(/^[^.]+/, Buffer.from(header).toString('base64url')))
+    }
+    /** Counts the fetches that some tokens cause. */
+    const fetchesOf = async (count: number) => {
+      const before = issuer.fetches()
+      for (let id = 0; id < count; id += 50)
+        t.strictSame(
+          new Set(await Promise.all(range(50).map((n) => guess(id + n)))),
+          new Set([401]),
+        )
+      return issuer.fetches() - before
+    }
+    t.equal(await fetchesOf(50), 0, 'right after a fetch')
+    pass(31)
+    t.equal(await fetchesOf(1000), 1, 'after the cool-down')
+    issuer.publish([first, second])
+    pass(29)
+    t.equal(await fetchesOf(50), 0, 'in the next cool-down')
+    pass(2)
+    t.strictSame([await status(await tokenBy(second)), await status(token)], [200, 200])
+    t.equal(issuer.fetches(), 3)
+    issuer.answer(500, '')
+    pass(31)
+    t.strictSame(log, [])
+    t.equal(await fetchesOf(100), 1, 'as rare while it fails')
+    await eventually(() => log.length === 1)
+    pass(29)
+    t.equal(await fetchesOf(50), 0)
+  },
+)
 
 t.test('the scopes of a token come from its claim "scope"', async (t) => {
   const { check, issuer } = await prepare(t)
@@ -113,28 +127,31 @@ t.test('the scopes of a token come from its claim "scope"', async (t) => {
   }
 })
 
-t.test('a key that is withdrawn is used for 5 minutes at most, even if one reload fails', async (t) => {
-  t.ok(2 * RELOAD_INTERVAL + FETCH_TIMEOUT + JWT_TTL < 300_000)
-  for (const idle of [true, false]) {
-    const { issuer, log, pass, status, tokenBy } = await prepare(t)
-    const token = await tokenBy(first)
-    t.equal(await status(token), 200)
-    const fetches = issuer.fetches()
-    const isReloaded = async () => issuer.fetches() === fetches + 1
-    issuer.publish([second])
-    pass(RELOAD_INTERVAL / 1000 - 1)
-    if (!idle) t.equal(await status(token), 200)
-    pass(1)
-    await eventually(async () => log.length > 0 || (await isReloaded()))
-    // While the clocks stand still, the connection to the provider may be closed unseen, so that a reload fails.
-    if (!(await isReloaded())) pass(RELOAD_INTERVAL / 1000)
-    await eventually(isReloaded)
-    pass(JWT_TTL / 1000)
-    await eventually(async () => (await status(token)) === 401)
-    t.equal(await status(await tokenBy(second)), 200)
-    mock.timers.reset()
-  }
-})
+t.test(
+  'a key that is withdrawn is used for 5 minutes at most, even if one reload fails',
+  async (t) => {
+    t.ok(2 * RELOAD_INTERVAL + FETCH_TIMEOUT + JWT_TTL < 300_000)
+    for (const idle of [true, false]) {
+      const { issuer, log, pass, status, tokenBy } = await prepare(t)
+      const token = await tokenBy(first)
+      t.equal(await status(token), 200)
+      const fetches = issuer.fetches()
+      const isReloaded = async () => issuer.fetches() === fetches + 1
+      issuer.publish([second])
+      pass(RELOAD_INTERVAL / 1000 - 1)
+      if (!idle) t.equal(await status(token), 200)
+      pass(1)
+      await eventually(async () => log.length > 0 || (await isReloaded()))
+      // While the clocks stand still, the connection to the provider may be closed unseen, so that a reload fails.
+      if (!(await isReloaded())) pass(RELOAD_INTERVAL / 1000)
+      await eventually(isReloaded)
+      pass(JWT_TTL / 1000)
+      await eventually(async () => (await status(token)) === 401)
+      t.equal(await status(await tokenBy(second)), 200)
+      mock.timers.reset()
+    }
+  },
+)
 
 t.test('a token is cached for a minute, but not after it expires', async (t) => {
   const { issuer, log, pass, status, tokenBy } = await prepare(t)
@@ -156,66 +173,82 @@ t.test('a token is cached for a minute, but not after it expires', async (t) => 
 })
 
 for (const signal of ['SIGSTOP', 'SIGKILL'] as const) {
-  t.test(`while the identity provider is down (${signal}), only known tokens are accepted`, async (t) => {
-    const { issuer, log, pass, status, tokenBy } = await prepare(t)
-    const known = await tokenBy(first)
-    t.equal(await status(known), 200)
-    const unknown = await tokenBy(await makeKey('ES256', 'unknown'))
-    issuer.signal(signal)
-    const { asked } = shortenTimeouts(t)
-    t.equal(await status(await tokenBy(second, 'bob')), 200, 'a new token by a known key')
-    for (const seconds of [0, 31, 301, 3600, 22 * 3600]) {
-      pass(seconds)
-      t.equal(await status(known), 200, `${seconds} s later`)
-      t.equal(await status(unknown), 401, `an unknown key ${seconds} s later`)
-    }
-    await eventually(() => log.some(({ level, msg }) => level === 40 && String(msg).includes('JWKS_URL')))
-    pass(2 * 3600)
-    t.equal(await status(known), 503, 'the keys are a day old')
-    t.strictSame(new Set(asked), new Set([3000]), 'no request waits longer')
-  })
+  t.test(
+    `while the identity provider is down (${signal}), only known tokens are accepted`,
+    async (t) => {
+      const { issuer, log, pass, status, tokenBy } = await prepare(t)
+      const known = await tokenBy(first)
+      t.equal(await status(known), 200)
+      const unknown = await tokenBy(await makeKey('ES256', 'unknown'))
+      issuer.signal(signal)
+      const { asked } = shortenTimeouts(t)
+      t.equal(await status(await tokenBy(second, 'bob')), 200, 'a new token by a known key')
+      for (const seconds of [0, 31, 301, 3600, 22 * 3600]) {
+        pass(seconds)
+        t.equal(await status(known), 200, `${seconds} s later`)
+        t.equal(await status(unknown), 401, `an unknown key ${seconds} s later`)
+      }
+      await eventually(() =>
+        log.some(({ level, msg }) => level === 40 && String(msg).includes('JWKS_URL')),
+      )
+      pass(2 * 3600)
+      t.equal(await status(known), 503, 'the keys are a day old')
+      t.strictSame(new Set(asked), new Set([3000]), 'no request waits longer')
+    },
+  )
 }
 
 for (const failure of ['SIGSTOP', 'SIGKILL', 500] as const) {
-  t.test(`without keys, no JWT is accepted until the identity provider is back (${failure})`, async (t) => {
-    const { issuer, log, pass, status, tokenBy } = await prepare(t)
-    const jwt = await tokenBy(first)
-    if (failure === 500) issuer.answer(500, '')
-    else issuer.signal(failure)
-    const { restore } = shortenTimeouts(t)
-    const fetched = t.capture(globalThis, 'fetch', fetch)
-    for (const _ of range(2)) t.strictSame(new Set(await Promise.all(range(50).map(() => status(jwt)))), new Set([503]))
-    t.equal(fetched().length, 1, 'requests wait for the same fetch, and begin no other for 5 seconds')
-    pass(RELOAD_INTERVAL / 1000)
-    await eventually(() => log.length === 2)
-    for (const { level, msg } of log) t.match([level, msg], [40, /JWKS_URL/])
-    if (failure === 'SIGSTOP') issuer.signal('SIGCONT')
-    if (failure === 'SIGKILL') await issuer.start()
-    issuer.publish([first])
-    restore()
-    pass(5)
-    t.equal(await status(jwt), 200, 'it is asked again after 5 seconds')
-  })
+  t.test(
+    `without keys, no JWT is accepted until the identity provider is back (${failure})`,
+    async (t) => {
+      const { issuer, log, pass, status, tokenBy } = await prepare(t)
+      const jwt = await tokenBy(first)
+      if (failure === 500) issuer.answer(500, '')
+      else issuer.signal(failure)
+      const { restore } = shortenTimeouts(t)
+      const fetched = t.capture(globalThis, 'fetch', fetch)
+      for (const _ of range(2))
+        t.strictSame(new Set(await Promise.all(range(50).map(() => status(jwt)))), new Set([503]))
+      t.equal(
+        fetched().length,
+        1,
+        'requests wait for the same fetch, and begin no other for 5 seconds',
+      )
+      pass(RELOAD_INTERVAL / 1000)
+      await eventually(() => log.length === 2)
+      for (const { level, msg } of log) t.match([level, msg], [40, /JWKS_URL/])
+      if (failure === 'SIGSTOP') issuer.signal('SIGCONT')
+      if (failure === 'SIGKILL') await issuer.start()
+      issuer.publish([first])
+      restore()
+      pass(5)
+      t.equal(await status(jwt), 200, 'it is asked again after 5 seconds')
+    },
+  )
 }
 
-t.test('an answer that is not a set of keys replaces no keys, and a closed service fetches none', async (t) => {
-  const { app, issuer, log, pass, status, tokenBy } = await prepare(t)
-  const token = await tokenBy(first)
-  t.equal(await status(token), 200)
-  const answers: [number, string][] = [
-    [200, ''],
-    ...[200, 500, 302].map((code): [number, string] => [code, '{"keys":7}']),
-  ]
-  for (const answer of answers) {
-    const lines = log.length
-    issuer.answer(...answer)
-    pass(RELOAD_INTERVAL / 1000)
-    await eventually(() => log.length > lines)
-    t.equal(await status(token), 200, answer.join(' '))
-  }
-  t.equal(issuer.fetches(), 5)
-  const { asked } = shortenTimeouts(t)
-  await app.close()
-  pass((10 * RELOAD_INTERVAL) / 1000)
-  t.strictSame(asked, [])
-})
+t.test(
+  'an answer that is not a set of keys replaces no keys, and a closed service fetches none',
+  async (t) => {
+    const { app, issuer, log, pass, status, tokenBy } = await prepare(t)
+    const token = await tokenBy(first)
+    t.equal(await status(token), 200)
+    const answers: [number, string][] = [
+      [200, ''],
+      ...[200, 500, 302].map((code): [number, string] => [code, '{"keys":7}']),
+    ]
+    for (const answer of answers) {
+      const lines = log.length
+      issuer.answer(...answer)
+      pass(RELOAD_INTERVAL / 1000)
+      await eventually(() => log.length > lines)
+      t.equal(await status(token), 200, answer.join(' '))
+    }
+    t.equal(issuer.fetches(), 5)
+    const { asked } = shortenTimeouts(t)
+    await app.close()
+    pass((10 * RELOAD_INTERVAL) / 1000)
+    t.strictSame(asked, [])
+  },
+)

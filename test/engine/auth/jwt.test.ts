@@ -29,50 +29,65 @@ async function prepare(t: Test) {
   }
 }
 
-t.test('a token of each algorithm, and all variants that RFC 9068 allows, are accepted', async (t) => {
-  const { issuer, status, tokenBy } = await prepare(t)
-  for (const key of keys) t.equal(await status(await tokenBy(key)), 200, key.alg)
-  const now = Math.floor(Date.now() / 1000)
-  for (const [name, changed, header] of [
-    ['several audiences', { aud: ['https://other.example', AUDIENCE] }],
-    ['no iat', { iat: undefined }],
-    ['nbf of now', { nbf: now }],
-    ['clocks that differ by some seconds', { exp: now - 2, nbf: now + 3, iat: now + 3 }],
-    ['a sub of 255 characters', { sub: '🌱'.repeat(255) }],
-    ['the whole media type', {}, { typ: 'application/at+jwt' }],
-    ['a key that the token points to beside that of the issuer', {}, { jku: 'https://evil.example/keys' }],
-  ] as const) {
-    const token = await sign(ec, { ...claimsOf(issuer.name, 'alice'), ...changed }, header)
-    t.equal(await status(token), 200, name)
-  }
-})
+t.test(
+  'a token of each algorithm, and all variants that RFC 9068 allows, are accepted',
+  async (t) => {
+    const { issuer, status, tokenBy } = await prepare(t)
+    for (const key of keys) t.equal(await status(await tokenBy(key)), 200, key.alg)
+    const now = Math.floor(Date.now() / 1000)
+    for (const [name, changed, header] of [
+      ['several audiences', { aud: ['https://other.example', AUDIENCE] }],
+      ['no iat', { iat: undefined }],
+      ['nbf of now', { nbf: now }],
+      ['clocks that differ by some seconds', { exp: now - 2, nbf: now + 3, iat: now + 3 }],
+      ['a sub of 255 characters', { sub: '🌱'.repeat(255) }],
+      ['the whole media type', {}, { typ: 'application/at+jwt' }],
+      [
+        'a key that the token points to beside that of the issuer',
+        {},
+        { jku: 'https://evil.example/keys' },
+      ],
+    ] as const) {
+      const token = await sign(ec, { ...claimsOf(issuer.name, 'alice'), ...changed }, header)
+      t.equal(await status(token), 200, name)
+    }
+  },
+)
 
-t.test('forged and malformed tokens are refused, before the body is read and without a trace', async (t) => {
-  const { issuer, call, raw, log, status, tokenBy, store } = await prepare(t)
-  let visits = 0
-  const trap = await serveHttp(t, (_, response) => response.end(String((visits += 1))))
-  const forged = await forgedTokens(issuer.name, trap)
-  const json = { error: 401, message: 'The access token is not valid' }
-  t.ok(forged.size > 80)
-  for (const [name, token] of forged) {
-    const answer = await call({ path: '/plants', token })
-    t.match(answer, { status: 401, headers: { 'www-authenticate': INVALID }, json }, name)
-    const lines = `POST /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: 9000\r\n\r\n`
-    t.equal((await raw(1, lines))[0]?.status, 401, `${name}, with a body to come`)
-  }
-  t.equal(visits, 0, 'the service calls no address in a token')
-  const valid = await tokenBy(rsa)
-  t.equal(await status(valid), 200, 'a valid token is still accepted')
-  const { call: callWithoutIssuer } = await build(t)
-  t.equal((await callWithoutIssuer({ path: '/plants', token: valid })).status, 401, 'but not without JWT_ISSUER')
-  const said = log.filter(({ msg }) => String(msg).includes('a JWT is refused'))
-  t.ok(said.length > 0, 'the log says why')
-  for (const token of forged.values()) {
-    const signature = token.split('.')[2] ?? ''
-    if (signature.length > 20) t.notOk(JSON.stringify(log).includes(signature), 'no token is logged')
-  }
-  t.equal(await store.isEmpty(), true)
-})
+t.test(
+  'forged and malformed tokens are refused, before the body is read and without a trace',
+  async (t) => {
+    const { issuer, call, raw, log, status, tokenBy, store } = await prepare(t)
+    let visits = 0
+    const trap = await serveHttp(t, (_, response) => response.end(String((visits += 1))))
+    const forged = await forgedTokens(issuer.name, trap)
+    const json = { error: 401, message: 'The access token is not valid' }
+    t.ok(forged.size > 80)
+    for (const [name, token] of forged) {
+      const answer = await call({ path: '/plants', token })
+      t.match(answer, { status: 401, headers: { 'www-authenticate': INVALID }, json }, name)
+      const lines = `POST /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\nContent-Length: 9000\r\n\r\n`
+      t.equal((await raw(1, lines))[0]?.status, 401, `${name}, with a body to come`)
+    }
+    t.equal(visits, 0, 'the service calls no address in a token')
+    const valid = await tokenBy(rsa)
+    t.equal(await status(valid), 200, 'a valid token is still accepted')
+    const { call: callWithoutIssuer } = await build(t)
+    t.equal(
+      (await callWithoutIssuer({ path: '/plants', token: valid })).status,
+      401,
+      'but not without JWT_ISSUER',
+    )
+    const said = log.filter(({ msg }) => String(msg).includes('a JWT is refused'))
+    t.ok(said.length > 0, 'the log says why')
+    for (const token of forged.values()) {
+      const signature = token.split('.')[2] ?? ''
+      if (signature.length > 20)
+        t.notOk(JSON.stringify(log).includes(signature), 'no token is logged')
+    }
+    t.equal(await store.isEmpty(), true)
+  },
+)
 
 t.test('an access token and a JWT never have the same caller', async (t) => {
   const { issuer, call, log, status, store, token, tokenBy } = await prepare(t)
@@ -83,7 +98,11 @@ t.test('an access token and a JWT never have the same caller', async (t) => {
   t.strictSame((await call({ path: '/plants', token: own })).json, [{ name: 'own' }])
   t.strictSame((await call({ path: '/plants', token: foreign })).json, [{ name: 'foreign' }])
   const caller = `${issuer.name}#demo`
-  t.strictSame(await store.find(caller, 1n), { name: 'foreign' }, 'the issuer is part of the caller')
+  t.strictSame(
+    await store.find(caller, 1n),
+    { name: 'foreign' },
+    'the issuer is part of the caller',
+  )
   t.ok(log.some((line) => line['caller'] === caller))
   const environment = { DATABASE_URL: `sqlite:${t.testdir()}/other.db` }
   const issued = await run(program('token', 'issue', caller), environment)
@@ -105,7 +124,9 @@ async function forgedTokens(issuer: string, trap: string): Promise<ReadonlyMap<s
     ...headers(issuer),
     ...claims(issuer),
   ]
-  return new Map(await Promise.all(made.map(async ([fault, token]) => [fault, await token] as const)))
+  return new Map(
+    await Promise.all(made.map(async ([fault, token]) => [fault, await token] as const)),
+  )
 }
 
 /** Tokens that the issuer has not signed. */
@@ -134,10 +155,24 @@ async function byForgers(issuer: string, trap: string): Promise<Tokens> {
   )
   /** What the headers say of the forger's own key. */
   const named = [
-    ...[{}, { kid: 'other' }, { kid: undefined }, { kid: '' }, { kid: '__proto__' }, { kid: `${trap}/keys` }],
+    ...[
+      {},
+      { kid: 'other' },
+      { kid: undefined },
+      { kid: '' },
+      { kid: '__proto__' },
+      { kid: `${trap}/keys` },
+    ],
     ...[{ kid: '../../../../../../dev/null' }, { kid: "' OR 1=1 --" }, { jwk: other.jwk }],
-    ...[{ jwk: other.jwk, kid: undefined }, { jku: `${trap}/keys`, kid: 'other' }, { x5u: `${trap}/chain` }],
-    ...[{ jku: `data:application/json,${JSON.stringify({ keys: [other.jwk] })}` }, { x5c: [der.toString('base64')] }],
+    ...[
+      { jwk: other.jwk, kid: undefined },
+      { jku: `${trap}/keys`, kid: 'other' },
+      { x5u: `${trap}/chain` },
+    ],
+    ...[
+      { jku: `data:application/json,${JSON.stringify({ keys: [other.jwk] })}` },
+      { x5c: [der.toString('base64')] },
+    ],
   ]
   return [
     ...hmacs,
@@ -145,7 +180,10 @@ async function byForgers(issuer: string, trap: string): Promise<Tokens> {
     ['alg none without a signature', `${encode({ ...header, alg: 'none' })}.${payload}.`],
     ['alg none with a signature', `${encode({ ...header, alg: 'none' })}.${payload}.${signature}`],
     ['alg nOnE', `${encode({ ...header, alg: 'nOnE' })}.${payload}.`],
-    ['ECDSA of zeros', `${encode({ ...header, alg: 'ES256', kid: ec.kid })}.${payload}.${'A'.repeat(86)}`],
+    [
+      'ECDSA of zeros',
+      `${encode({ ...header, alg: 'ES256', kid: ec.kid })}.${payload}.${'A'.repeat(86)}`,
+    ],
     ['RSA of zeros', `${encode(header)}.${payload}.${'A'.repeat(342)}`],
     ['the signature of another token', `${encode(header)}.${payload}.${signature}`],
   ]
@@ -153,8 +191,28 @@ async function byForgers(issuer: string, trap: string): Promise<Tokens> {
 
 /** Valid tokens with a changed text: 1 stands for the header, 2 for the payload, and 3 for the signature. */
 const MISSPELLED = [
-  ...['.', '..', '...', '....', '1.2', '1.2.3.3', '.2.3', '1..3', '1.2.', '1.2.3==', '1=.2.3', '1.2.3A', '1.2.3AAAA'],
-  ...['1.2.+3', '1. 2.3', '1.2.3, 1.2.3', '2.1.3', '{"protected":"1","payload":"2","signature":"3"}'],
+  ...[
+    '.',
+    '..',
+    '...',
+    '....',
+    '1.2',
+    '1.2.3.3',
+    '.2.3',
+    '1..3',
+    '1.2.',
+    '1.2.3==',
+    '1=.2.3',
+    '1.2.3A',
+    '1.2.3AAAA',
+  ],
+  ...[
+    '1.2.+3',
+    '1. 2.3',
+    '1.2.3, 1.2.3',
+    '2.1.3',
+    '{"protected":"1","payload":"2","signature":"3"}',
+  ],
 ]
 
 async function misspelled(issuer: string): Promise<Tokens> {
@@ -164,21 +222,43 @@ async function misspelled(issuer: string): Promise<Tokens> {
   const ofEc = await sign(ec, claimsOf(issuer, 'alice'))
   // Only two bits of the last character of 64 bytes count.
   const alike = { A: 'B', Q: 'R', g: 'h', w: 'x' }[ofEc.at(-1) ?? ''] ?? ''
-  const encrypted = new CompactEncrypt(Buffer.from(good)).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
-  const headers = ['{"alg":"RS256"', ['RS256'], { kid: 'RS256', typ: 'at+jwt' }, { alg: ['RS256'], kid: 'RS256' }]
+  const encrypted = new CompactEncrypt(Buffer.from(good)).setProtectedHeader({
+    alg: 'dir',
+    enc: 'A256GCM',
+  })
+  const headers = [
+    '{"alg":"RS256"',
+    ['RS256'],
+    { kid: 'RS256', typ: 'at+jwt' },
+    { alg: ['RS256'], kid: 'RS256' },
+  ]
   return [
-    ...MISSPELLED.map((form) => [form, form.replaceAll(/[123]/g, (part) => parts[Number(part) - 1] ?? '')] as const),
-    ...headers.map((each) => [JSON.stringify(each), `${encode(each)}.${payload}.${signature}`] as const),
+    ...MISSPELLED.map(
+      (form) => [form, form.replaceAll(/[123]/g, (part) => parts[Number(part) - 1] ?? '')] as const,
+    ),
+    ...headers.map(
+      (each) => [JSON.stringify(each), `${encode(each)}.${payload}.${signature}`] as const,
+    ),
     ['a character less', good.slice(0, -1)],
     ['another spelling of the same signature', `${ofEc.slice(0, -1)}${alike}`],
     ['an encrypted token', encrypted.encrypt(randomBytes(32))],
-    ['more characters than the limit', sign(rsa, { ...claimsOf(issuer, 'alice'), more: 'x'.repeat(7000) })],
+    [
+      'more characters than the limit',
+      sign(rsa, { ...claimsOf(issuer, 'alice'), more: 'x'.repeat(7000) }),
+    ],
   ]
 }
 
 /** Headers that must be refused, though the signature is valid. ID tokens have the type JWT. */
 const HEADERS = [
-  ...[{ typ: undefined }, { typ: 'JWT' }, { typ: 'logout+jwt' }, { typ: 7 }, { kid: 7 }, { alg: 'RS512' }],
+  ...[
+    { typ: undefined },
+    { typ: 'JWT' },
+    { typ: 'logout+jwt' },
+    { typ: 7 },
+    { kid: 7 },
+    { alg: 'RS512' },
+  ],
   ...[{ crit: ['exp'], exp: 1 }, { crit: [] }, { crit: ['b64'] }, { crit: ['b64'], b64: false }],
 ]
 
@@ -193,11 +273,28 @@ function claims(issuer: string): Tokens {
   const good = claimsOf(issuer, 'alice')
   const changed: Record<string, unknown[]> = {
     iss: [undefined, 'https://evil.example', `${issuer}/`, issuer.toUpperCase(), [issuer]],
-    aud: [undefined, 'https://other.example', `${AUDIENCE}/`, ['https://other.example'], [], { [AUDIENCE]: true }],
+    aud: [
+      undefined,
+      'https://other.example',
+      `${AUDIENCE}/`,
+      ['https://other.example'],
+      [],
+      { [AUDIENCE]: true },
+    ],
     exp: [undefined, now - 31, 0, String(now + 300), null],
     nbf: [now + 60, String(now - 60)],
     iat: [now + 60, String(now)],
-    sub: [undefined, '', 7, null, ['alice'], 'x'.repeat(256), 'alice\nbob', 'alice\0', 'alice\ud800'],
+    sub: [
+      undefined,
+      '',
+      7,
+      null,
+      ['alice'],
+      'x'.repeat(256),
+      'alice\nbob',
+      'alice\0',
+      'alice\ud800',
+    ],
   }
   const texts = Object.entries(changed).flatMap(([claim, values]) =>
     values.map((value) => JSON.stringify({ ...good, [claim]: value })),

@@ -19,21 +19,30 @@ const file = `${t.testdirName}/plants.db`
 const secret = await token('many')
 // 20 MB in all.
 const name = (id: number) => `${id} ` + '🌱'.repeat(248)
-await Promise.all(Array.from({ length: COUNT }, (_, id) => store.create('many', BigInt(id), { name: name(id) })))
+await Promise.all(
+  Array.from({ length: COUNT }, (_, id) => store.create('many', BigInt(id), { name: name(id) })),
+)
 const bytes = `GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\n\r\n`
 
-t.test('a long page has its Link, a list without limit all plants, and HEAD the same headers', async (t) => {
-  const counts = { '': COUNT, '?limit=3': 3, '?limit=15000': 15_000, '?limit=20000': COUNT }
-  for (const [query, count] of Object.entries(counts)) {
-    const get = await call({ path: `/plants${query}`, token: secret })
-    const all = Array.from({ length: count }, (_, id) => ({ name: name(id) }))
-    t.strictSame([get.json, 'link' in get.headers], [all, count < COUNT], query)
-    const head = await call({ method: 'HEAD', path: `/plants${query}`, token: secret })
-    const { date: _date, 'x-request-id': _id, ...headers } = head.headers
-    t.hasStrict(get.headers, headers, query)
-    t.strictSame([head.headers['content-length'], head.text], [get.headers['content-length'], ''], query)
-  }
-})
+t.test(
+  'a long page has its Link, a list without limit all plants, and HEAD the same headers',
+  async (t) => {
+    const counts = { '': COUNT, '?limit=3': 3, '?limit=15000': 15_000, '?limit=20000': COUNT }
+    for (const [query, count] of Object.entries(counts)) {
+      const get = await call({ path: `/plants${query}`, token: secret })
+      const all = Array.from({ length: count }, (_, id) => ({ name: name(id) }))
+      t.strictSame([get.json, 'link' in get.headers], [all, count < COUNT], query)
+      const head = await call({ method: 'HEAD', path: `/plants${query}`, token: secret })
+      const { date: _date, 'x-request-id': _id, ...headers } = head.headers
+      t.hasStrict(get.headers, headers, query)
+      t.strictSame(
+        [head.headers['content-length'], head.text],
+        [get.headers['content-length'], ''],
+        query,
+      )
+    }
+  },
+)
 
 t.test('memory is flat while readers stall', async (t) => {
   setFlagsFromString('--expose-gc')
@@ -66,7 +75,11 @@ t.test('lists that their clients give up, pipelined ones too, are ended', async 
   // A reader that is left open would keep the log of the database from being emptied.
   const other = new DatabaseSync(file)
   await store.create('other', 1n, { name: 'x' })
-  t.hasStrict(other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), { busy: 0, log: 0, checkpointed: 0 })
+  t.hasStrict(other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), {
+    busy: 0,
+    log: 0,
+    checkpointed: 0,
+  })
   other.close()
 })
 
@@ -83,13 +96,18 @@ t.test('however many long lists are open and not read, no list is refused', asyn
   }
   // A busy machine may refuse one that waits for too long. It must begin while the others are open.
   while (sockets.length < 40) await eventually(begin)
-  for (const each of [await token('other'), secret]) t.equal((await call({ path: '/plants', token: each })).status, 200)
+  for (const each of [await token('other'), secret])
+    t.equal((await call({ path: '/plants', token: each })).status, 200)
   for (const socket of sockets) socket.destroy()
 })
 
 for (const [what, error, isCounted] of [
   ['a failure midway is logged', new Error('midway'), false],
-  ['a list that is broken off because it was read too slowly is counted', new StoreBusy('too slow'), true],
+  [
+    'a list that is broken off because it was read too slowly is counted',
+    new StoreBusy('too slow'),
+    true,
+  ],
 ] as const) {
   t.test(`${what}; the connection breaks`, async (t) => {
     const [logged, counted]: [unknown[], string[]] = [[], []]
@@ -104,7 +122,9 @@ for (const [what, error, isCounted] of [
         const shed = (_socket: unknown, reason = '') => counted.push(reason)
         app.decorate('openRequests', Object.assign(new OpenRequests(app.log), { shed }))
         app.addHook('onRequest', async (request) => {
-          request.log = Object.assign(Object.create(request.log), { error: (line: unknown) => logged.push(line) })
+          request.log = Object.assign(Object.create(request.log), {
+            error: (line: unknown) => logged.push(line),
+          })
         })
       },
     })
@@ -123,7 +143,10 @@ t.test('a failure before the first byte is answered with 500', async (t) => {
   }
   const failed = new Readable().on('error', () => undefined).destroy(new Error('before'))
   for (const body of [list(), failed]) {
-    const app = await boot(t, { yaml: '', run: async () => ({ status: 200, headers: { Link: 'x' }, body }) })
+    const app = await boot(t, {
+      yaml: '',
+      run: async () => ({ status: 200, headers: { Link: 'x' }, body }),
+    })
     const { statusCode, headers, body: text } = await app.inject('/x')
     t.strictSame([statusCode, text], [500, '{"error":500,"message":"Internal Server Error"}'])
     t.notOk('link' in headers)

@@ -22,59 +22,86 @@ function written(t: Test, ...changes: (readonly [from: string, to: string])[]): 
 }
 
 /** What is served of a contract. */
-const bytesOf = async (file: string, baseUrl?: string) => (await readContract(file, baseUrl)).bytes.toString()
+const bytesOf = async (file: string, baseUrl?: string) =>
+  (await readContract(file, baseUrl)).bytes.toString()
 
 /** The line, from 1, where a text first stands in the contract. */
 const lineOf = (text: string) => yaml.slice(0, yaml.indexOf(text)).split('\n').length
 
-t.test('the served bytes are those of the file, and BASE_URL changes only the default of base_url', async (t) => {
-  for (const baseUrl of [undefined, '.']) t.equal(await bytesOf(OPENAPI, baseUrl), yaml)
-  for (const baseUrl of ['https://example.com/shop', '/a/b', '..', "it's: #1"]) {
-    const expected = yaml.replace('default: .\n', () => `default: "${baseUrl}"\n`)
-    t.equal(await bytesOf(OPENAPI, baseUrl), expected)
-    const next = written(t, ['version: 1', 'version: 2'])
-    t.equal(await bytesOf(next, baseUrl), expected.replace('version: 1', 'version: 2'))
-    const { port } = await build(t, /^http/.test(baseUrl) ? { BASE_URL: baseUrl } : {})
-    const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
-    const served = Buffer.from(await response.arrayBuffer())
-    t.strictSame(served, /^http/.test(baseUrl) ? Buffer.from(expected) : readFileSync(OPENAPI))
-  }
-  const other = written(t, ['{base_url}', '{other}'], ['      base_url:', '      other:'])
-  await t.rejects(readContract(other, '/a'), { message: /base_url/ })
-})
+t.test(
+  'the served bytes are those of the file, and BASE_URL changes only the default of base_url',
+  async (t) => {
+    for (const baseUrl of [undefined, '.']) t.equal(await bytesOf(OPENAPI, baseUrl), yaml)
+    for (const baseUrl of ['https://example.com/shop', '/a/b', '..', "it's: #1"]) {
+      const expected = yaml.replace('default: .\n', () => `default: "${baseUrl}"\n`)
+      t.equal(await bytesOf(OPENAPI, baseUrl), expected)
+      const next = written(t, ['version: 1', 'version: 2'])
+      t.equal(await bytesOf(next, baseUrl), expected.replace('version: 1', 'version: 2'))
+      const { port } = await build(t, /^http/.test(baseUrl) ? { BASE_URL: baseUrl } : {})
+      const response = await fetch(`http://127.0.0.1:${port}/openapi.yaml`)
+      const served = Buffer.from(await response.arrayBuffer())
+      t.strictSame(served, /^http/.test(baseUrl) ? Buffer.from(expected) : readFileSync(OPENAPI))
+    }
+    const other = written(t, ['{base_url}', '{other}'], ['      base_url:', '      other:'])
+    await t.rejects(readContract(other, '/a'), { message: /base_url/ })
+  },
+)
 
-t.test('several files are served as one document, with the keywords beside each reference', async (t) => {
-  const folder = t.testdir({
-    'openapi.yaml': contract("      parameters: [{ $ref: 'other.yaml#/limit' }]"),
-    'other.yaml': `limit: { name: limit, in: query, schema: { $ref: '#/Page' } }
+t.test(
+  'several files are served as one document, with the keywords beside each reference',
+  async (t) => {
+    const folder = t.testdir({
+      'openapi.yaml': contract("      parameters: [{ $ref: 'other.yaml#/limit' }]"),
+      'other.yaml': `limit: { name: limit, in: query, schema: { $ref: '#/Page' } }
 Page: { $ref: '#/Limit', default: 20 }
 Limit: { type: integer }\n`,
-  })
-  t.match(await bytesOf(`${folder}/openapi.yaml`), /Page:\n +default: 20\n +allOf:\n +- \$ref: "#.*\/Limit"/)
-})
+    })
+    t.match(
+      await bytesOf(`${folder}/openapi.yaml`),
+      /Page:\n +default: 20\n +allOf:\n +- \$ref: "#.*\/Limit"/,
+    )
+  },
+)
 
-t.test('a contract that cannot be read is refused with file, line and reason, all of them', async (t) => {
-  const loop = `paths:\n  /loop: { $ref: '#/paths/~1loop' }\n`
-  const table: [line: number, reason: string, from: string, to: string][] = [
-    [lineOf('paths:\n') + 1, 'the reference leads back to itself', 'paths:\n', loop],
-    [lineOf('info:'), 'Unexpected flow-map-end', 'info:', 'info: }'],
-    [lineOf('{ value: 20 }'), 'unidentified alias "twenty"', '{ value: 20 }', '{ value: *twenty }'],
-    [lineOf('{ value: 20 }'), 'endless alias "a"', '{ value: 20 }', '&a { value: [*a] }'],
-    [lineOf('maximum: 92'), 'maximum must be number', 'maximum: 92', 'maximum: .inf # '],
-  ]
-  for (const [line, reason, ...change] of table) {
-    const message = new RegExp(`openapi\\.yaml:${line}: .*${reason}`)
-    await t.rejects(readContract(written(t, change)), { name: 'StartupError', message })
-  }
-  const cookie = ['in: query\n      description: Where', 'in: cookie\n      description: Where'] as const
-  const two = written(t, cookie, ['format: int32, minimum', '$anchor: a, minimum'])
-  await t.rejects(readContract(two), { message: /^.*:\d+: \$anchor [^]*\n.*:\d+: a parameter in a cookie [^\n]*$/ })
-  await t.rejects(readContract('absent.yaml'), { message: /^absent\.yaml: ENOENT/ })
-  for (const text of ['', '7', '- a', 'null']) {
-    const file = t.testdir({ 'openapi.yaml': text }) + '/openapi.yaml'
-    await t.rejects(readContract(file), { message: /openapi\.yaml: not an OpenAPI document$/ }, JSON.stringify(text))
-  }
-})
+t.test(
+  'a contract that cannot be read is refused with file, line and reason, all of them',
+  async (t) => {
+    const loop = `paths:\n  /loop: { $ref: '#/paths/~1loop' }\n`
+    const table: [line: number, reason: string, from: string, to: string][] = [
+      [lineOf('paths:\n') + 1, 'the reference leads back to itself', 'paths:\n', loop],
+      [lineOf('info:'), 'Unexpected flow-map-end', 'info:', 'info: }'],
+      [
+        lineOf('{ value: 20 }'),
+        'unidentified alias "twenty"',
+        '{ value: 20 }',
+        '{ value: *twenty }',
+      ],
+      [lineOf('{ value: 20 }'), 'endless alias "a"', '{ value: 20 }', '&a { value: [*a] }'],
+      [lineOf('maximum: 92'), 'maximum must be number', 'maximum: 92', 'maximum: .inf # '],
+    ]
+    for (const [line, reason, ...change] of table) {
+      const message = new RegExp(`openapi\\.yaml:${line}: .*${reason}`)
+      await t.rejects(readContract(written(t, change)), { name: 'StartupError', message })
+    }
+    const cookie = [
+      'in: query\n      description: Where',
+      'in: cookie\n      description: Where',
+    ] as const
+    const two = written(t, cookie, ['format: int32, minimum', '$anchor: a, minimum'])
+    await t.rejects(readContract(two), {
+      message: /^.*:\d+: \$anchor [^]*\n.*:\d+: a parameter in a cookie [^\n]*$/,
+    })
+    await t.rejects(readContract('absent.yaml'), { message: /^absent\.yaml: ENOENT/ })
+    for (const text of ['', '7', '- a', 'null']) {
+      const file = t.testdir({ 'openapi.yaml': text }) + '/openapi.yaml'
+      await t.rejects(
+        readContract(file),
+        { message: /openapi\.yaml: not an OpenAPI document$/ },
+        JSON.stringify(text),
+      )
+    }
+  },
+)
 
 t.test('the linter of the project, and of an editor, tells what is refused', async (t) => {
   const head = '    head: { responses: { default: { description: None } } }\n'
@@ -83,30 +110,39 @@ t.test('the linter of the project, and of an editor, tells what is refused', asy
   t.match(await run([...linter, file], {}), { code: 1, stdout: /rule\/head +"head" is not served/ })
 })
 
-t.test('a fault behind an alias concerns its operation, and an unknown scheme opens no operation', async (t) => {
-  const path = (id: string, security: string) =>
-    `  /${id}: { get: { operationId: ${id}, ${DONE}, security: ${security} } }`
-  const text = `x-common: &sec [{ typo: [] }]\npaths:\n${path('x', '*sec')}\n${path('y', '[{ typo: [] }]')}`
-  const { faults, operations } = await inspect(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)
-  t.match(faults, [{ operations: ['GET /x'] }, { operations: ['GET /y'] }])
-  for (const { security } of operations.values()) t.match(security, [[{ scheme: { name: 'typo', type: 'other' } }]])
-  t.equal(operations.size, 2)
-})
+t.test(
+  'a fault behind an alias concerns its operation, and an unknown scheme opens no operation',
+  async (t) => {
+    const path = (id: string, security: string) =>
+      `  /${id}: { get: { operationId: ${id}, ${DONE}, security: ${security} } }`
+    const text = `x-common: &sec [{ typo: [] }]\npaths:\n${path('x', '*sec')}\n${path('y', '[{ typo: [] }]')}`
+    const { faults, operations } = await inspect(
+      `${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`,
+    )
+    t.match(faults, [{ operations: ['GET /x'] }, { operations: ['GET /y'] }])
+    for (const { security } of operations.values())
+      t.match(security, [[{ scheme: { name: 'typo', type: 'other' } }]])
+    t.equal(operations.size, 2)
+  },
+)
 
-t.test('a guard that the product gets after `npm run generate`, or loses, counts at the next start', async (t) => {
-  const schemes =
-    'components: { securitySchemes: { login: { type: http, scheme: basic }, b: { type: http, scheme: bearer } } }'
-  const generate = async (security: string, product = {}) => {
-    const text = contract(`      security: ${security}\n      ${DONE}\n${schemes}`)
-    const file = `${t.testdir({ 'openapi.yaml': text })}/openapi.yaml`
-    return { ...(await compile(file, product)), file, generated: '' }
-  }
-  const guards = { login: () => undefined }
-  const either = await generate('[{ login: [] }, { b: [] }]')
-  for (const [added, names] of [[{}, 'b'] as const, [{ guards }, 'login,b'] as const]) {
-    const { operations } = await readContract(either.file, undefined, either, added)
-    t.equal(operations[0]?.security.flatMap(([each]) => each?.scheme.name).join(), names)
-  }
-  const only = await generate('[{ login: [] }]', { guards })
-  await t.rejects(readContract(only.file, undefined, only), /login needs a guard/)
-})
+t.test(
+  'a guard that the product gets after `npm run generate`, or loses, counts at the next start',
+  async (t) => {
+    const schemes =
+      'components: { securitySchemes: { login: { type: http, scheme: basic }, b: { type: http, scheme: bearer } } }'
+    const generate = async (security: string, product = {}) => {
+      const text = contract(`      security: ${security}\n      ${DONE}\n${schemes}`)
+      const file = `${t.testdir({ 'openapi.yaml': text })}/openapi.yaml`
+      return { ...(await compile(file, product)), file, generated: '' }
+    }
+    const guards = { login: () => undefined }
+    const either = await generate('[{ login: [] }, { b: [] }]')
+    for (const [added, names] of [[{}, 'b'] as const, [{ guards }, 'login,b'] as const]) {
+      const { operations } = await readContract(either.file, undefined, either, added)
+      t.equal(operations[0]?.security.flatMap(([each]) => each?.scheme.name).join(), names)
+    }
+    const only = await generate('[{ login: [] }]', { guards })
+    await t.rejects(readContract(only.file, undefined, only), /login needs a guard/)
+  },
+)

@@ -5,7 +5,9 @@ import { serve, shown } from './described.ts'
 const A = 'properties: { a: { type: integer, format: int64, default: 7 } }'
 
 /** By name: a schema, each text that it allows with what a method gets of it (a bigint with `n`), and texts that it refuses. */
-const TABLE: Readonly<Record<string, [schema: string, got: Readonly<Record<string, string>>, ...invalid: string[]]>> = {
+const TABLE: Readonly<
+  Record<string, [schema: string, got: Readonly<Record<string, string>>, ...invalid: string[]]>
+> = {
   dependentRequired: [`${A}, dependentRequired: { a: [b] }`, { '{}': '{"a":7n}' }, '{"a":1}'],
   minProperties: [`${A}, minProperties: 1`, { '{"b":1}': '{"b":1,"a":7n}' }, '{}'],
   maxProperties: [`${A}, maxProperties: 1`, { '{"b":1}': '{"b":1,"a":7n}' }, '{"b":1,"c":1}'],
@@ -20,7 +22,10 @@ const TABLE: Readonly<Record<string, [schema: string, got: Readonly<Record<strin
     { '{"a":1}': '{"a":1n,"b":1}' },
     '{}',
   ],
-  'a name of JavaScript': ['properties: { constructor: { default: 7 } }', { '{}': '{"constructor":7}' }],
+  'a name of JavaScript': [
+    'properties: { constructor: { default: 7 } }',
+    { '{}': '{"constructor":7}' },
+  ],
   'a default in a default': [
     'properties: { b: { default: {}, properties: { c: { type: integer, format: int64, default: 2 } } } }',
     { '{}': '{"b":{"c":2n}}' },
@@ -46,7 +51,11 @@ for (const [name, [schema, got, ...invalid]] of Object.entries(TABLE)) {
     const { request, answer } = await serve(t, `A: { type: object, ${schema} }`)
     for (const [sent, expected] of Object.entries(got)) {
       t.equal(shown((await request(sent)).got), expected)
-      t.strictSame(await answer(JSON.parse(sent)), { status: 200, text: sent }, 'no default in an answer')
+      t.strictSame(
+        await answer(JSON.parse(sent)),
+        { status: 200, text: sent },
+        'no default in an answer',
+      )
     }
     for (const each of invalid) t.equal((await request(each)).status, 400, each)
   })

@@ -39,7 +39,12 @@ ${schemas.replaceAll(/^/gm, '    ')}
 }
 
 /** Checks which values a schema allows, in requests and in answers. @param schemas see {@link serve} */
-export async function allows(t: Test, schemas: string, valid: readonly unknown[], invalid: readonly unknown[]) {
+export async function allows(
+  t: Test,
+  schemas: string,
+  valid: readonly unknown[],
+  invalid: readonly unknown[],
+) {
   const { request, answer } = await serve(t, schemas)
   for (const value of [...valid, ...invalid]) {
     const statuses = [(await request(JSON.stringify(value))).status, (await answer(value)).status]
@@ -49,6 +54,8 @@ export async function allows(t: Test, schemas: string, valid: readonly unknown[]
 
 /** JSON with `n` behind each bigint. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value, (_name, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each))
+  const text = JSON.stringify(value, (_name, each: unknown) =>
+    typeof each === 'bigint' ? `${each}n` : each,
+  )
   return text.replaceAll(/"(-?\d+n)"/g, '$1')
 }

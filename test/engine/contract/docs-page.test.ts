@@ -27,8 +27,19 @@ components: { schemas: { Id: { type: integer, format: int64, minimum: -922337203
 const OF_SWAGGER_UI: Readonly<Record<string, readonly string[]>> = {
   'button-name': ['.close-modal'],
   'color-contrast': [
-    ...['.version', '.url', '.info__license__url > a', '.authorize > span', '.auth-btn-wrapper > .authorize'],
-    ...['.opblock-summary-method', '.try-out__btn.cancel', '.opblock-put .try-out__btn, .opblock-put h4', '.execute'],
+    ...[
+      '.version',
+      '.url',
+      '.info__license__url > a',
+      '.authorize > span',
+      '.auth-btn-wrapper > .authorize',
+    ],
+    ...[
+      '.opblock-summary-method',
+      '.try-out__btn.cancel',
+      '.opblock-put .try-out__btn, .opblock-put h4',
+      '.execute',
+    ],
     ...['.microlight span', '.parameter__in', '.json-schema-2020-12__constraint--string'],
   ],
   'heading-order': ['.opblock-tag', '.modal-ux-header > h3'],
@@ -46,37 +57,56 @@ t.test('a person tries all three operations in a browser, behind a gateway', asy
     request.url = request.url?.slice('/garden'.length)
     app.server.emit('request', request, response)
   })
-  const { page, faults } = await open(t, chromium, `http://${HOST}:${new URL(gateway).port}/garden/docs`)
+  const { page, faults } = await open(
+    t,
+    chromium,
+    `http://${HOST}:${new URL(gateway).port}/garden/docs`,
+  )
   t.equal(await page.title(), 'Plant Store')
 
   await page.click('.btn.authorize')
-  t.match(await page.textContent('.auth-container'), 'Paste the token only; npm run token -- issue <name> prints one.')
+  t.match(
+    await page.textContent('.auth-container'),
+    'Paste the token only; npm run token -- issue <name> prints one.',
+  )
   await page.fill('.auth-container input', await token('visitor'))
   await page.click('.auth-btn-wrapper .authorize')
   await page.click('.btn-done')
-  for (const nothing of ['.topbar', '.servers']) t.equal(await page.locator(nothing).isVisible(), false, nothing)
+  for (const nothing of ['.topbar', '.servers'])
+    t.equal(await page.locator(nothing).isVisible(), false, nothing)
 
   t.equal(await execute(page, 'createPayout'), '200')
   t.equal(await execute(page, 'getPayout'), '200')
-  t.match(await page.textContent('#operations-transactions-getPayout .live-responses-table .microlight'), 'Monstera')
+  t.match(
+    await page.textContent('#operations-transactions-getPayout .live-responses-table .microlight'),
+    'Monstera',
+  )
   t.equal(await execute(page, 'deletePayout'), '204')
   t.equal(await execute(page, 'deletePayout'), '404')
   t.strictSame(faults, [])
-  if (process.env['SCREENSHOT']) await page.screenshot({ path: process.env['SCREENSHOT'], fullPage: true })
+  if (process.env['SCREENSHOT'])
+    await page.screenshot({ path: process.env['SCREENSHOT'], fullPage: true })
 })
 
 t.test('everybody can read the page, on a desktop and on a phone, light and dark', async (t) => {
   const { port } = await build(t, { BASE_URL: 'https://api.example/garden' })
   const devices = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
-  const listed = Object.entries(OF_SWAGGER_UI).flatMap(([rule, elements]) => elements.map((each) => `${rule} ${each}`))
+  const listed = Object.entries(OF_SWAGGER_UI).flatMap(([rule, elements]) =>
+    elements.map((each) => `${rule} ${each}`),
+  )
   const found = new Set<string>()
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const [device, viewport] of Object.entries(devices)) {
       const url = `http://${HOST}:${port}/docs/`
-      const { page } = await open(t, chromium, url, { colorScheme, viewport, isMobile: device === 'phone' })
+      const { page } = await open(t, chromium, url, {
+        colorScheme,
+        viewport,
+        isMobile: device === 'phone',
+      })
       await page.locator('.btn.authorize').waitFor()
       t.equal(await page.locator('html.dark-mode').count(), colorScheme === 'dark' ? 1 : 0)
-      for (const operation of await page.locator('.opblock-summary-control').all()) await operation.click()
+      for (const operation of await page.locator('.opblock-summary-control').all())
+        await operation.click()
       await page.locator('.try-out__btn').first().click()
       t.equal(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, device)
       const violations = await violationsOf(page, 'html')
@@ -121,10 +151,13 @@ interface Element {
  */
 async function violationsOf(page: Page, part: string): Promise<string[]> {
   await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<AxeResults>(`axe.run('${part}', { resultTypes: ['violations'] })`)
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run('${part}', { resultTypes: ['violations'] })`,
+  )
   const found = violations.flatMap(({ id, nodes }) =>
     nodes.map(async ({ target, html, failureSummary }) => {
-      const find = (element: Element, selectors: readonly string[]) => selectors.find((each) => element.matches(each))
+      const find = (element: Element, selectors: readonly string[]) =>
+        selectors.find((each) => element.matches(each))
       const known = await page.locator(String(target)).evaluate(find, OF_SWAGGER_UI[id] ?? [])
       return `${id} ${known ?? `${html}: ${String(failureSummary)}`}`
     }),

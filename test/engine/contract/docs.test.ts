@@ -3,26 +3,40 @@ import { build } from '../../support/helper.ts'
 
 const { call, port } = await build(t)
 
-t.test('one page has relative addresses, and a browser keeps only the files of Swagger UI for an hour', async (t) => {
-  for (const path of ['/', '/?x=1', '/docs', '/%64ocs', '/docs?x=1']) {
-    const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
-    t.strictSame([status, headers.get('location')], [302, 'docs/'], path)
-  }
-  const table: [path: string, type: string, cache: string][] = [
-    ['/docs/static/swagger-ui.css', 'text/css; charset=utf-8', 'public, max-age=3600'],
-    ['/docs/static/swagger-ui-bundle.js', 'application/javascript; charset=utf-8', 'public, max-age=3600'],
-    ['/docs/static/docs.js', 'application/javascript; charset=utf-8', 'no-cache'],
-    ['/docs/', 'text/html; charset=utf-8', 'no-cache'],
-    ['/openapi.yaml', 'application/yaml', 'no-cache'],
-  ]
-  for (const [path, ...expected] of table) {
-    const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`)
-    t.strictSame([status, headers.get('content-type'), headers.get('cache-control')], [200, ...expected], path)
-  }
-})
+t.test(
+  'one page has relative addresses, and a browser keeps only the files of Swagger UI for an hour',
+  async (t) => {
+    for (const path of ['/', '/?x=1', '/docs', '/%64ocs', '/docs?x=1']) {
+      const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`, {
+        redirect: 'manual',
+      })
+      t.strictSame([status, headers.get('location')], [302, 'docs/'], path)
+    }
+    const table: [path: string, type: string, cache: string][] = [
+      ['/docs/static/swagger-ui.css', 'text/css; charset=utf-8', 'public, max-age=3600'],
+      [
+        '/docs/static/swagger-ui-bundle.js',
+        'application/javascript; charset=utf-8',
+        'public, max-age=3600',
+      ],
+      ['/docs/static/docs.js', 'application/javascript; charset=utf-8', 'no-cache'],
+      ['/docs/', 'text/html; charset=utf-8', 'no-cache'],
+      ['/openapi.yaml', 'application/yaml', 'no-cache'],
+    ]
+    for (const [path, ...expected] of table) {
+      const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`)
+      t.strictSame(
+        [status, headers.get('content-type'), headers.get('cache-control')],
+        [200, ...expected],
+        path,
+      )
+    }
+  },
+)
 
 t.test('the page may load and do what it needs, and nothing else', async (t) => {
-  const needed = "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
+  const needed =
+    "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
   const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; ${needed}`
   for (const origin of ['', 'https://plants.example']) {
     const { port } = await build(t, { BASE_URL: origin && `${origin}/garden` })

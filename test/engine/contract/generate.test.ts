@@ -27,7 +27,10 @@ t.test('a start reads what was generated, without what compiles contracts', asyn
   const { folder, generate, read } = project(t)
   const yaml = `paths: { /x: { $ref: 'paths.yaml#/x' } }\n`
   writeFileSync(`${folder}/openapi.yaml`, contract(yaml))
-  writeFileSync(`${folder}/paths.yaml`, "x: { get: { operationId: run, responses: { '204': { description: Done } } } }")
+  writeFileSync(
+    `${folder}/paths.yaml`,
+    "x: { get: { operationId: run, responses: { '204': { description: Done } } } }",
+  )
   t.match(generate(), { status: 0, stderr: '' })
   t.match(read(), 'operationId: run')
   rmSync(`${folder}/paths.yaml`)
@@ -82,13 +85,17 @@ declare const [file, pairs]: [Request<'file'>, Request<'pairs'>]
     "const noType: Result<'other'> = { status: 200, body: 'a;b' }",
     "import type { operations } from './service/contract.gen.ts'; const webhook: keyof operations = 'on'",
   ]
-  const pieces = [...right, ...wrong].map((piece) => [piece, right.includes(piece) ? '' : 'error'] as const)
+  const pieces = [...right, ...wrong].map(
+    (piece) => [piece, right.includes(piece) ? '' : 'error'] as const,
+  )
   assertErrors(t, folder, head, pieces)
   t.end()
 })
 
-t.test('tsc refuses, by name, services that do not fit the contract, or have no guards', async (t) => {
-  const head = `import { addRoutes, type OperationHooks } from '../../../service/engine/contract/routes.ts'
+t.test(
+  'tsc refuses, by name, services that do not fit the contract, or have no guards',
+  async (t) => {
+    const head = `import { addRoutes, type OperationHooks } from '../../../service/engine/contract/routes.ts'
 import { defineProduct, type CompiledContract } from '../../../service/engine/index.ts'
 import { PlantService } from '../../../test/support/product/plant-service.ts'
 import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
@@ -105,31 +112,38 @@ declare const [creates, lists, deletes]: [One<'createPayout'>, One<'getPayout'>,
 declare const doesOther: { listPayout(): Promise<void> }
 declare const doesMore: PlantService & typeof doesOther
 `
-  const of = (services: string) =>
-    `export const product = defineProduct({ ...named, collections, services: () => ${services} })`
-  const keeps = (schema: string, key: string) => `export const product = defineProduct({
+    const of = (services: string) =>
+      `export const product = defineProduct({ ...named, collections, services: () => ${services} })`
+    const keeps = (schema: string, key: string) => `export const product = defineProduct({
     ...named,
     collections: { plants: { schema: '${schema}', key: '${key}' } },
     services: ({ plants }) => [new PlantService(plants)],
   })`
-  const table: Pieces = [
-    [keeps('Plant', 'int64'), ''],
-    [keeps('Garden', 'int64'), '"Garden"'],
-    [keeps('Plant', 'text'), "'string' is not assignable to type 'bigint'"],
-    [of('[creates, lists, deletes]'), ''],
-    [of('[{ ...creates, ...lists }]'), /^[^\n]+ error [^\n]+\n +Property 'deletePayout' is missing in type [^\n]+$/],
-    [of('[creates, lists]'), /^[^\n]+\n +Property 'deletePayout' is missing in type [^\n]+\n/],
-    [of('[doesMore]'), 'listPayout'],
-    [
-      of('[creates, lists, doesOther]'),
-      /^[^\n]+ error TS2322: Type '{ listPayout\(\)[^}]+}'[^]+no operation of this name/,
-    ],
-    ['export class Of implements Service<operations> { createPayout = service.createPayout }', 'deletePayout'],
-    ['export const routes = addRoutes(...parameters, [service], hooks)', ''],
-    ['export const routes = addRoutes(...parameters, [service])', 'Expected 4-5 arguments'],
-  ]
-  assertErrors(t, t.testdir(), head, table)
-})
+    const table: Pieces = [
+      [keeps('Plant', 'int64'), ''],
+      [keeps('Garden', 'int64'), '"Garden"'],
+      [keeps('Plant', 'text'), "'string' is not assignable to type 'bigint'"],
+      [of('[creates, lists, deletes]'), ''],
+      [
+        of('[{ ...creates, ...lists }]'),
+        /^[^\n]+ error [^\n]+\n +Property 'deletePayout' is missing in type [^\n]+$/,
+      ],
+      [of('[creates, lists]'), /^[^\n]+\n +Property 'deletePayout' is missing in type [^\n]+\n/],
+      [of('[doesMore]'), 'listPayout'],
+      [
+        of('[creates, lists, doesOther]'),
+        /^[^\n]+ error TS2322: Type '{ listPayout\(\)[^}]+}'[^]+no operation of this name/,
+      ],
+      [
+        'export class Of implements Service<operations> { createPayout = service.createPayout }',
+        'deletePayout',
+      ],
+      ['export const routes = addRoutes(...parameters, [service], hooks)', ''],
+      ['export const routes = addRoutes(...parameters, [service])', 'Expected 4-5 arguments'],
+    ]
+    assertErrors(t, t.testdir(), head, table)
+  },
+)
 
 /** An operation of which only the media types matter: those of its body, and those of its answer. */
 const operation = (id: string, request: string, answer = '') => `  /${id}:
@@ -227,7 +241,8 @@ function project(t: Test) {
   putTestProduct(folder)
   mkdirSync(`${folder}/node_modules`)
   symlinkSync(`${process.cwd()}/node_modules/@types`, `${folder}/node_modules/@types`)
-  const node = (...words: string[]) => spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
+  const node = (...words: string[]) =>
+    spawnSync(process.execPath, words, { cwd: folder, encoding: 'utf8' })
   /** What is served, or why not, where only the packages are installed that the service runs with. */
   const script = `import { registerHooks } from 'node:module'
 const resolve = (name, context, next) => {
@@ -245,27 +260,43 @@ console.log(await readContract('openapi.yaml', undefined, contract).then(({ byte
   }
 }
 
-t.test('a dry run says how each operation is served, and which operations a fault concerns', async (t) => {
-  const path = (name: string, schema: string) =>
-    `  /${name}: { get: { operationId: ${name}, responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } } } }\n`
-  const shared = "{ $ref: '#/components/schemas/A' }"
-  const text = `openapi: 3.1.0
+t.test(
+  'a dry run says how each operation is served, and which operations a fault concerns',
+  async (t) => {
+    const path = (name: string, schema: string) =>
+      `  /${name}: { get: { operationId: ${name}, responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } } } }\n`
+    const shared = "{ $ref: '#/components/schemas/A' }"
+    const text = `openapi: 3.1.0
 info: { title: Small, version: 1.0.0 }
 paths:
 ${path('good', '{ type: string }')}${path('a', shared)}${path('b', `{ type: array, items: ${shared} }`)}${path('c', '{ default: 1, properties: { d: { type: 7, default: 1 } } }')}
 components: { schemas: { A: { patternProperties: { '(': {} } }, B: { pattern: '(' } } }
 webhooks: { c: { get: { parameters: [{ name: c, in: cookie, schema: {} }] } } }
 `
-  const folder = t.testdir({ 'openapi.yaml': text })
-  const lines = (await dryRun(`${folder}/openapi.yaml`)).split('\n')
-  t.strictSame(lines.slice(0, 4), ['GET /good: served', 'GET /a: refused', 'GET /b: refused', 'GET /c: refused'])
-  t.match(lines.slice(4, -1).join('\n'), /openapi.yaml:7: .*type[^]*openapi.yaml:9: the pattern is not a regular/)
-  t.match(lines[4], /^note: .*openapi.yaml:10: a parameter in a cookie/, 'no operation uses it')
-  t.equal(lines.at(-1), '1 of 4 operations are served')
-  writeFileSync(`${folder}/openapi.yaml`, text.replace('[{ name', "[{ $ref: 'other.yaml' }, { name"))
-  writeFileSync(`${folder}/other.yaml`, 'name: a\nin: }')
-  await t.rejects(dryRun(`${folder}/openapi.yaml`), { message: /other\.yaml:2: Unexpected flow-map-end/ })
-})
+    const folder = t.testdir({ 'openapi.yaml': text })
+    const lines = (await dryRun(`${folder}/openapi.yaml`)).split('\n')
+    t.strictSame(lines.slice(0, 4), [
+      'GET /good: served',
+      'GET /a: refused',
+      'GET /b: refused',
+      'GET /c: refused',
+    ])
+    t.match(
+      lines.slice(4, -1).join('\n'),
+      /openapi.yaml:7: .*type[^]*openapi.yaml:9: the pattern is not a regular/,
+    )
+    t.match(lines[4], /^note: .*openapi.yaml:10: a parameter in a cookie/, 'no operation uses it')
+    t.equal(lines.at(-1), '1 of 4 operations are served')
+    writeFileSync(
+      `${folder}/openapi.yaml`,
+      text.replace('[{ name', "[{ $ref: 'other.yaml' }, { name"),
+    )
+    writeFileSync(`${folder}/other.yaml`, 'name: a\nin: }')
+    await t.rejects(dryRun(`${folder}/openapi.yaml`), {
+      message: /other\.yaml:2: Unexpected flow-map-end/,
+    })
+  },
+)
 
 t.test('a line that is half written is a fault of that line, and hides no other', async (t) => {
   const folder = t.testdir()
@@ -281,6 +312,10 @@ t.test('a line that is half written is a fault of that line, and hides no other'
     writeFileSync(`${folder}/openapi.yaml`, text)
     const said = await dryRun(`${folder}/openapi.yaml`)
     t.match(said, fault, line)
-    t.match(said, /openapi.yaml:5: Expected type `Responses`[^]*openapi.yaml:6: The field `description`/, line)
+    t.match(
+      said,
+      /openapi.yaml:5: Expected type `Responses`[^]*openapi.yaml:6: The field `description`/,
+      line,
+    )
   }
 })

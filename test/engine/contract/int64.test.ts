@@ -53,7 +53,10 @@ const TABLE: Readonly<Record<string, readonly [schema: string, ...values: string
     `{ anyOf: [{ required: [b], properties: { b: { type: integer } } }, { properties: { c: { type: string } } }], unevaluatedProperties: ${INT64} }`,
     '{"a":7n,"b":7}',
   ],
-  'unevaluated items, and no others': [`{ prefixItems: [{ type: integer }], unevaluatedItems: ${INT64} }`, '[7,7n]'],
+  'unevaluated items, and no others': [
+    `{ prefixItems: [{ type: integer }], unevaluatedItems: ${INT64} }`,
+    '[7,7n]',
+  ],
   'one of several types': [
     `{ prefixItems: [{ items: { type: [integer, 'null', string], format: int64 } }, { items: { type: [integer, number], format: int64 } }] }`,
     '[[7n,null,"a"],[7n,7.5,1e+30]]',
@@ -81,7 +84,9 @@ for (const [name, [schema, ...values]] of Object.entries(TABLE)) {
 
 /** Makes the reader of items. */
 async function itemsOf(t: Test, schemas: string, name = 'A'): Promise<(text: string) => unknown> {
-  const yaml = contract(`paths: {}\ncomponents:\n  schemas:\n${schemas.replaceAll(/^/gm, '    ')}\n`)
+  const yaml = contract(
+    `paths: {}\ncomponents:\n  schemas:\n${schemas.replaceAll(/^/gm, '    ')}\n`,
+  )
   const folder = t.testdir({ 'openapi.yaml': yaml })
   return itemReader(await readContract(`${folder}/openapi.yaml`), name)
 }
@@ -91,17 +96,29 @@ t.test('what the schema of an item says nothing of is read as it is', async (t) 
   t.strictSame((await itemsOf(t, 'A: { type: object }'))(`{"a":${BIG}}`), { a: BIG })
 })
 
-t.test('an item that is older than its schema, or than an alternative, has its int64, too', async (t) => {
-  const all = `all: { type: array, maxItems: 1, items: ${INT64} }`
-  const members = `{ a: { type: string, maxLength: 1 }, n: ${INT64}, ${all} }`
-  const rules = 'required: [a, b], minProperties: 3, additionalProperties: false'
-  const read = await itemsOf(t, `A: { type: object, ${rules}, properties: ${members} }`)
-  t.strictSame(read('{"a":"long","c":1,"n":1,"all":[1,2]}'), { a: 'long', c: 1, n: 1n, all: [1n, 2n] })
-  const kinds = ['cat', 'dog'].map(
-    (kind) => `{ required: [kind, more], properties: { kind: { const: ${kind} }, id: ${INT64} } }`,
-  )
-  t.strictSame((await itemsOf(t, `A: { oneOf: [${kinds.join()}] }`))('{"kind":"cat","id":5}'), { kind: 'cat', id: 5n })
-})
+t.test(
+  'an item that is older than its schema, or than an alternative, has its int64, too',
+  async (t) => {
+    const all = `all: { type: array, maxItems: 1, items: ${INT64} }`
+    const members = `{ a: { type: string, maxLength: 1 }, n: ${INT64}, ${all} }`
+    const rules = 'required: [a, b], minProperties: 3, additionalProperties: false'
+    const read = await itemsOf(t, `A: { type: object, ${rules}, properties: ${members} }`)
+    t.strictSame(read('{"a":"long","c":1,"n":1,"all":[1,2]}'), {
+      a: 'long',
+      c: 1,
+      n: 1n,
+      all: [1n, 2n],
+    })
+    const kinds = ['cat', 'dog'].map(
+      (kind) =>
+        `{ required: [kind, more], properties: { kind: { const: ${kind} }, id: ${INT64} } }`,
+    )
+    t.strictSame((await itemsOf(t, `A: { oneOf: [${kinds.join()}] }`))('{"kind":"cat","id":5}'), {
+      kind: 'cat',
+      id: 5n,
+    })
+  },
+)
 
 t.test('enum and const of lists and objects with an int64', async (t) => {
   const list = `{ type: array, items: ${INT64} }`
@@ -112,7 +129,10 @@ t.test('enum and const of lists and objects with an int64', async (t) => {
   ]) {
     await allows(t, each, [[1, 2], [3]], [[1], [], [2, 1]])
   }
-  const { request, answer } = await serve(t, `A: { properties: { a: ${INT64} }, const: { a: 7, b: [1] } }`)
+  const { request, answer } = await serve(
+    t,
+    `A: { properties: { a: ${INT64} }, const: { a: 7, b: [1] } }`,
+  )
   t.equal(shown((await request('{"b":[1.0],"a":7}')).got), '{"b":[1],"a":7n}')
   t.equal((await answer({ b: [1n], a: 7n })).status, 200)
   t.equal((await answer({ b: [1n], a: 8n })).status, 500)
@@ -122,18 +142,32 @@ t.test('enum and const of lists and objects with an int64', async (t) => {
 const nested = (value: string, levels: number, rest = '') =>
   `{"next":`.repeat(levels) + value + `${rest}}`.repeat(levels)
 
-const member = (name: string, schema: string) => `{ type: object, properties: { ${name}: ${schema}, next: ${A} } }`
+const member = (name: string, schema: string) =>
+  `{ type: object, properties: { ${name}: ${schema}, next: ${A} } }`
 const B = `\nB: ${member('n', INT64)}`
 const TO_B = "$ref: '#/components/schemas/B'"
 const MATCHING = `[${member('n', INT64)}, ${member('extra', '{ type: string }')}]`
 const KINDS = ['a', 'b'].map((kind) => member('kind', `{ const: ${kind} }`)).join()
 /** Schemas that lead back to themselves, with what stands deep in a value that they allow, and in one that they do not. */
-const NESTED: readonly (readonly [schemas: string, valid: string, invalid: string, rest?: string])[] = [
+const NESTED: readonly (readonly [
+  schemas: string,
+  valid: string,
+  invalid: string,
+  rest?: string,
+])[] = [
   [`A: { anyOf: ${MATCHING} }`, '{"n":1n,"extra":"x"}', '7'],
   [`A: { unevaluatedProperties: false, anyOf: ${MATCHING} }`, '{"n":1n,"extra":"x"}', '7'],
   [`A: { allOf: [{ ${TO_B} }, { properties: { next: ${A} } }] }${B}`, '{"n":1n}', '{"n":"1"}'],
-  [`A: { ${TO_B}, unevaluatedProperties: false, patternProperties: { e: ${A} } }${B}`, '{"n":1n}', '{"n":"1"}'],
-  [`A: { unevaluatedProperties: false, oneOf: [${member('id', INT64)}, { type: string }] }`, '{"id":1n}', '{"ib":1}'],
+  [
+    `A: { ${TO_B}, unevaluatedProperties: false, patternProperties: { e: ${A} } }${B}`,
+    '{"n":1n}',
+    '{"n":"1"}',
+  ],
+  [
+    `A: { unevaluatedProperties: false, oneOf: [${member('id', INT64)}, { type: string }] }`,
+    '{"id":1n}',
+    '{"ib":1}',
+  ],
   [`A: { oneOf: [${KINDS}, { type: string }] }`, '""', '7', ',"kind":"b"'],
 ]
 
@@ -150,17 +184,20 @@ t.test('a nested value takes no exponential time: in requests, items and answers
   }
 })
 
-t.test('a part that is deep in a body takes no more time and memory than one that is not', async (t) => {
-  const numbers = `[${Array(480_000).fill(1).join()}]`
-  for (const schema of [
-    `A: { properties: { all: { type: array, items: ${INT64} }, next: ${A} } }`,
-    `A: { anyOf: [{ properties: { all: { type: array, items: ${INT64} }, next: ${A} } }, { type: 'null' }] }`,
-    `A: { not: { const: [1] }, properties: { next: { anyOf: [{ enum: [none] }, { const: { a: [] } }, ${A}] } } }`,
-  ]) {
-    const { request } = await serve(t, schema)
-    t.equal((await request(nested(`{"all":${numbers}}`, 400))).status, 204)
-  }
-})
+t.test(
+  'a part that is deep in a body takes no more time and memory than one that is not',
+  async (t) => {
+    const numbers = `[${Array(480_000).fill(1).join()}]`
+    for (const schema of [
+      `A: { properties: { all: { type: array, items: ${INT64} }, next: ${A} } }`,
+      `A: { anyOf: [{ properties: { all: { type: array, items: ${INT64} }, next: ${A} } }, { type: 'null' }] }`,
+      `A: { not: { const: [1] }, properties: { next: { anyOf: [{ enum: [none] }, { const: { a: [] } }, ${A}] } } }`,
+    ]) {
+      const { request } = await serve(t, schema)
+      t.equal((await request(nested(`{"all":${numbers}}`, 400))).status, 204)
+    }
+  },
+)
 
 /** Numbers of which a method gets the nearest double, if the schema asks for no integer. */
 const NUMBERS = [
@@ -169,7 +206,12 @@ const NUMBERS = [
 ]
 
 t.test('a number of a body is rounded where the schema asks for no integer', async (t) => {
-  for (const schema of ['{ type: number }', '{}', "{ type: [number, 'null'] }", '{ minimum: -1e+300 }']) {
+  for (const schema of [
+    '{ type: number }',
+    '{}',
+    "{ type: [number, 'null'] }",
+    '{ minimum: -1e+300 }',
+  ]) {
     const { request } = await serve(t, `A: { properties: { a: { items: ${schema} } } }`)
     const rounded = NUMBERS.map(Number)
     const { got } = await request(`{"a":[${NUMBERS.join()}],"b":[${NUMBERS.join()}]}`)

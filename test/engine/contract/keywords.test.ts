@@ -81,14 +81,23 @@ const TABLE: Readonly<Record<string, readonly [schema: string, valid: string, in
   'true and false of if': ['{ if: true, then: { type: string }, else: false }', '"a"', '1'],
   'true and false for items': ['{ prefixItems: [true, false], contains: true }', '[1]', '[1,2] []'],
   'false for names': ['{ propertyNames: false }', '{}', '{"a":1}'],
-  'true and false in dependentSchemas': ['{ dependentSchemas: { a: false, b: true } }', '{"b":1}', '{"a":1}'],
-  'true and false by pattern': ['{ patternProperties: { "^a": false }, $defs: { x: true } }', '{"b":1}', '{"a":1}'],
-  // RFC 6901 for the pointer, JSON Schema 2020-12, section 8.2.3, for where it leads
-  'a $ref to the place that it spells, behind a $ref of a schema only where that lacks the member': [
-    `{ properties: { a: { $ref: '#/components/schemas/Text/properties/x' }, b: { $ref: '#/components/schemas/Full/properties/y' } } }`,
-    '{"a":"x","b":true}',
-    '{"a":true} {"b":"x"}',
+  'true and false in dependentSchemas': [
+    '{ dependentSchemas: { a: false, b: true } }',
+    '{"b":1}',
+    '{"a":1}',
   ],
+  'true and false by pattern': [
+    '{ patternProperties: { "^a": false }, $defs: { x: true } }',
+    '{"b":1}',
+    '{"a":1}',
+  ],
+  // RFC 6901 for the pointer, JSON Schema 2020-12, section 8.2.3, for where it leads
+  'a $ref to the place that it spells, behind a $ref of a schema only where that lacks the member':
+    [
+      `{ properties: { a: { $ref: '#/components/schemas/Text/properties/x' }, b: { $ref: '#/components/schemas/Full/properties/y' } } }`,
+      '{"a":"x","b":true}',
+      '{"a":true} {"b":"x"}',
+    ],
   'a $ref to true and to false, also in the schema itself': [
     `{ $ref: '#/components/schemas/A/$defs/any', properties: { a: { $ref: '#/components/schemas/Yes', $defs: {} }, b: { $ref: '#/components/schemas/No' } }, maxLength: 1, $defs: { any: true } }`,
     '{"a":1} "x" 1',
@@ -107,17 +116,31 @@ const TABLE: Readonly<Record<string, readonly [schema: string, valid: string, in
 }
 
 /** The values of JSON texts with a space between two of them. */
-const valuesOf = (texts: string): unknown[] => texts.match(/\S+/g)?.map((each): unknown => JSON.parse(each)) ?? []
+const valuesOf = (texts: string): unknown[] =>
+  texts.match(/\S+/g)?.map((each): unknown => JSON.parse(each)) ?? []
 
 for (const [name, [schema, valid, invalid]] of Object.entries(TABLE))
   t.test(name, (t) => allows(t, `A: ${schema}${PARTS}`, valuesOf(valid), valuesOf(invalid)))
 
 t.test('members may have the names of an object of JavaScript', async (t) => {
-  const names = ['constructor', 'hasOwnProperty', 'toString', 'valueOf', 'isPrototypeOf', 'prototype', 'length']
+  const names = [
+    'constructor',
+    'hasOwnProperty',
+    'toString',
+    'valueOf',
+    'isPrototypeOf',
+    'prototype',
+    'length',
+  ]
   for (const name of names) {
     const schemas = `A: { $ref: '#/components/schemas/${name}' }
 ${name}: { type: object, required: [${name}], properties: { ${name}: { type: integer } }, dependentRequired: { ${name}: [a] }, dependentSchemas: { ${name}: { minProperties: 2 } }, $defs: { ${name}: { type: string } }, additionalProperties: false, patternProperties: { '^a': true } }`
-    await allows(t, schemas, [{ [name]: 1, a: 1 }], [{}, { a: 1 }, { [name]: 1 }, { [name]: 'x', a: 1 }])
+    await allows(
+      t,
+      schemas,
+      [{ [name]: 1, a: 1 }],
+      [{}, { a: 1 }, { [name]: 1 }, { [name]: 'x', a: 1 }],
+    )
   }
 })
 
@@ -133,7 +156,10 @@ t.test('a member of an answer that is undefined is none: JSON leaves it out', as
 })
 
 t.test('a member with the name toJSON is as any other in what is sent', async (t) => {
-  const { request, answer } = await serve(t, 'A: { uniqueItems: true, properties: { a: { writeOnly: true } } }')
+  const { request, answer } = await serve(
+    t,
+    'A: { uniqueItems: true, properties: { a: { writeOnly: true } } }',
+  )
   t.equal((await request('[{"toJSON":1,"a":9007199254740993},{"toJSON":1}]')).status, 204)
   t.equal((await request('[{"toJSON":1,"a":2},{"a":2,"toJSON":1}]')).status, 400)
   t.strictSame(await answer({ toJSON: 1, a: 2 }), { status: 200, text: '{"toJSON":1}' })
@@ -143,24 +169,41 @@ t.test('many items are compared in a time that grows as they do', async (t) => {
   const lists = Array.from({ length: 60_000 }, (_, n) => [n])
   await allows(t, 'A: { type: array, uniqueItems: true }', [lists], [[...lists, [0]]])
   const few = lists.slice(0, 20_000)
-  await allows(t, `A: { items: { enum: ${JSON.stringify(few)} } }`, [[...few, ...few, ...few]], [lists])
+  await allows(
+    t,
+    `A: { items: { enum: ${JSON.stringify(few)} } }`,
+    [[...few, ...few, ...few]],
+    [lists],
+  )
 })
 
 t.test('the items of lists in lists are compared with one look at each value', async (t) => {
-  const { answer } = await serve(t, `A: { uniqueItems: true, items: { $ref: '#/components/schemas/A' } }`)
+  const { answer } = await serve(
+    t,
+    `A: { uniqueItems: true, items: { $ref: '#/components/schemas/A' } }`,
+  )
   let looks = 0
   const getter = { enumerable: true, get: () => (looks += 1) }
-  const nest = (depth: number): unknown => (depth === 0 ? Object.defineProperty({}, 'a', getter) : [nest(depth - 1), 7])
+  const nest = (depth: number): unknown =>
+    depth === 0 ? Object.defineProperty({}, 'a', getter) : [nest(depth - 1), 7]
   t.equal((await answer(nest(300))).status, 200)
   t.ok(looks < 10, `${looks} looks`)
 })
 
 t.test('a long text is compared with a format in a time that grows as the text does', (t) =>
-  allows(t, 'A: { format: url }', [`http://a.com/${':'.repeat(500_000)}`], [`http://a.${':'.repeat(500_000)}`]),
+  allows(
+    t,
+    'A: { format: url }',
+    [`http://a.com/${':'.repeat(500_000)}`],
+    [`http://a.${':'.repeat(500_000)}`],
+  ),
 )
 
 t.test('the place of a fault is told, but not all of a long name', async (t) => {
-  const { request } = await serve(t, 'A: { additionalProperties: { additionalProperties: { type: string } } }')
+  const { request } = await serve(
+    t,
+    'A: { additionalProperties: { additionalProperties: { type: string } } }',
+  )
   t.match((await request({ a: { b: 1 } })).text, 'body/a/b must be string')
   const { status, text } = await request({ a: { [`b${'~'.repeat(300_000)}`]: 1 } })
   t.equal(status, 400)
@@ -168,7 +211,10 @@ t.test('the place of a fault is told, but not all of a long name', async (t) => 
 })
 
 t.test('a body that is nested too deeply for its schema is refused', async (t) => {
-  const { request } = await serve(t, `A: { type: object, properties: { c: { $ref: '#/components/schemas/A' } } }`)
+  const { request } = await serve(
+    t,
+    `A: { type: object, properties: { c: { $ref: '#/components/schemas/A' } } }`,
+  )
   const { status, text } = await request(`${'{"c":'.repeat(3000)}{}${'}'.repeat(3000)}`)
   t.equal(status, 400)
   // Either the parser or the schema finds it first: that depends on what the runtime has optimized.

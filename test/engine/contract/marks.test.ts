@@ -15,17 +15,45 @@ const HIDDEN: Readonly<Record<string, readonly [schema: string, value: unknown, 
     { a: 's', b: 's', c: 1 },
     '{"c":1}',
   ],
-  additionalProperties: [`{ properties: { b: true }, additionalProperties: ${SECRET} }`, { a: 's', b: 1 }, '{"b":1}'],
-  unevaluatedProperties: [`{ properties: { b: true }, unevaluatedProperties: ${SECRET} }`, { a: 's', b: 1 }, '{"b":1}'],
+  additionalProperties: [
+    `{ properties: { b: true }, additionalProperties: ${SECRET} }`,
+    { a: 's', b: 1 },
+    '{"b":1}',
+  ],
+  unevaluatedProperties: [
+    `{ properties: { b: true }, unevaluatedProperties: ${SECRET} }`,
+    { a: 's', b: 1 },
+    '{"b":1}',
+  ],
   patternProperties: [`{ patternProperties: { '^a': ${SECRET} } }`, { ab: 's', b: 1 }, '{"b":1}'],
   items: [`{ type: array, items: ${SECRET} }`, ['s', 's'], '[]'],
-  'items, twice': [`{ type: array, items: ${SECRET}, allOf: [{ items: ${SECRET} }] }`, ['s', 's'], '[]'],
-  'items that are objects': [`{ items: { properties: { a: ${SECRET} } } }`, [{ a: 's', b: 1 }], '[{"b":1}]'],
+  'items, twice': [
+    `{ type: array, items: ${SECRET}, allOf: [{ items: ${SECRET} }] }`,
+    ['s', 's'],
+    '[]',
+  ],
+  'items that are objects': [
+    `{ items: { properties: { a: ${SECRET} } } }`,
+    [{ a: 's', b: 1 }],
+    '[{"b":1}]',
+  ],
   'the branch that has matched': [BRANCHES, { a: 's', kind: 'x' }, '{"kind":"x"}'],
   'the branch that has not matched': [BRANCHES, { a: 's', kind: 'y' }, '{"a":"s","kind":"y"}'],
-  then: [`{ if: { required: [b] }, then: { properties: { a: ${SECRET} } } }`, { a: 's', b: 1 }, '{"b":1}'],
-  'if, where it holds': [`{ if: { required: [b], properties: { a: ${SECRET} } } }`, { a: 's', b: 1 }, '{"b":1}'],
-  'if, where it does not hold': [`{ if: { required: [b], properties: { a: ${SECRET} } } }`, { a: 's' }, '{"a":"s"}'],
+  then: [
+    `{ if: { required: [b] }, then: { properties: { a: ${SECRET} } } }`,
+    { a: 's', b: 1 },
+    '{"b":1}',
+  ],
+  'if, where it holds': [
+    `{ if: { required: [b], properties: { a: ${SECRET} } } }`,
+    { a: 's', b: 1 },
+    '{"b":1}',
+  ],
+  'if, where it does not hold': [
+    `{ if: { required: [b], properties: { a: ${SECRET} } } }`,
+    { a: 's' },
+    '{"a":"s"}',
+  ],
   not: [`{ not: { required: [b], properties: { a: ${SECRET} } } }`, { a: 's' }, '{"a":"s"}'],
 }
 
@@ -40,7 +68,10 @@ for (const [name, [schema, value, text]] of Object.entries(HIDDEN)) {
   })
 
   t.test(`readOnly in ${name}`, async (t) => {
-    const { request, answer } = await serve(t, `A: ${schema}\nS: ${SECRET}`.replaceAll('writeOnly', 'readOnly'))
+    const { request, answer } = await serve(
+      t,
+      `A: ${schema}\nS: ${SECRET}`.replaceAll('writeOnly', 'readOnly'),
+    )
     const isHidden = JSON.stringify(value) !== text
     const { status, text: message } = await request(value)
     t.equal(status, isHidden ? 400 : 204)
@@ -49,24 +80,30 @@ for (const [name, [schema, value, text]] of Object.entries(HIDDEN)) {
   })
 }
 
-t.test('writeOnly members of a list are left out, in batches and with each int64 exact', async (t) => {
-  const item = `{ properties: { a: ${SECRET}, n: { type: integer, format: int64 }, f: { type: number } } }`
-  const { answer } = await serve(t, `A: { type: array, items: ${item} }`)
-  const stored = [2n ** 53n + 1n, -(2n ** 63n), 7n].map((n) => ({ a: 's', n, f: 1e17 }))
-  const numbers = ['9007199254740993', '-9223372036854775808', '7']
-  const text = `[${numbers.map((n) => `{"n":${n},"f":100000000000000000}`).join()}]`
-  t.strictSame(await answer(new JsonText(exactJson(stored))), { status: 200, text })
-  async function* batches() {
-    for (const each of stored) yield new JsonText(exactJson([each]))
-  }
-  t.strictSame(await answer(batches()), { status: 200, text })
-})
+t.test(
+  'writeOnly members of a list are left out, in batches and with each int64 exact',
+  async (t) => {
+    const item = `{ properties: { a: ${SECRET}, n: { type: integer, format: int64 }, f: { type: number } } }`
+    const { answer } = await serve(t, `A: { type: array, items: ${item} }`)
+    const stored = [2n ** 53n + 1n, -(2n ** 63n), 7n].map((n) => ({ a: 's', n, f: 1e17 }))
+    const numbers = ['9007199254740993', '-9223372036854775808', '7']
+    const text = `[${numbers.map((n) => `{"n":${n},"f":100000000000000000}`).join()}]`
+    t.strictSame(await answer(new JsonText(exactJson(stored))), { status: 200, text })
+    async function* batches() {
+      for (const each of stored) yield new JsonText(exactJson([each]))
+    }
+    t.strictSame(await answer(batches()), { status: 200, text })
+  },
+)
 
-t.test('readOnly and writeOnly of a schema have no effect where it is the whole body', async (t) => {
-  const { request, answer } = await serve(t, 'A: { type: string, readOnly: true }')
-  t.equal((await request('"a"')).status, 204)
-  t.strictSame(await answer('a'), { status: 200, text: '"a"' })
-})
+t.test(
+  'readOnly and writeOnly of a schema have no effect where it is the whole body',
+  async (t) => {
+    const { request, answer } = await serve(t, 'A: { type: string, readOnly: true }')
+    t.equal((await request('"a"')).status, 204)
+    t.strictSame(await answer('a'), { status: 200, text: '"a"' })
+  },
+)
 
 t.test('below not and if, required means what it says', async (t) => {
   const schema = (mark: string) =>
@@ -85,17 +122,26 @@ t.test('an answer that fits only with what is removed is not sent', async (t) =>
   t.equal((await answer({ a: 'too long for it', b: 1 })).status, 500)
 })
 
-t.test('one object at several places of an answer loses what the schema of each place removes', async (t) => {
-  const { answer } = await serve(
-    t,
-    `A: { properties: { a: { $ref: '#/components/schemas/B' }, b: true, c: { anyOf: [{ type: object, writeOnly: true }, true] } }, additionalProperties: { writeOnly: true } }
+t.test(
+  'one object at several places of an answer loses what the schema of each place removes',
+  async (t) => {
+    const { answer } = await serve(
+      t,
+      `A: { properties: { a: { $ref: '#/components/schemas/B' }, b: true, c: { anyOf: [{ type: object, writeOnly: true }, true] } }, additionalProperties: { writeOnly: true } }
 B: { properties: { in: { properties: { s: ${SECRET} } } } }`,
-  )
-  const one = Object.freeze({ in: Object.freeze({ s: 's', n: 1 }) })
-  t.equal((await answer({ a: one, b: one, c: one, d: one })).text, '{"a":{"in":{"n":1}},"b":{"in":{"s":"s","n":1}}}')
-  // In a time that grows as they do.
-  t.strictSame(await answer(Object.fromEntries(Array(300_000).entries())), { status: 200, text: '{}' })
-})
+    )
+    const one = Object.freeze({ in: Object.freeze({ s: 's', n: 1 }) })
+    t.equal(
+      (await answer({ a: one, b: one, c: one, d: one })).text,
+      '{"a":{"in":{"n":1}},"b":{"in":{"s":"s","n":1}}}',
+    )
+    // In a time that grows as they do.
+    t.strictSame(await answer(Object.fromEntries(Array(300_000).entries())), {
+      status: 200,
+      text: '{}',
+    })
+  },
+)
 
 const B = "$ref: '#/components/schemas/B'"
 /** Schemas of an object in which a member is hidden, and required in another place. */

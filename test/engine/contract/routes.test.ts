@@ -23,7 +23,10 @@ t.test('the start is refused, by name, if the services do not fit the contract',
   const table: [methods: string[][], message: string][] = [
     [[others], missing],
     [[[...names, 'listPayout']], 'the method listPayout of the service has no operation'],
-    [[[...others, 'deletePayot']], `the method deletePayot of the service has no operation; ${missing}`],
+    [
+      [[...others, 'deletePayot']],
+      `the method deletePayot of the service has no operation; ${missing}`,
+    ],
     [[['deletePayout'], names], 'two services have a method deletePayout'],
   ]
   for (const [methods, message] of table) {
@@ -41,9 +44,13 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
     [{ status: 200, body: { id: '1' } }, /body\/id must be an integer/],
     [{ status: 204, body: 1 }, /a body that the contract does not declare/],
     [{ status: 202, body: {} }, /answered 202 with a body that is not bytes/],
-    [{ status: 204, headers: { 'X-A': 'a', 'X-B': 'ł' } }, /Invalid character in header content ."X-B"/],
+    [
+      { status: 204, headers: { 'X-A': 'a', 'X-B': 'ł' } },
+      /Invalid character in header content ."X-B"/,
+    ],
   ]
-  const schema = '{ type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false }'
+  const schema =
+    '{ type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false }'
   const errors: unknown[] = []
   let given: unknown
   const app = await boot(t, {
@@ -55,7 +62,10 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
   for (const [each, fault] of table) {
     given = each
     const answer = await fetch(`${origin}/x`)
-    t.strictSame([answer.status, await answer.text()], [500, '{"error":500,"message":"Internal Server Error"}'])
+    t.strictSame(
+      [answer.status, await answer.text()],
+      [500, '{"error":500,"message":"Internal Server Error"}'],
+    )
     t.match(errors.at(-1), fault)
   }
 })
@@ -66,8 +76,16 @@ t.test('an error that a contract does not describe has the form of another', asy
   const asProblem = /"title":"Not Implemented","detail":"The operation run needs/
   const asText = /^The operation run needs/
   for (const [errors, type, body] of [
-    [`'400': ${described('application/problem+json', problem)}`, 'application/problem+json', asProblem],
-    [`'400': { description: Bad }, '500': ${described('text/html')}`, 'text/html; charset=utf-8', asText],
+    [
+      `'400': ${described('application/problem+json', problem)}`,
+      'application/problem+json',
+      asProblem,
+    ],
+    [
+      `'400': { description: Bad }, '500': ${described('text/html')}`,
+      'text/html; charset=utf-8',
+      asText,
+    ],
     [
       "'400': { description: Bad }",
       'application/json',
@@ -81,27 +99,34 @@ t.test('an error that a contract does not describe has the form of another', asy
   }
 })
 
-t.test('a method may answer before a body ends, and the request behind it is answered', async (t) => {
-  const app = await boot(t, {
-    yaml: `x-body-limit: 400000
+t.test(
+  'a method may answer before a body ends, and the request behind it is answered',
+  async (t) => {
+    const app = await boot(t, {
+      yaml: `x-body-limit: 400000
 paths:
   /x: { post: { operationId: run, requestBody: { content: { application/octet-stream: {}, application/json: {} } }, ${DONE} } }\n`,
-    run: async ({ body }) => {
-      await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
-      return { status: 200, body: 1 }
-    },
-  })
-  const body = `7a120\r\n${'x'.repeat(500_000)}\r\n0\r\n\r\n`
-  for (const [type, status] of Object.entries({ 'application/octet-stream': '200', 'application/json': '413' })) {
-    const head = `POST /x HTTP/1.1\r\nHost: h\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`
-    t.strictSame(await statusesOf(app, head + body + LAST), [status, '404'], type)
-    const [begin, end] = [head + body.slice(0, 450_000), body.slice(450_000) + LAST]
-    t.strictSame(await statusesOf(app, begin, end), [status, '404'], `${type}, late`)
-  }
-})
+      run: async ({ body }) => {
+        await (body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]().next()
+        return { status: 200, body: 1 }
+      },
+    })
+    const body = `7a120\r\n${'x'.repeat(500_000)}\r\n0\r\n\r\n`
+    for (const [type, status] of Object.entries({
+      'application/octet-stream': '200',
+      'application/json': '413',
+    })) {
+      const head = `POST /x HTTP/1.1\r\nHost: h\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`
+      t.strictSame(await statusesOf(app, head + body + LAST), [status, '404'], type)
+      const [begin, end] = [head + body.slice(0, 450_000), body.slice(450_000) + LAST]
+      t.strictSame(await statusesOf(app, begin, end), [status, '404'], `${type}, late`)
+    }
+  },
+)
 
 t.test('an operation without a body ignores one, however it arrives', async (t) => {
-  const content = '{ application/json: {}, image/png: {}, multipart/form-data: { schema: { type: object } } }'
+  const content =
+    '{ application/json: {}, image/png: {}, multipart/form-data: { schema: { type: object } } }'
   const app = await boot(t, {
     yaml: `paths:
   /x: { put: { operationId: run, ${DONE} } }
@@ -138,25 +163,32 @@ t.test('a stream of Node that is a body is destroyed when nobody reads it', asyn
   await eventually(() => streams.length === 2 && streams.every(({ destroyed }) => destroyed))
 })
 
-t.test('a stream of the web is answered, and one of Node that is over before it is a body', async (t) => {
-  const consumed = Readable.from(['x'])
-  await consumed.toArray()
-  const late: Readable = new Readable({ read: () => setImmediate(() => late.destroy()) })
-  for (const [body, status, text] of [
-    [new Blob(['PNG']).stream(), 200, /^PNG$/],
-    [consumed, 200, /^$/],
-    [new Readable().destroy(), 500, /Internal/],
-    [late, 500, /Internal/],
-  ] as const) {
-    const app = await boot(t, { yaml: IMAGE, run: async () => ({ status: 200, body }) })
-    const answer = await app.inject('/x')
-    t.equal(answer.statusCode, status)
-    t.match(answer.body, text)
-  }
-})
+t.test(
+  'a stream of the web is answered, and one of Node that is over before it is a body',
+  async (t) => {
+    const consumed = Readable.from(['x'])
+    await consumed.toArray()
+    const late: Readable = new Readable({ read: () => setImmediate(() => late.destroy()) })
+    for (const [body, status, text] of [
+      [new Blob(['PNG']).stream(), 200, /^PNG$/],
+      [consumed, 200, /^$/],
+      [new Readable().destroy(), 500, /Internal/],
+      [late, 500, /Internal/],
+    ] as const) {
+      const app = await boot(t, { yaml: IMAGE, run: async () => ({ status: 200, body }) })
+      const answer = await app.inject('/x')
+      t.equal(answer.statusCode, status)
+      t.match(answer.body, text)
+    }
+  },
+)
 
 /** The statuses of all answers on a connection. @param later is sent when the first answer begins */
-async function statusesOf(app: FastifyInstance, first: string, later = ''): Promise<(string | undefined)[]> {
+async function statusesOf(
+  app: FastifyInstance,
+  first: string,
+  later = '',
+): Promise<(string | undefined)[]> {
   if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as AddressInfo
   const socket = net.connect(port, '127.0.0.1')

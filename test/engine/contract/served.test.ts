@@ -11,9 +11,9 @@ import { SCHEMAS } from './constructs/schemas.ts'
 
 const CONSTRUCTS = { ...DOCUMENTS, ...PARAMETERS, ...BODIES, ...RESPONSES, ...SCHEMAS }
 const README = readFileSync('service/engine/contract/README.md', 'utf8')
-const table = [...README.matchAll(/^\| (.+?) +\| (served|served with a note|refused) +\|(.*)\|$/gm)].map(
-  ([, name = '', how = '', told = '']) => [name, how, told.trim()] as const,
-)
+const table = [
+  ...README.matchAll(/^\| (.+?) +\| (served|served with a note|refused) +\|(.*)\|$/gm),
+].map(([, name = '', how = '', told = '']) => [name, how, told.trim()] as const)
 
 t.test('the table has a line for each construct that is tested, and no other', async (t) => {
   t.strictSame(table.map(([name]) => name).sort(), Object.keys(CONSTRUCTS).sort())
@@ -24,18 +24,30 @@ for (const [name, how, told] of table) {
     const construct = CONSTRUCTS[name] ?? ''
     const { asks = [], ...served } = typeof construct === 'string' ? { yaml: construct } : construct
     t.equal(asks.length === 0, how === 'refused', 'only what is served is asked')
-    t.equal(told === '', how === 'served', 'its author is told more only of what is not served as it stands')
+    t.equal(
+      told === '',
+      how === 'served',
+      'its author is told more only of what is not served as it stands',
+    )
     if (told !== '') await isTold(t, served, how === 'refused', told)
     if (how !== 'refused') await isServed(t, { ...served, asks })
   })
 }
 
 /** Checks what the author of a contract is told: a fault, at its line, or a note. */
-async function isTold(t: Test, { yaml, files = {}, product }: Served, isRefused: boolean, told: string): Promise<void> {
+async function isTold(
+  t: Test,
+  { yaml, files = {}, product }: Served,
+  isRefused: boolean,
+  told: string,
+): Promise<void> {
   const sources = { 'openapi.yaml': contract(yaml), ...files }
   const folder = t.testdir(sources)
   const notes: string[] = []
-  const fault = await compile(`${folder}/openapi.yaml`, product, (line) => notes.push(line)).then(() => '', String)
+  const fault = await compile(`${folder}/openapi.yaml`, product, (line) => notes.push(line)).then(
+    () => '',
+    String,
+  )
   const found = (isRefused ? fault.split('\n') : notes).find((each) => each.includes(told))
   t.ok(found, told, { fault, notes })
   if (!isRefused) return

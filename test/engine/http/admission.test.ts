@@ -45,37 +45,53 @@ t.test('a request that has waited too long is refused, and the next one begins',
   t.equal(counts.begun.at(-1), 200)
 })
 
-t.test('a request that has waited too long gets 503 with Retry-After, and nothing is done', async (t) => {
-  const { app, call, log, port, token } = await build(t)
-  const secret = await token('late')
-  const json = '{"id":1,"name":"x"}'
-  const post = `POST /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\nX-Request-Id: mine\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n`
-  const get = 'GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n'
-  // All of these arrive in one turn, whose last request keeps it busy.
-  const requests = [...Array<string>(64).fill(get), `${post}\r\n${json}`, `${post}Expect: 100-continue\r\n\r\n`]
-  const clients = requests.map((bytes) => ({ bytes, text: '', socket: net.connect(port, '127.0.0.1') }))
-  for (const client of clients) client.socket.on('data', (chunk: Buffer) => (client.text += chunk.toString()))
-  const connections = promisify(app.server.getConnections.bind(app.server))
-  await eventually(async () => (await connections()) === clients.length)
-  let seen = 0
-  const count = () => {
-    seen += 1
-    if (seen === clients.length) work(800)
-  }
-  app.server.on('request', count).on('checkContinue', count)
-  for (const { bytes, socket } of clients) socket.write(bytes)
-  work(100)
-  await eventually(() => clients.every(({ text }) => text.includes('}')))
-  const answers = clients.map(({ text }) => readResponses(Buffer.from(text))[0])
-  for (const [index, each] of answers.entries()) t.equal(each?.status, index < 64 ? 404 : 503)
-  const late = { 'retry-after': '1', 'x-request-id': 'mine' }
-  t.match(answers[64]?.headers, { ...late, connection: 'keep-alive' })
-  t.match(answers[65]?.headers, { ...late, connection: 'close' }, 'whether the body follows is not known')
-  for (const { socket } of clients) socket.destroy()
-  // By this label no alert takes them for failures.
-  t.match(await register.metrics(), /_count{.*"503",error_type="too_busy"} 2$/m)
-  t.strictSame((await call({ path: '/plants', token: secret })).json, [])
-  const busy = log.filter(({ msg }) => msg === 'too busy')
-  t.match(busy, [{ level: 40 }])
-  t.equal(busy.length, 1, 'one warning a second, not one for each')
-})
+t.test(
+  'a request that has waited too long gets 503 with Retry-After, and nothing is done',
+  async (t) => {
+    const { app, call, log, port, token } = await build(t)
+    const secret = await token('late')
+    const json = '{"id":1,"name":"x"}'
+    const post = `POST /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${secret}\r\nX-Request-Id: mine\r\nContent-Type: application/json\r\nContent-Length: ${json.length}\r\n`
+    const get = 'GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n'
+    // All of these arrive in one turn, whose last request keeps it busy.
+    const requests = [
+      ...Array<string>(64).fill(get),
+      `${post}\r\n${json}`,
+      `${post}Expect: 100-continue\r\n\r\n`,
+    ]
+    const clients = requests.map((bytes) => ({
+      bytes,
+      text: '',
+      socket: net.connect(port, '127.0.0.1'),
+    }))
+    for (const client of clients)
+      client.socket.on('data', (chunk: Buffer) => (client.text += chunk.toString()))
+    const connections = promisify(app.server.getConnections.bind(app.server))
+    await eventually(async () => (await connections()) === clients.length)
+    let seen = 0
+    const count = () => {
+      seen += 1
+      if (seen === clients.length) work(800)
+    }
+    app.server.on('request', count).on('checkContinue', count)
+    for (const { bytes, socket } of clients) socket.write(bytes)
+    work(100)
+    await eventually(() => clients.every(({ text }) => text.includes('}')))
+    const answers = clients.map(({ text }) => readResponses(Buffer.from(text))[0])
+    for (const [index, each] of answers.entries()) t.equal(each?.status, index < 64 ? 404 : 503)
+    const late = { 'retry-after': '1', 'x-request-id': 'mine' }
+    t.match(answers[64]?.headers, { ...late, connection: 'keep-alive' })
+    t.match(
+      answers[65]?.headers,
+      { ...late, connection: 'close' },
+      'whether the body follows is not known',
+    )
+    for (const { socket } of clients) socket.destroy()
+    // By this label no alert takes them for failures.
+    t.match(await register.metrics(), /_count{.*"503",error_type="too_busy"} 2$/m)
+    t.strictSame((await call({ path: '/plants', token: secret })).json, [])
+    const busy = log.filter(({ msg }) => msg === 'too busy')
+    t.match(busy, [{ level: 40 }])
+    t.equal(busy.length, 1, 'one warning a second, not one for each')
+  },
+)

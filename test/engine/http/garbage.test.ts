@@ -40,7 +40,10 @@ t.test('ended requests are gone at the next collection of young objects', async 
     const { profile } = await inspector.post('HeapProfiler.stopSampling')
     // Of all that this process does, only the server of Node makes its responses.
     const sizeOf = ({ callFrame, selfSize, children }: typeof profile.head): number =>
-      children.reduce((sum, each) => sum + sizeOf(each), callFrame.url === 'node:_http_server' ? selfSize : 0)
+      children.reduce(
+        (sum, each) => sum + sizeOf(each),
+        callFrame.url === 'node:_http_server' ? selfSize : 0,
+      )
     return Math.round(sizeOf(profile.head) / (BURSTS * AT_ONCE))
   }
   // On a busy machine V8 collects at other moments. What is held by the service is there each time.

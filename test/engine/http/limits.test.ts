@@ -5,7 +5,8 @@ import { type Config, readConfig } from '../../../service/engine/config.ts'
 import { listen, makeServer } from '../../../service/engine/http/server.ts'
 import { hasIpv6 } from '../../support/project.ts'
 
-const make = (config: Config) => makeServer({ config, log: pino({ level: 'silent' }), maxConnections: 10 })
+const make = (config: Config) =>
+  makeServer({ config, log: pino({ level: 'silent' }), maxConnections: 10 })
 
 t.test('whatever times the table allows, the server has them, in whole milliseconds', async (t) => {
   for (const [HEADERS_TIMEOUT, REQUEST_TIMEOUT, KEEP_ALIVE_TIMEOUT, STALL_TIMEOUT, ...expected] of [
@@ -28,7 +29,11 @@ const hosts: Record<string, [reached: string, not?: string]> = {
   localhost: ['127.0.0.1', '[::1]'],
   LOCALHOST: ['127.0.0.1', '[::1]'],
   '0.0.0.0': ['127.0.0.1'],
-  ...(hasIpv6 && { '::1': ['[::1]', '127.0.0.1'], '::': ['[::1]'], '0:0:0:0:0:0:0:1': ['[::1]', '127.0.0.1'] }),
+  ...(hasIpv6 && {
+    '::1': ['[::1]', '127.0.0.1'],
+    '::': ['[::1]'],
+    '0:0:0:0:0:0:0:1': ['[::1]', '127.0.0.1'],
+  }),
 }
 
 for (const [host, [reached, not]] of Object.entries(hosts)) {

@@ -28,7 +28,12 @@ t.test(
   async (t) => {
     log.length = 0
     await call({ path: '/plants?limit=1', token: secret, headers: { 'X-Request-Id': 'mine' } })
-    await call({ method: 'DELETE', path: '/plants/77', token: secret, headers: { 'X-Request-Id': 'gone' } })
+    await call({
+      method: 'DELETE',
+      path: '/plants/77',
+      token: secret,
+      headers: { 'X-Request-Id': 'gone' },
+    })
     await call({ path: '/plants', headers: { 'X-Request-Id': 'nobody' } })
     await call({ method: 'TRACE', path: '/plants', headers: { 'X-Request-Id': 'trace' } })
     await raw(1, `BROKEN ${secret}\r\n\r\n`)
@@ -39,8 +44,23 @@ t.test(
     await call({ path: `/%zz${secret}` })
     const all = await logged(10)
     t.match(all, [
-      { reqId: 'mine', client: '127.0.0.1', caller: 'eve', method: 'GET', route: '/plants', status: 200, ms: Number },
-      { reqId: 'gone', caller: 'eve', method: 'DELETE', route: '/plants/:id', status: 404, ms: Number },
+      {
+        reqId: 'mine',
+        client: '127.0.0.1',
+        caller: 'eve',
+        method: 'GET',
+        route: '/plants',
+        status: 200,
+        ms: Number,
+      },
+      {
+        reqId: 'gone',
+        caller: 'eve',
+        method: 'DELETE',
+        route: '/plants/:id',
+        status: 404,
+        ms: Number,
+      },
       { reqId: 'nobody', method: 'GET', route: '/plants', status: 401, ms: Number },
       { reqId: 'trace', method: 'TRACE', status: 405, ms: Number },
       { reqId: /^[0-9a-f-]{36}$/, status: 400 },
@@ -56,20 +76,27 @@ t.test(
   },
 )
 
-t.test('the client of the line is the address that a trusted gateway names, and no other text', async (t) => {
-  for (const [TRUST_PROXY, forwarded, client] of [
-    ['none', '192.0.2.7', '127.0.0.1'],
-    ['10.0.0.0/8', '192.0.2.7', '127.0.0.1'],
-    ['127.0.0.0/8', '198.51.100.9, 192.0.2.7', '192.0.2.7'], // the first is what the client sent
-    ['127.0.0.0/8,192.0.2.0/24', '198.51.100.9, 192.0.2.7', '198.51.100.9'],
-    ['127.0.0.0/8', secret, undefined],
-  ] as const) {
-    const { call, log } = await build(t, { TRUST_PROXY })
-    await call({ path: '/nowhere', headers: { 'X-Forwarded-For': forwarded } })
-    await eventually(() => log.some(({ msg }) => msg === 'request'))
-    t.equal(log.find(({ msg }) => msg === 'request')?.['client'], client, `${TRUST_PROXY}: ${forwarded}`)
-  }
-})
+t.test(
+  'the client of the line is the address that a trusted gateway names, and no other text',
+  async (t) => {
+    for (const [TRUST_PROXY, forwarded, client] of [
+      ['none', '192.0.2.7', '127.0.0.1'],
+      ['10.0.0.0/8', '192.0.2.7', '127.0.0.1'],
+      ['127.0.0.0/8', '198.51.100.9, 192.0.2.7', '192.0.2.7'], // the first is what the client sent
+      ['127.0.0.0/8,192.0.2.0/24', '198.51.100.9, 192.0.2.7', '198.51.100.9'],
+      ['127.0.0.0/8', secret, undefined],
+    ] as const) {
+      const { call, log } = await build(t, { TRUST_PROXY })
+      await call({ path: '/nowhere', headers: { 'X-Forwarded-For': forwarded } })
+      await eventually(() => log.some(({ msg }) => msg === 'request'))
+      t.equal(
+        log.find(({ msg }) => msg === 'request')?.['client'],
+        client,
+        `${TRUST_PROXY}: ${forwarded}`,
+      )
+    }
+  },
+)
 
 t.test('a request that its client gives up is logged as aborted', async (t) => {
   log.length = 0

@@ -26,7 +26,11 @@ const requests: Record<string, readonly [bytes: string | Buffer, ...statuses: nu
   'an empty Host': [`GET /plants HTTP/1.1\r\nHost:\r\n${bearer.slice(9)}\r\n`, 200, 404],
   'a Host of another name': [list.replace('Host: h', 'Host: other.example:99'), 200, 404],
   'HTTP/1.0 without Host': [`GET /plants HTTP/1.0\r\n${bearer.slice(9)}\r\n`, 200],
-  'HTTP/1.0 with keep-alive': [`GET /plants HTTP/1.0\r\nConnection: keep-alive\r\n${bearer}\r\n`, 200, 404],
+  'HTTP/1.0 with keep-alive': [
+    `GET /plants HTTP/1.0\r\nConnection: keep-alive\r\n${bearer}\r\n`,
+    200,
+    404,
+  ],
   'HTTP/0.9': [`GET /plants\r\n\r\n`, 505],
   'HTTP/0.9, by name': [list.replace('1.1', '0.9'), 505],
   'HTTP/1.2': [list.replace('1.1', '1.2'), 505],
@@ -39,16 +43,30 @@ const requests: Record<string, readonly [bytes: string | Buffer, ...statuses: nu
   '100 headers': [`${get}${'X: a\r\n'.repeat(98)}\r\n`, 200, 404],
   '101 headers': [`${get}${'X: a\r\n'.repeat(99)}\r\n`, 431, 404],
   'a path of 20,000 bytes': [`DELETE /plants/${'1'.repeat(20_000)} HTTP/1.1\r\n${bearer}\r\n`, 431],
-  'invalid UTF-8 in a query, without a token': [`GET /plants?x=%FF HTTP/1.1\r\nHost: h\r\n\r\n`, 401, 404],
-  'CONNECT behind the last answer': [`${get}Connection: close\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n`, 200],
+  'invalid UTF-8 in a query, without a token': [
+    `GET /plants?x=%FF HTTP/1.1\r\nHost: h\r\n\r\n`,
+    401,
+    404,
+  ],
+  'CONNECT behind the last answer': [
+    `${get}Connection: close\r\n\r\nCONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n`,
+    200,
+  ],
   // The body is asked for only if it is wanted.
   'Expect, and requests behind it': [expecting + json + list + list, 100, 200, 200, 200, 404],
   'Expect behind a request': [list + expecting + json + list, 200, 100, 200, 200, 404],
-  'Expect without a valid token': [expecting.replace(/Bearer .*/, 'Bearer wrong') + json + list, 401],
+  'Expect without a valid token': [
+    expecting.replace(/Bearer .*/, 'Bearer wrong') + json + list,
+    401,
+  ],
   'Expect with another media type': [expecting.replace('application/json', 'text/plain'), 415],
   'Expect with a length that is refused': [expecting.replace('Length: 21', 'Length: 16385'), 413],
   'Expect without a body': [expecting.replace('Length: 21', 'Length: 0'), 400],
-  'Expect and Upgrade': [expecting.replace('Expect', 'Connection: upgrade\r\nUpgrade: x\r\nExpect') + json, 100, 200],
+  'Expect and Upgrade': [
+    expecting.replace('Expect', 'Connection: upgrade\r\nUpgrade: x\r\nExpect') + json,
+    100,
+    200,
+  ],
   'Expect twice': [`${get}Expect: 100-continue\r\nExpect: 100-continue\r\n\r\n`, 417],
 }
 
@@ -56,32 +74,63 @@ const requests: Record<string, readonly [bytes: string | Buffer, ...statuses: nu
 const targets: [texts: string, ...statuses: number[]][] = [
   ['GET /plants?x=/../y', 200, 404],
   ['OPTIONS *', 204, 404],
-  ['DELETE /plants/7%2F | DELETE /plants/... | DELETE /plants/7%00 | DELETE /plants/%C0%B7', 400, 404],
-  ['GET /pl%FFants | GET /plants?x=%FF | DELETE /plants/%2B7 | GET http://other/plants?limit=0', 400, 404],
-  ['GET /plants#x | GET /plants# | GET http://h/plants#x | GET http://u@h/plants | GET http:///plants', 400, 404],
-  ['GET /sec%ret | GET http://h/sec#x | GET http:///sec | GET http://sec@h/ | GET http://h:sec/', 400, 404],
+  [
+    'DELETE /plants/7%2F | DELETE /plants/... | DELETE /plants/7%00 | DELETE /plants/%C0%B7',
+    400,
+    404,
+  ],
+  [
+    'GET /pl%FFants | GET /plants?x=%FF | DELETE /plants/%2B7 | GET http://other/plants?limit=0',
+    400,
+    404,
+  ],
+  [
+    'GET /plants#x | GET /plants# | GET http://h/plants#x | GET http://u@h/plants | GET http:///plants',
+    400,
+    404,
+  ],
+  [
+    'GET /sec%ret | GET http://h/sec#x | GET http:///sec | GET http://sec@h/ | GET http://h:sec/',
+    400,
+    404,
+  ],
   ['GET plants | GET /pl\u00e4nts | GET \\\\plants | GET http://h#x | GET #x', 400],
   ['FOO /plants | get /plants', 400],
   ['GET ftp://other/plants | GET /nowhere/http://u@h/ | GET * | GET /%2570lants', 404, 404],
   ['GET /%2E%2E/plants | GET /../plants | GET /./plants | GET /plants%3Flimit=1', 404, 404],
   ['DELETE /plants/.. | DELETE /plants/.%2e?x | DELETE http://h/plants/%2E', 404, 404],
-  ['GET // | POST /plants/ | DELETE /plants/ | DELETE /plants/7/ | OPTIONS /plants/7/x | TRACE /nowhere', 404, 404],
-  ['GET //plants | POST /Plants | GET /plants;x=1 | DELETE /plants%2f7 | GET /plants%00 | GET /metrics', 404, 404],
+  [
+    'GET // | POST /plants/ | DELETE /plants/ | DELETE /plants/7/ | OPTIONS /plants/7/x | TRACE /nowhere',
+    404,
+    404,
+  ],
+  [
+    'GET //plants | POST /Plants | GET /plants;x=1 | DELETE /plants%2f7 | GET /plants%00 | GET /metrics',
+    404,
+    404,
+  ],
   ['POST / | QUERY /%70lants', 405, 404],
 ]
 for (const [texts, ...statuses] of targets) {
   const isOperation = ![204, 404, 405].includes(statuses[0] ?? 0) // all else needs no token
   for (const text of texts.split(' | '))
-    requests[text] = [`${text} HTTP/1.1\r\n${isOperation ? bearer : 'Host: h\r\n'}\r\n`, ...statuses]
+    requests[text] = [
+      `${text} HTTP/1.1\r\n${isOperation ? bearer : 'Host: h\r\n'}\r\n`,
+      ...statuses,
+    ]
 }
 
 const framed = shapes(secret)
-for (const [name, [bytes, ...statuses]] of [...Object.entries(framed), ...Object.entries(requests)]) {
+for (const [name, [bytes, ...statuses]] of [
+  ...Object.entries(framed),
+  ...Object.entries(requests),
+]) {
   t.test(`${name}: ${statuses.join(', ')}`, async (t) => {
     log.length = 0
     const answers = await raw(Infinity, bytes, name in framed ? '' : SMUGGLED)
     t.strictSame(statusesOf(answers), statuses)
-    for (const { text } of answers) t.notMatch(text, /sec|smuggled/, 'no refusal repeats its target')
+    for (const { text } of answers)
+      t.notMatch(text, /sec|smuggled/, 'no refusal repeats its target')
     const logged = () => log.filter(({ msg }) => msg === 'request').map(({ status }) => status)
     const expected = statuses.filter((status) => status !== 100)
     await eventually(() => logged().length >= expected.length)
@@ -98,7 +147,11 @@ t.test('a refusal comes before a byte of the body is read', async (t) => {
     ['POST /plants HTTP/1.1\r\nContent-Type: text/plain', 401],
     ['TRACE /plants HTTP/1.1\r\nContent-Type: x/y', 405],
   ] as const)
-    t.strictSame(statusesOf(await raw(1, `${head}\r\nHost: h\r\nContent-Length: 9000000\r\n\r\n`)), [status], head)
+    t.strictSame(
+      statusesOf(await raw(1, `${head}\r\nHost: h\r\nContent-Length: 9000000\r\n\r\n`)),
+      [status],
+      head,
+    )
 })
 
 t.test('a path without parameters goes before a template that it fits', async (t) => {
@@ -131,20 +184,25 @@ t.test('an answer has the X-Request-Id of its request, whoever makes it', async 
     [`${get}Expect: x\r\n`, 417],
     ['CONNECT a:1 HTTP/1.1\r\nHost: a\r\n', 501],
   ] as const)
-    t.match(await raw(1, `${head}X-Request-Id: my.id\r\n\r\n`), [{ status, headers: { 'x-request-id': 'my.id' } }])
+    t.match(await raw(1, `${head}X-Request-Id: my.id\r\n\r\n`), [
+      { status, headers: { 'x-request-id': 'my.id' } },
+    ])
 })
 
-t.test('an X-Request-Id of another pattern, or that holds a token, is replaced by a new id', async (t) => {
-  const idFor = async (...ids: string[]) => {
-    const headers = ids.flatMap((id) => ['X-Request-Id', id])
-    return String((await call({ path: '/nowhere', headers })).headers['x-request-id'])
-  }
-  const unfit = ['', ' ', 'a b', 'a/b', 'é', 'x'.repeat(65), 'a,b', secret, `x.${secret}`]
-  const ids = await Promise.all([...unfit.map((id) => idFor(id)), idFor('a', 'b')])
-  for (const id of ids) t.match(id, /^[0-9a-f-]{36}$/)
-  t.equal(new Set(ids).size, ids.length)
-  t.equal(await idFor('x'.repeat(64)), 'x'.repeat(64))
-})
+t.test(
+  'an X-Request-Id of another pattern, or that holds a token, is replaced by a new id',
+  async (t) => {
+    const idFor = async (...ids: string[]) => {
+      const headers = ids.flatMap((id) => ['X-Request-Id', id])
+      return String((await call({ path: '/nowhere', headers })).headers['x-request-id'])
+    }
+    const unfit = ['', ' ', 'a b', 'a/b', 'é', 'x'.repeat(65), 'a,b', secret, `x.${secret}`]
+    const ids = await Promise.all([...unfit.map((id) => idFor(id)), idFor('a', 'b')])
+    for (const id of ids) t.match(id, /^[0-9a-f-]{36}$/)
+    t.equal(new Set(ids).size, ids.length)
+    t.equal(await idFor('x'.repeat(64)), 'x'.repeat(64))
+  },
+)
 
 t.test('a refusal that a library throws has its status, but not its message', async (t) => {
   const refuse = () => Promise.reject(Object.assign(new Error('secret'), { statusCode: 413 }))
@@ -175,7 +233,9 @@ t.test('a CONNECT that is reset ends neither the process nor the service', async
 })
 
 t.test('a CONNECT held half open does not outlive the server', async (t) => {
-  const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => undefined)
+  const socket = net
+    .connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    .on('error', () => undefined)
   socket.write(`CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n`)
   await once(socket, 'data')
   await app.close()

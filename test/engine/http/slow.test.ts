@@ -32,21 +32,35 @@ t.test('bytes that drip in do not prolong the time', async (t) => {
   t.strictSame(statusesOf(await raw(2, 'GET /plants HTTP/1.1\r\nX: ', ...drip)), [408])
 })
 
-t.test('half a second request is answered after the first, and a body that was refused is not', async (t) => {
-  t.strictSame(statusesOf(await raw(3, 'GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\nGET /plants HT')), [404, 408])
-  t.strictSame(statusesOf(await raw(2, `${post.replace(secret, 'wrong')}Content-Length: 21\r\n\r\n`)), [401])
-})
+t.test(
+  'half a second request is answered after the first, and a body that was refused is not',
+  async (t) => {
+    t.strictSame(
+      statusesOf(await raw(3, 'GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\nGET /plants HT')),
+      [404, 408],
+    )
+    t.strictSame(
+      statusesOf(await raw(2, `${post.replace(secret, 'wrong')}Content-Length: 21\r\n\r\n`)),
+      [401],
+    )
+  },
+)
 
 /** Asks for a list, some times on one connection, and reads nothing by itself. */
 function ask(port: number, token: string, times = 1, more = ''): net.Socket {
   const socket = net.connect(port, '127.0.0.1').on('error', () => undefined)
-  socket.write(`GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\n\r\n`.repeat(times) + more)
+  socket.write(
+    `GET /plants HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${token}\r\n\r\n`.repeat(times) +
+      more,
+  )
   return socket.pause()
 }
 
 t.test('a client that takes nothing of its answer is cut', async (t) => {
   const name = '🌱'.repeat(255)
-  await Promise.all(Array.from({ length: 20_000 }, (_, id) => store.create('slow', BigInt(id), { name })))
+  await Promise.all(
+    Array.from({ length: 20_000 }, (_, id) => store.create('slow', BigInt(id), { name })),
+  )
   for (const more of ['', 'CONNECT h:80 HTTP/1.1\r\nHost: h\r\n\r\n']) {
     log.length = 0
     const socket = ask(port, secret, 1, more)
@@ -63,17 +77,24 @@ const lists = {
   'a list in pieces': [20_000, '🌱'.repeat(255), 1],
 } as const
 for (const [what, [count, name, times]] of Object.entries(lists)) {
-  t.test(`a client that takes ${what} too slowly is cut, though it takes some all the time`, async (t) => {
-    const { log, port, store, token } = await build(t, { ANSWER_TIMEOUT: '1' })
-    await Promise.all(Array.from({ length: count }, (_, id) => store.create('slow', BigInt(id), { name })))
-    const socket = ask(port, await token('slow'), times)
-    const reader = setInterval(() => socket.read(1000), 10)
-    await eventually(() =>
-      log.some(({ msg, caller, aborted }) => msg === 'request' && caller === 'slow' && aborted === true),
-    )
-    clearInterval(reader)
-    socket.destroy()
-    const broken = log.find(({ msg }) => msg === 'response broken off')
-    t.match(broken, { level: 40, reason: 'the client did not take the answer in time' })
-  })
+  t.test(
+    `a client that takes ${what} too slowly is cut, though it takes some all the time`,
+    async (t) => {
+      const { log, port, store, token } = await build(t, { ANSWER_TIMEOUT: '1' })
+      await Promise.all(
+        Array.from({ length: count }, (_, id) => store.create('slow', BigInt(id), { name })),
+      )
+      const socket = ask(port, await token('slow'), times)
+      const reader = setInterval(() => socket.read(1000), 10)
+      await eventually(() =>
+        log.some(
+          ({ msg, caller, aborted }) => msg === 'request' && caller === 'slow' && aborted === true,
+        ),
+      )
+      clearInterval(reader)
+      socket.destroy()
+      const broken = log.find(({ msg }) => msg === 'response broken off')
+      t.match(broken, { level: 40, reason: 'the client did not take the answer in time' })
+    },
+  )
 }

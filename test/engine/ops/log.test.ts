@@ -30,12 +30,22 @@ function unread(t: Test, command: readonly string[]): string[] {
 }
 
 /** Starts the service with a log that nobody reads; it is ready when this returns. */
-async function serve(t: Test, environment: Record<string, string> = {}, command: readonly string[] = MAIN) {
+async function serve(
+  t: Test,
+  environment: Record<string, string> = {},
+  command: readonly string[] = MAIN,
+) {
   const file = `${t.testdir()}/plants.db`
   const words = unread(t, command)
   const token = await issueTokenIn({ file })
   const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())]
-  const env = { DATABASE_URL: `sqlite:${file}`, NODE_ENV: 'production', PORT, ADMIN_PORT, ...environment }
+  const env = {
+    DATABASE_URL: `sqlite:${file}`,
+    NODE_ENV: 'production',
+    PORT,
+    ADMIN_PORT,
+    ...environment,
+  }
   const { child, ended } = await start(t, words, env)
   const ready = () => fetch(`http://127.0.0.1:${ADMIN_PORT}/readyz`).catch(() => undefined)
   await eventually(async () => (await ready())?.ok === true)
@@ -51,12 +61,26 @@ async function serve(t: Test, environment: Record<string, string> = {}, command:
 
 t.test('a line is readable on a terminal: no control character of it gets there', async (t) => {
   const time = new Date(2027, 2, 1, 12, 34, 56).getTime()
-  const line = (more: object) => readable(JSON.stringify({ level: 30, time, pid: 1, hostname: 'h', ...more }))
-  t.equal(line({ msg: 'request', status: 200, route: '/a/{id}' }), '12:34:56 info  request status=200 route=/a/{id}\n')
-  t.equal(line({ msg: 'a\u001b[2Jb', caller: 'c\u0007 d' }), '12:34:56 info  a [2Jb caller="c\\u0007 d"\n')
+  const line = (more: object) =>
+    readable(JSON.stringify({ level: 30, time, pid: 1, hostname: 'h', ...more }))
+  t.equal(
+    line({ msg: 'request', status: 200, route: '/a/{id}' }),
+    '12:34:56 info  request status=200 route=/a/{id}\n',
+  )
+  t.equal(
+    line({ msg: 'a\u001b[2Jb', caller: 'c\u0007 d' }),
+    '12:34:56 info  a [2Jb caller="c\\u0007 d"\n',
+  )
   t.equal(line({ msg: 'a\nb\u009b2J', caller: 'c\nd' }), '12:34:56 info  a b 2J caller="c\\nd"\n')
-  t.equal(line({ msg: 'request', route: '/docs/static/swagger-ui.css' }), '', 'a page of the docs has a dozen of them')
-  t.equal(line({ level: 60, msg: 'x', err: { stack: 'Error: y\n  at z' } }), '12:34:56 fatal x\nError: y\n  at z\n')
+  t.equal(
+    line({ msg: 'request', route: '/docs/static/swagger-ui.css' }),
+    '',
+    'a page of the docs has a dozen of them',
+  )
+  t.equal(
+    line({ level: 60, msg: 'x', err: { stack: 'Error: y\n  at z' } }),
+    '12:34:56 fatal x\nError: y\n  at z\n',
+  )
 })
 
 t.test('requests are answered, and SIGTERM ends the process in order', async (t) => {
@@ -96,22 +120,28 @@ const FLOOD = `const { exit, log } = await import('./service/engine/ops/log.ts')
 /** Runs it. @param output where its log goes */
 async function flood(t: Test, lines: number, output: 'pipe' | number) {
   const words = ['--input-type=module', '--eval', FLOOD, String(lines)]
-  const child = spawn(process.execPath, words, { env: ENVIRONMENT, stdio: ['ignore', output, 'pipe'] })
+  const child = spawn(process.execPath, words, {
+    env: ENVIRONMENT,
+    stdio: ['ignore', output, 'pipe'],
+  })
   t.teardown(() => child.kill('SIGKILL'))
   const [chunk] = (await once(child.stderr as Readable, 'data')) as [Buffer]
   const [megabytes = 0, dropped = 0] = chunk.toString().split(' ').map(Number)
   return { child, megabytes, dropped }
 }
 
-t.test('what waits for the reader is bounded, and lines that are dropped are counted', async (t) => {
-  const { child, megabytes, dropped } = await flood(t, 40_000, 'pipe')
-  const stdout = text(child.stdout as Readable)
-  await delay(500) // for all that waited to be read
-  child.kill('SIGTERM')
-  t.ok(dropped > 10_000, `${dropped} lines were dropped`)
-  t.equal(linesOf(await stdout).length + dropped, 40_000)
-  t.ok(megabytes < 250, `${megabytes} MB`)
-})
+t.test(
+  'what waits for the reader is bounded, and lines that are dropped are counted',
+  async (t) => {
+    const { child, megabytes, dropped } = await flood(t, 40_000, 'pipe')
+    const stdout = text(child.stdout as Readable)
+    await delay(500) // for all that waited to be read
+    child.kill('SIGTERM')
+    t.ok(dropped > 10_000, `${dropped} lines were dropped`)
+    t.equal(linesOf(await stdout).length + dropped, 40_000)
+    t.ok(megabytes < 250, `${megabytes} MB`)
+  },
+)
 
 t.test('a file gets all lines, however busy the service is', async (t) => {
   const file = `${t.testdir()}/log`
@@ -145,17 +175,22 @@ t.test('a file of the log on a full disk gets all lines when there is room again
   }
   child.kill('SIGTERM')
   await ended
-  for (const [line, each] of lines().entries()) t.match(each, `"line":${line},"text":"${'€'.repeat(330)}"}`)
+  for (const [line, each] of lines().entries())
+    t.match(each, `"line":${line},"text":"${'€'.repeat(330)}"}`)
 })
 
 const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).status === 0
 
-t.test('a terminal that is stopped', { skip: hasScript ? false : 'there is no script(1) here' }, async (t) => {
-  // The terminal is read by script, which can't write on what it reads.
-  const command = `echo $$ > '${t.testdirName}/pid' && exec '${MAIN.join("' '")}'`
-  const words = ['--quiet', '--flush', '--command', command, '/dev/null']
-  const { createMany, ready } = await serve(t, {}, ['script', ...words])
-  await createMany()
-  process.kill(Number(readFileSync(`${t.testdirName}/pid`, 'utf8')), 'SIGTERM')
-  await eventually(async () => (await ready()) === undefined)
-})
+t.test(
+  'a terminal that is stopped',
+  { skip: hasScript ? false : 'there is no script(1) here' },
+  async (t) => {
+    // The terminal is read by script, which can't write on what it reads.
+    const command = `echo $$ > '${t.testdirName}/pid' && exec '${MAIN.join("' '")}'`
+    const words = ['--quiet', '--flush', '--command', command, '/dev/null']
+    const { createMany, ready } = await serve(t, {}, ['script', ...words])
+    await createMany()
+    process.kill(Number(readFileSync(`${t.testdirName}/pid`, 'utf8')), 'SIGTERM')
+    await eventually(async () => (await ready()) === undefined)
+  },
+)

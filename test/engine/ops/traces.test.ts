@@ -29,7 +29,8 @@ async function collect(t: Test, isDead = false) {
     exports.push((await json(request)) as Export)
     response.setHeader('content-type', 'application/json').end('{}')
   })
-  const scopes = () => exports.flatMap(({ resourceSpans }) => resourceSpans.flatMap(({ scopeSpans }) => scopeSpans))
+  const scopes = () =>
+    exports.flatMap(({ resourceSpans }) => resourceSpans.flatMap(({ scopeSpans }) => scopeSpans))
   return {
     exports,
     environment: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
@@ -52,32 +53,37 @@ const LISTING = nodeAfter(
   'test/support/product/main.ts',
 )
 
-t.test('each request is a span of the trace that its client has begun, and none is lost at the end', async (t) => {
-  const { exports, environment, spans } = await collect(t)
-  const { child, ended, port, printed } = await startOnNewFile(t, environment, LISTING)
-  const headers = { traceparent: `00-${TRACE}-${PARENT}-01` }
-  await fetch(`http://127.0.0.1:${port}/plants?secret=1`, { headers })
-  await fetch(`http://127.0.0.1:${port}/plants/7`, { method: 'DELETE' })
-  await fetch(`http://127.0.0.1:${port}/secret`)
-  child.kill('SIGTERM')
-  t.match(await ended, { code: 0, stderr: /opentelemetry/ })
-  const [first, second, third] = spans()
-  t.equal(spans().length, 3)
-  t.match(first, { name: 'GET /plants', kind: 2, traceId: TRACE, parentSpanId: PARENT })
-  t.match(valuesOf(first?.attributes ?? []), {
-    'http.route': '/plants',
-    'http.request.method': 'GET',
-    'http.response.status_code': 401,
-  })
-  t.match(second, { name: 'DELETE /plants/:id', traceId: /^[0-9a-f]{32}$/ })
-  t.not(second?.traceId, TRACE)
-  t.notOk(second?.parentSpanId)
-  t.match(valuesOf(third?.attributes ?? []), { 'http.response.status_code': 404 })
-  t.notMatch(JSON.stringify(exports), 'secret')
-  const [resource] = exports.flatMap(({ resourceSpans }) => resourceSpans.map((each) => each.resource.attributes))
-  t.match(valuesOf(resource ?? []), { 'service.name': 'plants' })
-  t.match(printed.stdout, `"trace_id":"${TRACE}"`)
-})
+t.test(
+  'each request is a span of the trace that its client has begun, and none is lost at the end',
+  async (t) => {
+    const { exports, environment, spans } = await collect(t)
+    const { child, ended, port, printed } = await startOnNewFile(t, environment, LISTING)
+    const headers = { traceparent: `00-${TRACE}-${PARENT}-01` }
+    await fetch(`http://127.0.0.1:${port}/plants?secret=1`, { headers })
+    await fetch(`http://127.0.0.1:${port}/plants/7`, { method: 'DELETE' })
+    await fetch(`http://127.0.0.1:${port}/secret`)
+    child.kill('SIGTERM')
+    t.match(await ended, { code: 0, stderr: /opentelemetry/ })
+    const [first, second, third] = spans()
+    t.equal(spans().length, 3)
+    t.match(first, { name: 'GET /plants', kind: 2, traceId: TRACE, parentSpanId: PARENT })
+    t.match(valuesOf(first?.attributes ?? []), {
+      'http.route': '/plants',
+      'http.request.method': 'GET',
+      'http.response.status_code': 401,
+    })
+    t.match(second, { name: 'DELETE /plants/:id', traceId: /^[0-9a-f]{32}$/ })
+    t.not(second?.traceId, TRACE)
+    t.notOk(second?.parentSpanId)
+    t.match(valuesOf(third?.attributes ?? []), { 'http.response.status_code': 404 })
+    t.notMatch(JSON.stringify(exports), 'secret')
+    const [resource] = exports.flatMap(({ resourceSpans }) =>
+      resourceSpans.map((each) => each.resource.attributes),
+    )
+    t.match(valuesOf(resource ?? []), { 'service.name': 'plants' })
+    t.match(printed.stdout, `"trace_id":"${TRACE}"`)
+  },
+)
 
 t.test('the variables of OpenTelemetry mean what its specification says', async (t) => {
   const { exports, environment, spans } = await collect(t)
@@ -86,7 +92,11 @@ t.test('the variables of OpenTelemetry mean what its specification says', async 
     startService(t, { DATABASE_URL: `sqlite:${folder}/${name}.db`, ...variables })
   // Of two that have a request each, the one that need not wait is exported first.
   const slow = await serve('slow', { ...environment, OTEL_SERVICE_NAME: 'slow' })
-  const quick = await serve('quick', { ...environment, OTEL_SERVICE_NAME: 'quick', OTEL_BSP_SCHEDULE_DELAY: '1' })
+  const quick = await serve('quick', {
+    ...environment,
+    OTEL_SERVICE_NAME: 'quick',
+    OTEL_BSP_SCHEDULE_DELAY: '1',
+  })
   for (const { port } of [slow, quick]) await fetch(`http://127.0.0.1:${port}/plants`)
   await eventually(() => spans().length > 0)
   const names = exports.flatMap(({ resourceSpans }) =>
@@ -103,7 +113,10 @@ t.test('the variables of OpenTelemetry mean what its specification says', async 
     [{ OTEL_SDK_DISABLED: '' }, 0, unsampled], // its client does not want it to be exported
   ] as [Record<string, string>, number, Record<string, string>][]) {
     const { environment, spans } = await collect(t)
-    const { child, ended, port } = await serve(Object.values(variables).join('-'), { ...environment, ...variables })
+    const { child, ended, port } = await serve(Object.values(variables).join('-'), {
+      ...environment,
+      ...variables,
+    })
     await fetch(`http://127.0.0.1:${port}/plants`, { headers })
     child.kill('SIGTERM')
     t.match(await ended, { code: 0, stderr: '' })
@@ -113,7 +126,10 @@ t.test('the variables of OpenTelemetry mean what its specification says', async 
 
 t.test('a collector that does not answer holds neither an answer nor the end', async (t) => {
   const { environment } = await collect(t, true)
-  const { child, ended, port } = await startOnNewFile(t, { ...environment, SHUTDOWN_TIMEOUT: '0.5' })
+  const { child, ended, port } = await startOnNewFile(t, {
+    ...environment,
+    SHUTDOWN_TIMEOUT: '0.5',
+  })
   t.equal((await fetch(`http://127.0.0.1:${port}/plants`)).status, 401)
   const start = performance.now()
   child.kill('SIGTERM')

@@ -16,9 +16,14 @@ async function prepare(t: Test, count: number) {
   const owners = ['', 'joe', 'Joe', 'jöe', '植', '\u{10FFFF}'] as const
   const texts = ['a', '👩‍🌾🏽\u0001"\\', '\u212B Å', '\u{10FFFF}\uFFFF', 'x'.repeat(255)] as const
   const int64s = [-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n + 1n] as const
-  const of = <Item>(items: readonly [Item, ...Item[]], index: number) => items[index % items.length] ?? items[0]
+  const of = <Item>(items: readonly [Item, ...Item[]], index: number) =>
+    items[index % items.length] ?? items[0]
   const create = (index: number) => {
-    const [owner, text, place] = [of(owners, index), of(texts, index), Math.floor(index / owners.length)]
+    const [owner, text, place] = [
+      of(owners, index),
+      of(texts, index),
+      Math.floor(index / owners.length),
+    ]
     const tag = index % 2 === 0 ? { tag: of(texts, index + 1) } : {}
     return [
       store.create(owner, int64s[place] ?? BigInt(index), { name: text, ...tag }),
@@ -32,7 +37,8 @@ async function prepare(t: Test, count: number) {
   return { file, url: await server.createDatabase(), kept: await heldBy({ file }) }
 }
 
-const copy = (file: string, url: string) => run(program('copy', `sqlite:${file}`), { DATABASE_URL: url })
+const copy = (file: string, url: string) =>
+  run(program('copy', `sqlite:${file}`), { DATABASE_URL: url })
 
 /** The tokens and the items of a store. */
 async function heldBy(database: Parameters<typeof openTestStore>[0]) {
@@ -51,9 +57,13 @@ t.test(
   'all items and tokens are copied exactly, also after an interruption, and another copy changes nothing',
   async (t) => {
     const { file, url, kept } = await prepare(t, 20_000)
-    const { child, ended } = await start(t, program('copy', `sqlite:${file}`), { DATABASE_URL: url })
+    const { child, ended } = await start(t, program('copy', `sqlite:${file}`), {
+      DATABASE_URL: url,
+    })
     const copied = async () => {
-      const [row] = await server.sql('SELECT count(*)::int AS plants FROM plants', url).catch(() => [])
+      const [row] = await server
+        .sql('SELECT count(*)::int AS plants FROM plants', url)
+        .catch(() => [])
       return Number(row?.['plants'] ?? 0)
     }
     while ((await copied()) === 0) await delay(5)
@@ -79,12 +89,19 @@ t.test('a plant or a token that differs in the target is named, and not changed'
   t.strictSame(await store.find('joe', key), other)
   await store.delete('joe', key)
   await store.create('bob', 1n, { name: 'more' })
-  t.match(await copy(file, url), { code: 0, stdout: '100 plants, 100 notes, and 4 tokens are copied\n' })
+  t.match(await copy(file, url), {
+    code: 0,
+    stdout: '100 plants, 100 notes, and 4 tokens are copied\n',
+  })
   t.strictSame(await store.find('bob', 1n), { name: 'more' }, 'other rows are not changed')
   for (const token of kept.tokens.slice(0, 1)) {
     await store.deleteToken(token.id)
     await store.addToken({ ...token, caller: 'other' })
-    t.match(await copy(file, url), { code: 1, stdout: '', stderr: `the token ${token.id} differs\n` })
+    t.match(await copy(file, url), {
+      code: 1,
+      stdout: '',
+      stderr: `the token ${token.id} differs\n`,
+    })
   }
   await store.close()
 })
@@ -97,7 +114,11 @@ t.test('items are copied, however long they are', async (t) => {
   await store.close()
   const environment = { DATABASE_URL: await server.createDatabase(), DATABASE_TIMEOUT: '0.5' }
   const stdout = '100 plants, 0 notes, and 0 tokens are copied\n'
-  t.match(await run(program('copy', `sqlite:${file}`), environment), { code: 0, stdout, stderr: '' })
+  t.match(await run(program('copy', `sqlite:${file}`), environment), {
+    code: 0,
+    stdout,
+    stderr: '',
+  })
 })
 
 t.test('a file that is in use or does not exist is refused, and not created', async (t) => {
@@ -112,6 +133,9 @@ t.test('a file that is in use or does not exist is refused, and not created', as
     [[file], /plants\.db" must be sqlite:<file>\n$/],
     [['sqlite:'], /^"sqlite:" must be sqlite:<file>\n$/],
   ] as const) {
-    t.match(await run(program('copy', ...words), { DATABASE_URL: url }), { code: 1, stderr: message })
+    t.match(await run(program('copy', ...words), { DATABASE_URL: url }), {
+      code: 1,
+      stderr: message,
+    })
   }
 })

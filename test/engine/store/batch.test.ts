@@ -24,37 +24,46 @@ function batcher(options: Partial<BatchOptions<string>> = {}) {
   return { begun, end, batches: new Batcher<string, string>(run, { max: 100, ...options }) }
 }
 
-t.test('an eager batcher begins at once, but gathers items again after a turn with several', async (t) => {
-  const { begun, end, batches } = batcher({ eager: true })
-  for (const item of ['a', 'b', 'c']) void batches.add(item)
-  t.strictSame([begun, batches.waiting], [[['a']], 2])
-  await end(0)
-  await end(1)
-  for (const item of ['d', 'e']) void batches.add(item)
-  t.strictSame(begun, [['a'], ['b', 'c']], 'it does not begin before the turn is over')
-  await nextTurn()
-  t.strictSame(begun, [['a'], ['b', 'c'], ['d', 'e']])
-})
+t.test(
+  'an eager batcher begins at once, but gathers items again after a turn with several',
+  async (t) => {
+    const { begun, end, batches } = batcher({ eager: true })
+    for (const item of ['a', 'b', 'c']) void batches.add(item)
+    t.strictSame([begun, batches.waiting], [[['a']], 2])
+    await end(0)
+    await end(1)
+    for (const item of ['d', 'e']) void batches.add(item)
+    t.strictSame(begun, [['a'], ['b', 'c']], 'it does not begin before the turn is over')
+    await nextTurn()
+    t.strictSame(begun, [['a'], ['b', 'c'], ['d', 'e']])
+  },
+)
 
-t.test('items that arrive while a batch is under way are the next batch, up to its maximum', async (t) => {
-  const { begun, end, batches } = batcher({ max: 2 })
-  void batches.add('a')
-  await nextTurn()
-  for (const item of ['b', 'c', 'd']) void batches.add(item)
-  await nextTurn()
-  t.strictSame([begun, batches.waiting], [[['a']], 3])
-  await end(0)
-  t.strictSame([begun, batches.waiting], [[['a'], ['b', 'c']], 1])
-  const idle = batches.idle()
-  await end(1)
-  await end(2)
-  await idle
-  t.strictSame(begun, [['a'], ['b', 'c'], ['d']])
-  await batches.idle()
-})
+t.test(
+  'items that arrive while a batch is under way are the next batch, up to its maximum',
+  async (t) => {
+    const { begun, end, batches } = batcher({ max: 2 })
+    void batches.add('a')
+    await nextTurn()
+    for (const item of ['b', 'c', 'd']) void batches.add(item)
+    await nextTurn()
+    t.strictSame([begun, batches.waiting], [[['a']], 3])
+    await end(0)
+    t.strictSame([begun, batches.waiting], [[['a'], ['b', 'c']], 1])
+    const idle = batches.idle()
+    await end(1)
+    await end(2)
+    await idle
+    t.strictSame(begun, [['a'], ['b', 'c'], ['d']])
+    await batches.idle()
+  },
+)
 
 /** The items `a3` and `b1` have the weights 3 and 1, and are of the shares a and b. */
-const shares = { weigh: (item: string) => Number(item.slice(1)), shareOf: (item: string) => item.slice(0, 1) }
+const shares = {
+  weigh: (item: string) => Number(item.slice(1)),
+  shareOf: (item: string) => item.slice(0, 1),
+}
 for (const [what, options, items, expected] of [
   [
     'a batch has the weight that it may have, but at least one item',
@@ -91,20 +100,36 @@ t.test('items are refused when nearly all of their time is over, and others are 
   const now = performance.now()
   const alive = setInterval(() => undefined, 1000)
   t.teardown(() => clearInterval(alive))
-  const late = [batches.add('late', now), batches.add('nearly', now + 9000), batches.add('soon', now + 10_100)]
+  const late = [
+    batches.add('late', now),
+    batches.add('nearly', now + 9000),
+    batches.add('soon', now + 10_100),
+  ]
   for (const item of ['b', 'c']) void batches.add(item)
   const reason = { name: 'StoreUnavailable', message: 'too many requests wait' }
   t.match(await Promise.allSettled(late), Array(3).fill({ status: 'rejected', reason }))
-  t.ok(performance.now() < now + 10_000, 'an eighth of the time before the last one had to be settled')
+  t.ok(
+    performance.now() < now + 10_000,
+    'an eighth of the time before the last one had to be settled',
+  )
   await end(0)
-  t.strictSame([begun, batches.waiting], [[['a'], ['b', 'c']], 0], 'they take no place in the batch')
+  t.strictSame(
+    [begun, batches.waiting],
+    [[['a'], ['b', 'c']], 0],
+    'they take no place in the batch',
+  )
 })
 
 t.test('items with most of their time left go before older ones of their share', async (t) => {
   const { begun, end, batches } = batcher({ timeout: 60_000, max: 1, freshFirst: true })
   const now = performance.now()
-  for (const [item, left] of Object.entries({ d: 58, b: 25, c: 50, a: 20 })) void batches.add(item, now + left * 1000)
+  for (const [item, left] of Object.entries({ d: 58, b: 25, c: 50, a: 20 }))
+    void batches.add(item, now + left * 1000)
   await nextTurn()
   for (let ended = 0; ended < begun.length; ended++) await end(ended)
-  t.strictSame(begun.flat(), ['c', 'd', 'a', 'b'], 'of both kinds, those that must be settled first')
+  t.strictSame(
+    begun.flat(),
+    ['c', 'd', 'a', 'b'],
+    'of both kinds, those that must be settled first',
+  )
 })

@@ -16,11 +16,17 @@ t.test(
     const store = { steps: runSteps(1, 1, 60_000), timeout: 60_000 }
     const read: string[] = []
     const table = {
-      read: async ({ owner, most }: Step) => ({ text: '', count: 0, hasMore: read.push(`${owner} ${most}`) === 0 }),
+      read: async ({ owner, most }: Step) => ({
+        text: '',
+        count: 0,
+        hasMore: read.push(`${owner} ${most}`) === 0,
+      }),
       skip: () => Promise.resolve(undefined),
     }
     const turn = Promise.withResolvers<undefined>()
-    const waiting = ['a', 'a'].map((owner) => store.steps.add({ owner, rows: 1, read: () => turn.promise }))
+    const waiting = ['a', 'a'].map((owner) =>
+      store.steps.add({ owner, rows: 1, read: () => turn.promise }),
+    )
     const lists = ['a', 'b'].map((owner) => readList(store, table, owner, undefined, 200))
     await nextTurn()
     t.strictSame(read, ['b 64'])
@@ -41,7 +47,11 @@ const LONG = '🌱'.repeat(250)
 /** Places of the owner "many": more than one step, with room between them. */
 const MANY = range(1600).map((n) => n * 3 + 10)
 
-async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: Engine): Promise<void> {
+async function suite<Item, K extends Key>(
+  t: Test,
+  kind: Kind<Item, K>,
+  engine: Engine,
+): Promise<void> {
   const { key, item, textOf } = kind
   const { store, reopen } = await engine.open(t)
   const { items, create, placeOf, placesOf } = filling(kind, store)
@@ -84,11 +94,17 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
     await items.create('count', key(1), item('0'))
     const increment = (old: Item) => item(String(Number(textOf(old)) + 1))
     const all = await Promise.all(
-      range(32).map((n) => kind.of(n % 2 === 0 ? store : another).update('count', key(1), increment)),
+      range(32).map((n) =>
+        kind.of(n % 2 === 0 ? store : another).update('count', key(1), increment),
+      ),
     )
     t.strictSame(await textsOf('count'), ['32'])
     const answers = new Set(all.map((each) => each && textOf(each)))
-    t.strictSame(answers, new Set(range(32).map((n) => String(n + 1))), 'each answers with its own change')
+    t.strictSame(
+      answers,
+      new Set(range(32).map((n) => String(n + 1))),
+      'each answers with its own change',
+    )
   })
 
   t.test('a list of up to 64 KB shows one moment', async (t) => {
@@ -104,7 +120,9 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
     })()
     const newer: number[] = []
     for (let round = 0; round < 40; round++) {
-      const places = parsed(textOfPage(await items.list('moment', round % 2 === 0 ? {} : { limit: 300 }))).map(placeOf)
+      const places = parsed(
+        textOfPage(await items.list('moment', round % 2 === 0 ? {} : { limit: 300 })),
+      ).map(placeOf)
       t.equal(places.length, 300)
       newer.push((places[0] ?? NaN) - (places[299] ?? NaN))
     }
@@ -114,31 +132,36 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
   })
 
   for (const limit of [undefined, 1000]) {
-    t.test(`a longer list has what is there all the time, once and in order; limit ${limit}`, async (t) => {
-      await filled
-      const added = new Set<number>()
-      let next = 0
-      /** Creates and deletes items between the others, before and after what was read. */
-      const write = async () => {
-        const places = range(9).map(() => ((next += 7) % 200) * 24 + (next % 2 === 0 ? 1 : 2) + 10)
-        for (const place of places) added.add(place)
-        await create('many', places, 'added')
-        // A limited list is full, so what is added to it would break it off.
-        await Promise.all(places.map((place) => items.delete('many', key(place))))
-      }
-      const parts = limit === undefined ? [write(), write()] : []
-      const seen: number[] = []
-      for await (const part of partsOf(await items.list('many', { limit }))) {
-        seen.push(...parsed(part).map(placeOf))
-        parts.push(write())
-        if (limit !== undefined) await Promise.all(parts)
-      }
-      await Promise.all(parts)
-      const others = seen.filter((place) => !added.has(place))
-      t.strictSame(others, MANY.slice(0, limit))
-      const inOrder = [...new Set(seen)].sort((one, two) => one - two)
-      t.strictSame(seen, inOrder, 'in order, and each once')
-    })
+    t.test(
+      `a longer list has what is there all the time, once and in order; limit ${limit}`,
+      async (t) => {
+        await filled
+        const added = new Set<number>()
+        let next = 0
+        /** Creates and deletes items between the others, before and after what was read. */
+        const write = async () => {
+          const places = range(9).map(
+            () => ((next += 7) % 200) * 24 + (next % 2 === 0 ? 1 : 2) + 10,
+          )
+          for (const place of places) added.add(place)
+          await create('many', places, 'added')
+          // A limited list is full, so what is added to it would break it off.
+          await Promise.all(places.map((place) => items.delete('many', key(place))))
+        }
+        const parts = limit === undefined ? [write(), write()] : []
+        const seen: number[] = []
+        for await (const part of partsOf(await items.list('many', { limit }))) {
+          seen.push(...parsed(part).map(placeOf))
+          parts.push(write())
+          if (limit !== undefined) await Promise.all(parts)
+        }
+        await Promise.all(parts)
+        const others = seen.filter((place) => !added.has(place))
+        t.strictSame(others, MANY.slice(0, limit))
+        const inOrder = [...new Set(seen)].sort((one, two) => one - two)
+        t.strictSame(seen, inOrder, 'in order, and each once')
+      },
+    )
   }
 
   t.test('the parts of a long list are short, whatever its items are like', async (t) => {
@@ -158,7 +181,10 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
         found += parsed(part).length
       }
       t.equal(found, count)
-      t.ok(Math.max(...lengths) < 80_000, `the longest of ${lengths.length} has ${Math.max(...lengths)} characters`)
+      t.ok(
+        Math.max(...lengths) < 80_000,
+        `the longest of ${lengths.length} has ${Math.max(...lengths)} characters`,
+      )
       t.ok(lengths.length <= most, `${lengths.length} are not too short`)
     }
   })
@@ -170,18 +196,24 @@ async function suite<Item, K extends Key>(t: Test, kind: Kind<Item, K>, engine: 
     const places = MANY.slice(990, 1000).map((place) => place - 1)
     await create('many', places, 'added')
     const message = 'items were added to the page while it was read'
-    await t.rejects(Array.fromAsync({ [Symbol.asyncIterator]: () => list }), { name: 'StoreUnavailable', message })
+    await t.rejects(Array.fromAsync({ [Symbol.asyncIterator]: () => list }), {
+      name: 'StoreUnavailable',
+      message,
+    })
     await Promise.all(places.map((place) => items.delete('many', key(place))))
   })
 
-  t.test('what is deleted from a long limited page while it is read leaves its cursor right', async (t) => {
-    await filled
-    const page = await items.list('many', { limit: 1000 })
-    await Promise.all(MANY.slice(990, 1000).map((place) => items.delete('many', key(place))))
-    t.strictSame(await placesOf(page), MANY.slice(0, 990))
-    t.strictSame(await placesOf(items.list('many', { cursor: page.next })), MANY.slice(1000))
-    await create('many', MANY.slice(990, 1000), LONG)
-  })
+  t.test(
+    'what is deleted from a long limited page while it is read leaves its cursor right',
+    async (t) => {
+      await filled
+      const page = await items.list('many', { limit: 1000 })
+      await Promise.all(MANY.slice(990, 1000).map((place) => items.delete('many', key(place))))
+      t.strictSame(await placesOf(page), MANY.slice(0, 990))
+      t.strictSame(await placesOf(items.list('many', { cursor: page.next })), MANY.slice(1000))
+      await create('many', MANY.slice(990, 1000), LONG)
+    },
+  )
 
   t.test('lists that nobody reads to the end leave nothing open, and hold up nobody', async (t) => {
     await filled

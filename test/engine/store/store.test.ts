@@ -11,9 +11,21 @@ import { product } from '../../support/product/product.ts'
 
 const MAX = 2n ** 63n - 1n
 const MIN = -(2n ** 63n)
-const INTEGERS = [0n, MAX, MIN, -1n, 2n ** 53n, 2n ** 53n + 1n, MAX - 1n, MIN + 1n, -(2n ** 53n) - 1n, -(2n ** 53n)]
+const INTEGERS = [
+  0n,
+  MAX,
+  MIN,
+  -1n,
+  2n ** 53n,
+  2n ** 53n + 1n,
+  MAX - 1n,
+  MIN + 1n,
+  -(2n ** 53n) - 1n,
+  -(2n ** 53n),
+]
 
-for (const engine of await startEngines(t)) t.test(`a store on ${engine.name}`, (t) => suite(t, engine))
+for (const engine of await startEngines(t))
+  t.test(`a store on ${engine.name}`, (t) => suite(t, engine))
 
 async function suite(t: Test, engine: Engine): Promise<void> {
   const { store, reopen } = await engine.open(t)
@@ -21,15 +33,29 @@ async function suite(t: Test, engine: Engine): Promise<void> {
 
   t.test('access tokens are added, found, listed and deleted', async (t) => {
     const digest = (n: number) => new Uint8Array(32).fill(n)
-    const old = { id: 'old', caller: 'joe', created: new Date(1), expires: new Date(2), digest: digest(1), scopes: [] }
+    const old = {
+      id: 'old',
+      caller: 'joe',
+      created: new Date(1),
+      expires: new Date(2),
+      digest: digest(1),
+      scopes: [],
+    }
     const tokens = [
-      { id: 'b', caller: 'jöe', created: new Date(5e12), digest: digest(0), scopes: ['plants:read', 'b'] },
+      {
+        id: 'b',
+        caller: 'jöe',
+        created: new Date(5e12),
+        digest: digest(0),
+        scopes: ['plants:read', 'b'],
+      },
       old,
       { id: 'a', caller: 'x', created: new Date(3), digest: digest(2), scopes: ['x'] },
     ]
     t.equal(await store.findToken(digest(0)), undefined)
     for (const token of tokens) await store.addToken(token)
-    for (const token of tokens) t.strictSame(await store.findToken(token.digest), token, 'expired or not')
+    for (const token of tokens)
+      t.strictSame(await store.findToken(token.digest), token, 'expired or not')
     t.equal(await store.findToken(digest(9)), undefined)
     t.strictSame(await store.listTokens(), [old, tokens[2], tokens[0]])
     t.equal(await store.deleteToken('old'), true)
@@ -49,41 +75,69 @@ async function suite(t: Test, engine: Engine): Promise<void> {
 
   t.test('text keys differ if a byte differs, and ascend by their bytes in UTF-8', async (t) => {
     const keys = [
-      ...' |A|a|a |aa|a\u0301|b|e\u0301|\u007f|\u0080|é|ß|\u{212B}|植|\uD7FF|\u0001|%_\'"\\;--'.split('|'),
+      ...' |A|a|a |aa|a\u0301|b|e\u0301|\u007f|\u0080|é|ß|\u{212B}|植|\uD7FF|\u0001|%_\'"\\;--'.split(
+        '|',
+      ),
       ...'\uE000|\uFFFF|\u{10000}|🌵|\u{10FFFF}'.split('|'), // U+10000 is before U+E000 in UTF-16
       randomBytes(768).toString('base64'), // 1024 bytes that no index compresses
       `x${'y'.repeat(1023)}`,
     ]
     const sorted = keys.toSorted((one, two) => Buffer.compare(Buffer.from(one), Buffer.from(two)))
-    for (const key of keys) t.match(await notes.create('text', key, { text: key, count: 0n }), { text: key })
+    for (const key of keys)
+      t.match(await notes.create('text', key, { text: key, count: 0n }), { text: key })
     const listed = (await read(notes.list('text'))).items.map(({ text }) => text)
     t.strictSame(listed, sorted)
     for (const key of keys) t.equal((await notes.find('text', key))?.text, key)
     for (const key of keys) t.equal(await notes.delete('text', key), true)
   })
 
-  t.test('a key that can not be stored is 400 in a create, and finds nothing elsewhere', async (t) => {
-    const refused = { name: 'HttpError', statusCode: 400 }
-    const isNowhere = async <Item, K extends Key>(items: Collection<Item, K>, key: K, item: Item) => {
-      await t.rejects(items.create('bad', key, item), refused)
-      t.strictSame([await items.find('bad', key), await items.delete('bad', key)], [undefined, false])
-      t.equal(await items.update('bad', key, () => item), undefined)
-    }
-    for (const key of [MAX + 1n, MIN - 1n, 2n ** 64n]) await isNowhere(store, key, { name: 'x' })
-    for (const key of ['', '\0', 'a\0', '\uD800', 'a\uDC00b', 'x'.repeat(1025), 'é'.repeat(513)])
-      await isNowhere(notes, key, { text: 'x', count: 0n })
-    t.strictSame([await read(store.list('bad')), await read(notes.list('bad'))], [{ items: [] }, { items: [] }])
-  })
+  t.test(
+    'a key that can not be stored is 400 in a create, and finds nothing elsewhere',
+    async (t) => {
+      const refused = { name: 'HttpError', statusCode: 400 }
+      const isNowhere = async <Item, K extends Key>(
+        items: Collection<Item, K>,
+        key: K,
+        item: Item,
+      ) => {
+        await t.rejects(items.create('bad', key, item), refused)
+        t.strictSame(
+          [await items.find('bad', key), await items.delete('bad', key)],
+          [undefined, false],
+        )
+        t.equal(await items.update('bad', key, () => item), undefined)
+      }
+      for (const key of [MAX + 1n, MIN - 1n, 2n ** 64n]) await isNowhere(store, key, { name: 'x' })
+      for (const key of ['', '\0', 'a\0', '\uD800', 'a\uDC00b', 'x'.repeat(1025), 'é'.repeat(513)])
+        await isNowhere(notes, key, { text: 'x', count: 0n })
+      t.strictSame(
+        [await read(store.list('bad')), await read(notes.list('bad'))],
+        [{ items: [] }, { items: [] }],
+      )
+    },
+  )
 
   t.test('a cursor that no page has given is 400', async (t) => {
     const int64 = Buffer.alloc(8, 1).toString('base64url')
     const text = Buffer.from('é').toString('base64url')
     const wrong = ['', 'x', '=', '%', ' ']
-    const wrongInt64s = [text, `${int64}A`, int64.slice(1), `${int64}=`, `${int64.slice(0, -1)}F`, `${int64}é`]
-    const bytes = [Buffer.from('é').subarray(1), Buffer.from('\uD800', 'utf16le'), Buffer.from('a\0')]
+    const wrongInt64s = [
+      text,
+      `${int64}A`,
+      int64.slice(1),
+      `${int64}=`,
+      `${int64.slice(0, -1)}F`,
+      `${int64}é`,
+    ]
+    const bytes = [
+      Buffer.from('é').subarray(1),
+      Buffer.from('\uD800', 'utf16le'),
+      Buffer.from('a\0'),
+    ]
     const wrongTexts = [...bytes, Buffer.alloc(1025, 'x')].map((each) => each.toString('base64url'))
     const refused = { name: 'HttpError', statusCode: 400, message: /cursor/ }
-    for (const cursor of [...wrong, ...wrongInt64s]) await t.rejects(store.list('joe', { cursor }), refused, cursor)
+    for (const cursor of [...wrong, ...wrongInt64s])
+      await t.rejects(store.list('joe', { cursor }), refused, cursor)
     for (const cursor of [...wrong, `${text}=`, `${text.slice(0, -1)}l`, ...wrongTexts])
       await t.rejects(notes.list('joe', { cursor }), refused, cursor)
     t.strictSame(await read(store.list('joe', { cursor: int64 })), { items: [] })
@@ -94,7 +148,11 @@ async function suite(t: Test, engine: Engine): Promise<void> {
     for (const [at, count] of INTEGERS.entries()) {
       const note = { text: 'a', count }
       t.strictSame(await notes.create('exact', `${at}`, note), note)
-      t.strictSame(await notes.create('exact', `${at}`, { text: 'b', count: 7n }), note, 'as it was stored')
+      t.strictSame(
+        await notes.create('exact', `${at}`, { text: 'b', count: 7n }),
+        note,
+        'as it was stored',
+      )
       t.strictSame(await notes.find('exact', `${at}`), note)
       let seen: unknown
       t.strictSame(await notes.update('exact', `${at}`, (stored) => (seen = stored)), note)
@@ -162,17 +220,42 @@ async function suite(t: Test, engine: Engine): Promise<void> {
   })
 }
 
-t.test('a collection needs a name that SQL takes, and that the store does not use itself', async (t) => {
-  const file = `${t.testdir()}/names.db`
-  for (const name of ['tokens', 'tOKENS', 'sqlite_x', 'pg_class', 'Plants', '1a', 'a"b', '', 'a'.repeat(56), 'é']) {
-    const opened = openStore({ file }, { collections: { [name]: { key: 'text' } } })
-    await t.rejects(opened, { name: 'StartupError', message: `the collection ${name} needs another name` }, name)
-  }
-  const twins = { collections: { aB: { key: 'text' }, ab: { key: 'text' } } } as const
-  await t.rejects(openStore({ file }, twins), { message: 'the collection aB or ab needs another name' })
-  const store = await openStore({ file }, { collections: { order: { key: 'text' }, bigPlants_2: { key: 'int64' } } })
-  t.teardown(() => store.close())
-  const orders = makeCollection<unknown, string>(store, 'order', JSON.parse)
-  t.strictSame(await orders.create('joe', 'a', { a: 1 }), { a: 1 }, 'a word of SQL')
-  t.throws(() => makeCollection(store, 'plants', JSON.parse), { message: 'the store has no collection plants' })
-})
+t.test(
+  'a collection needs a name that SQL takes, and that the store does not use itself',
+  async (t) => {
+    const file = `${t.testdir()}/names.db`
+    for (const name of [
+      'tokens',
+      'tOKENS',
+      'sqlite_x',
+      'pg_class',
+      'Plants',
+      '1a',
+      'a"b',
+      '',
+      'a'.repeat(56),
+      'é',
+    ]) {
+      const opened = openStore({ file }, { collections: { [name]: { key: 'text' } } })
+      await t.rejects(
+        opened,
+        { name: 'StartupError', message: `the collection ${name} needs another name` },
+        name,
+      )
+    }
+    const twins = { collections: { aB: { key: 'text' }, ab: { key: 'text' } } } as const
+    await t.rejects(openStore({ file }, twins), {
+      message: 'the collection aB or ab needs another name',
+    })
+    const store = await openStore(
+      { file },
+      { collections: { order: { key: 'text' }, bigPlants_2: { key: 'int64' } } },
+    )
+    t.teardown(() => store.close())
+    const orders = makeCollection<unknown, string>(store, 'order', JSON.parse)
+    t.strictSame(await orders.create('joe', 'a', { a: 1 }), { a: 1 }, 'a word of SQL')
+    t.throws(() => makeCollection(store, 'plants', JSON.parse), {
+      message: 'the store has no collection plants',
+    })
+  },
+)

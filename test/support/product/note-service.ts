@@ -16,12 +16,21 @@ export class NoteService {
     this.#notes = notes
   }
 
-  async changePlant({ caller, path: { id } }: Request<'changePlant'>): Promise<Result<'changePlant'>> {
-    const plant = await this.#plants.update(caller, id, (plant) => ({ ...plant, name: `${plant.name}+` }))
+  async changePlant({
+    caller,
+    path: { id },
+  }: Request<'changePlant'>): Promise<Result<'changePlant'>> {
+    const plant = await this.#plants.update(caller, id, (plant) => ({
+      ...plant,
+      name: `${plant.name}+`,
+    }))
     return plant === undefined ? refusal(404, 'No such plant') : { status: 200, body: plant }
   }
 
-  async createNote({ caller, body: { key, text } }: Request<'createNote'>): Promise<Result<'createNote'>> {
+  async createNote({
+    caller,
+    body: { key, text },
+  }: Request<'createNote'>): Promise<Result<'createNote'>> {
     const stored = await this.#notes.create(caller, key, { text, count: FIRST_COUNT, by: caller })
     if (stored.text === text && stored.count === FIRST_COUNT) return { status: 200, body: stored }
     return refusal(409, 'There is another note')
@@ -31,12 +40,21 @@ export class NoteService {
     return { status: 200, body: (await this.#notes.list(caller)).items }
   }
 
-  async changeNote({ caller, path: { key } }: Request<'changeNote'>): Promise<Result<'changeNote'>> {
-    const note = await this.#notes.update(caller, key, (note) => ({ ...note, count: note.count + 1n }))
+  async changeNote({
+    caller,
+    path: { key },
+  }: Request<'changeNote'>): Promise<Result<'changeNote'>> {
+    const note = await this.#notes.update(caller, key, (note) => ({
+      ...note,
+      count: note.count + 1n,
+    }))
     return note === undefined ? refusal(404, 'No such note') : { status: 200, body: note }
   }
 
-  async deleteNote({ caller, path: { key } }: Request<'deleteNote'>): Promise<Result<'deleteNote'>> {
+  async deleteNote({
+    caller,
+    path: { key },
+  }: Request<'deleteNote'>): Promise<Result<'deleteNote'>> {
     return (await this.#notes.delete(caller, key)) ? { status: 204 } : refusal(404, 'No such note')
   }
 }

@@ -9,18 +9,31 @@ export class PlantService {
     this.#plants = plants
   }
 
-  async createPayout({ caller, body: { id, ...plant } }: Request<'createPayout'>): Promise<Result<'createPayout'>> {
+  async createPayout({
+    caller,
+    body: { id, ...plant },
+  }: Request<'createPayout'>): Promise<Result<'createPayout'>> {
     const stored = await this.#plants.create(caller, id, plant)
     if (stored.name === plant.name && stored.tag === plant.tag) return { status: 200, body: stored }
     return refusal(409, `Another plant has the id ${id}`)
   }
 
-  async getPayout({ caller, query: { limit, cursor } }: Request<'getPayout'>): Promise<Result<'getPayout'>> {
+  async getPayout({
+    caller,
+    query: { limit, cursor },
+  }: Request<'getPayout'>): Promise<Result<'getPayout'>> {
     const { items, next } = await this.#plants.list(caller, { limit, cursor })
-    return { status: 200, body: items, headers: { Link: next && `<?limit=${limit}&cursor=${next}>; rel="next"` } }
+    return {
+      status: 200,
+      body: items,
+      headers: { Link: next && `<?limit=${limit}&cursor=${next}>; rel="next"` },
+    }
   }
 
-  async deletePayout({ caller, path: { id } }: Request<'deletePayout'>): Promise<Result<'deletePayout'>> {
+  async deletePayout({
+    caller,
+    path: { id },
+  }: Request<'deletePayout'>): Promise<Result<'deletePayout'>> {
     if (await this.#plants.delete(caller, id)) return { status: 204 }
     return refusal(404, 'No such plant')
   }

@@ -8,6 +8,9 @@ export const product = defineProduct({
   name: 'plants',
   tokenPrefix: 'plant',
   contract,
-  collections: { plants: { schema: 'Plant', key: 'int64' }, notes: { schema: 'Note', key: 'text' } },
+  collections: {
+    plants: { schema: 'Plant', key: 'int64' },
+    notes: { schema: 'Note', key: 'text' },
+  },
   services: ({ plants, notes }) => [new PlantService(plants), new NoteService(plants, notes)],
 })

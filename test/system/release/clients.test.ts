@@ -23,7 +23,9 @@ const JAVA = { java: 'openjdk-17-jdk-headless' }
  * By folder below test/system/release/clients, where session.sh compiles the client and runs the session: the line of the
  * README that generates it, and the programs that it needs, with the Debian package of each.
  */
-const CLIENTS: Readonly<Record<string, readonly [line: RegExp, needs: Readonly<Record<string, string>>]>> = {
+const CLIENTS: Readonly<
+  Record<string, readonly [line: RegExp, needs: Readonly<Record<string, string>>]>
+> = {
   python: [/-g python$/, { ...JAVA, python3: 'python3-venv' }],
   java: [/-g java$/, { ...JAVA, mvn: 'maven' }],
   kotlin: [/-g kotlin$/, { ...JAVA, mvn: 'maven' }],
@@ -32,7 +34,8 @@ const CLIENTS: Readonly<Record<string, readonly [line: RegExp, needs: Readonly<R
 }
 
 const readme = readFileSync('service/engine/contract/README.md', 'utf8')
-const [, block = ''] = /^## Clients in other languages$[^]*?^```sh\n([^]*?)^```$/m.exec(readme) ?? []
+const [, block = ''] =
+  /^## Clients in other languages$[^]*?^```sh\n([^]*?)^```$/m.exec(readme) ?? []
 const lines = block.trim().split('\n')
 
 t.test('each line of the README is the command for one of the clients', async (t) => {
@@ -47,10 +50,18 @@ for (const [name, [line, needs]] of Object.entries(CLIENTS)) {
     const file = `${cwd}/plants.db`
     const token = await issueTokenIn({ file })
     // The contract of the product: that of the tests has more than some of these generators can.
-    const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}` }, [process.execPath, 'service/main.ts'])
+    const { port } = await startService(t, { DATABASE_URL: `sqlite:${file}` }, [
+      process.execPath,
+      'service/main.ts',
+    ])
     cpSync(`test/system/release/clients/${name}`, cwd, { recursive: true })
     const [command = ''] = lines.filter((each) => line.test(each))
-    await execute(command.replace(':3000', `:${port}`).replace(/^openapi-generator/, `java -jar ${await jar()}`), cwd)
+    await execute(
+      command
+        .replace(':3000', `:${port}`)
+        .replace(/^openapi-generator/, `java -jar ${await jar()}`),
+      cwd,
+    )
     const words = [`http://127.0.0.1:${port}`, token, ...INT64]
     t.equal(await execute(`sh session.sh ${words.join(' ')}`, cwd), expectedSession(INT64))
   })
@@ -67,7 +78,11 @@ async function execute(command: string, cwd: string): Promise<string> {
 async function jar(): Promise<string> {
   if (existsSync(JAR)) return JAR
   const bytes = Buffer.from(await (await fetch(OPENAPI_GENERATOR.url)).arrayBuffer())
-  assert.equal(createHash('sha256').update(bytes).digest('hex'), OPENAPI_GENERATOR.sha256, OPENAPI_GENERATOR.url)
+  assert.equal(
+    createHash('sha256').update(bytes).digest('hex'),
+    OPENAPI_GENERATOR.sha256,
+    OPENAPI_GENERATOR.url,
+  )
   mkdirSync('node_modules/.cache', { recursive: true })
   writeFileSync(JAR, bytes)
   return JAR

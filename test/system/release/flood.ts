@@ -5,7 +5,9 @@ import { run } from '../../bench/load.ts'
 /** What became of the requests: answered 200 within a second, or after it; 503; otherwise, or not at all. */
 export type Outcome = Record<'good' | 'late' | 'refused' | 'other', number>
 
-const [port = 0, plants = 0, connections = 0, rate = 0, seconds = 0] = process.argv.slice(2).map(Number)
+const [port = 0, plants = 0, connections = 0, rate = 0, seconds = 0] = process.argv
+  .slice(2)
+  .map(Number)
 const head = `HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${process.env['TOKEN'] ?? ''}\r\n\r\n`
 const id = Buffer.alloc(8)
 let end = Infinity

@@ -5,7 +5,14 @@
 import { fail } from 'node:assert'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, globSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
@@ -71,8 +78,12 @@ for (const [name, happen] of Object.entries(faults)) {
   t.test(`${name} loses no acknowledged write, and no list is old`, async (t) => {
     t.comment(`SEED=${SEED}`)
     const store = await openTestStore({ url })
-    const names = ['one', 'two', 'three', 'four'].map((each) => `${each} of ${name.replaceAll(/\W/g, '')}`.slice(0, 64))
-    const callers = await Promise.all(names.map(async (name) => ({ name, token: await issueToken(store, name) })))
+    const names = ['one', 'two', 'three', 'four'].map((each) =>
+      `${each} of ${name.replaceAll(/\W/g, '')}`.slice(0, 64),
+    )
+    const callers = await Promise.all(
+      names.map(async (name) => ({ name, token: await issueToken(store, name) })),
+    )
     await store.close()
     const before = await cluster.roles()
     const over = new AbortController()
@@ -83,7 +94,10 @@ for (const [name, happen] of Object.entries(faults)) {
       await cluster.roles()
       await delay(3000)
     }
-    const [{ operations, statuses }] = await Promise.all([history, course().finally(() => over.abort())])
+    const [{ operations, statuses }] = await Promise.all([
+      history,
+      course().finally(() => over.abort()),
+    ])
     const after = await cluster.roles()
     t.not(after.leader.name, before.leader.name)
 
@@ -107,9 +121,13 @@ async function startCluster() {
   need('patroni')
   need('haproxy')
   const programs = globSync('/usr/lib/postgresql/*/bin').toSorted().at(-1)
-  if (programs === undefined) throw new Error('PostgreSQL is missing: apt-get install --yes postgresql')
+  if (programs === undefined)
+    throw new Error('PostgreSQL is missing: apt-get install --yes postgresql')
   const folder = mkdtempSync(`${tmpdir()}/plants-patroni-`)
-  const watch = spawn('sh', ['-c', WATCH, 'sh', folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
+  const watch = spawn('sh', ['-c', WATCH, 'sh', folder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
   t.teardown(async () => {
     watch.stdin.end()
     await once(watch, 'exit')
@@ -123,7 +141,11 @@ async function startCluster() {
 
   const client = `http://127.0.0.1:${await freePort()}`
   const peer = `http://127.0.0.1:${await freePort()}`
-  const listen = [`--listen-client-urls=${client}`, `--advertise-client-urls=${client}`, `--listen-peer-urls=${peer}`]
+  const listen = [
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+  ]
   const initial = [`--initial-advertise-peer-urls=${peer}`, `--initial-cluster=default=${peer}`]
   await launch(['etcd', `--data-dir=${folder}/etcd`, ...listen, ...initial])
 
@@ -153,10 +175,13 @@ async function startCluster() {
     const postmaster = () => parseInt(readFileSync(`${home}/data/postmaster.pid`, 'utf8'))
     /** The children of PostgreSQL that fit. */
     const children = (...fit: string[]) => {
-      const { stdout } = spawnSync('pgrep', ['--parent', String(postmaster()), ...fit], { encoding: 'utf8' })
+      const { stdout } = spawnSync('pgrep', ['--parent', String(postmaster()), ...fit], {
+        encoding: 'utf8',
+      })
       return stdout.split('\n').filter(Boolean).map(Number)
     }
-    const send = (signal: NodeJS.Signals, pids: readonly number[]) => pids.forEach((pid) => process.kill(pid, signal))
+    const send = (signal: NodeJS.Signals, pids: readonly number[]) =>
+      pids.forEach((pid) => process.kill(pid, signal))
     return {
       name,
       start: async () => {
@@ -175,9 +200,14 @@ async function startCluster() {
       ask: async (path: string, change?: unknown) => {
         const headers = { Authorization: `Basic ${btoa(`patroni:${PASSWORD}`)}` }
         const body = change === undefined ? {} : { method: 'POST', body: JSON.stringify(change) }
-        const answer = await fetch(`http://127.0.0.1:${api}${path}`, { headers, ...body }).catch(() => undefined)
+        const answer = await fetch(`http://127.0.0.1:${api}${path}`, { headers, ...body }).catch(
+          () => undefined,
+        )
         const text = (await answer?.text().catch(() => undefined)) ?? ''
-        return { status: answer?.status ?? 0, said: fields(text.startsWith('{') ? JSON.parse(text) : {}) }
+        return {
+          status: answer?.status ?? 0,
+          said: fields(text.startsWith('{') ? JSON.parse(text) : {}),
+        }
       },
     }
   }
@@ -190,7 +220,9 @@ async function startCluster() {
   const roles = async () => {
     let members: readonly { name: string; role: string; state: string }[] = []
     const nodeOf = (role: string) => {
-      const member = members.find((each) => each.role === role && /running|streaming/.test(each.state))
+      const member = members.find(
+        (each) => each.role === role && /running|streaming/.test(each.state),
+      )
       return nodes.find(({ name }) => name === member?.name)
     }
     await eventually(

@@ -37,7 +37,8 @@ export async function inspect(file: string, product?: Extensions): Promise<Inspe
   const context: Context = { root, schemas, findings, product }
   const listed = listOperations(context)
   const document = { root, typeEdits: schemas.typeEdits, names: listed.map(({ key }) => key) }
-  if (!isServed) return { ...document, compiled: undefined, operations: new Map(), ...findings.list() }
+  if (!isServed)
+    return { ...document, compiled: undefined, operations: new Map(), ...findings.list() }
   const { prefix, operations } = readOperations(context, listed)
   const items = readItems(root, schemas)
   const found = findings.list()
@@ -69,8 +70,12 @@ export async function compile(
 }
 
 /** The compiled contract of a document without faults. @throws {StartupError} with all faults */
-export function accept({ compiled, faults, notes }: Inspected, note?: (line: string) => void): Compiled {
-  if (faults.length > 0 || compiled === undefined) throw new StartupError(faults.map(toLine).join('\n'))
+export function accept(
+  { compiled, faults, notes }: Inspected,
+  note?: (line: string) => void,
+): Compiled {
+  if (faults.length > 0 || compiled === undefined)
+    throw new StartupError(faults.map(toLine).join('\n'))
   for (const each of notes) note?.(`note: ${toLine(each)}`)
   return compiled
 }

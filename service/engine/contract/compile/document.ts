@@ -11,10 +11,25 @@ import {
   type OasRef,
   type Source,
 } from '@redocly/openapi-core'
-import { type Document as YamlDocument, isScalar, LineCounter, parseDocument, stringify, visit } from 'yaml'
+import {
+  type Document as YamlDocument,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  stringify,
+  visit,
+} from 'yaml'
 import type { Compiled } from '../compiled.ts'
 import type { Findings } from './findings.ts'
-import { type File, leadsTo, member, placeOf, resolveReference, setApart, storeOrigins } from './references.ts'
+import {
+  type File,
+  leadsTo,
+  member,
+  placeOf,
+  resolveReference,
+  setApart,
+  storeOrigins,
+} from './references.ts'
 import { checkingConfig, readingConfig } from './lint.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
@@ -53,13 +68,16 @@ export async function readOpenApi(file: string, findings: Findings): Promise<Ope
     if (unserved !== undefined) findings.refuse(main.parsed as object, unserved.fault, unserved.key)
     checkReferences(references, findings)
     const options = { ref: file, externalRefResolver: resolver }
-    const problems = unserved === undefined ? await lint({ ...options, config: await checkingConfig() }) : []
+    const problems =
+      unserved === undefined ? await lint({ ...options, config: await checkingConfig() }) : []
     for (const { ruleId, location, message, suggest, severity } of problems) {
       const [{ source, pointer = '' } = { source: main.source }] = location
       const file = files.find((each) => each.source === source) ?? main
       const member = ruleId === 'no-unresolved-refs' ? '/$ref' : ''
       const place = { file, pointer: pointer.replace(/^(#\/)?$/, '#') + member }
-      const text = message.replaceAll('\n', ' ') + (suggest[0] === undefined ? '' : ` Did you mean ${suggest[0]}?`)
+      const text =
+        message.replaceAll('\n', ' ') +
+        (suggest[0] === undefined ? '' : ` Did you mean ${suggest[0]}?`)
       findings.add(place, text, severity === 'error', suggest.length > 0)
     }
     const folder = dirname(main.source.absoluteRef)

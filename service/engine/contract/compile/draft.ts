@@ -18,7 +18,11 @@ export interface Draft {
  * Compiles a document. An operation with a fault is left out, and is in `refused`.
  * @throws {StartupError} if it can't be read as YAML
  */
-export async function readDraft(file: string, baseUrl: string, product: Extensions): Promise<Draft> {
+export async function readDraft(
+  file: string,
+  baseUrl: string,
+  product: Extensions,
+): Promise<Draft> {
   const { compiled, root, names, operations, faults } = await inspect(file, product)
   const left = new Map(operations)
   const refused = names.flatMap((name): RefusedOperation[] => {
@@ -26,13 +30,17 @@ export async function readDraft(file: string, baseUrl: string, product: Extensio
     if (own.length === 0) return []
     left.delete(name)
     const [method = '', path = ''] = name.split(' ')
-    const { id, path: at } = operations.get(name) ?? { id: '', path: `${compiled?.prefix ?? ''}${path}` }
+    const { id, path: at } = operations.get(name) ?? {
+      id: '',
+      path: `${compiled?.prefix ?? ''}${path}`,
+    }
     return [{ id, method, path: at, fault: own.join('\n') }]
   })
   const isServed = !faults.some((each) => each.operations === null)
   const rest = compiled && { ...compiled, operations: [...left.values()] }
   return {
-    contract: rest && isServed ? { ...toContract(rest, file, baseUrl, product), refused } : undefined,
+    contract:
+      rest && isServed ? { ...toContract(rest, file, baseUrl, product), refused } : undefined,
     title: root.info?.title,
     files: [file, ...Object.keys(compiled?.sources ?? {}).map((each) => join(dirname(file), each))],
   }
@@ -41,13 +49,17 @@ export async function readDraft(file: string, baseUrl: string, product: Extensio
 /** Says how each operation of a document would be served. @returns lines: the operations, notes, faults, and how many are served */
 export async function dryRun(file: string): Promise<string> {
   const { names: operations, faults, notes } = await inspect(file)
-  const concerns = (operation: string) => (finding: Finding) => finding.operations?.includes(operation) !== false
+  const concerns = (operation: string) => (finding: Finding) =>
+    finding.operations?.includes(operation) !== false
   const refused = operations.filter((operation) => faults.some(concerns(operation)))
   const lines = operations.map((operation) => {
     const has = notes.some(concerns(operation)) ? 'served with a note' : 'served'
     return `${operation}: ${refused.includes(operation) ? 'refused' : has}`
   })
-  const found = [...notes.map((each) => `note: ${toLine(each)}`), ...faults.map((each) => `refused: ${toLine(each)}`)]
+  const found = [
+    ...notes.map((each) => `note: ${toLine(each)}`),
+    ...faults.map((each) => `refused: ${toLine(each)}`),
+  ]
   const served = `${operations.length - refused.length} of ${operations.length} operations are served`
   return [...lines, ...found, served].join('\n')
 }

@@ -23,7 +23,10 @@ const MEMBERS: readonly (readonly [name: RegExp, type: RegExp, given: ErrorForm[
 ]
 
 /** The formats of the service's own errors, by status. There are none if all are usual. */
-export function readErrors(context: Context, responses: openapi.Operation['responses'] = {}): Operation['errors'] {
+export function readErrors(
+  context: Context,
+  responses: openapi.Operation['responses'] = {},
+): Operation['errors'] {
   const { product, schemas } = context
   const described = Object.fromEntries(derefEntries(responses))
   const errors = Object.entries(described).flatMap(([key, response]): [string, ErrorFormat][] => {
@@ -32,19 +35,30 @@ export function readErrors(context: Context, responses: openapi.Operation['respo
   })
   if (product?.errorBody && errors.length === 0)
     return { default: { type: USUAL.type, form: 'product', schema: schemas.add(true) } }
-  return errors.every(([, each]) => isDeepStrictEqual(each, USUAL)) ? {} : Object.fromEntries(errors)
+  return errors.every(([, each]) => isDeepStrictEqual(each, USUAL))
+    ? {}
+    : Object.fromEntries(errors)
 }
 
 /** Reads the format of an error. @param statuses that the service answers by itself */
-function readError(context: Context, statuses: readonly number[], response: openapi.Response): ErrorFormat {
+function readError(
+  context: Context,
+  statuses: readonly number[],
+  response: openapi.Response,
+): ErrorFormat {
   const { product, schemas } = context
   const { refuse, note } = context.findings
   const all = derefEntries(response.content)
   if (all.length === 0) return null
   const served = all.filter(([type, media]) => mediaFault(type, media, 'response') === undefined)
-  const [type, media] = served.find(([each]) => ['json', 'text'].some((kind) => kind === bodyKind(each))) ?? []
+  const [type, media] =
+    served.find(([each]) => ['json', 'text'].some((kind) => kind === bodyKind(each))) ?? []
   if (type === undefined || media === undefined) {
-    refuse(response, 'the service answers this error by itself, as JSON or text: write application/json', 'content')
+    refuse(
+      response,
+      'the service answers this error by itself, as JSON or text: write application/json',
+      'content',
+    )
     return USUAL
   }
   if (bodyKind(type) === 'text') return { type, form: 'text' }
@@ -57,15 +71,19 @@ function readError(context: Context, statuses: readonly number[], response: open
   const form: ErrorForm = members.length > 0 ? Object.fromEntries(members) : USUAL.form
   const schema = schemas.add(media.schema ?? true)
   const check = schemas.check('body', { $ref: schema })
-  const isKnown = bodyFault(check, statuses, (status, message) => writeForm(form, status, message)) === undefined
+  const isKnown =
+    bodyFault(check, statuses, (status, message) => writeForm(form, status, message)) === undefined
   if (isKnown && members.length > 0 && isDeepStrictEqual({ type, form }, USUAL)) return USUAL
   const misfit = product?.errorBody && bodyFault(check, statuses, product.errorBody)
   if (isKnown && (!product?.errorBody || misfit !== undefined)) {
-    if (misfit !== undefined) note(media, `${misfit}: the service writes ${Object.keys(form).join(' and ')}`, 'schema')
+    if (misfit !== undefined)
+      note(media, `${misfit}: the service writes ${Object.keys(form).join(' and ')}`, 'schema')
     return { type, form }
   }
-  if (product === undefined) note(media, `${BY_ITSELF}: the product writes it with ${PRODUCT_WRITES}`, 'schema')
-  else if (!product.errorBody) refuse(media, `${BY_ITSELF}: write ${PRODUCT_WRITES} in the product`, 'schema')
+  if (product === undefined)
+    note(media, `${BY_ITSELF}: the product writes it with ${PRODUCT_WRITES}`, 'schema')
+  else if (!product.errorBody)
+    refuse(media, `${BY_ITSELF}: write ${PRODUCT_WRITES} in the product`, 'schema')
   else if (misfit !== undefined) refuse(media, misfit, 'schema')
   return { type, form: 'product', schema }
 }

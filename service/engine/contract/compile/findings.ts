@@ -67,7 +67,11 @@ export class Findings {
       const known = notes.get(text)
       if (isFault && isUsed) faults.push(found())
       else if (known)
-        notes.set(text, { ...known, count: known.count + 1, operations: union(known.operations, operations) })
+        notes.set(text, {
+          ...known,
+          count: known.count + 1,
+          operations: union(known.operations, operations),
+        })
       else if (isFault || isUsed) notes.set(text, found())
     }
     faults.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line)

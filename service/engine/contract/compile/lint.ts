@@ -20,7 +20,11 @@ const REFUSALS = fileURLToPath(import.meta.resolve('./refusals.yaml'))
 export const readingConfig = () => createConfig({ ...configOf(withKeywords), rules: {} })
 /** The configuration to check a document without its schemas, which schemas.ts checks. */
 export const checkingConfig = () =>
-  createConfig({ ...configOf((types) => withoutSchemas(withKeywords(types))), extends: [REFUSALS], rules: RULES })
+  createConfig({
+    ...configOf((types) => withoutSchemas(withKeywords(types))),
+    extends: [REFUSALS],
+    rules: RULES,
+  })
 
 function configOf(oas3: (types: Types) => Types) {
   const plugin: Plugin = { id: 'contract', typeExtension: { oas3 } }
@@ -28,7 +32,9 @@ function configOf(oas3: (types: Types) => Types) {
 }
 
 const MAPS = ['NamedSchemas', 'SchemaProperties', 'PatternProperties', 'DependentRequired']
-const INHERITED = Object.getOwnPropertyNames(Object.prototype).filter((name) => name !== '__proto__')
+const INHERITED = Object.getOwnPropertyNames(Object.prototype).filter(
+  (name) => name !== '__proto__',
+)
 
 function withKeywords({ Schema = { properties: {} }, ...others }: Types): Types {
   // Otherwise it would take what a map inherits from `Object.prototype` for the types of members with these names.
@@ -41,12 +47,18 @@ function withKeywords({ Schema = { properties: {} }, ...others }: Types): Types 
   })
   const properties = { ...Schema.properties, dependentSchemas: 'NamedSchemas' }
   // Other keywords are annotations (section 6.5).
-  const types = { ...others, ...Object.fromEntries(maps), Schema: { ...Schema, properties, additionalProperties: {} } }
+  const types = {
+    ...others,
+    ...Object.fromEntries(maps),
+    Schema: { ...Schema, properties, additionalProperties: {} },
+  }
   // It would follow each `$ref` in an extension, and check those that it knows.
-  const plain = Object.entries(types).map(([name, { extensionsPrefix: _, properties, ...type }]) => {
-    const standard = Object.entries(properties).filter(([key]) => !key.startsWith('x-'))
-    return [name, { ...type, properties: Object.fromEntries(standard) }] as const
-  })
+  const plain = Object.entries(types).map(
+    ([name, { extensionsPrefix: _, properties, ...type }]) => {
+      const standard = Object.entries(properties).filter(([key]) => !key.startsWith('x-'))
+      return [name, { ...type, properties: Object.fromEntries(standard) }] as const
+    },
+  )
   return Object.fromEntries(plain)
 }
 

@@ -33,21 +33,27 @@ interface Listed {
 
 /** Lists the operations of a document, in its order. */
 export function listOperations({ root, findings }: Context): Listed[] {
-  return Object.entries({ ...root.paths } as Record<string, openapi.PathItem>).flatMap(([path, written]) => {
-    if (path.startsWith('x-')) return []
-    if (!PATH.test(path)) findings.refuse(root, SEGMENT, 'paths', path)
-    const target: openapi.PathItem = tryDeref(written) ?? {}
-    const item = { ...target, ...written }
-    return METHODS.flatMap((method) => {
-      const operation = item[method]
-      if (!isObject(operation)) return []
-      const key = `${method.toUpperCase()} ${path}`
-      const names = [operation.security ?? root.security].flat().flatMap((each) => Object.keys(each ?? {}))
-      const schemes = names.map((name) => root.components?.securitySchemes?.[name]).filter(isObject)
-      findings.describe(key, [written, target, operation, ...schemes].filter(isObject))
-      return { key, method, path, written, item, operation }
-    })
-  })
+  return Object.entries({ ...root.paths } as Record<string, openapi.PathItem>).flatMap(
+    ([path, written]) => {
+      if (path.startsWith('x-')) return []
+      if (!PATH.test(path)) findings.refuse(root, SEGMENT, 'paths', path)
+      const target: openapi.PathItem = tryDeref(written) ?? {}
+      const item = { ...target, ...written }
+      return METHODS.flatMap((method) => {
+        const operation = item[method]
+        if (!isObject(operation)) return []
+        const key = `${method.toUpperCase()} ${path}`
+        const names = [operation.security ?? root.security]
+          .flat()
+          .flatMap((each) => Object.keys(each ?? {}))
+        const schemes = names
+          .map((name) => root.components?.securitySchemes?.[name])
+          .filter(isObject)
+        findings.describe(key, [written, target, operation, ...schemes].filter(isObject))
+        return { key, method, path, written, item, operation }
+      })
+    },
+  )
 }
 
 /** Compiles operations. One that can't be gets a fault. @returns them by keys such as `GET /users`, and the servers' path */
@@ -61,9 +67,11 @@ export function readOperations(
   const shapes = new Map<string, string>()
   for (const { path, written } of new Map(listed.map((each) => [each.path, each])).values()) {
     const other = shapes.get(shapeOf(path))
-    if (other !== undefined) refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
+    if (other !== undefined)
+      refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
     shapes.set(shapeOf(path), path)
-    if (RESERVED_PATH.test(prefix + path)) refuse(written, `the path ${path} is taken by the document and its page`)
+    if (RESERVED_PATH.test(prefix + path))
+      refuse(written, `the path ${path} is taken by the document and its page`)
   }
   schemas.typeEdits.push([root, 'webhooks'])
   const ids = new Set<string>()
@@ -74,22 +82,32 @@ export function readOperations(
     ids.add(id)
     const local = [operation, item].find(({ servers }) => servers !== undefined)
     const at = (local ? readPrefix(context, local) : prefix) + path
-    return { id, method: method.toUpperCase(), path: at, ...readOperation(context, operation, item.parameters) }
+    return {
+      id,
+      method: method.toUpperCase(),
+      path: at,
+      ...readOperation(context, operation, item.parameters),
+    }
   }
   const operations = new Map<string, Operation>()
   for (const each of listed) {
     try {
       operations.set(each.key, compile(each))
     } catch (error) {
-      const isKnown = findings.list().faults.some(({ operations }) => operations?.includes(each.key) !== false)
+      const isKnown = findings
+        .list()
+        .faults.some(({ operations }) => operations?.includes(each.key) !== false)
       if (!isKnown) refuse(each.operation, `this operation can't be compiled: ${reasonOf(error)}`)
     }
   }
   schemas.checkDefaults()
-  for (const each of listed.flatMap(({ item, operation }) => [item, operation].flatMap(parametersOf))) {
+  for (const each of listed.flatMap(({ item, operation }) =>
+    [item, operation].flatMap(parametersOf),
+  )) {
     const parameter = tryDeref(each)
     const found = schemaWith(parameter?.schema, 'default')
-    const isFilledIn = found && !schemas.typeEdits.some(([node, key]) => node === found && key === 'default')
+    const isFilledIn =
+      found && !schemas.typeEdits.some(([node, key]) => node === found && key === 'default')
     if (parameter && isFilledIn) schemas.typeEdits.push([parameter, 'required', true]) // a method always gets it
   }
   return { prefix, operations }
@@ -98,7 +116,10 @@ export function readOperations(
 const parametersOf = ({ parameters }: Pick<openapi.PathItem, 'parameters'>) => parameters ?? []
 
 /** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
-function readPrefix({ findings }: Context, { servers: all }: Pick<openapi.PathItem, 'servers'>): string {
+function readPrefix(
+  { findings }: Context,
+  { servers: all }: Pick<openapi.PathItem, 'servers'>,
+): string {
   const { refuse, note } = findings
   const servers = [all ?? []].flat().filter((each) => typeof member(each, 'url') === 'string') // the linter refuses others
   const paths = servers.map(({ url, variables }) => {
@@ -109,17 +130,21 @@ function readPrefix({ findings }: Context, { servers: all }: Pick<openapi.PathIt
   })
   const [prefix = ''] = paths
   const [first] = servers
-  if (first && !PATH.test(prefix)) refuse(first, `the path ${prefix} is not served: write {base_url} or /v1`, 'url')
+  if (first && !PATH.test(prefix))
+    refuse(first, `the path ${prefix} is not served: write {base_url} or /v1`, 'url')
   if (first && /[^{].*{/.test(first.url.replace(/^\w+:\/\/[^/]*/, ' ')))
     note(first, `variables in the path have their defaults: ${prefix}`, 'url')
   for (const [index, server] of servers.entries())
-    if (paths[index] !== prefix) note(server, `only the path of the first server is served: ${prefix}/`, 'url')
+    if (paths[index] !== prefix)
+      note(server, `only the path of the first server is served: ${prefix}/`, 'url')
   return prefix
 }
 
 /** Names the method of an operation that has no `operationId`, by its path: `getUsersId` for `GET /users/{id}`. */
 function nameOperation({ findings }: Context, { method, path, operation }: Listed): string {
-  const words = path.split(/[^a-z\d]+/i).map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+  const words = path
+    .split(/[^a-z\d]+/i)
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
   const id = [method, ...words].join('')
   findings.note(operation, `without operationId, the method is called ${id}`)
   return id
@@ -127,12 +152,15 @@ function nameOperation({ findings }: Context, { method, path, operation }: Liste
 
 /** A path as the router tells it from others: by the start and the end of each segment, not by names of parameters. */
 function shapeOf(path: string): string {
-  const segments = path.split('/').map((each) => (/^{[^}]*}$/.test(each) ? '{}' : each.replace(/{.*}/, '{-}')))
+  const segments = path
+    .split('/')
+    .map((each) => (/^{[^}]*}$/.test(each) ? '{}' : each.replace(/{.*}/, '{-}')))
   return segments.join('/')
 }
 
 /** Whether an operation has no responses: OpenAPI 3.1 does not require them. */
-const isEmpty = ({ responses }: Partial<openapi.Operation>) => Object.keys(deref(responses) ?? {}).length === 0
+const isEmpty = ({ responses }: Partial<openapi.Operation>) =>
+  Object.keys(deref(responses) ?? {}).length === 0
 
 /** @param inherited the parameters of its path */
 function readOperation(
@@ -148,12 +176,16 @@ function readOperation(
   const described = [...inherited, ...own].map(deref)
   schemas.typeEdits.push([operation, 'callbacks'])
   for (const each of described.filter(isIgnored)) schemas.typeEdits.push([each, 'in', 'cookie']) // a method gets no cookies
-  const parameters = described.filter((each) => !isIgnored(each)).map((each) => [keyOf(each), each] as const)
+  const parameters = described
+    .filter((each) => !isIgnored(each))
+    .map((each) => [keyOf(each), each] as const)
   return {
     security: readSecurity(context, security),
     parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
     body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
-    responses: Object.fromEntries(statuses.map(([status, each]) => [status, readResponse(context, status, each)])),
+    responses: Object.fromEntries(
+      statuses.map(([status, each]) => [status, readResponse(context, status, each)]),
+    ),
     errors: readErrors(context, operation.responses),
   }
 }
@@ -173,7 +205,19 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   const { isRead, reading, itemSchema } = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
   if (!isRead) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
   else if (reading.list !== null && place === 'path')
-    refuse(parameter, `the list ${name} of a path is not served: write "in: query", or "type: string"`, 'schema')
-  const items = reading.types.length > 1 && itemSchema !== undefined && { items: schemas.add(itemSchema) }
-  return { in: place as Parameter['in'], name, required, schema: schemas.add(schema), ...reading, ...items }
+    refuse(
+      parameter,
+      `the list ${name} of a path is not served: write "in: query", or "type: string"`,
+      'schema',
+    )
+  const items = reading.types.length > 1 &&
+    itemSchema !== undefined && { items: schemas.add(itemSchema) }
+  return {
+    in: place as Parameter['in'],
+    name,
+    required,
+    schema: schemas.add(schema),
+    ...reading,
+    ...items,
+  }
 }

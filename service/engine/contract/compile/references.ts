@@ -1,7 +1,21 @@
 // The references of a document, and where each object was read.
 import { dirname, relative, resolve } from 'node:path'
-import { type Document, isRef, type Oas3_1Schema, type OasRef, unescapePointer } from '@redocly/openapi-core'
-import { type Document as YamlDocument, isAlias, isMap, isNode, isScalar, isSeq, type LineCounter } from 'yaml'
+import {
+  type Document,
+  isRef,
+  type Oas3_1Schema,
+  type OasRef,
+  unescapePointer,
+} from '@redocly/openapi-core'
+import {
+  type Document as YamlDocument,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type LineCounter,
+} from 'yaml'
 import { StartupError } from '../../errors.ts'
 
 /** A file of the contract. */
@@ -59,12 +73,17 @@ export function placeOf(node: object, path: readonly string[] = []): Place {
 }
 
 /** The path of a file relative to the working folder, and the line of a place. */
-export function findLine({ file: { source, yaml, lines }, pointer }: Place): { file: string; line: number } {
+export function findLine({ file: { source, yaml, lines }, pointer }: Place): {
+  file: string
+  line: number
+} {
   let at: unknown = yaml.contents
   let offset = 0
   for (const step of pointer.split('/').slice(1)) {
     const name = nameOf(step)
-    const pair = isMap(at) ? at.items.find((each) => isScalar(each.key) && String(each.key.value) === name) : undefined
+    const pair = isMap(at)
+      ? at.items.find((each) => isScalar(each.key) && String(each.key.value) === name)
+      : undefined
     const next: unknown = isSeq(at) ? at.items[Number(name)] : pair?.value
     const start = isSeq(at) ? next : pair?.key
     if (!isNode(start) || !start.range) break // behind an alias, the line of the alias is near enough
@@ -79,7 +98,10 @@ export function findLine({ file: { source, yaml, lines }, pointer }: Place): { f
  * @param within the references whose pointers lead here
  * @returns undefined if the node is not a reference, or leads nowhere
  */
-export function resolveReference<T>(node: T | OasRef, within: readonly unknown[] = []): T | undefined {
+export function resolveReference<T>(
+  node: T | OasRef,
+  within: readonly unknown[] = [],
+): T | undefined {
   const origin = isRef(node) && !within.includes(node) ? ORIGINS.get(node) : undefined
   if (origin?.$ref === undefined) return undefined
   const { files, file, $ref } = origin
@@ -87,7 +109,9 @@ export function resolveReference<T>(node: T | OasRef, within: readonly unknown[]
   const [start, ...names] = pointer.split('/')
   const { absoluteRef } = file.source
   let target: unknown =
-    start === '' ? files.get(path === '' ? absoluteRef : resolve(dirname(absoluteRef), path))?.parsed : undefined
+    start === ''
+      ? files.get(path === '' ? absoluteRef : resolve(dirname(absoluteRef), path))?.parsed
+      : undefined
   for (const name of names) target = step(target, unescapePointer(name), [...within, node])
   return target as T | undefined
 }
@@ -117,7 +141,9 @@ export const LEADS_NOWHERE =
   "this $ref leads nowhere: write '#/components/...', or the path of a file; anchors and URLs are not served"
 
 /** The members of an object by name. Follows the references of the object and of each member. */
-export function derefEntries<T>(node: Readonly<Record<string, T | OasRef>> | undefined): [name: string, member: T][] {
+export function derefEntries<T>(
+  node: Readonly<Record<string, T | OasRef>> | undefined,
+): [name: string, member: T][] {
   return Object.entries(deref(node) ?? {}).map(([name, each]) => [name, deref(each)])
 }
 
@@ -125,8 +151,19 @@ export function derefEntries<T>(node: Readonly<Record<string, T | OasRef>> | und
 export function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>()): boolean {
   if (typeof from !== 'object' || from === null || seen.has(from)) return false
   seen.add(from)
-  const { allOf, anyOf, oneOf, dependentSchemas, not, if: condition, then, else: otherwise } = from as Oas3_1Schema
-  const next = [allOf, anyOf, oneOf, dependentSchemas].flatMap((each) => Object.values<unknown>(each ?? {}))
+  const {
+    allOf,
+    anyOf,
+    oneOf,
+    dependentSchemas,
+    not,
+    if: condition,
+    then,
+    else: otherwise,
+  } = from as Oas3_1Schema
+  const next = [allOf, anyOf, oneOf, dependentSchemas].flatMap((each) =>
+    Object.values<unknown>(each ?? {}),
+  )
   const targets = [resolveReference(from), not, condition, then, otherwise, ...next]
   return targets.some((each) => each === goal || leadsTo(goal, each, seen))
 }
@@ -134,7 +171,12 @@ export function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>())
 /** Moves the `$ref` of a schema with other keywords into its `allOf`: the bundler would lose the other keywords. */
 export function setApart(schema: unknown): void {
   const origin = isRef(schema) ? ORIGINS.get(schema) : undefined
-  if (!isRef(schema) || !origin || Object.keys(schema).every((key) => /^(\$ref|summary|description)$/.test(key))) return
+  if (
+    !isRef(schema) ||
+    !origin ||
+    Object.keys(schema).every((key) => /^(\$ref|summary|description)$/.test(key))
+  )
+    return
   const reference = { $ref: schema.$ref }
   ORIGINS.set(reference, origin)
   Object.assign(schema, { allOf: [reference, ...[member(schema, 'allOf') ?? []].flat()] })
@@ -143,4 +185,6 @@ export function setApart(schema: unknown): void {
 
 /** An own property of an object or a list. */
 export const member = (value: unknown, key: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? Reflect.get(value, key)
+    : undefined

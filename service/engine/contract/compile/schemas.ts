@@ -52,7 +52,8 @@ export class Schemas {
 
   /** Adds a schema, and the schemas that it refers to. @param sentAs a form may have files @returns its id */
   add(schema: unknown, sentAs: 'json' | 'form' = 'json'): string {
-    const target = Object.keys(schema ?? {}).join() === '$ref' ? resolveReference(schema) : undefined
+    const target =
+      Object.keys(schema ?? {}).join() === '$ref' ? resolveReference(schema) : undefined
     if (isSchema(target)) return this.add(target, sentAs)
     const ids = this.#ids[sentAs]
     const known = ids.get(schema)
@@ -60,7 +61,8 @@ export class Schemas {
     const id = `${sentAs}-${ids.size}`
     ids.set(schema, id)
     this.all[id] = true // reserves the id before members get theirs
-    if (isObject(schema)) for (const { path, text } of metaFaults(schema)) this.#findings.refuse(schema, text, ...path)
+    if (isObject(schema))
+      for (const { path, text } of metaFaults(schema)) this.#findings.refuse(schema, text, ...path)
     this.all[id] = this.#compile(schema, sentAs)
     return id
   }
@@ -97,15 +99,20 @@ export class Schemas {
     if (sentAs === 'form' && isFile(schema)) {
       const rule = bytesRule(schema)
       if (rule === undefined)
-        this.#findings.refuse(schema, 'a file of a form has minLength and maxLength in bytes, and no more')
-      for (const each of jointSchemas(schema)) this.typeEdits.push([each, 'type', 'string'], [each, 'format', 'binary'])
+        this.#findings.refuse(
+          schema,
+          'a file of a form has minLength and maxLength in bytes, and no more',
+        )
+      for (const each of jointSchemas(schema))
+        this.typeEdits.push([each, 'type', 'string'], [each, 'format', 'binary'])
       return { type: 'file', ...rule }
     }
     const compiled: Record<string, unknown> = {}
     const compile = (one: unknown) => this.#compile(one, sentAs)
     for (const [key, value] of Object.entries(schema)) {
       const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(value))
-      const { how, text = '' } = (isOfProduct ? undefined : keywordFinding(key, schema, sentAs)) ?? {}
+      const { how, text = '' } =
+        (isOfProduct ? undefined : keywordFinding(key, schema, sentAs)) ?? {}
       if (how !== undefined) this.#findings[how](schema, text, key)
       if (how === 'refuse') continue
       const isOfBytes = sentAs === 'json' && key === 'format' && value === 'binary'
@@ -117,16 +124,26 @@ export class Schemas {
         if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)
         compiled[key] = this.add(target, sentAs)
       } else if (BY_NAME.test(key)) {
-        compiled[key] = Object.fromEntries(Object.entries(value ?? {}).map(([name, one]) => [name, compile(one)]))
-      } else if (WITH_SCHEMAS.test(key)) compiled[key] = Array.isArray(value) ? value.map(compile) : compile(value)
-      else if (key === 'type') compiled[key] = schema['nullable'] === true ? declaredTypes(schema) : value
+        compiled[key] = Object.fromEntries(
+          Object.entries(value ?? {}).map(([name, one]) => [name, compile(one)]),
+        )
+      } else if (WITH_SCHEMAS.test(key))
+        compiled[key] = Array.isArray(value) ? value.map(compile) : compile(value)
+      else if (key === 'type')
+        compiled[key] = schema['nullable'] === true ? declaredTypes(schema) : value
       // In OpenAPI 3.0, `exclusiveMinimum: true` made `minimum` exclusive.
-      else if (/^m..imum$/.test(key) && schema[exclusive(key)] === true) compiled[exclusive(key)] = value
+      else if (/^m..imum$/.test(key) && schema[exclusive(key)] === true)
+        compiled[exclusive(key)] = value
       else if (key.startsWith('exclusive') && typeof value === 'boolean') continue
       else if (KEPT.test(key)) compiled[key] = value
-      else if (key === 'description' && ('pattern' in schema || 'not' in schema)) compiled[key] = value
+      else if (key === 'description' && ('pattern' in schema || 'not' in schema))
+        compiled[key] = value
       else if (!WITHOUT_EFFECT.test(key))
-        this.#findings.note(schema, `${key} is no keyword of JSON Schema 2020-12: it validates nothing`, key)
+        this.#findings.note(
+          schema,
+          `${key} is no keyword of JSON Schema 2020-12: it validates nothing`,
+          key,
+        )
     }
     if ('default' in compiled) this.#defaults.push([schema, compiled])
     return compiled
@@ -137,7 +154,10 @@ const isSchema = (node: unknown) => isObject(node) || typeof node === 'boolean'
 const exclusive = (key: string) => key.replace('m', 'exclusiveM')
 
 /** Adds the schemas of `components/schemas` in which there is an int64, for items.ts. @returns their ids, by name */
-export function readItems({ components }: Oas3_1Definition, schemas: Schemas): Readonly<Record<string, string>> {
+export function readItems(
+  { components }: Oas3_1Definition,
+  schemas: Schemas,
+): Readonly<Record<string, string>> {
   const isOfInt64 = (node: unknown) => member(node, 'format') === 'int64'
   const hasInt64 = (schema: unknown) => reachable(schema, resolveReference).some(isOfInt64)
   const found = Object.entries(components?.schemas ?? {}).filter(([, schema]) => hasInt64(schema))

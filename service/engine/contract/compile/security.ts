@@ -7,14 +7,18 @@ import type { Context } from './schemas.ts'
 type Alternative = Readonly<Record<string, string[]>>
 
 /** Reads the alternatives. The product must have guards for one of them. */
-export function readSecurity(context: Context, alternatives: readonly Alternative[]): Requirement[][] {
+export function readSecurity(
+  context: Context,
+  alternatives: readonly Alternative[],
+): Requirement[][] {
   const { root, product } = context
   const { refuse, note } = context.findings
   const schemes = root.components?.securitySchemes ?? {}
   const all = alternatives.map((each) =>
     Object.entries(each).map(([name, scopes]) => {
       const node = schemes[name]
-      if (node === undefined) refuse(each, `the security scheme ${name} is not in components/securitySchemes`, name)
+      if (node === undefined)
+        refuse(each, `the security scheme ${name} is not in components/securitySchemes`, name)
       // An unknown scheme stays a requirement that nobody satisfies. Without it, the operation could be open.
       return { scheme: readScheme(name, deref(node ?? { type: 'mutualTLS' })), scopes }
     }),
@@ -36,14 +40,20 @@ export function readSecurity(context: Context, alternatives: readonly Alternativ
 type Described = Readonly<Partial<Record<'type' | 'scheme' | 'in' | 'name', string>>>
 
 /** Reads the member `name` of `securitySchemes`. */
-function readScheme(name: string, { type, scheme = '', in: place, name: key = '' }: Described): SecurityScheme {
-  if (type === 'mutualTLS') return { name, type: 'other', in: 'connection', key: '', challenge: 'MutualTLS' }
+function readScheme(
+  name: string,
+  { type, scheme = '', in: place, name: key = '' }: Described,
+): SecurityScheme {
+  if (type === 'mutualTLS')
+    return { name, type: 'other', in: 'connection', key: '', challenge: 'MutualTLS' }
   if (type === 'apiKey') {
-    if (place === 'query' || place === 'cookie') return { name, type, in: place, key, challenge: 'ApiKey' }
+    if (place === 'query' || place === 'cookie')
+      return { name, type, in: place, key, challenge: 'ApiKey' }
     return { name, type, in: 'header', key: key.toLowerCase(), challenge: 'ApiKey' }
   }
   // OAuth 2.0 and OpenID Connect have bearer tokens (RFC 6750).
-  const challenge = type === 'http' ? scheme.charAt(0).toUpperCase() + scheme.slice(1).toLowerCase() : 'Bearer'
+  const challenge =
+    type === 'http' ? scheme.charAt(0).toUpperCase() + scheme.slice(1).toLowerCase() : 'Bearer'
   const kind = challenge === 'Bearer' ? 'bearer' : 'other'
   return { name, in: 'header', key: 'authorization', type: kind, challenge }
 }

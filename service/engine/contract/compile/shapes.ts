@@ -26,7 +26,9 @@ export const allMembers = (schemas: readonly SchemaObject[]) =>
 /** The schemas of the members of a form by name: of the schema itself, and of its alternatives. */
 export function allFields(schema: unknown): Map<string, Set<unknown>> {
   const fields = new Map<string, Set<unknown>>()
-  for (const { properties } of [schema, ...alternatives(schema)].flatMap((each) => jointSchemas(each)))
+  for (const { properties } of [schema, ...alternatives(schema)].flatMap((each) =>
+    jointSchemas(each),
+  ))
     for (const [name, one] of Object.entries(properties ?? {}))
       fields.set(name, (fields.get(name) ?? new Set()).add(one))
   return fields
@@ -45,18 +47,23 @@ export function declaredTypes({ type, nullable }: SchemaObject): string[] {
 /** The types that a schema and its joint schemas allow together, or `any`. */
 export function allowedTypes(schema: unknown): string[] {
   const listed = (each: SchemaObject) =>
-    [each['enum'] ?? each['const'] ?? []].flat().map((value: unknown) => (value === null ? 'null' : typeof value))
+    [each['enum'] ?? each['const'] ?? []]
+      .flat()
+      .map((value: unknown) => (value === null ? 'null' : typeof value))
   const rules = jointSchemas(schema)
     .flatMap((each) => [
       [declaredTypes(each), listed(each)].find(({ length }) => length > 0) ?? ['any'],
       ...allChoices(each).map((choice) => choice.flatMap(allowedTypes)),
     ])
     .filter((rule) => !rule.includes('any'))
-  return [...new Set(rules[0] ?? ['any'])].filter((type) => rules.every((rule) => rule.includes(type)))
+  return [...new Set(rules[0] ?? ['any'])].filter((type) =>
+    rules.every((rule) => rule.includes(type)),
+  )
 }
 
 /** The types that a text may be parsed as. No text is null. */
-export const textTypes = (schema: unknown): string[] => allowedTypes(schema).filter((type) => type !== 'null')
+export const textTypes = (schema: unknown): string[] =>
+  allowedTypes(schema).filter((type) => type !== 'null')
 
 const ANNOTATIONS =
   /^(title|description|examples?|externalDocs|deprecated|\$(ref|comment)|contentMediaType|format|writeOnly|xml|x-.*)$/
@@ -76,7 +83,9 @@ export function bytesRule(schema: unknown): Pick<Keywords, 'minLength' | 'maxLen
 export function isFile(schema: unknown): boolean {
   const schemas = jointSchemas(schema)
   const marks = ['contentMediaType', 'contentEncoding']
-  const isBinary = schemas.some((each) => each['format'] === 'binary' || marks.some((mark) => each[mark] !== undefined))
+  const isBinary = schemas.some(
+    (each) => each['format'] === 'binary' || marks.some((mark) => each[mark] !== undefined),
+  )
   return isBinary && schemas.every(({ contentEncoding = 'binary' }) => contentEncoding === 'binary')
 }
 
@@ -102,11 +111,19 @@ export function readingOf(
   const isList = allowed.includes('array')
   const each = alternatives(schema)
   const items = each.flatMap((one) => (schemaWith(one, 'items') ?? {})['items'] ?? [])
-  const own = each.flatMap(typesOf).filter((type) => type !== 'array' && (type === 'file' || allowed.includes(type)))
-  const types = [...own, ...(isList && items.length === 0 ? ['any'] : items.flatMap(alternatives).flatMap(typesOf))]
+  const own = each
+    .flatMap(typesOf)
+    .filter((type) => type !== 'array' && (type === 'file' || allowed.includes(type)))
+  const types = [
+    ...own,
+    ...(isList && items.length === 0 ? ['any'] : items.flatMap(alternatives).flatMap(typesOf)),
+  ]
   const list = !isList ? null : own.length > 0 ? 'either' : explode ? 'repeated' : 'commas'
   const known = TYPES[sentAs].filter((type) => types.includes(type))
-  const isRead = types.every((type) => known.includes(type)) && (explode || list !== 'either') && !each.some(hasPlaces)
+  const isRead =
+    types.every((type) => known.includes(type)) &&
+    (explode || list !== 'either') &&
+    !each.some(hasPlaces)
   const itemSchema = items.length > 1 ? { anyOf: items } : items[0]
   return { reading: { types: known, list }, itemSchema, isRead }
 }
@@ -115,8 +132,13 @@ export function readingOf(
 const hasPlaces = (schema: unknown) =>
   ['prefixItems', 'unevaluatedItems'].some((key) => schemaWith(schema, key) !== undefined)
 
-export const UNREADABLE = 'needs a "type" that a text can have: integer, number, boolean, string, or a list of these'
+export const UNREADABLE =
+  'needs a "type" that a text can have: integer, number, boolean, string, or a list of these'
 
 const SCALARS = ['integer', 'number', 'boolean', 'string', 'any']
 /** The types that a text may be read as, by where it is sent, in the order in which they are tried. */
-const TYPES = { parameter: SCALARS, pairs: ['object', ...SCALARS], parts: ['file', 'object', ...SCALARS] }
+const TYPES = {
+  parameter: SCALARS,
+  pairs: ['object', ...SCALARS],
+  parts: ['file', 'object', ...SCALARS],
+}

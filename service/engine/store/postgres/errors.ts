@@ -14,7 +14,10 @@ export class NoConnection extends Error {
 
   constructor(cause: unknown) {
     // If all addresses of a name have failed, Node's error has no message of its own.
-    super(cause instanceof AggregateError ? cause.errors.map(reasonOf).join(', ') : reasonOf(cause), { cause })
+    super(
+      cause instanceof AggregateError ? cause.errors.map(reasonOf).join(', ') : reasonOf(cause),
+      { cause },
+    )
   }
 }
 
@@ -53,7 +56,11 @@ export function errorCode(error: unknown): string {
  * @param deadline when it fails, on the clock of `performance.now()`
  * @throws {StoreUnavailable} for a fault that may be temporary
  */
-export async function repeat<Value>(kind: Kind, deadline: number, run: () => Promise<Value>): Promise<Value> {
+export async function repeat<Value>(
+  kind: Kind,
+  deadline: number,
+  run: () => Promise<Value>,
+): Promise<Value> {
   for (let tries = 1; ; tries++) {
     try {
       return await run()

@@ -15,7 +15,10 @@ const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
  * and still are when it is there again; and those that are silent for longer than a limit though it is there.
  * @param limitOf milliseconds for a session
  */
-export function watchNetwork(sessions: ReadonlySet<Session>, limitOf: (session: Session) => number): NodeJS.Timeout {
+export function watchNetwork(
+  sessions: ReadonlySet<Session>,
+  limitOf: (session: Session) => number,
+): NodeJS.Timeout {
   let answered = performance.now()
   let last = answered
   const probe = async () => {
@@ -39,9 +42,13 @@ export function watchNetwork(sessions: ReadonlySet<Session>, limitOf: (session: 
 
 /** Whether the server of a session answers on a new connection. It does not count as a session. */
 async function isAnswering({ host, port }: Session): Promise<boolean> {
-  const socket = host.startsWith('/') ? net.connect(`${host}/.s.PGSQL.${port}`) : net.connect(port, host)
+  const socket = host.startsWith('/')
+    ? net.connect(`${host}/.s.PGSQL.${port}`)
+    : net.connect(port, host)
   socket.unref().write(SSL_REQUEST)
-  const answer = await once(socket, 'data', { signal: AbortSignal.timeout(AWAY) }).catch(() => undefined)
+  const answer = await once(socket, 'data', { signal: AbortSignal.timeout(AWAY) }).catch(
+    () => undefined,
+  )
   socket.on('error', () => undefined).destroy()
   return answer !== undefined
 }

@@ -16,7 +16,12 @@ type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
  * a name only if the primary key is the only sensible plan, however large the table is.
  * @param timeout milliseconds until it fails, repetitions included; `DATABASE_TIMEOUT` if absent
  */
-export type Query = (text: string, values?: unknown[], name?: string, timeout?: number) => Promise<Result>
+export type Query = (
+  text: string,
+  values?: unknown[],
+  name?: string,
+  timeout?: number,
+) => Promise<Result>
 
 /** The silence of a session after which its answer may be lost, in multiples of `timeout`. */
 const MAX_SILENCE = 2
@@ -55,7 +60,8 @@ export class Pool {
   constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings) {
     const address = new URL(url)
     // `sslmode` must mean the same as in libpq.
-    if (!address.searchParams.has('uselibpqcompat')) address.searchParams.set('uselibpqcompat', 'true')
+    if (!address.searchParams.has('uselibpqcompat'))
+      address.searchParams.set('uselibpqcompat', 'true')
     new pg.Client(address.href) // throws if it can't be used, for example if a certificate is missing
     const timeout = DATABASE_TIMEOUT * 1000
     this.timeout = timeout
@@ -81,15 +87,19 @@ export class Pool {
     this.#pool.on('error', () => undefined) // an unused connection was closed
     // Without another connection the server can't be asked whether a write still waits for a standby.
     const limitOf = ({ backend, waitsFor }: Session) =>
-      backend === undefined || (DATABASE_POOL_SIZE === 1 && waitsFor === 'write') ? Infinity : MAX_SILENCE * timeout
+      backend === undefined || (DATABASE_POOL_SIZE === 1 && waitsFor === 'write')
+        ? Infinity
+        : MAX_SILENCE * timeout
     this.#watch = watchNetwork(this.#sessions, limitOf)
   }
 
   /** Runs a statement that changes nothing. */
-  readonly read: Query = (text, values = [], name, timeout) => this.#run('read', { text, values, name }, timeout)
+  readonly read: Query = (text, values = [], name, timeout) =>
+    this.#run('read', { text, values, name }, timeout)
 
   /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
-  readonly write: Query = (text, values = [], name, timeout) => this.#run('write', { text, values, name }, timeout)
+  readonly write: Query = (text, values = [], name, timeout) =>
+    this.#run('write', { text, values, name }, timeout)
 
   get figures(): NonNullable<Figures['pool']> {
     const idle = this.#pool.idleCount
@@ -100,7 +110,8 @@ export class Pool {
       used: this.#pool.totalCount - idle,
       idle,
       givenUp: this.#lost.size + sessions.filter((each) => each.isSilentSince(since)).length,
-      statements: sessions.filter(({ waitsFor }) => waitsFor === 'read' || waitsFor === 'write').length,
+      statements: sessions.filter(({ waitsFor }) => waitsFor === 'read' || waitsFor === 'write')
+        .length,
       waiting: this.#waiting.size,
     }
   }
@@ -112,7 +123,9 @@ export class Pool {
 
   async #end(): Promise<void> {
     clearInterval(this.#watch)
-    const closed = [...this.#sessions].map((session) => new Promise((resolve) => session.once('end', resolve)))
+    const closed = [...this.#sessions].map(
+      (session) => new Promise((resolve) => session.once('end', resolve)),
+    )
     const timeout = delay(this.timeout, undefined, { ref: false })
     await Promise.race([Promise.all([this.#pool.end(), ...closed]), timeout])
     for (const session of this.#sessions) session.close()
@@ -171,7 +184,9 @@ export class Pool {
     let isBroken = false
     try {
       const { text, values } = statement
-      const result = await session.query<Row>(session.backend === undefined ? { text, values } : statement)
+      const result = await session.query<Row>(
+        session.backend === undefined ? { text, values } : statement,
+      )
       if (session.isUnsafe) throw new Error('the wait for a synchronous standby was cancelled')
       return result
     } catch (error) {
@@ -205,7 +220,11 @@ export class Pool {
     while (this.#lost.size > 0 && !this.#ended) {
       await delay(ASK_INTERVAL, undefined, { ref: false })
       const lost = [...this.#lost.keys()]
-      const asked = this.#runOnce('ask', { text: END_LOST, values: [lost] }, performance.now() + this.timeout)
+      const asked = this.#runOnce(
+        'ask',
+        { text: END_LOST, values: [lost] },
+        performance.now() + this.timeout,
+      )
       const found = await asked.catch((error: unknown) => {
         this.#fault = error
       })

@@ -32,7 +32,8 @@ export async function prepareSchema(query: Query, collections: Collections): Pro
       return await upgrade(query, collections)
     } catch (error) {
       const code = errorCode(error)
-      const isTemporary = RACES.test(code) || (error instanceof StoreUnavailable && !REFUSALS.test(code))
+      const isTemporary =
+        RACES.test(code) || (error instanceof StoreUnavailable && !REFUSALS.test(code))
       if (!isTemporary || performance.now() - begun > TIMEOUT) throw error
       await delay(Math.random() * 250)
     }
@@ -41,7 +42,9 @@ export async function prepareSchema(query: Query, collections: Collections): Pro
 
 /** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
 async function upgrade(query: Query, collections: Collections): Promise<TableInfo[]> {
-  const asked = await query(`SELECT current_setting('server_encoding') AS encoding, version() AS product`)
+  const asked = await query(
+    `SELECT current_setting('server_encoding') AS encoding, version() AS product`,
+  )
   const { encoding, product } = asked.rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   // Compared by bytes. CockroachDB compares all texts so, and refuses this collation.
@@ -53,7 +56,10 @@ async function upgrade(query: Query, collections: Collections): Promise<TableInf
   // An item is JSON, in the form that it is answered in; not JSONB, which changes it.
   for (const [name, { key }] of Object.entries(collections)) {
     const type = key === 'text' ? text : 'BIGINT'
-    wanted.set(name, `owner ${text} NOT NULL, key ${type} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (owner, key)`)
+    wanted.set(
+      name,
+      `owner ${text} NOT NULL, key ${type} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (owner, key)`,
+    )
   }
   const existing = await readColumns(query, [...wanted.keys()])
   for (const [name, columns] of wanted)
@@ -61,7 +67,8 @@ async function upgrade(query: Query, collections: Collections): Promise<TableInf
   return Object.entries(collections).map(([name, { key: type }]) => {
     // The columns of a table that an earlier version made have other names, in the same order.
     const { columns = [], types = [] } = existing.get(name) ?? {}
-    if (types.length > 0 && types[1] !== (type === 'int64' ? 'bigint' : 'text')) throw new Error(otherKeys(name, type))
+    if (types.length > 0 && types[1] !== (type === 'int64' ? 'bigint' : 'text'))
+      throw new Error(otherKeys(name, type))
     const [owner = 'owner', key = 'key', item = 'item'] = columns.map((column) => `"${column}"`)
     return { name, type, columns: [owner, key, item] }
   })
@@ -77,6 +84,9 @@ async function readColumns(query: Query, tables: readonly string[]) {
   )
   const texts = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
   return new Map(
-    rows.map(({ name, columns, types }) => [String(name), { columns: texts(columns), types: texts(types) }]),
+    rows.map(({ name, columns, types }) => [
+      String(name),
+      { columns: texts(columns), types: texts(types) },
+    ]),
   )
 }

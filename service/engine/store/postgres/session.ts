@@ -19,7 +19,12 @@ const CHECK = 'SET client_connection_check_interval = 50'
  * key, as it must when the table has grown. Such a plan expects to read a tenth of a caller's items: the server would compile
  * (JIT) a statement that reads 20 of a million, for longer than it runs.
  */
-const PLANS = { plan_cache_mode: 'force_generic_plan', enable_seqscan: 'off', enable_bitmapscan: 'off', jit: 'off' }
+const PLANS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  jit: 'off',
+}
 
 /** A connection, and for how long the server has been silent on it. */
 export class Session extends pg.Client {
@@ -75,7 +80,9 @@ export class Session extends pg.Client {
       tcp_user_timeout: 3000 * KEEP_ALIVE_DELAY,
       ...PLANS,
     }
-    const set = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    const set = Object.entries(settings).map(
+      ([name, value]) => `set_config('${name}', '${value}', false)`,
+    )
     const text = `SELECT ${BACKEND} AS backend, ${set.join(', ')}
       FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`
     const pid = 'processID' in this ? Number(this.processID) : 0 // a pooler invents one

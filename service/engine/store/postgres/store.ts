@@ -24,7 +24,11 @@ export class PostgresStore implements Store {
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {StartupError}
    */
-  static async open(url: string, collections: Collections, settings: Settings): Promise<PostgresStore> {
+  static async open(
+    url: string,
+    collections: Collections,
+    settings: Settings,
+  ): Promise<PostgresStore> {
     const { host, pathname } = new URL(url)
     try {
       const pool = new Pool(url, settings)
@@ -34,17 +38,24 @@ export class PostgresStore implements Store {
       })
       return new PostgresStore(pool, tables)
     } catch (error) {
-      throw new StartupError(`DATABASE_URL postgres://${host}${pathname}: ${reasonOf(error)}`, { cause: error })
+      throw new StartupError(`DATABASE_URL postgres://${host}${pathname}: ${reasonOf(error)}`, {
+        cause: error,
+      })
     }
   }
 
   async addToken(token: StoredToken): Promise<void> {
-    const add = 'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES ($1, $2, $3, $4, $5, $6)'
+    const add =
+      'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES ($1, $2, $3, $4, $5, $6)'
     await this.#pool.write(add, [...fromToken(token)])
   }
 
   async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    const { rows } = await this.#pool.read('SELECT * FROM tokens WHERE digest = $1', [digest], 'tokens')
+    const { rows } = await this.#pool.read(
+      'SELECT * FROM tokens WHERE digest = $1',
+      [digest],
+      'tokens',
+    )
     return rows[0] && toToken(rows[0])
   }
 
@@ -63,7 +74,8 @@ export class PostgresStore implements Store {
 
   figures(): Figures {
     const tables = [...this.tables.values()]
-    const sum = (figure: (table: PostgresTable) => number) => tables.reduce((total, each) => total + figure(each), 0)
+    const sum = (figure: (table: PostgresTable) => number) =>
+      tables.reduce((total, each) => total + figure(each), 0)
     const pool = this.#pool.figures
     return {
       commits: sum(({ figures }) => figures.commits),
@@ -73,7 +85,9 @@ export class PostgresStore implements Store {
   }
 
   async isEmpty(): Promise<boolean> {
-    const reads = ['tokens', ...this.tables.keys()].map((name) => `(SELECT 1 FROM "${name}" LIMIT 1)`)
+    const reads = ['tokens', ...this.tables.keys()].map(
+      (name) => `(SELECT 1 FROM "${name}" LIMIT 1)`,
+    )
     return (await this.#pool.read(reads.join(' UNION ALL '))).rows.length === 0
   }
 

@@ -1,6 +1,15 @@
 import { STEP_LENGTH } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
-import { type Entry, INT64_MAX, INT64_MIN, type Key, type KeyType, type Rows, type Step, type Table } from '../store.ts'
+import {
+  type Entry,
+  INT64_MAX,
+  INT64_MIN,
+  type Key,
+  type KeyType,
+  type Rows,
+  type Step,
+  type Table,
+} from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Pool } from './pool.ts'
 import type { TableInfo } from './schema.ts'
@@ -29,7 +38,8 @@ interface Write {
 type BatchedWrite = Batched<Write, string | undefined>
 
 const weightOf = ({ text }: Write) => 1 + Math.floor(text.length / CHARACTERS_OF_WRITE)
-const idOf = ({ owner, key }: { owner?: unknown; key?: unknown }) => `${String(owner)}\0${String(key)}`
+const idOf = ({ owner, key }: { owner?: unknown; key?: unknown }) =>
+  `${String(owner)}\0${String(key)}`
 
 /** A step. Instead of `after` it has the least key that its first row may have; null if no key is left. */
 type BatchedStep = Batched<Omit<Step, 'after'> & { readonly from: Key | null }, Rows>
@@ -65,11 +75,15 @@ export class PostgresTable implements Table {
       maxShare: 1,
       timeout,
     })
-    this.#updates = new Batcher((batch) => this.#write('update', batch), { max: MAX_WRITES, weigh: weightOf })
+    this.#updates = new Batcher((batch) => this.#write('update', batch), {
+      max: MAX_WRITES,
+      weigh: weightOf,
+    })
     this.#steps = new Batcher((batch) => this.#read(batch), {
       max: MAX_LENGTH,
       shareOf: ({ owner }) => owner,
-      weigh: ({ from, most, length, end }) => (from === end ? FOUND_LENGTH : Math.min(length, most * ROW_LENGTH)),
+      weigh: ({ from, most, length, end }) =>
+        from === end ? FOUND_LENGTH : Math.min(length, most * ROW_LENGTH),
       maxShare: MAX_OWNER_LENGTH,
       parallel,
       timeout,
@@ -81,10 +95,16 @@ export class PostgresTable implements Table {
   }
 
   async delete(owner: string, key: Key): Promise<boolean> {
-    return (await this.#writes.add({ kind: 'delete', owner, key, text: '', before: '' })) !== undefined
+    return (
+      (await this.#writes.add({ kind: 'delete', owner, key, text: '', before: '' })) !== undefined
+    )
   }
 
-  update(owner: string, key: Key, change: (text: string) => string | undefined): Promise<string | undefined> {
+  update(
+    owner: string,
+    key: Key,
+    change: (text: string) => string | undefined,
+  ): Promise<string | undefined> {
     return this.#writes.add({ kind: 'update', owner, key, text: '', before: '', change })
   }
 
@@ -100,15 +120,32 @@ export class PostgresTable implements Table {
     return this.#steps.add({ ...step, from: this.#from(after) }, deadline)
   }
 
-  async skip(owner: string, after: Key | undefined, count: number, deadline: number): Promise<Key | undefined> {
+  async skip(
+    owner: string,
+    after: Key | undefined,
+    count: number,
+    deadline: number,
+  ): Promise<Key | undefined> {
     const values = [owner, this.#from(after), count - 1]
-    const { rows } = await this.#pool.read(this.#sql.skip, values, `${this.#name}_skip`, deadline - performance.now())
+    const { rows } = await this.#pool.read(
+      this.#sql.skip,
+      values,
+      `${this.#name}_skip`,
+      deadline - performance.now(),
+    )
     return rows[0] && this.#toKey(rows[0]['key'])
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
-    const { rows } = await this.#pool.read(this.#sql.entries, [after?.owner ?? '', this.#from(after?.key)])
-    return rows.map(({ owner, key, item }) => ({ owner: String(owner), key: this.#toKey(key), text: String(item) }))
+    const { rows } = await this.#pool.read(this.#sql.entries, [
+      after?.owner ?? '',
+      this.#from(after?.key),
+    ])
+    return rows.map(({ owner, key, item }) => ({
+      owner: String(owner),
+      key: this.#toKey(key),
+      text: String(item),
+    }))
   }
 
   /** How many operations wait for a statement to be sent. */
@@ -122,7 +159,11 @@ export class PostgresTable implements Table {
   }
 
   async #commit(batch: readonly BatchedWrite[]): Promise<void> {
-    const { create = [], update = [], delete: deletes = [] } = Object.groupBy(batch, ({ item }) => item.kind)
+    const {
+      create = [],
+      update = [],
+      delete: deletes = [],
+    } = Object.groupBy(batch, ({ item }) => item.kind)
     const updates = update.map((each) => this.#update(each).then(each.resolve, each.reject))
     await Promise.all([this.#write('create', create), this.#write('delete', deletes), ...updates])
   }
@@ -142,14 +183,22 @@ export class PostgresTable implements Table {
     try {
       // All replicas write in the same order: otherwise they could deadlock.
       const sorted = batch.toSorted((one, two) => (idOf(one.item) < idOf(two.item) ? -1 : 1))
-      const columns = (['owner', 'key', 'text', 'before'] as const).map((name) => sorted.map(({ item }) => item[name]))
-      const { rows } = await this.#pool.write(this.#sql[kind], columns, `${this.#name}_${kind}`, timeLeft(batch))
+      const columns = (['owner', 'key', 'text', 'before'] as const).map((name) =>
+        sorted.map(({ item }) => item[name]),
+      )
+      const { rows } = await this.#pool.write(
+        this.#sql[kind],
+        columns,
+        `${this.#name}_${kind}`,
+        timeLeft(batch),
+      )
       const stored = new Map(rows.map((row) => [idOf(row), String(row['item'])]))
       for (const { item, resolve } of batch) resolve(stored.get(idOf(item)))
       this.figures.commits += 1
       this.figures.writes += batch.length
     } catch (error) {
-      if (error instanceof StoreUnavailable || batch.length === 1) for (const { reject } of batch) reject(error)
+      if (error instanceof StoreUnavailable || batch.length === 1)
+        for (const { reject } of batch) reject(error)
       else for (const write of batch) await this.#write(kind, [write]) // one of them can't be stored: find it
     }
   }
@@ -160,7 +209,12 @@ export class PostgresTable implements Table {
     const idOfStep = ({ item }: BatchedStep) => STEP.map((name) => item[name] ?? '').join('\0')
     const steps = [...Map.groupBy(batch, idOfStep).values()]
     const columns = STEP.map((name) => steps.map(([step]) => step?.item[name] ?? null))
-    const { rows } = await this.#pool.read(this.#sql.steps, columns, `${this.#name}_steps`, timeLeft(batch))
+    const { rows } = await this.#pool.read(
+      this.#sql.steps,
+      columns,
+      `${this.#name}_steps`,
+      timeLeft(batch),
+    )
     for (const { n, text, count, last, more } of rows) {
       const read = { text: String(text), count: Number(count), hasMore: more === true }
       const isEmpty = read.count === 0

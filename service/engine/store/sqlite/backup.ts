@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, createReadStream, existsSync, readFileSync, realpathSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  createReadStream,
+  existsSync,
+  readFileSync,
+  realpathSync,
+} from 'node:fs'
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { backup as copyPages, DatabaseSync } from 'node:sqlite'
@@ -64,7 +71,9 @@ export async function restoreBackup(
 ): Promise<{ counts: Counts; hasChecksum: boolean }> {
   const hasChecksum = existsSync(checksumPath(backup))
   if (hasChecksum && !readFileSync(checksumPath(backup), 'utf8').startsWith(await sha256(backup))) {
-    throw new Error(`${backup} has changed since it was saved: its SHA-256 is not the one in ${checksumPath(backup)}`)
+    throw new Error(
+      `${backup} has changed since it was saved: its SHA-256 is not the one in ${checksumPath(backup)}`,
+    )
   }
   const counts = checkDatabase(backup)
   const old = statSync(database, { throwIfNoEntry: false })
@@ -133,8 +142,11 @@ export function checkDatabase(file: string): Counts {
     .map(({ integrity_check }) => String(integrity_check))
   if (lines[0] !== 'ok') throw new Error(`the database is damaged: ${lines.join('; ')}`)
   if (readVersion(db) === 0) throw new Error('the database is empty')
-  const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name = 'tokens', name").all()
-  const count = (name: string) => Number(db.prepare(`SELECT count(*) AS count FROM "${name}"`).get()?.['count'])
+  const tables = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name = 'tokens', name")
+    .all()
+  const count = (name: string) =>
+    Number(db.prepare(`SELECT count(*) AS count FROM "${name}"`).get()?.['count'])
   return Object.fromEntries(tables.map(({ name }) => [String(name), count(String(name))]))
 }
 

@@ -7,13 +7,17 @@ const CORRUPT = new Set<number | undefined>([11, 26])
  * IOERR_WRITE, _TRUNCATE, _NOMEM, _SHMOPEN, _SHMSIZE and _SHMMAP: nothing that was synced is in doubt, and the cause may pass.
  * A used-up quota is an IOERR_WRITE, too.
  */
-const MAY_PASS = new Set<number | undefined>([3, 6, 12, 18, 19, 21].map((detail) => (detail << 8) | IOERR))
+const MAY_PASS = new Set<number | undefined>(
+  [3, 6, 12, 18, 19, 21].map((detail) => (detail << 8) | IOERR),
+)
 
 /** The message for an error after which the store is not used any more; undefined for other errors. */
 export function finalMessage(error: unknown): string | undefined {
   // SQLite calls a page that the disk could not read corrupt, too.
   if (isCorrupt(error)) return 'the database is corrupt, or its disk fails'
-  return primaryCode(error) !== IOERR || MAY_PASS.has(resultCode(error)) ? undefined : 'I/O error of the store'
+  return primaryCode(error) !== IOERR || MAY_PASS.has(resultCode(error))
+    ? undefined
+    : 'I/O error of the store'
 }
 
 /** Whether the same statement may succeed later. */

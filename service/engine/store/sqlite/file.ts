@@ -1,4 +1,12 @@
-import { accessSync, closeSync, constants, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+} from 'node:fs'
 import { readSync, realpathSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -43,7 +51,9 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
   try {
     const version = process.versions['sqlite'] ?? ''
     if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
-      throw new Error(`this runtime has SQLite ${version}, but ${OLDEST_SQLITE} or later is required`)
+      throw new Error(
+        `this runtime has SQLite ${version}, but ${OLDEST_SQLITE} or later is required`,
+      )
     }
     // SQLite would read a relative path that begins with "file:" as a URI.
     const given = existsSync(file) ? realpathSync(file) : resolve(file)
@@ -80,7 +90,11 @@ export function sync(path: string): void {
   }
 }
 
-function closer(files: DatabaseFiles, db: DatabaseSync, lock: DatabaseSync | undefined): OpenFile['close'] {
+function closer(
+  files: DatabaseFiles,
+  db: DatabaseSync,
+  lock: DatabaseSync | undefined,
+): OpenFile['close'] {
   let isOver = false
   return (fault) => {
     if (isOver) return
@@ -127,8 +141,11 @@ function prepare(db: DatabaseSync, exclusive: boolean, collections: Collections)
   if (exclusive) rewriteLog(`${db.location()}-wal`)
   db.exec('COMMIT; PRAGMA journal_mode = WAL')
   // Automatic checkpoints hide I/O errors: the service makes its own.
-  if (exclusive) db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}`)
-  const set = db.prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous').get()
+  if (exclusive)
+    db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}`)
+  const set = db
+    .prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous')
+    .get()
   if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {
     throw new Error("the file system does not support SQLite's write-ahead log")
   }

@@ -19,7 +19,9 @@ export function acquireLock(path: string): DatabaseSync {
     return lock
   } catch (error) {
     lock.close()
-    throw primaryCode(error) === 5 ? new Error('another process is using it', { cause: error }) : error
+    throw primaryCode(error) === 5
+      ? new Error('another process is using it', { cause: error })
+      : error
   }
 }
 
@@ -36,7 +38,9 @@ export function assertOneName(path: string): void {
     text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(parseInt(octal, 8)))
   const isMounted = lines.some((line) => unescape(line.split(' ')[4]) === path)
   if (isMounted || statSync(path).nlink > 1) {
-    throw new Error('the file has another name, by a mount or a hard link: mount the folder, not the file')
+    throw new Error(
+      'the file has another name, by a mount or a hard link: mount the folder, not the file',
+    )
   }
 }
 
@@ -53,6 +57,8 @@ export function assertNotMoved(path: string, timeout: number): void {
   try {
     db.exec('PRAGMA locking_mode = EXCLUSIVE; SELECT 1 FROM sqlite_schema LIMIT 1')
   } catch (error) {
-    throw primaryCode(error) === 5 ? new Error('another process uses it by another name', { cause: error }) : error
+    throw primaryCode(error) === 5
+      ? new Error('another process uses it by another name', { cause: error })
+      : error
   }
 }

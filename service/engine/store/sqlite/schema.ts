@@ -41,5 +41,7 @@ export function readVersion(db: DatabaseSync): number {
   if (version === 0 && id === 0 && objects === 0) return 0
   if (id !== APPLICATION_ID) throw new Error('it is a database of another program')
   if (version === VERSION) return VERSION
-  throw new Error(`its schema is version ${version}, and this program knows ${VERSION}: another version wrote it`)
+  throw new Error(
+    `its schema is version ${version}, and this program knows ${VERSION}: another version wrote it`,
+  )
 }

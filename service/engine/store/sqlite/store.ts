@@ -6,7 +6,15 @@ import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
 import { LOOK_INTERVAL } from './watch.ts'
-import type { Collections, Figures, Settings, Monitor, Store, StoredToken, Table } from '../store.ts'
+import type {
+  Collections,
+  Figures,
+  Settings,
+  Monitor,
+  Store,
+  StoredToken,
+  Table,
+} from '../store.ts'
 import { StoreUnavailable } from '../../errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
@@ -31,7 +39,10 @@ export class SqliteStore implements Store {
   // that arrives by itself does not wait for the end of the turn.
   readonly #batcher = new Batcher<() => unknown, unknown>((batch) => this.#commit(batch), BATCHES)
   // The reads of one turn run one after the other: each then costs half of what it costs between other work.
-  readonly #reads = new Batcher<undefined, undefined>((all) => all.map(({ resolve }) => resolve(undefined)), BATCHES)
+  readonly #reads = new Batcher<undefined, undefined>(
+    (all) => all.map(({ resolve }) => resolve(undefined)),
+    BATCHES,
+  )
   readonly #onFailure: Monitor['onFailure'] | undefined
   readonly #looking: NodeJS.Timeout | undefined
   /** Why the store can't be used any more. */
@@ -44,23 +55,39 @@ export class SqliteStore implements Store {
    * @param exclusive whether to lock the file for this process
    * @throws {StartupError}
    */
-  constructor(file: string, collections: Collections, exclusive: boolean, { NODE_ENV }: Settings, monitor?: Monitor) {
+  constructor(
+    file: string,
+    collections: Collections,
+    exclusive: boolean,
+    { NODE_ENV }: Settings,
+    monitor?: Monitor,
+  ) {
     this.#file = openSqlite(file, collections, exclusive)
     const { db } = this.#file
     const path = String(db.location())
     this.#db = db
     this.#onFailure = monitor?.onFailure
     const run = this.#run.bind(this)
-    const access = { db, run, write: this.#write.bind(this), turn: () => this.#reads.add(undefined) }
-    this.tables = new Map(Object.entries(collections).map(([name, { key }]) => [name, openTable(access, name, key)]))
+    const access = {
+      db,
+      run,
+      write: this.#write.bind(this),
+      turn: () => this.#reads.add(undefined),
+    }
+    this.tables = new Map(
+      Object.entries(collections).map(([name, { key }]) => [name, openTable(access, name, key)]),
+    )
     this.#findToken = db.prepare('SELECT * FROM tokens WHERE digest = ?')
     // In production a new file usually means that a volume is missing.
-    if (this.#file.isNew) monitor?.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
-    if (monitor !== undefined) this.#looking = setInterval(() => this.#look(), LOOK_INTERVAL).unref()
+    if (this.#file.isNew)
+      monitor?.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
+    if (monitor !== undefined)
+      this.#looking = setInterval(() => this.#look(), LOOK_INTERVAL).unref()
   }
 
   async addToken(token: StoredToken): Promise<void> {
-    const sql = 'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES (?, ?, ?, ?, ?, ?)'
+    const sql =
+      'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES (?, ?, ?, ?, ?, ?)'
     this.#run(() => this.#db.prepare(sql).run(...fromToken(token)))
   }
 
@@ -70,11 +97,15 @@ export class SqliteStore implements Store {
   }
 
   async listTokens(): Promise<StoredToken[]> {
-    return this.#run(() => this.#db.prepare('SELECT * FROM tokens ORDER BY created, id').all()).map(toToken)
+    return this.#run(() => this.#db.prepare('SELECT * FROM tokens ORDER BY created, id').all()).map(
+      toToken,
+    )
   }
 
   async deleteToken(id: string): Promise<boolean> {
-    return this.#run(() => this.#db.prepare('DELETE FROM tokens WHERE id = ?').run(id)).changes === 1n
+    return (
+      this.#run(() => this.#db.prepare('DELETE FROM tokens WHERE id = ?').run(id)).changes === 1n
+    )
   }
 
   async ping(): Promise<void> {
@@ -113,7 +144,8 @@ export class SqliteStore implements Store {
 
   /** Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
   #run<Value>(sql: () => Value): Value {
-    if (this.#failure !== undefined) throw new StoreUnavailable('the store has failed', { cause: this.#failure })
+    if (this.#failure !== undefined)
+      throw new StoreUnavailable('the store has failed', { cause: this.#failure })
     try {
       return sql()
     } catch (error) {
@@ -169,7 +201,8 @@ export class SqliteStore implements Store {
     const { files } = this.#file
     if (files.findFault()?.canClose === false) return // it would spread the damage
     try {
-      const { log, checkpointed } = this.#run(() => this.#db.prepare('PRAGMA wal_checkpoint').get()) ?? {}
+      const { log, checkpointed } =
+        this.#run(() => this.#db.prepare('PRAGMA wal_checkpoint').get()) ?? {}
       files.findFault() // remembers the size of the file
       // If a reader in another process still uses the log, it is truncated later.
       if (log !== checkpointed || files.logBytes <= MAX_LOG_BYTES) return

@@ -1,6 +1,14 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
-import { type Entry, type Key, type KeyType, otherKeys, type Rows, type Step, type Table } from '../store.ts'
+import {
+  type Entry,
+  type Key,
+  type KeyType,
+  otherKeys,
+  type Rows,
+  type Step,
+  type Table,
+} from '../store.ts'
 
 /** How a table uses the connection of the store. */
 interface Access {
@@ -26,7 +34,10 @@ const OVERHEAD = 500 // what a cached page takes beside its text, in characters
 const PAGE_TTL = 1000
 
 const isSame = (one: Step, other: Step) =>
-  one.after === other.after && one.most === other.most && one.length === other.length && one.end === other.end
+  one.after === other.after &&
+  one.most === other.most &&
+  one.length === other.length &&
+  one.end === other.end
 
 /** A row is an array, because an object would cost more. */
 type ArrayRow = Readonly<Record<number, SQLOutputValue>>
@@ -34,7 +45,9 @@ type ArrayRow = Readonly<Record<number, SQLOutputValue>>
 /** Creates the table of a collection, if there is none. @throws {Error} if there is one with keys of another type */
 export function createTable(db: DatabaseSync, name: string, key: KeyType): void {
   const type = key === 'int64' ? 'INTEGER' : 'TEXT'
-  const [, found = { type }] = db.prepare('SELECT type FROM pragma_table_info(?) ORDER BY cid').all(name)
+  const [, found = { type }] = db
+    .prepare('SELECT type FROM pragma_table_info(?) ORDER BY cid')
+    .all(name)
   if (found['type'] !== type) throw new Error(otherKeys(name, key))
   db.exec(`CREATE TABLE IF NOT EXISTS "${name}" (
     owner TEXT NOT NULL,
@@ -67,15 +80,20 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
   const sql = {
     create: prepare(`INSERT INTO "${name}" VALUES (?, ?, ?) ON CONFLICT DO NOTHING`),
     find: prepare(`SELECT ${itemColumn} ${ofOwner} AND ${keyColumn} = ?`),
-    update: prepare(`UPDATE "${name}" SET ${itemColumn} = ? WHERE ${ownerColumn} = ? AND ${keyColumn} = ?`),
+    update: prepare(
+      `UPDATE "${name}" SET ${itemColumn} = ? WHERE ${ownerColumn} = ? AND ${keyColumn} = ?`,
+    ),
     delete: prepare(`DELETE ${ofOwner} AND ${keyColumn} = ?`),
     read: prepare(`SELECT ${itemColumn}, ${keyColumn} ${ofOwner} AND ${keyColumn} > ? AND ${keyColumn} <= ?
       ORDER BY ${keyColumn} LIMIT ?`),
-    skip: prepare(`SELECT ${keyColumn} ${ofOwner} AND ${keyColumn} > ? ORDER BY ${keyColumn} LIMIT 1 OFFSET ?`),
+    skip: prepare(
+      `SELECT ${keyColumn} ${ofOwner} AND ${keyColumn} > ? ORDER BY ${keyColumn} LIMIT 1 OFFSET ?`,
+    ),
     entries: prepare(`SELECT ${ownerColumn}, ${keyColumn}, ${itemColumn} FROM "${name}"
       WHERE (${ownerColumn}, ${keyColumn}) > (?, ?) ORDER BY ${ownerColumn}, ${keyColumn} LIMIT ${ENTRIES}`),
   }
-  const toKey = (value: SQLOutputValue | undefined): Key => (typeof value === 'bigint' ? value : String(value))
+  const toKey = (value: SQLOutputValue | undefined): Key =>
+    typeof value === 'bigint' ? value : String(value)
   const least = type === 'int64' ? -Infinity : ''
   const greatest = new Uint8Array() // a BLOB comes after all numbers and texts
   const find = (owner: string, key: Key) => sql.find.get(owner, key)?.[0]
@@ -126,7 +144,11 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
     },
     async entries(after): Promise<Entry[]> {
       const rows = run(() => sql.entries.all(after?.owner ?? '', after?.key ?? least))
-      return rows.map((row) => ({ owner: String(row[0]), key: toKey(row[1]), text: String(row[2]) }))
+      return rows.map((row) => ({
+        owner: String(row[0]),
+        key: toKey(row[1]),
+        text: String(row[2]),
+      }))
     },
   }
 
@@ -147,7 +169,9 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
         read += text.length
         last = toKey(row[1])
       }
-      size = Math.ceil(Math.max(1, Math.min(size * GROWTH, ((length - read) * texts.length) / read)))
+      size = Math.ceil(
+        Math.max(1, Math.min(size * GROWTH, ((length - read) * texts.length) / read)),
+      )
     }
     return { text: texts.join(','), count: texts.length, last, hasMore }
   }

@@ -71,8 +71,12 @@ export class DatabaseFiles {
     const { header, frames, pages, pageSize, salt } = this.#readIndex()
     const [path = '', log = ''] = this.#paths
     const now = look(this.#paths)
-    const damaged = (what: string): Fault => ({ message: `${what} was truncated or overwritten`, canClose: false })
-    const isSame = (n: number) => now[n]?.ino === this.#known[n]?.ino && now[n]?.dev === this.#known[n]?.dev
+    const damaged = (what: string): Fault => ({
+      message: `${what} was truncated or overwritten`,
+      canClose: false,
+    })
+    const isSame = (n: number) =>
+      now[n]?.ino === this.#known[n]?.ino && now[n]?.dev === this.#known[n]?.dev
     // A VACUUM in another program shortens the file.
     const least = Math.min(this.#known[0]?.size ?? 0, pages === 0 ? Infinity : pages * pageSize)
     if (isSame(0) && (now[0]?.size ?? 0) < least) return damaged(path)
@@ -80,7 +84,9 @@ export class DatabaseFiles {
     const { blocks, size } = fstatSync(this.#log)
     // What was cut off is a hole when SQLite has written after it. On a disk that compresses, every log may have holes.
     const first = blocks * BLOCK < size ? 0 : Math.max(0, frames - 1)
-    let isWhole = frames === 0 || (size >= LOG_HEADER + frames * (FRAME_HEADER + pageSize) && hasSalt(SALT_OF_LOG))
+    let isWhole =
+      frames === 0 ||
+      (size >= LOG_HEADER + frames * (FRAME_HEADER + pageSize) && hasSalt(SALT_OF_LOG))
     for (let frame = first; isWhole && frame < frames; frame++)
       isWhole = hasSalt(LOG_HEADER + frame * (FRAME_HEADER + pageSize) + SALT_OF_FRAME)
     // If another process has written meanwhile, the next look tells.

@@ -1,6 +1,14 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import { accepted, ask, type Constructs, type Input, post, refused, urlencoded } from '../../../support/small.ts'
+import {
+  accepted,
+  ask,
+  type Constructs,
+  type Input,
+  post,
+  refused,
+  urlencoded,
+} from '../../../support/small.ts'
 
 const body = (content: string, rest = '') =>
   `      requestBody:\n${rest}        content:\n${content.replaceAll(/^/gm, '          ')}`
@@ -15,7 +23,9 @@ const bytesOf = async ({ body }: Input) => {
   return { status: 200, body: { bytes: Buffer.concat(chunks).toString('latin1') } }
 }
 const encoded = (encoding: BufferEncoding, parts: readonly string[]) => {
-  const all = parts.map((part) => `--b-1\r\nContent-Disposition: form-data; name=${part}\r\n`).join('')
+  const all = parts
+    .map((part) => `--b-1\r\nContent-Disposition: form-data; name=${part}\r\n`)
+    .join('')
   return post(Buffer.from(`${all}--b-1--\r\n`, encoding), 'multipart/form-data; boundary=b-1')
 }
 /** A form of parts. @param parts what follows `name=` in each */
@@ -35,7 +45,10 @@ const filesOf = async ({ body }: Input) => {
     name,
     value instanceof File ? `${value.name} ${value.type} ${await value.text()}` : value,
   ])
-  return { status: 200, body: Object.fromEntries((await Promise.all(entries)) as [string, unknown][]) }
+  return {
+    status: 200,
+    body: Object.fromEntries((await Promise.all(entries)) as [string, unknown][]),
+  }
 }
 
 /** Constructs of request bodies, by their names in the README. */
@@ -56,7 +69,12 @@ export const BODIES: Constructs = {
   },
   'a body that is not `required`': {
     yaml: body('application/json: { schema: { type: integer } }'),
-    asks: [ask(NONE, 200, '{}'), ask(post(''), 200, '{}'), ask(post('7'), 200, '{"body":7}'), ask(post('null'), 400)],
+    asks: [
+      ask(NONE, 200, '{}'),
+      ask(post(''), 200, '{}'),
+      ask(post('7'), 200, '{"body":7}'),
+      ask(post('null'), 400),
+    ],
   },
   'a body of `delete`': {
     yaml: `paths:\n  /x:\n    delete:\n      operationId: run\n      requestBody: { content: { application/json: {} } }\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n`,
@@ -82,7 +100,11 @@ export const BODIES: Constructs = {
     ),
     run: bytesOf,
     asks: [
-      ask(post(Buffer.from([0xff, 0, 1]), 'application/octet-stream'), 200, '{"bytes":"ÿ\\u0000\\u0001"}'),
+      ask(
+        post(Buffer.from([0xff, 0, 1]), 'application/octet-stream'),
+        200,
+        '{"bytes":"ÿ\\u0000\\u0001"}',
+      ),
       ask(post(Buffer.from('abcd'), 'image/png'), 200, '{"bytes":"abcd"}'),
       ask(post(Buffer.from('abcde'), 'image/png'), 413, /too long/),
       ask(NONE, 200, '{"bytes":""}'),
@@ -92,7 +114,10 @@ export const BODIES: Constructs = {
     yaml: body(
       'image/*: { schema: { type: string, format: binary, maxLength: 4 } }\nimage/svg+xml;x=1: {}\n"*/*": {}\napplication/json: {}',
     ),
-    run: async (request) => ({ status: 200, body: { ...(await bytesOf(request)).body, type: request.type } }),
+    run: async (request) => ({
+      status: 200,
+      body: { ...(await bytesOf(request)).body, type: request.type },
+    }),
     asks: [
       ask(post('abcd', 'Image/PNG; q=1'), 200, '{"bytes":"abcd","type":"image/png"}'),
       ...[post('abcde', 'image/png'), chunked(post('abcde', 'image/png'))].map(isTooLong),
@@ -146,10 +171,18 @@ export const BODIES: Constructs = {
       ...refused(urlencoded, 'id=07 id', /body\/id must be an integer/),
       ...refused(urlencoded, 'id=7&id=7', /body\/id must not be repeated/),
       ...refused(urlencoded, 'id=7&more={"n":1,"n":1}', /body\/more must be object/),
-      ...refused(urlencoded, 'id=7&other=7 id=7&__proto__=7 id=7&constructor=7', /must not have the property \w+/),
+      ...refused(
+        urlencoded,
+        'id=7&other=7 id=7&__proto__=7 id=7&constructor=7',
+        /must not have the property \w+/,
+      ),
       ...refused(urlencoded, 'id=% id=7&%FF=1', /UTF-8 in percent-encoding/),
       ask(urlencoded(''), 400, /required property 'id'/),
-      ask(post(Buffer.from('id=\xff', 'latin1'), 'application/x-www-form-urlencoded'), 400, /UTF-8/),
+      ask(
+        post(Buffer.from('id=\xff', 'latin1'), 'application/x-www-form-urlencoded'),
+        400,
+        /UTF-8/,
+      ),
       ask(urlencoded(`id=7&tags=${'x'.repeat(200)}`), 413),
     ],
   },
@@ -168,9 +201,17 @@ export const BODIES: Constructs = {
     run: filesOf,
     asks: [
       ask(form('id\r\n\r\n9007199254740993'), 200, '{"id":9007199254740993}'),
-      ask(form(ID, `photo; filename=a.png${PNG_TYPE}PNG`), 200, '{"id":7,"photo":"a.png image/png PNG"}'),
+      ask(
+        form(ID, `photo; filename=a.png${PNG_TYPE}PNG`),
+        200,
+        '{"id":7,"photo":"a.png image/png PNG"}',
+      ),
       ask(form(ID, 'tags\r\n\r\na', 'tags\r\n\r\nb'), 200, '{"id":7,"tags":["a","b"]}'),
-      ask(form(ID, `more${JSON_TYPE}{"n":9007199254740993}`), 200, '{"id":7,"more":{"n":9007199254740993}}'),
+      ask(
+        form(ID, `more${JSON_TYPE}{"n":9007199254740993}`),
+        200,
+        '{"id":7,"more":{"n":9007199254740993}}',
+      ),
       ask(form(ID, `more; filename=blob${JSON_TYPE}{"n":7}`), 200, '{"id":7,"more":{"n":7}}'),
       ask(form('id\r\n\r\nx'), 400, /body\/id must be an integer/),
       ask(form(ID, 'id\r\n\r\n7'), 400, /body\/id must not be repeated/),
@@ -183,7 +224,9 @@ export const BODIES: Constructs = {
       isNoText('"\xff"\r\n\r\nx'),
       // As long as the body may be in characters, not in bytes.
       ask(chunked(form(`tags\r\n\r\n${'é'.repeat(190)}`)), 413),
-      ...['', '; boundary=b'].map((boundary) => ask(post('x', `multipart/form-data${boundary}`), 400)),
+      ...['', '; boundary=b'].map((boundary) =>
+        ask(post('x', `multipart/form-data${boundary}`), 400),
+      ),
     ],
   },
   'a file of a form: `format: binary`, `contentMediaType` or `contentEncoding: binary`, its length in bytes, and alternatives of it':
@@ -222,7 +265,10 @@ export const BODIES: Constructs = {
   'a body without `x-body-limit`: up to 1 MiB; more: 413': {
     yaml: body('application/json: {}'),
     run: async ({ body }) => ({ status: 200, body: String(body).length }),
-    asks: [ask(textOf(2 ** 20), 200, '1048574'), ...[textOf(2 ** 20 + 1), chunked(textOf(2 ** 20 + 1))].map(isTooLong)],
+    asks: [
+      ask(textOf(2 ** 20), 200, '1048574'),
+      ...[textOf(2 ** 20 + 1), chunked(textOf(2 ** 20 + 1))].map(isTooLong),
+    ],
   },
   '`x-body-limit` of a media type or of the document: the most bytes of a body; more: 413': {
     yaml: body('application/json: { x-body-limit: 30000 }\nimage/png: { x-body-limit: 50000 }'),

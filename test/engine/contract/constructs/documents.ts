@@ -1,6 +1,7 @@
 import { accepted, ask, type Constructs, path } from '../../../support/small.ts'
 
-const OPERATION = "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
+const OPERATION =
+  "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
 const PATHS = `paths:\n  /x: { get: { ${OPERATION} } }\n`
 
 /** Constructs of documents, paths and operations, by their names in the README. */
@@ -69,13 +70,19 @@ export const DOCUMENTS: Constructs = {
   },
   '`get`, `put`, `post`, `delete`, `patch`': {
     yaml: `paths:\n  /x:\n${['get', 'put', 'post', 'delete', 'patch'].map((method) => `    ${method}: { ${OPERATION.replace('run', method)} }\n`).join('')}`,
-    asks: (['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const).map((method) => [{ method, url: '/x' }, 200]),
+    asks: (['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const).map((method) => [
+      { method, url: '/x' },
+      200,
+    ]),
   },
   '`head`, `options`, `trace`': `paths:\n  /x:\n    head: { ${OPERATION} } # here\n`,
   'a path of plain segments and `{parameters}`, whatever their names': {
     yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n  /{a-b}/{a_b}/{a.b}/{a_45_b}: { get: { parameters: [${['a-b', 'a_b', 'a.b', 'a_45_b'].map((name) => `{ name: ${name}, in: path, required: true, schema: { type: string } }`).join()}], ${OPERATION.replace('run', 'four')} } }\n`,
     asks: [
-      ...accepted(path, '/a:b/c%2Fd/$x=>{"plant-id":"c/d"} /1/2/3/4=>{"a-b":"1","a_b":"2","a.b":"3","a_45_b":"4"}'),
+      ...accepted(
+        path,
+        '/a:b/c%2Fd/$x=>{"plant-id":"c/d"} /1/2/3/4=>{"a-b":"1","a_b":"2","a.b":"3","a_45_b":"4"}',
+      ),
       ask('/', 200),
     ],
   },
@@ -92,7 +99,9 @@ export const DOCUMENTS: Constructs = {
     ]
       .map(([path = '', ...names], index) => {
         const type = path.includes('near') ? 'number' : 'string'
-        const parameters = names.map((name) => `{ name: ${name}, in: path, required: true, schema: { type: ${type} } }`)
+        const parameters = names.map(
+          (name) => `{ name: ${name}, in: path, required: true, schema: { type: ${type} } }`,
+        )
         return `  "${path}": { get: { parameters: [${parameters.join()}], ${OPERATION.replace('run', `run${index}`)} } }\n`
       })
       .join('')}`,
@@ -103,7 +112,9 @@ export const DOCUMENTS: Constructs = {
         /.json=>{"id":".json"} /a.jsonl=>{"id":"a.jsonl"} /a.tar.gz=>{"id":"a"} /a:archive=>{"id":"a"}
         /near/-1.5--2=>{"lat":-1.5,"l-n.g":-2} /Things('a''b')/v2=>{"id":"a''b","v":"2"}`,
       ),
-      ...['/a%3Aarchive', '/near/-', "/Things('')/v2", "/Things('a')/v"].map((url) => ask(url, 404)),
+      ...['/a%3Aarchive', '/near/-', "/Things('')/v2", "/Things('a')/v"].map((url) =>
+        ask(url, 404),
+      ),
       ...['/a%3Aarchive', '/near/1'].map((url) => ask({ method: 'PUT', url }, 404)),
       ask('/me.json', 200, '{}'),
       ask('/near/1-2-3', 400, /path\/l-n.g must be a number/),

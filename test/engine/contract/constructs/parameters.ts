@@ -1,6 +1,7 @@
 import { accepted, ask, type Constructs, query, refused } from '../../../support/small.ts'
 
-const parameter = (lines: string) => `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
+const parameter = (lines: string) =>
+  `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
 
 /** Constructs of parameters, by their names in the README. */
 export const PARAMETERS: Constructs = {
@@ -8,11 +9,19 @@ export const PARAMETERS: Constructs = {
     yaml: `paths:\n  /{a}: { get: { operationId: run, parameters: [{ name: a, in: path, required: true, schema: { type: integer } }, { name: b, in: query, schema: { type: number } }, { name: X-C, in: header, schema: { type: boolean } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
     asks: [
       ask({ url: '/7', headers: { 'x-c': '1' } }, 400, /header\/X-C must be boolean/),
-      ask({ url: '/7?c=1', headers: { 'x-c': 'true' } }, 200, '{"path":{"a":7},"header":{"X-C":true}}'),
+      ask(
+        { url: '/7?c=1', headers: { 'x-c': 'true' } },
+        200,
+        '{"path":{"a":7},"header":{"X-C":true}}',
+      ),
       ask('/07', 400, /path\/a must be an integer/),
       ask('/7?b=1&b=2', 400, /query\/b must not be repeated/),
       ask('/7?b=1.5', 200, '{"path":{"a":7},"query":{"b":1.5}}'),
-      ask({ url: '/7', headers: { 'X-C': ['true', 'true'] } }, 400, /header\/X-C must not be repeated/),
+      ask(
+        { url: '/7', headers: { 'X-C': ['true', 'true'] } },
+        400,
+        /header\/X-C must not be repeated/,
+      ),
     ],
   },
   'a parameter of a path, which an operation may replace': {
@@ -24,8 +33,9 @@ export const PARAMETERS: Constructs = {
     yaml: '      parameters: [{ name: Authorization, in: header, required: true, schema: { type: integer } }]',
     asks: [ask('/x', 200, '{}'), ask({ url: '/x', headers: { authorization: 'a' } }, 200, '{}')],
   },
-  'a parameter whose type is one of `integer`, `number`, `boolean`, `string`, or is known by `enum` or `const`': {
-    yaml: `      parameters:
+  'a parameter whose type is one of `integer`, `number`, `boolean`, `string`, or is known by `enum` or `const`':
+    {
+      yaml: `      parameters:
         - { name: i, in: query, schema: { type: integer } }
         - { name: l, in: query, schema: { type: integer, format: int64, minimum: 5, maximum: 9007199254740993 } }
         - { name: n, in: query, schema: { type: number } }
@@ -35,20 +45,27 @@ export const PARAMETERS: Constructs = {
         - { name: X-Text, in: header, schema: { type: string, minLength: 2 } }
       responses: { '200': { description: Done, content: { application/json: {} } } }
 components: { schemas: { Tag: { type: string } } }`,
-    asks: [
-      ...accepted(query, 'i=7&x=1&b=false=>{"i":7,"b":false} l=9007199254740993=>{"l":9007199254740993}'),
-      ...accepted(
-        query,
-        'i=9007199254740991&n=-1.5e3&t=77=>{"i":9007199254740991,"n":-1500,"t":"77"} n=9007199254740993&e=asc=>{"n":9007199254740992,"e":"asc"}',
-      ),
-      ...refused(query, 'i=9007199254740993 i=7.0', /query\/i/),
-      ...refused(query, 'l=9007199254740994 l=4', /query\/l/),
-      ...refused(query, 'n=1e999 n=.5', /query\/n/),
-      ...refused(query, 'b=1 t=777 e=up', /query\/[bte]/),
-      ask({ url: '/x', headers: { 'x-text': '12', 'x-other': 'y' } }, 200, '{"header":{"X-Text":"12"}}'),
-      ask({ url: '/x', headers: { 'x-text': 'a' } }, 400, /header\/X-Text/),
-    ],
-  },
+      asks: [
+        ...accepted(
+          query,
+          'i=7&x=1&b=false=>{"i":7,"b":false} l=9007199254740993=>{"l":9007199254740993}',
+        ),
+        ...accepted(
+          query,
+          'i=9007199254740991&n=-1.5e3&t=77=>{"i":9007199254740991,"n":-1500,"t":"77"} n=9007199254740993&e=asc=>{"n":9007199254740992,"e":"asc"}',
+        ),
+        ...refused(query, 'i=9007199254740993 i=7.0', /query\/i/),
+        ...refused(query, 'l=9007199254740994 l=4', /query\/l/),
+        ...refused(query, 'n=1e999 n=.5', /query\/n/),
+        ...refused(query, 'b=1 t=777 e=up', /query\/[bte]/),
+        ask(
+          { url: '/x', headers: { 'x-text': '12', 'x-other': 'y' } },
+          200,
+          '{"header":{"X-Text":"12"}}',
+        ),
+        ask({ url: '/x', headers: { 'x-text': 'a' } }, 400, /header\/X-Text/),
+      ],
+    },
   'a parameter that may be null, or is `anyOf` one type and null': {
     yaml: "      parameters: [{ name: a, in: query, schema: { anyOf: [{ type: integer }, { type: 'null' }] } }]",
     asks: [ask('/x?a=7', 200, '{"query":{"a":7}}'), ask('/x?a=null', 400)],
@@ -66,7 +83,10 @@ components: { schemas: { Tag: { type: string } } }`,
         - { name: h, in: query, schema: { anyOf: [{ type: array, items: { type: integer } }, { type: array, items: { type: string } }] } }`,
       asks: [
         ...accepted(query, 'a=5=>{"a":5} a=6=>{"a":"6"} a=true=>{"a":true} a=05=>{"a":"05"}'),
-        ...accepted(query, 'b=all=>{"b":"all"} b=9007199254740993=>{"b":[9007199254740993]} b=1&b=2=>{"b":[1,2]}'),
+        ...accepted(
+          query,
+          'b=all=>{"b":"all"} b=9007199254740993=>{"b":[9007199254740993]} b=1&b=2=>{"b":[1,2]}',
+        ),
         ...accepted(query, 'c=1e2&d=1.0=>{"c":100,"d":1} c=null&d=asc=>{"c":"null","d":"asc"}'),
         ...accepted(query, 'e=9007199254740993=>{"e":9007199254740993}'),
         ...refused(query, 'a=5&a=5', /query\/a must not be repeated/),
@@ -80,11 +100,14 @@ components: { schemas: { Tag: { type: string } } }`,
     },
   'a parameter without a type: a text': {
     yaml: '      parameters: [{ name: a, in: query, schema: { maxLength: 2 } }, { name: b, in: query, schema: true }, { name: c, in: query, schema: false }]',
-    asks: [ask('/x?a=7&b=8', 200, '{"query":{"a":"7","b":"8"}}'), ask('/x?a=777', 400), ask('/x?c=1', 400)],
+    asks: [
+      ask('/x?a=7&b=8', 200, '{"query":{"a":"7","b":"8"}}'),
+      ask('/x?a=777', 400),
+      ask('/x?c=1', 400),
+    ],
   },
-  'a parameter that is an object, or a list of lists, or with `explode: false` a list or a text': parameter(
-    'in: query\nschema: { type: [object, string] } # here',
-  ),
+  'a parameter that is an object, or a list of lists, or with `explode: false` a list or a text':
+    parameter('in: query\nschema: { type: [object, string] } # here'),
   'a list with `prefixItems` or `unevaluatedItems`': parameter(
     'in: query\nschema: { type: array, prefixItems: [{ type: integer }, { type: string }] } # here',
   ),
@@ -110,13 +133,18 @@ components: { schemas: { Tag: { type: string } } }`,
   '`style` other than the default, `deepObject` for one': parameter(
     'in: query\nschema: { type: object }\nstyle: deepObject # here',
   ),
-  '`allowReserved`, `allowEmptyValue`': parameter('in: query\nschema: { type: string }\nallowReserved: true # here'),
+  '`allowReserved`, `allowEmptyValue`': parameter(
+    'in: query\nschema: { type: string }\nallowReserved: true # here',
+  ),
   '`content` in the place of `schema`': parameter(
     'in: query\ncontent: { application/json: { schema: { type: object } } } # here',
   ),
   '`default` of a parameter': {
     yaml: `      parameters: [{ name: a, in: query, schema: { $ref: '#/components/schemas/Limit' } }, { name: b, in: query, schema: { type: array, items: { type: string }, default: [x] } }]\n      responses: { '200': { description: Done, content: { application/json: {} } } }\ncomponents: { schemas: { Limit: { type: integer, format: int64, default: 20 } } }`,
-    asks: [ask('/x', 200, '{"query":{"a":20,"b":["x"]}}'), ask('/x?a=1&b=y', 200, '{"query":{"a":1,"b":["y"]}}')],
+    asks: [
+      ask('/x', 200, '{"query":{"a":20,"b":["x"]}}'),
+      ask('/x?a=1&b=y', 200, '{"query":{"a":1,"b":["y"]}}'),
+    ],
   },
   'a `default` of a parameter that its schema refuses': {
     yaml: '      parameters: [{ name: a, in: query, schema: { type: integer, default: x } }]',
@@ -124,7 +152,10 @@ components: { schemas: { Tag: { type: string } } }`,
   },
   'parameters and members named `constructor`, `toString`, `hasOwnProperty`': {
     yaml: `      parameters: [{ name: constructor, in: query, schema: { type: string } }, { name: toString, in: query, required: true, schema: { type: string } }]`,
-    asks: [ask('/x?toString=a', 200, '{"query":{"toString":"a"}}'), ask('/x', 400, /required property 'toString'/)],
+    asks: [
+      ask('/x?toString=a', 200, '{"query":{"toString":"a"}}'),
+      ask('/x', 400, /required property 'toString'/),
+    ],
   },
   'a parameter named `__proto__`':
     '      parameters:\n        - in: query\n          name: __proto__ # here\n          schema: { type: string }',

@@ -21,10 +21,12 @@ const sending = (headers: Readonly<Record<string, string>>) => ({ url: '/x', hea
 const as = (authorization: string) => sending({ authorization })
 const bearer =
   'components: { securitySchemes: { b: { type: http, scheme: bearer }, o: { type: oauth2, flows: {} }, k: { type: apiKey, in: header, name: X-Key }, q: { type: apiKey, in: query, name: key }, c: { type: apiKey, in: cookie, name: sid }, basic: { type: http, scheme: basic }, m: { type: mutualTLS } } }'
-const both = (token: string, key: string) => sending({ authorization: `Bearer ${token}`, 'x-key': key })
+const both = (token: string, key: string) =>
+  sending({ authorization: `Bearer ${token}`, 'x-key': key })
 const isAlice = (request: InjectOptions | string) => ask(request, 200, '{"caller":"alice"}')
 const isRefused = (request: InjectOptions | string) => ask(request, 401)
-const secured = (security: string) => `${ok('{ application/json: {} }')}\n      security: ${security}\n${bearer}`
+const secured = (security: string) =>
+  `${ok('{ application/json: {} }')}\n      security: ${security}\n${bearer}`
 
 /** What the product adds: the name of the user is the caller, and the password must be "open". */
 const product: Extensions = {
@@ -34,7 +36,8 @@ const product: Extensions = {
       if (password === 'broken') throw new Error(`cannot look up ${credentials}`)
       return password === 'open' ? { caller, scopes: [] } : undefined
     },
-    m: ({ headers }) => (headers['client-cert'] === undefined ? undefined : { caller: 'alice', scopes: ['read'] }),
+    m: ({ headers }) =>
+      headers['client-cert'] === undefined ? undefined : { caller: 'alice', scopes: ['read'] },
   },
   errorBody: (status, message) => ({ errors: [{ code: `E${status}`, message }] }),
 }
@@ -53,13 +56,14 @@ const OTHER_FORM = responses(OWN_FORM.replace('^E400$', '^F400$'))
 
 /** Constructs of responses and of security, by their names in the README. */
 export const RESPONSES: Constructs = {
-  'a response of `application/json`, an int64 in it exactly; one that its schema refuses becomes 500': {
-    yaml: ok(
-      '{ Application/Json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
-    ),
-    run: async () => ({ status: 200, body: { id: 2n ** 63n - 1n } }),
-    asks: [ask('/x', 200, '{"id":9223372036854775807}', 'Application/Json')],
-  },
+  'a response of `application/json`, an int64 in it exactly; one that its schema refuses becomes 500':
+    {
+      yaml: ok(
+        '{ Application/Json: { schema: { type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false } } }',
+      ),
+      run: async () => ({ status: 200, body: { id: 2n ** 63n - 1n } }),
+      asks: [ask('/x', 200, '{"id":9223372036854775807}', 'Application/Json')],
+    },
   'a status, a range (`4XX`), or `default` where no other is a success': {
     yaml: responses(
       `'200': { description: Done }\n4XX: { description: Not, content: { application/json: { schema: { type: object } } } }`,
@@ -67,7 +71,9 @@ export const RESPONSES: Constructs = {
     run: async () => ({ status: 418, body: { not: 1 } }),
     asks: [ask('/x', 418, '{"not":1}')],
   },
-  'a status of 1XX, or none of HTTP': responses(`'200': { description: Done }\n'101': { description: Other } # here`),
+  'a status of 1XX, or none of HTTP': responses(
+    `'200': { description: Done }\n'101': { description: Other } # here`,
+  ),
   '`content` of 204, 205 and 304': {
     yaml: responses(`'204':\n  description: Done\n  content: { application/json: {} }`),
     run: async () => ({ status: 204 }),
@@ -91,11 +97,20 @@ export const RESPONSES: Constructs = {
         return { status: 418 }
       },
       asks: [
-        ask('/x?error=x', 400, /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/error/),
+        ask(
+          '/x?error=x',
+          400,
+          /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/error/,
+        ),
         ask('/x?error=503', 503, `{"code":503,"message":${QUOTED}}`),
         ask('/x', 500, ''),
         ask('/x?error=501', 501, REASON, 'text/plain; charset=utf-8'),
-        ask('/x?error=505', 505, '&#60;a b=&#39;c&#39;&#62;&#34;&#38;&#34;', 'text/html; charset=utf-8'),
+        ask(
+          '/x?error=505',
+          505,
+          '&#60;a b=&#39;c&#39;&#62;&#34;&#38;&#34;',
+          'text/html; charset=utf-8',
+        ),
         ask('/x?error=403', 403, `{"reason":${QUOTED}}`),
         ask('/x?error=417', 417, `{"error":417,"message":${QUOTED}}`),
       ],
@@ -103,7 +118,9 @@ export const RESPONSES: Constructs = {
   'errors of the service itself in another form, which `errorBody` of the product writes': {
     yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }]\n${responses(OWN_FORM)}`,
     product,
-    asks: [ask('/x?a=b', 400, /^{"errors":\[{"code":"E400","message":"query\/a must be an integer/)],
+    asks: [
+      ask('/x?a=b', 400, /^{"errors":\[{"code":"E400","message":"query\/a must be an integer/),
+    ],
   },
   'errors of the service itself in another form, without `errorBody`': responses(OWN_FORM),
   'errors of the service itself that `errorBody` does not fit': { yaml: OTHER_FORM, product },
@@ -124,25 +141,31 @@ export const RESPONSES: Constructs = {
   },
   'a JSON array in batches': {
     yaml: ok('{ application/json: { schema: { type: array } } }'),
-    run: async () => ({ status: 200, body: Readable.from(['[1]', '[]', '[2,3]'].map((each) => new JsonText(each))) }),
+    run: async () => ({
+      status: 200,
+      body: Readable.from(['[1]', '[]', '[2,3]'].map((each) => new JsonText(each))),
+    }),
     asks: [ask('/x', 200, '[1,2,3]')],
   },
-  'a range of media types of a response: the method says which; `*/*` with a schema that is not bytes is JSON': {
-    yaml: `      parameters: [{ name: a, in: query, schema: { type: string } }]
+  'a range of media types of a response: the method says which; `*/*` with a schema that is not bytes is JSON':
+    {
+      yaml: `      parameters: [{ name: a, in: query, schema: { type: string } }]
       responses:
         '200': { description: Done, content: { 'image/*': { schema: { type: string, format: binary } } } }
         '201': { description: Done, content: { '*/*': { schema: { type: object } } } }`,
-    run: async ({ query }) => {
-      if (asked(query) === '') return { status: 201, body: { n: 1n } }
-      return { status: 200, type: 'image/png', body: Buffer.from('PNG') }
+      run: async ({ query }) => {
+        if (asked(query) === '') return { status: 201, body: { n: 1n } }
+        return { status: 200, type: 'image/png', body: Buffer.from('PNG') }
+      },
+      asks: [ask('/x?a=1', 200, 'PNG', 'image/png'), ask('/x', 201, '{"n":1}')],
     },
-    asks: [ask('/x?a=1', 200, 'PNG', 'image/png'), ask('/x', 201, '{"n":1}')],
-  },
   '`text/event-stream`, XML and forms as responses': responses(
     `'200':\n  description: Done\n  content:\n    text/event-stream: { schema: { type: string } } # here`,
   ),
   'headers of a response: a text, a number or a boolean': {
-    yaml: responses(`'204': { description: Done, headers: { X-Count: { schema: { type: integer } } } }`),
+    yaml: responses(
+      `'204': { description: Done, headers: { X-Count: { schema: { type: integer } } } }`,
+    ),
     run: async () => ({ status: 204, headers: { 'X-Count': 7 } }),
     asks: [ask('/x', 204, '')],
   },
@@ -159,13 +182,25 @@ export const RESPONSES: Constructs = {
   },
   '`security` with `http` `bearer`, `oauth2`, `openIdConnect`: a bearer token': {
     yaml: secured('[{ o: [] }]'),
-    asks: [isAlice(as('Bearer alice:')), ask('/x', 401, /token is needed/), ask(as('Bearer nobody'), 401, /not valid/)],
+    asks: [
+      isAlice(as('Bearer alice:')),
+      ask('/x', 401, /token is needed/),
+      ask(as('Bearer nobody'), 401, /not valid/),
+    ],
   },
   '`security` with an `apiKey` in a header, a query or a cookie': {
     yaml: secured('[{ k: [] }, { q: [] }, { c: [] }]'),
     asks: [
-      ...['/x?key=alice:', sending({ cookie: 'a=b; sid="alice:"' }), sending({ 'x-key': 'alice:' })].map(isAlice),
-      ...['/x?key=alice:&key=alice:', sending({ cookie: 'sid=alice:; sid=bob:' }), as('Bearer alice:')].map(isRefused),
+      ...[
+        '/x?key=alice:',
+        sending({ cookie: 'a=b; sid="alice:"' }),
+        sending({ 'x-key': 'alice:' }),
+      ].map(isAlice),
+      ...[
+        '/x?key=alice:&key=alice:',
+        sending({ cookie: 'sid=alice:; sid=bob:' }),
+        as('Bearer alice:'),
+      ].map(isRefused),
       ask(sending({ cookie: 'side=alice:' }), 401, /token is needed/),
     ],
   },
@@ -190,17 +225,22 @@ export const RESPONSES: Constructs = {
       ...[sending({ 'x-key': 'joe:' }), both('x', 'joe:')].map(isRefused),
     ],
   },
-  '`http` `basic` and other schemes, `mutualTLS`, and every other scheme with a guard of the product': {
-    yaml: secured('[{ b: [] }, { basic: [] }, { m: [read] }]'),
-    product,
-    asks: [
-      isAlice(basic('alice:open')),
-      ask(basic('alice:wrong'), 401, /The credentials are not valid/),
-      ask(basic('alice:broken'), 500, '{"errors":[{"code":"E500","message":"Internal Server Error"}]}'),
-      ...[basic(':open'), as('Bearer alice'), '/x'].map(isRefused),
-      isAlice(sending({ 'client-cert': ':AA==:' })),
-    ],
-  },
+  '`http` `basic` and other schemes, `mutualTLS`, and every other scheme with a guard of the product':
+    {
+      yaml: secured('[{ b: [] }, { basic: [] }, { m: [read] }]'),
+      product,
+      asks: [
+        isAlice(basic('alice:open')),
+        ask(basic('alice:wrong'), 401, /The credentials are not valid/),
+        ask(
+          basic('alice:broken'),
+          500,
+          '{"errors":[{"code":"E500","message":"Internal Server Error"}]}',
+        ),
+        ...[basic(':open'), as('Bearer alice'), '/x'].map(isRefused),
+        isAlice(sending({ 'client-cert': ':AA==:' })),
+      ],
+    },
   'alternatives with a scheme that needs a guard, and has none: they are left out': {
     yaml: secured('[{ basic: [] }, { b: [] }]'),
     asks: [ask(as('Bearer alice:'), 200), ...[basic('alice:open'), '/x'].map(isRefused)],

@@ -67,10 +67,11 @@ export const SCHEMAS: Constructs = {
     { '{"id":1,"all":[{}]}': /body\/all\/0 must have required property 'id'/ },
     "components: { schemas: { Tree: { type: object, required: [id], properties: { id: { type: integer, format: int64 }, all: { type: array, items: { $ref: '#/components/schemas/Tree' } } }, additionalProperties: false } } }",
   ),
-  'a reference that leads back to itself for the same value, directly or by `allOf` and others': body(
-    "$ref: '#/components/schemas/A'",
-    "components:\n  schemas:\n    A: { $ref: '#/components/schemas/A' } # here",
-  ),
+  'a reference that leads back to itself for the same value, directly or by `allOf` and others':
+    body(
+      "$ref: '#/components/schemas/A'",
+      "components:\n  schemas:\n    A: { $ref: '#/components/schemas/A' } # here",
+    ),
   '`allOf`, `anyOf`, `oneOf`, `not`, `if`, `dependentSchemas`, `dependentRequired`': schema(
     'oneOf:\n  - { type: object, required: [kind, bark], properties: { kind: { const: dog }, bark: { type: string } } }\n  - { type: object, required: [kind, meow], properties: { kind: { const: cat }, meow: { type: string } } }',
     '{"kind":"cat","meow":"x"}',
@@ -102,9 +103,13 @@ export const SCHEMAS: Constructs = {
     { '"2026-13-01"': /body/, '"1999-01-01"': /body is invalid: A day\./ },
   ),
   'a format that `formats` of the product has': {
-    ...schema('type: object\nproperties: { a: { type: string, format: even, default: aa } }', '{"a":"ab"}', {
-      '{"a":"abc"}': /body\/a must match format/,
-    }),
+    ...schema(
+      'type: object\nproperties: { a: { type: string, format: even, default: aa } }',
+      '{"a":"ab"}',
+      {
+        '{"a":"abc"}': /body\/a must match format/,
+      },
+    ),
     product: { formats: { even: (text) => text.length % 2 === 0 } },
   },
   'a format that is unknown, or not for the type': schema(
@@ -118,7 +123,8 @@ export const SCHEMAS: Constructs = {
     {
       '[2147483648]': /body/,
       '[1.5]': /body/,
-      '[1,9223372036854775808]': /body\/1 must be an integer from -9223372036854775808 to 9223372036854775807/,
+      '[1,9223372036854775808]':
+        /body\/1 must be an integer from -9223372036854775808 to 9223372036854775807/,
     },
   ),
   'a pattern that ECMAScript has only without the flag `u`': schema(
@@ -127,10 +133,8 @@ export const SCHEMAS: Constructs = {
     '{"-x":"?"}',
   ),
   'a pattern that ECMAScript does not have': `${body("type: string\npattern: '(?i)a' # here").replace("{ '200'", "{ '400': { $ref: '#/components/responses/No' }, '200'")}components: { responses: { No: { description: No, content: { application/json: { schema: { type: string, pattern: '(' } } } } } }`,
-  '`contentEncoding`, `contentMediaType`, `contentSchema` in JSON: nothing is validated by them': schema(
-    'type: string\ncontentEncoding: base64\ncontentMediaType: image/png',
-    '"AA=="',
-  ),
+  '`contentEncoding`, `contentMediaType`, `contentSchema` in JSON: nothing is validated by them':
+    schema('type: string\ncontentEncoding: base64\ncontentMediaType: image/png', '"AA=="'),
   "`type: 'null'`, several types, `true` and `false` as schemas": schema(
     "type: object\nproperties: { a: true, b: false, c: { type: [string, 'null'] } }",
     '{"a":1,"c":null}',
@@ -172,5 +176,7 @@ export const SCHEMAS: Constructs = {
     '[1.5,9]',
     '[1] [2,10]',
   ),
-  '`$id`, `$anchor`, `$dynamicRef`, `$dynamicAnchor`': body('type: string\n$id: https://example.com/a # here'),
+  '`$id`, `$anchor`, `$dynamicRef`, `$dynamicAnchor`': body(
+    'type: string\n$id: https://example.com/a # here',
+  ),
 }

@@ -6,13 +6,21 @@ import type { Server } from '../../../support/postgres.ts'
 import { startRelay } from '../../../support/replicas.ts'
 import { openTestStore } from '../../../support/stores.ts'
 
-export const limits = (DATABASE_POOL_SIZE: number, DATABASE_TIMEOUT = 1) => ({ DATABASE_POOL_SIZE, DATABASE_TIMEOUT })
+export const limits = (DATABASE_POOL_SIZE: number, DATABASE_TIMEOUT = 1) => ({
+  DATABASE_POOL_SIZE,
+  DATABASE_TIMEOUT,
+})
 export const name = (text: string | number) => ({ name: String(text) })
 /** The URL for the guest. As behind a pooler, its sessions can not be set up, and do not know their processes. */
 export const asGuest = (url: string) => url.replace('admin@', 'guest:secret@')
 
 /** Opens a store over a relay, and two administrator's connections without it. @param change of the store's URL */
-export async function open(t: Test, server: Server, settings = limits(3), change = (url: string) => url) {
+export async function open(
+  t: Test,
+  server: Server,
+  settings = limits(3),
+  change = (url: string) => url,
+) {
   const url = await server.createDatabase()
   const administrator = async () => {
     const client = new pg.Client({ connectionString: url, application_name: 'administrator' })

@@ -38,7 +38,8 @@ async function use(t: Test, store: TestStore, id = 1): Promise<boolean[]> {
     store.ping(),
   ])
   return results.map((each) => {
-    if (each.status === 'rejected') t.ok(each.reason instanceof StoreUnavailable, String(each.reason))
+    if (each.status === 'rejected')
+      t.ok(each.reason instanceof StoreUnavailable, String(each.reason))
     return each.status === 'fulfilled'
   })
 }
@@ -50,26 +51,35 @@ const works = async (t: Test, store: TestStore) => !(await use(t, store)).includ
 type Opened = Awaited<ReturnType<typeof open>>
 
 /** What hangs: how it begins and ends, and how often the store is used each time that it does. */
-const HANGS: readonly [what: string, begin: (on: Opened) => unknown, end: (on: Opened) => unknown, uses?: number[]][] =
+const HANGS: readonly [
+  what: string,
+  begin: (on: Opened) => unknown,
+  end: (on: Opened) => unknown,
+  uses?: number[],
+][] = [
+  ['a locked table', ({ sql }) => sql('BEGIN; LOCK TABLE plants'), ({ sql }) => sql('COMMIT')],
   [
-    ['a locked table', ({ sql }) => sql('BEGIN; LOCK TABLE plants'), ({ sql }) => sql('COMMIT')],
-    [
-      'a server that lets nobody in',
-      async ({ sql }) => {
-        await sql('BEGIN; LOCK TABLE pg_authid')
-        await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    'a server that lets nobody in',
+    async ({ sql }) => {
+      await sql('BEGIN; LOCK TABLE pg_authid')
+      await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE datname = current_database() AND application_name <> 'administrator'`)
-      },
-      ({ sql }) => sql('COMMIT'),
-    ],
-    ['a network that stalls', ({ relay }) => relay.stall(true), ({ relay }) => relay.stall(false), [2, 2]],
-    ...(['requests', 'answers', 'ends of requests'] as const).map((loss): (typeof HANGS)[number] => [
-      `a network that loses ${loss}`,
-      ({ relay }) => relay.lose(loss),
-      ({ relay }) => relay.lose('nothing'), // of new connections
-      [1, 1],
-    ]),
-  ]
+    },
+    ({ sql }) => sql('COMMIT'),
+  ],
+  [
+    'a network that stalls',
+    ({ relay }) => relay.stall(true),
+    ({ relay }) => relay.stall(false),
+    [2, 2],
+  ],
+  ...(['requests', 'answers', 'ends of requests'] as const).map((loss): (typeof HANGS)[number] => [
+    `a network that loses ${loss}`,
+    ({ relay }) => relay.lose(loss),
+    ({ relay }) => relay.lose('nothing'), // of new connections
+    [1, 1],
+  ]),
+]
 
 for (const [size, change] of [[1], [2], [2, asGuest], [5]] as const) {
   const kind = `${size} connections${change === undefined ? '' : ', whose sessions it can not set up'}`
@@ -104,13 +114,21 @@ for (const [size, change] of [[1], [2], [2, asGuest], [5]] as const) {
       t.strictSame(reads, Array(3).fill(size > 1), 'reads go on')
     }
     const waiting = await sql(STANDBY_WAITS)
-    t.equal(waiting.length, size > 2 ? 2 : 1, 'no more writes begin than there are connections for writes')
+    t.equal(
+      waiting.length,
+      size > 2 ? 2 : 1,
+      'no more writes begin than there are connections for writes',
+    )
     t.equal(figures()?.givenUp, waiting.length)
     await loseStandby(false)
     await eventually(async () => (await use(t, store)).includes(true))
     t.strictSame(await use(t, store), ALL)
     t.ok(most() <= size, `${most()} connections`)
-    t.equal((await namesIn(store, 'joe')).includes('10'), size > 2, 'the waiting writes were done, and no other')
+    t.equal(
+      (await namesIn(store, 'joe')).includes('10'),
+      size > 2,
+      'the waiting writes were done, and no other',
+    )
     await eventually(() => figures()?.givenUp === 0)
   })
 
@@ -126,31 +144,34 @@ for (const [size, change] of [[1], [2], [2, asGuest], [5]] as const) {
   })
 }
 
-t.test('writes wait for a standby: cut connections do not add up, and a cancelled wait is no success', async (t) => {
-  const { store, relay, sql, most, loseStandby } = await open(t, server)
-  await loseStandby(true)
-  let id = 0n
-  const create = () => succeeds(store.create('joe', ++id, name('x')))
-  const waiting = async () => (await sql(STANDBY_WAITS)).length
-  await eventually(async () => {
-    await create()
-    return (await waiting()) === 2
-  })
-  for (const _ of range(3)) {
-    await relay.cut()
-    t.notOk(await create())
-    t.equal(await waiting(), 2)
-    t.ok(await succeeds(store.ping()))
-  }
-  await sql(CANCEL)
-  const created = create()
-  await eventually(async () => (await sql(CANCEL)).length > 0)
-  t.notOk(await created, 'it may be lost')
-  await loseStandby(false)
-  await eventually(async () => (await waiting()) === 0)
-  t.strictSame(await use(t, store), ALL, 'the first operations succeed')
-  t.ok(most() <= 5, `${most()} connections`)
-})
+t.test(
+  'writes wait for a standby: cut connections do not add up, and a cancelled wait is no success',
+  async (t) => {
+    const { store, relay, sql, most, loseStandby } = await open(t, server)
+    await loseStandby(true)
+    let id = 0n
+    const create = () => succeeds(store.create('joe', ++id, name('x')))
+    const waiting = async () => (await sql(STANDBY_WAITS)).length
+    await eventually(async () => {
+      await create()
+      return (await waiting()) === 2
+    })
+    for (const _ of range(3)) {
+      await relay.cut()
+      t.notOk(await create())
+      t.equal(await waiting(), 2)
+      t.ok(await succeeds(store.ping()))
+    }
+    await sql(CANCEL)
+    const created = create()
+    await eventually(async () => (await sql(CANCEL)).length > 0)
+    t.notOk(await created, 'it may be lost')
+    await loseStandby(false)
+    await eventually(async () => (await waiting()) === 0)
+    t.strictSame(await use(t, store), ALL, 'the first operations succeed')
+    t.ok(most() <= 5, `${most()} connections`)
+  },
+)
 
 t.test('a stall of two thirds of DATABASE_TIMEOUT fails no operation', async (t) => {
   const { store, relay } = await open(t, server, limits(3, 3))
@@ -163,46 +184,55 @@ t.test('a stall of two thirds of DATABASE_TIMEOUT fails no operation', async (t)
   t.strictSame([await first, await others], [ALL, ALL])
 })
 
-t.test('a session has the settings by which the server ends what hangs, and compiles nothing', async (t) => {
-  const pool = poolOf(t, await server.createDatabase(), limits(1))
-  const { rows } = await pool.read(`SELECT name, setting FROM pg_settings WHERE source = 'session'`)
-  t.hasStrict(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
-    client_connection_check_interval: '50',
-    lock_timeout: '500', // half of the time of an operation
-    tcp_keepalives_idle: '10',
-    tcp_keepalives_interval: '10',
-    jit: 'off', // to compile a statement takes longer than to run it
-    tcp_user_timeout: process.platform === 'linux' ? '30000' : '0', // no other system has it
-  })
-})
+t.test(
+  'a session has the settings by which the server ends what hangs, and compiles nothing',
+  async (t) => {
+    const pool = poolOf(t, await server.createDatabase(), limits(1))
+    const { rows } = await pool.read(
+      `SELECT name, setting FROM pg_settings WHERE source = 'session'`,
+    )
+    t.hasStrict(Object.fromEntries(rows.map(({ name, setting }) => [name, setting])), {
+      client_connection_check_interval: '50',
+      lock_timeout: '500', // half of the time of an operation
+      tcp_keepalives_idle: '10',
+      tcp_keepalives_interval: '10',
+      jit: 'off', // to compile a statement takes longer than to run it
+      tcp_user_timeout: process.platform === 'linux' ? '30000' : '0', // no other system has it
+    })
+  },
+)
 
 for (const [what, sent] of [
   ['start', 'user'],
   ['set up', 'SHOW'],
 ] as const) {
-  t.test(`a connection that takes too long to ${what} is closed, and another one is opened`, async (t) => {
-    let isLost = false
-    const relay = await startRelay(t, await server.createDatabase(), (bytes) => {
-      if (isLost || !bytes.includes(sent)) return
-      isLost = true
-      relay.lose('answers')
-      relay.lose('nothing') // of new connections
-    })
-    const { setTimeout: wait } = globalThis
-    t.capture(globalThis, 'setTimeout', (run: () => void, milliseconds: number) =>
-      wait(run, milliseconds === START_TIMEOUT ? 500 : milliseconds),
-    )
-    const pool = poolOf(t, relay.url, limits(1))
-    await eventually(() => succeeds(pool.read('SELECT 1')), undefined, 10_000)
-    t.ok(isLost)
-  })
+  t.test(
+    `a connection that takes too long to ${what} is closed, and another one is opened`,
+    async (t) => {
+      let isLost = false
+      const relay = await startRelay(t, await server.createDatabase(), (bytes) => {
+        if (isLost || !bytes.includes(sent)) return
+        isLost = true
+        relay.lose('answers')
+        relay.lose('nothing') // of new connections
+      })
+      const { setTimeout: wait } = globalThis
+      t.capture(globalThis, 'setTimeout', (run: () => void, milliseconds: number) =>
+        wait(run, milliseconds === START_TIMEOUT ? 500 : milliseconds),
+      )
+      const pool = poolOf(t, relay.url, limits(1))
+      await eventually(() => succeeds(pool.read('SELECT 1')), undefined, 10_000)
+      t.ok(isLost)
+    },
+  )
 }
 
 t.test('a write that got no connection in time is not sent later', async (t) => {
   const { sql, relay } = await open(t, server)
   const pool = poolOf(t, relay.url, limits(1))
   const insert = `INSERT INTO plants VALUES ('joe', $1, '{}')`
-  const add = (id: number, timeout?: number) => succeeds(pool.write(insert, [id], undefined, timeout))
+  const add = (id: number, timeout?: number) =>
+    succeeds(pool.write(insert, [id], undefined, timeout))
   relay.stall(true)
   t.notOk(await add(1, 300), 'it waits for a connection to start')
   relay.stall(false)
@@ -217,36 +247,42 @@ t.test('a write that got no connection in time is not sent later', async (t) => 
   t.strictSame(await sql('SELECT key FROM plants'), [{ key: '3' }])
 })
 
-t.test('an operation ends in time even if the connect is slow and then the statement hangs', async (t) => {
-  const { store, relay, sql } = await open(t, server, limits(3, 0.4))
-  await sql('BEGIN; LOCK TABLE plants')
-  relay.delay(180)
-  await relay.cut()
-  const late = delay(560, 'late')
-  t.strictSame(await Promise.race([use(t, store), late]), NONE)
-  await sql('COMMIT')
-})
+t.test(
+  'an operation ends in time even if the connect is slow and then the statement hangs',
+  async (t) => {
+    const { store, relay, sql } = await open(t, server, limits(3, 0.4))
+    await sql('BEGIN; LOCK TABLE plants')
+    relay.delay(180)
+    await relay.cut()
+    const late = delay(560, 'late')
+    t.strictSame(await Promise.race([use(t, store), late]), NONE)
+    await sql('COMMIT')
+  },
+)
 
-t.test('a connection whose process hangs keeps its place until the server lets go of it', async (t) => {
-  const { url, sql, most } = await open(t, server, limits(1))
-  const pool = poolOf(t, url, limits(2, 0.2))
-  const reads = () => succeeds(pool.read('SELECT pg_sleep(0.02) AS mine'))
-  t.ok(await reads())
-  const [mine] = await sql(`SELECT pid FROM pg_stat_activity WHERE query LIKE '%AS mine'`)
-  process.kill(Number(mine?.['pid']), 'SIGSTOP')
-  t.notOk(await reads())
-  await eventually(() => pool.figures.used === 0) // the service has closed it
-  await eventually(reads) // another one is open
-  for (const _ of range(5)) {
-    t.ok((await Promise.all([reads(), reads()])).includes(true), 'the other one works')
-    await delay(100)
-  }
-  t.match(pool.figures, { givenUp: 1 })
-  process.kill(Number(mine?.['pid']), 'SIGCONT')
-  await eventually(() => pool.figures.givenUp === 0)
-  t.ok(await reads())
-  t.ok(most() <= 3, `${most()} connections, with that of the store`)
-})
+t.test(
+  'a connection whose process hangs keeps its place until the server lets go of it',
+  async (t) => {
+    const { url, sql, most } = await open(t, server, limits(1))
+    const pool = poolOf(t, url, limits(2, 0.2))
+    const reads = () => succeeds(pool.read('SELECT pg_sleep(0.02) AS mine'))
+    t.ok(await reads())
+    const [mine] = await sql(`SELECT pid FROM pg_stat_activity WHERE query LIKE '%AS mine'`)
+    process.kill(Number(mine?.['pid']), 'SIGSTOP')
+    t.notOk(await reads())
+    await eventually(() => pool.figures.used === 0) // the service has closed it
+    await eventually(reads) // another one is open
+    for (const _ of range(5)) {
+      t.ok((await Promise.all([reads(), reads()])).includes(true), 'the other one works')
+      await delay(100)
+    }
+    t.match(pool.figures, { givenUp: 1 })
+    process.kill(Number(mine?.['pid']), 'SIGCONT')
+    await eventually(() => pool.figures.givenUp === 0)
+    t.ok(await reads())
+    t.ok(most() <= 3, `${most()} connections, with that of the store`)
+  },
+)
 
 t.test('reads that are slow without a lock do not add up at the server', async (t) => {
   const { url, most } = await open(t, server, limits(1))

@@ -39,11 +39,15 @@ let histories = 0
 async function newCallers(): Promise<{ callers: Caller[]; operations: Operation[] }> {
   histories += 1
   const names = range(4).map((index) => `caller${histories}-${index}`)
-  const callers = await Promise.all(names.map(async (name) => ({ name, token: await issueToken(store, name) })))
+  const callers = await Promise.all(
+    names.map(async (name) => ({ name, token: await issueToken(store, name) })),
+  )
   const operations: (Operation | undefined)[] = []
   for (const id of range(MANY)) {
     const create = { kind: 'create', id: id - MANY, name: `${id - MANY} of the first` } as const
-    const made = COLLECTIONS.map((collection) => observe(first, callers[0] ?? fail(), { ...create, collection }))
+    const made = COLLECTIONS.map((collection) =>
+      observe(first, callers[0] ?? fail(), { ...create, collection }),
+    )
     for (const { operation } of await Promise.all(made)) operations.push(operation)
   }
   return { callers, operations: operations.filter((each) => each !== undefined) }
@@ -53,7 +57,11 @@ async function newCallers(): Promise<{ callers: Caller[]; operations: Operation[
  * Runs a history while faults happen, and checks it. Then all replicas must work, and answer with the same list.
  * @returns how often each status was answered; 0 stands for a lost connection
  */
-async function check(t: Test, seed: number, happen: () => Promise<unknown>): Promise<Map<number, number>> {
+async function check(
+  t: Test,
+  seed: number,
+  happen: () => Promise<unknown>,
+): Promise<Map<number, number>> {
   t.comment(`SEED=${seed}`)
   const { callers, operations } = await newCallers()
   const over = new AbortController()
@@ -63,12 +71,19 @@ async function check(t: Test, seed: number, happen: () => Promise<unknown>): Pro
   ])
   operations.push(...history.operations)
 
-  const asked = callers.flatMap((caller) => COLLECTIONS.map((collection) => ({ caller, collection })))
+  const asked = callers.flatMap((caller) =>
+    COLLECTIONS.map((collection) => ({ caller, collection })),
+  )
   const lists = replicas.flatMap((replica) =>
     asked.map(async ({ caller, collection }) => {
-      const list = async () => (await observe(replica, caller, { kind: 'list', collection })).operation
+      const list = async () =>
+        (await observe(replica, caller, { kind: 'list', collection })).operation
       let listed: Operation | undefined
-      await eventually(async () => (listed = await list()) !== undefined, undefined, RECOVERY * 1000)
+      await eventually(
+        async () => (listed = await list()) !== undefined,
+        undefined,
+        RECOVERY * 1000,
+      )
       return listed ?? fail()
     }),
   )
@@ -83,32 +98,47 @@ const ANSWERS = [200, 204, 404, 409]
 t.test('several replicas answer as one process would', { timeout: 0 }, async (t) => {
   for (let round = 0; round < ROUNDS; round++) {
     const statuses = await check(t, SEED + round, () => delay(SECONDS * 1000))
-    t.strictSame(new Set(statuses.keys()), new Set(ANSWERS), 'no request is refused because of the store')
+    t.strictSame(
+      new Set(statuses.keys()),
+      new Set(ANSWERS),
+      'no request is refused because of the store',
+    )
   }
 })
 
-t.test('replicas answer as one process would, also while they and the server crash', { timeout: 0 }, async (t) => {
-  for (let round = 0; round < ROUNDS; round++) {
-    const seed = SEED + round
-    const statuses = await check(t, seed, () => runFaults(replicas, relay, server, seed, SECONDS))
-    for (const status of [200, 404, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
-  }
-})
+t.test(
+  'replicas answer as one process would, also while they and the server crash',
+  { timeout: 0 },
+  async (t) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const seed = SEED + round
+      const statuses = await check(t, seed, () => runFaults(replicas, relay, server, seed, SECONDS))
+      for (const status of [200, 404, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
+    }
+  },
+)
 
-t.test('a token is valid on all replicas at once, and refused on all within 5 s of its revocation', async (t) => {
-  const token = async (...words: string[]) => {
-    const { code, stdout } = await run(program('token', ...words), { DATABASE_URL: url })
-    t.equal(code, 0)
-    return stdout.trim()
-  }
-  const issued = await token('issue', 'revoked')
-  const statuses = () =>
-    Promise.all(replicas.map(async ({ port }) => (await call(port, { path: '/plants?limit=1', token: issued })).status))
-  t.strictSame(new Set(await statuses()), new Set([200]))
-  const id = (await store.listTokens()).find(({ caller }) => caller === 'revoked')?.id ?? ''
-  await token('revoke', id)
-  const revoked = performance.now()
-  // The token is in use all the time, which must not keep it in the cache.
-  while ((await statuses()).includes(200) && performance.now() < revoked + 4500) await delay(10)
-  for (let round = 0; round < 10; round++) t.strictSame(new Set(await statuses()), new Set([401]))
-})
+t.test(
+  'a token is valid on all replicas at once, and refused on all within 5 s of its revocation',
+  async (t) => {
+    const token = async (...words: string[]) => {
+      const { code, stdout } = await run(program('token', ...words), { DATABASE_URL: url })
+      t.equal(code, 0)
+      return stdout.trim()
+    }
+    const issued = await token('issue', 'revoked')
+    const statuses = () =>
+      Promise.all(
+        replicas.map(
+          async ({ port }) => (await call(port, { path: '/plants?limit=1', token: issued })).status,
+        ),
+      )
+    t.strictSame(new Set(await statuses()), new Set([200]))
+    const id = (await store.listTokens()).find(({ caller }) => caller === 'revoked')?.id ?? ''
+    await token('revoke', id)
+    const revoked = performance.now()
+    // The token is in use all the time, which must not keep it in the cache.
+    while ((await statuses()).includes(200) && performance.now() < revoked + 4500) await delay(10)
+    for (let round = 0; round < 10; round++) t.strictSame(new Set(await statuses()), new Set([401]))
+  },
+)

@@ -28,7 +28,9 @@ t.test('ten services start at the same time on an empty database', async (t) => 
   for (let round = 0; round < 5; round++) {
     const url = await server.createDatabase()
     await Promise.all(Array.from({ length: 10 }, () => use(url)))
-    t.strictSame(await server.sql('SELECT count(*)::int AS plants FROM plants', url), [{ plants: 10 }])
+    t.strictSame(await server.sql('SELECT count(*)::int AS plants FROM plants', url), [
+      { plants: 10 },
+    ])
   }
 })
 
@@ -39,55 +41,87 @@ t.test('a service works on tables to which a later version has added columns', a
   await server.sql(add, url)
   await use(url)
   const store = await openTestStore({ url })
-  const token = { id: 'a', caller: 'joe', created: new Date(1), digest: new Uint8Array(32), scopes: ['a'] }
+  const token = {
+    id: 'a',
+    caller: 'joe',
+    created: new Date(1),
+    digest: new Uint8Array(32),
+    scopes: ['a'],
+  }
   await store.addToken(token)
   t.strictSame(await store.listTokens(), [token])
   t.equal((await namesIn(store, 'joe')).length, 2)
   await store.close()
 })
 
-t.test('owners, keys and token ids are compared byte by byte, in any language of the database', async (t) => {
-  const url = await server.createDatabase()
-  await use(url)
-  const text = `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+t.test(
+  'owners, keys and token ids are compared byte by byte, in any language of the database',
+  async (t) => {
+    const url = await server.createDatabase()
+    await use(url)
+    const text = `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
     WHERE collation_name = 'C' AND table_schema = 'public' ORDER BY name`
-  const columns = (await server.sql(text, url)).map(({ name }) => name)
-  t.strictSame(columns, ['notes.key', 'notes.owner', 'plants.owner', 'tokens.id'])
-})
+    const columns = (await server.sql(text, url)).map(({ name }) => name)
+    t.strictSame(columns, ['notes.key', 'notes.owner', 'plants.owner', 'tokens.id'])
+  },
+)
 
-t.test('a fault that a person must fix is one line, with the variable and never the password', async (t) => {
-  const { host } = new URL(server.url)
-  const readOnly = await server.createDatabase()
-  await server.sql(`ALTER DATABASE ${new URL(readOnly).pathname.slice(1)} SET default_transaction_read_only = on`)
-  const faults: [string, RegExp][] = [
-    [await server.createDatabase(`ENCODING 'LATIN1' TEMPLATE template0`), /: its encoding is LATIN1 and must be UTF8$/],
-    [`postgres://joe:secret@${host}/postgres`, /: password authentication failed for user "joe"$/],
-    [`postgres://admin:secret@${host}/nothing`, /: database "nothing" does not exist$/],
-    [`postgres://guest:secret@${host}/postgres`, /: permission denied for schema public$/],
-    [`postgres://admin:secret@${host}/postgres?sslmode=require`, /: The server does not support SSL connections$/],
-    [`postgres://admin:secret@${host}/postgres?sslrootcert=/no/such`, /: ENOENT: no such file/],
-    ['postgres://joe:secret@localhost:1/plants', /: connect ECONNREFUSED /],
-    [readOnly, /: the server takes no writes$/],
-  ]
-  /** The time until a start fails. */
-  const times = faults.map(async ([url, expected]) => {
-    const started = performance.now()
-    const message = await refusal(t, url)
-    t.match(message, expected)
-    t.ok(String(message).startsWith(`DATABASE_URL postgres://${new URL(url).host}/`), String(message))
-    return performance.now() - started
-  })
-  const all = await Promise.all(times)
-  const waits = faults.map(([, expected]) => /SSL|ECONNREFUSED|writes/.test(expected.source))
-  const shortest = Math.min(...all.filter((_, at) => waits[at]))
-  t.ok(shortest > 9000, `${shortest} ms`)
-  t.ok(Math.max(...all.filter((_, at) => !waits[at])) < shortest, 'it waits only for a server that may still start')
-})
+t.test(
+  'a fault that a person must fix is one line, with the variable and never the password',
+  async (t) => {
+    const { host } = new URL(server.url)
+    const readOnly = await server.createDatabase()
+    await server.sql(
+      `ALTER DATABASE ${new URL(readOnly).pathname.slice(1)} SET default_transaction_read_only = on`,
+    )
+    const faults: [string, RegExp][] = [
+      [
+        await server.createDatabase(`ENCODING 'LATIN1' TEMPLATE template0`),
+        /: its encoding is LATIN1 and must be UTF8$/,
+      ],
+      [
+        `postgres://joe:secret@${host}/postgres`,
+        /: password authentication failed for user "joe"$/,
+      ],
+      [`postgres://admin:secret@${host}/nothing`, /: database "nothing" does not exist$/],
+      [`postgres://guest:secret@${host}/postgres`, /: permission denied for schema public$/],
+      [
+        `postgres://admin:secret@${host}/postgres?sslmode=require`,
+        /: The server does not support SSL connections$/,
+      ],
+      [`postgres://admin:secret@${host}/postgres?sslrootcert=/no/such`, /: ENOENT: no such file/],
+      ['postgres://joe:secret@localhost:1/plants', /: connect ECONNREFUSED /],
+      [readOnly, /: the server takes no writes$/],
+    ]
+    /** The time until a start fails. */
+    const times = faults.map(async ([url, expected]) => {
+      const started = performance.now()
+      const message = await refusal(t, url)
+      t.match(message, expected)
+      t.ok(
+        String(message).startsWith(`DATABASE_URL postgres://${new URL(url).host}/`),
+        String(message),
+      )
+      return performance.now() - started
+    })
+    const all = await Promise.all(times)
+    const waits = faults.map(([, expected]) => /SSL|ECONNREFUSED|writes/.test(expected.source))
+    const shortest = Math.min(...all.filter((_, at) => waits[at]))
+    t.ok(shortest > 9000, `${shortest} ms`)
+    t.ok(
+      Math.max(...all.filter((_, at) => !waits[at])) < shortest,
+      'it waits only for a server that may still start',
+    )
+  },
+)
 
 t.test('a role that may only read and write can use existing tables', async (t) => {
   const url = await server.createDatabase()
   await use(url)
-  await server.sql('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest', url)
+  await server.sql(
+    'GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest',
+    url,
+  )
   await use(asGuest(url))
   t.strictSame(await server.sql('SELECT count(*)::int AS plants FROM plants', url), [{ plants: 2 }])
 })

@@ -20,7 +20,8 @@ const server = await startPostgres(t, 'autovacuum=off')
 t.test('writes of one kind that arrive together are one statement and one commit', async (t) => {
   const { store, sql } = await open(t, server)
   await Promise.all(range(100).map((id) => store.create('joe', BigInt(id), name('old'))))
-  const commits = async () => Number((await sql('SELECT pg_snapshot_xmax(pg_current_snapshot()) AS next'))[0]?.['next'])
+  const commits = async () =>
+    Number((await sql('SELECT pg_snapshot_xmax(pg_current_snapshot()) AS next'))[0]?.['next'])
   const before = await commits()
   const answers = await Promise.all([
     ...range(100).map((id) => store.create('ann', BigInt(id), name(id))),
@@ -46,32 +47,39 @@ t.test('a write that can not be stored fails, and no other write does', async (t
   t.strictSame(await namesIn(store, 'joe'), ['a'])
 })
 
-t.test('a write is repeated after a serialization failure, which does not end its connection', async (t) => {
-  const isolated = (url: string) => `${url}?options=-c%20default_transaction_isolation=serializable`
-  const { store, sql, waiting } = await open(t, server, limits(3), isolated)
-  await store.create('joe', 1n, name('a'))
-  await sql(`BEGIN; UPDATE plants SET item = '{"name":"b"}'`)
-  const updated = store.update('joe', 1n, () => name('c'))
-  const pid = await waiting('UPDATE')
-  await sql('COMMIT')
-  t.strictSame(await updated, name('c'))
-  t.strictSame(await namesIn(store, 'joe'), ['c'])
-  t.equal((await sql(`SELECT FROM pg_stat_activity WHERE pid = ${pid}`)).length, 1)
-})
+t.test(
+  'a write is repeated after a serialization failure, which does not end its connection',
+  async (t) => {
+    const isolated = (url: string) =>
+      `${url}?options=-c%20default_transaction_isolation=serializable`
+    const { store, sql, waiting } = await open(t, server, limits(3), isolated)
+    await store.create('joe', 1n, name('a'))
+    await sql(`BEGIN; UPDATE plants SET item = '{"name":"b"}'`)
+    const updated = store.update('joe', 1n, () => name('c'))
+    const pid = await waiting('UPDATE')
+    await sql('COMMIT')
+    t.strictSame(await updated, name('c'))
+    t.strictSame(await namesIn(store, 'joe'), ['c'])
+    t.equal((await sql(`SELECT FROM pg_stat_activity WHERE pid = ${pid}`)).length, 1)
+  },
+)
 
-t.test('a write whose connection is lost is refused and not repeated; a read is repeated', async (t) => {
-  const { store, sql, waiting } = await open(t, server, limits(5, 30)) // a place for each lost process, and time for all
-  await store.create('joe', 1n, name('a'))
-  await sql('BEGIN; LOCK TABLE plants')
-  const results = Promise.allSettled([store.delete('joe', 1n), store.list('joe')])
-  for (const pid of [await waiting('DELETE'), await waiting('SELECT n, step')])
-    await sql(`SELECT pg_terminate_backend(${pid})`)
-  await waiting('SELECT n, step')
-  await sql('COMMIT')
-  const [deleted, listed] = await results
-  t.ok(deleted.status === 'rejected' && deleted.reason instanceof StoreUnavailable)
-  t.strictSame(listed, { status: 'fulfilled', value: { items: new JsonText('[{"name":"a"}]') } })
-})
+t.test(
+  'a write whose connection is lost is refused and not repeated; a read is repeated',
+  async (t) => {
+    const { store, sql, waiting } = await open(t, server, limits(5, 30)) // a place for each lost process, and time for all
+    await store.create('joe', 1n, name('a'))
+    await sql('BEGIN; LOCK TABLE plants')
+    const results = Promise.allSettled([store.delete('joe', 1n), store.list('joe')])
+    for (const pid of [await waiting('DELETE'), await waiting('SELECT n, step')])
+      await sql(`SELECT pg_terminate_backend(${pid})`)
+    await waiting('SELECT n, step')
+    await sql('COMMIT')
+    const [deleted, listed] = await results
+    t.ok(deleted.status === 'rejected' && deleted.reason instanceof StoreUnavailable)
+    t.strictSame(listed, { status: 'fulfilled', value: { items: new JsonText('[{"name":"a"}]') } })
+  },
+)
 
 t.test('the time that a write waits for others counts for its timeout', async (t) => {
   const { store, relay } = await open(t, server)
@@ -84,84 +92,106 @@ t.test('the time that a write waits for others counts for its timeout', async (t
   t.ok((await Promise.race([waits, late])) instanceof StoreUnavailable)
 })
 
-t.test('writes that arrive together are done in the order of their keys: replicas never deadlock', async (t) => {
-  const { store, sql, waiting } = await open(t, server)
-  await store.create('joe', 1n, name('a'))
-  await sql('BEGIN; SELECT 1 FROM plants WHERE key = 1 FOR UPDATE')
-  const created = Promise.all([store.create('joe', 2n, name('b')), store.create('joe', 1n, name('b'))])
-  await waiting('INSERT')
-  // The create waits for the first plant, and has not locked the second one.
-  await sql(`SET LOCAL lock_timeout = '1ms'; INSERT INTO plants VALUES ('joe', 2, '{"name":"a"}'); COMMIT`)
-  t.strictSame(await created, [name('a'), name('a')])
-})
-
-t.test('plans that were made while the table was empty read no more than they must when it has grown', async (t) => {
-  const { store, sql } = await open(t, server, limits(2, 3))
-  await sql('VACUUM ANALYZE') // the tables are known to be empty
-  /** Runs each kind of statement. `id` is a plant that does not exist. */
-  const use = async (id: bigint) => {
-    await store.create('joe', id, name(1))
-    await store.create('joe', id, name(2))
-    await Promise.all([store.create('joe', id + 1n, name(1)), store.create('ann', id, name(1))])
-    await store.update('joe', id, () => name(3))
-    t.strictSame(await store.find('joe', id), name(3))
-    await store.list('joe', { limit: 20 })
-    await Promise.all([
-      store.list('joe', { limit: 20 }),
-      store.list('joe', { limit: 20, cursor: CURSOR }),
-      store.list('ann'),
+t.test(
+  'writes that arrive together are done in the order of their keys: replicas never deadlock',
+  async (t) => {
+    const { store, sql, waiting } = await open(t, server)
+    await store.create('joe', 1n, name('a'))
+    await sql('BEGIN; SELECT 1 FROM plants WHERE key = 1 FOR UPDATE')
+    const created = Promise.all([
+      store.create('joe', 2n, name('b')),
+      store.create('joe', 1n, name('b')),
     ])
-    await store.tables.get('plants')?.entries({ owner: 'zoe', key: 1n, text: '' })
-    await store.delete('joe', id)
-    await Promise.all([store.delete('joe', id + 1n), store.delete('ann', id)])
-    await store.findToken(Buffer.alloc(32))
-  }
-  const TIMES = 20
-  for (let times = 0; times < TIMES; times++) await use(-9n)
-  await sql(`INSERT INTO plants SELECT 'joe', n, '{"name":"x"}' FROM generate_series(1, ${PLANTS}) AS n`)
-  for (let times = 0; times < TIMES; times++) await use(-9n)
-  await store.close() // the processes report what they read when they end
-  const reads = async () => {
-    const [row] = await sql(
-      `SELECT seq_tup_read + pg_stat_user_tables.idx_tup_fetch AS rows, idx_tup_read AS entries
-        FROM pg_stat_user_tables JOIN pg_stat_user_indexes USING (relid) WHERE indexrelname = 'plants_pkey'`,
+    await waiting('INSERT')
+    // The create waits for the first plant, and has not locked the second one.
+    await sql(
+      `SET LOCAL lock_timeout = '1ms'; INSERT INTO plants VALUES ('joe', 2, '{"name":"a"}'); COMMIT`,
     )
-    return { rows: Number(row?.['rows']), entries: Number(row?.['entries']) }
-  }
-  await eventually(async () => (await reads()).rows > TIMES)
-  const { rows, entries } = await reads()
-  t.comment(`${rows} rows and ${entries} entries of the index were read`)
-  t.ok(Math.max(rows, entries) < 200 * TIMES)
-})
+    t.strictSame(await created, [name('a'), name('a')])
+  },
+)
 
-t.test('requests for the same page that arrive together read it once, and others get their own page', async (t) => {
-  const { store, timesSent } = await open(t, server, limits(2, 3))
-  await Promise.all(['joe', 'joe 2', 'ann'].map((owner) => store.create(owner, 1n, name(owner))))
-  await store.create('joe', 2n, name('second'))
-  const lists = await Promise.all([
-    ...range(3).map(() => namesOf(store.list('joe', { limit: 1 }))),
-    namesOf(store.list('joe', { limit: 1, cursor: CURSOR })),
-    namesOf(store.list('joe 2', { limit: 1 })),
-    namesOf(store.list('ann', { limit: 1 })),
-  ])
-  t.strictSame(lists, [['joe'], ['joe'], ['joe'], ['second'], ['joe 2'], ['ann']])
-  t.equal(timesSent('{"joe","joe","joe 2","ann"}'), 1)
-  t.strictSame(await Promise.all([namesIn(store, 'ann'), namesIn(store, 'ann')]), [['ann'], ['ann']])
-  t.equal(timesSent('{"ann","ann"}'), 0)
-})
-
-t.test('a statement is parsed once for each connection, but each time behind a pooler', async (t) => {
-  for (const [times, change] of [[1], [5, asGuest]] as const) {
-    const { store, timesSent } = await open(t, server, limits(2, 3), change)
-    for (let id = 0n; id < 5n; id++) {
-      await store.create('joe', id, name(`plant ${id}`))
+t.test(
+  'plans that were made while the table was empty read no more than they must when it has grown',
+  async (t) => {
+    const { store, sql } = await open(t, server, limits(2, 3))
+    await sql('VACUUM ANALYZE') // the tables are known to be empty
+    /** Runs each kind of statement. `id` is a plant that does not exist. */
+    const use = async (id: bigint) => {
+      await store.create('joe', id, name(1))
+      await store.create('joe', id, name(2))
+      await Promise.all([store.create('joe', id + 1n, name(1)), store.create('ann', id, name(1))])
+      await store.update('joe', id, () => name(3))
+      t.strictSame(await store.find('joe', id), name(3))
       await store.list('joe', { limit: 20 })
-      t.ok(await store.delete('joe', id))
+      await Promise.all([
+        store.list('joe', { limit: 20 }),
+        store.list('joe', { limit: 20, cursor: CURSOR }),
+        store.list('ann'),
+      ])
+      await store.tables.get('plants')?.entries({ owner: 'zoe', key: 1n, text: '' })
+      await store.delete('joe', id)
+      await Promise.all([store.delete('joe', id + 1n), store.delete('ann', id)])
+      await store.findToken(Buffer.alloc(32))
     }
-    for (const text of ['INSERT INTO "plants"', 'SELECT n, step', 'DELETE FROM "plants"'])
-      t.equal(timesSent(text), times, text)
-  }
-})
+    const TIMES = 20
+    for (let times = 0; times < TIMES; times++) await use(-9n)
+    await sql(
+      `INSERT INTO plants SELECT 'joe', n, '{"name":"x"}' FROM generate_series(1, ${PLANTS}) AS n`,
+    )
+    for (let times = 0; times < TIMES; times++) await use(-9n)
+    await store.close() // the processes report what they read when they end
+    const reads = async () => {
+      const [row] = await sql(
+        `SELECT seq_tup_read + pg_stat_user_tables.idx_tup_fetch AS rows, idx_tup_read AS entries
+        FROM pg_stat_user_tables JOIN pg_stat_user_indexes USING (relid) WHERE indexrelname = 'plants_pkey'`,
+      )
+      return { rows: Number(row?.['rows']), entries: Number(row?.['entries']) }
+    }
+    await eventually(async () => (await reads()).rows > TIMES)
+    const { rows, entries } = await reads()
+    t.comment(`${rows} rows and ${entries} entries of the index were read`)
+    t.ok(Math.max(rows, entries) < 200 * TIMES)
+  },
+)
+
+t.test(
+  'requests for the same page that arrive together read it once, and others get their own page',
+  async (t) => {
+    const { store, timesSent } = await open(t, server, limits(2, 3))
+    await Promise.all(['joe', 'joe 2', 'ann'].map((owner) => store.create(owner, 1n, name(owner))))
+    await store.create('joe', 2n, name('second'))
+    const lists = await Promise.all([
+      ...range(3).map(() => namesOf(store.list('joe', { limit: 1 }))),
+      namesOf(store.list('joe', { limit: 1, cursor: CURSOR })),
+      namesOf(store.list('joe 2', { limit: 1 })),
+      namesOf(store.list('ann', { limit: 1 })),
+    ])
+    t.strictSame(lists, [['joe'], ['joe'], ['joe'], ['second'], ['joe 2'], ['ann']])
+    t.equal(timesSent('{"joe","joe","joe 2","ann"}'), 1)
+    t.strictSame(await Promise.all([namesIn(store, 'ann'), namesIn(store, 'ann')]), [
+      ['ann'],
+      ['ann'],
+    ])
+    t.equal(timesSent('{"ann","ann"}'), 0)
+  },
+)
+
+t.test(
+  'a statement is parsed once for each connection, but each time behind a pooler',
+  async (t) => {
+    for (const [times, change] of [[1], [5, asGuest]] as const) {
+      const { store, timesSent } = await open(t, server, limits(2, 3), change)
+      for (let id = 0n; id < 5n; id++) {
+        await store.create('joe', id, name(`plant ${id}`))
+        await store.list('joe', { limit: 20 })
+        t.ok(await store.delete('joe', id))
+      }
+      for (const text of ['INSERT INTO "plants"', 'SELECT n, step', 'DELETE FROM "plants"'])
+        t.equal(timesSent(text), times, text)
+    }
+  },
+)
 
 t.test('plans that can not be used any more fail no request', async (t) => {
   const { sql, store } = await open(t, server, limits(6, 3))

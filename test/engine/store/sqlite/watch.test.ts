@@ -1,5 +1,14 @@
 // What happens to the files of the embedded store while it runs, outside of SQLite.
-import { openSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { range } from '../../../support/engines.ts'
@@ -14,13 +23,17 @@ import { issueTokenIn } from '../../../support/tokens.ts'
 const IN_FILE = 500
 const COUNT = IN_FILE + 30
 
-const create = (store: TestStore, id: number) => store.create('joe', BigInt(id), { name: `plant ${id}` })
+const create = (store: TestStore, id: number) =>
+  store.create('joe', BigInt(id), { name: `plant ${id}` })
 
 /** Opens a store with a monitor that records its failures. */
 async function open(t: Test) {
   const failures: string[] = []
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-  const { store, file } = await openNewFile(t, { log, onFailure: (message) => failures.push(message) })
+  const { store, file } = await openNewFile(t, {
+    log,
+    onFailure: (message) => failures.push(message),
+  })
   await Promise.all(range(IN_FILE).map((id) => create(store, id)))
   for (let id = IN_FILE; id < COUNT; id++) await create(store, id)
   return { store, file, failures }
@@ -42,16 +55,21 @@ const putAnother = async (path: string) => {
 }
 
 /** What happens to which file; where a store is afterwards, and what it has: the log is applied to no other. */
-const displacements: [what: string, end: string, displace: (path: string) => unknown, left?: string, has?: string[]][] =
-  [
-    ...['-wal', '-shm', '.lock'].flatMap((end): typeof displacements => [
-      [`the file ${end} is removed`, end, (path) => rmSync(path), '', NAMES],
-      [`the file ${end} is replaced`, end, replace, '', NAMES],
-    ]),
-    ['the database is moved', '', (path) => renameSync(path, `${path}.moved`), '.moved', NAMES],
-    ['the database is removed', '', (path) => rmSync(path)],
-    ['the database is replaced', '', putAnother, '', ['plant 1']],
-  ]
+const displacements: [
+  what: string,
+  end: string,
+  displace: (path: string) => unknown,
+  left?: string,
+  has?: string[],
+][] = [
+  ...['-wal', '-shm', '.lock'].flatMap((end): typeof displacements => [
+    [`the file ${end} is removed`, end, (path) => rmSync(path), '', NAMES],
+    [`the file ${end} is replaced`, end, replace, '', NAMES],
+  ]),
+  ['the database is moved', '', (path) => renameSync(path, `${path}.moved`), '.moved', NAMES],
+  ['the database is removed', '', (path) => rmSync(path)],
+  ['the database is replaced', '', putAnother, '', ['plant 1']],
+]
 for (const [what, end, displace, left, has] of displacements) {
   t.test(`when ${what}, the store ends, and what was acknowledged is in its file`, async (t) => {
     const { store, file, failures } = await open(t)
@@ -76,10 +94,20 @@ const writeOneThenMore = (store: TestStore) => create(store, COUNT).then(() => w
 const close = (store: TestStore) => store.close()
 
 /** What happens to which file, and what the store does next. */
-const damages: [what: string, end: string, damage: (path: string) => void, next: (store: TestStore) => unknown][] = [
+const damages: [
+  what: string,
+  end: string,
+  damage: (path: string) => void,
+  next: (store: TestStore) => unknown,
+][] = [
   ['the log is emptied', '-wal', (path) => truncateSync(path), writeMore],
   ['the log is emptied before the end', '-wal', (path) => truncateSync(path), close],
-  ['the log is cut in its middle and written to again', '-wal', (path) => truncateSync(path, 50_000), writeOneThenMore],
+  [
+    'the log is cut in its middle and written to again',
+    '-wal',
+    (path) => truncateSync(path, 50_000),
+    writeOneThenMore,
+  ],
   ['the log is overwritten with zeros', '-wal', zeros, writeMore],
   ['the log lacks its end', '-wal', (path) => shorten(path, 1), close],
   ['the database is emptied', '', (path) => truncateSync(path), writeMore],
@@ -103,7 +131,11 @@ t.test('what other programs may do to the file is no failure', async (t) => {
   t.teardown(() => other.close())
   const { size } = statSync(file)
   await Promise.all(range(COUNT - 1).map((id) => store.delete('joe', BigInt(id))))
-  for (const sql of ['PRAGMA wal_checkpoint(TRUNCATE)', 'VACUUM', 'PRAGMA wal_checkpoint(TRUNCATE)']) {
+  for (const sql of [
+    'PRAGMA wal_checkpoint(TRUNCATE)',
+    'VACUUM',
+    'PRAGMA wal_checkpoint(TRUNCATE)',
+  ]) {
     other.exec(sql)
     await store.ping()
     await store.update('joe', BigInt(COUNT - 1), () => ({ name: sql }))
@@ -113,27 +145,33 @@ t.test('what other programs may do to the file is no failure', async (t) => {
   t.strictSame(failures, [])
 })
 
-t.test('the service sees a moved file by itself, and the next owner waits for what was acknowledged', async (t) => {
-  const file = `${t.testdir()}/plants.db`
-  const token = await issueTokenIn({ file })
-  const environment = { NODE_ENV: 'production', LOG_LEVEL: 'info' }
-  const { port, ended } = await startService(t, { DATABASE_URL: `sqlite:${file}`, ...environment })
-  const ledger = new Ledger()
-  let isMoved = false
-  const working = work(port, token, ledger, () => {
-    if (ledger.acknowledged > 700 && !isMoved) renameSync(file, `${file}.moved`)
-    isMoved ||= ledger.acknowledged > 700
-    return false
-  })
-  await eventually(() => isMoved)
-  const next = await startService(t, { DATABASE_URL: `sqlite:${file}.moved`, ...environment })
-  const { code, stdout } = await ended
-  await working
-  t.equal(code, 1)
-  const fatal = linesOf(stdout).filter(({ level }) => level === 60)
-  t.match(fatal, [{ msg: `${file} was removed or replaced` }])
-  next.child.kill('SIGTERM')
-  await next.ended
-  const { items, faults } = inspect(`${file}.moved`, 'joe')
-  t.strictSame([...faults, ...ledger.violations(items)], [])
-})
+t.test(
+  'the service sees a moved file by itself, and the next owner waits for what was acknowledged',
+  async (t) => {
+    const file = `${t.testdir()}/plants.db`
+    const token = await issueTokenIn({ file })
+    const environment = { NODE_ENV: 'production', LOG_LEVEL: 'info' }
+    const { port, ended } = await startService(t, {
+      DATABASE_URL: `sqlite:${file}`,
+      ...environment,
+    })
+    const ledger = new Ledger()
+    let isMoved = false
+    const working = work(port, token, ledger, () => {
+      if (ledger.acknowledged > 700 && !isMoved) renameSync(file, `${file}.moved`)
+      isMoved ||= ledger.acknowledged > 700
+      return false
+    })
+    await eventually(() => isMoved)
+    const next = await startService(t, { DATABASE_URL: `sqlite:${file}.moved`, ...environment })
+    const { code, stdout } = await ended
+    await working
+    t.equal(code, 1)
+    const fatal = linesOf(stdout).filter(({ level }) => level === 60)
+    t.match(fatal, [{ msg: `${file} was removed or replaced` }])
+    next.child.kill('SIGTERM')
+    await next.ended
+    const { items, faults } = inspect(`${file}.moved`, 'joe')
+    t.strictSame([...faults, ...ledger.violations(items)], [])
+  },
+)

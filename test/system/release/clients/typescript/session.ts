@@ -20,7 +20,10 @@ interface Client {
 
 const clients: Readonly<Record<string, (baseUrl: string, token: string) => Client>> = {
   'openapi-fetch': (baseUrl, token) => {
-    const client = createOpenapiFetch<paths>({ baseUrl, headers: { Authorization: `Bearer ${token}` } })
+    const client = createOpenapiFetch<paths>({
+      baseUrl,
+      headers: { Authorization: `Bearer ${token}` },
+    })
     return {
       create: (body) => client.POST('/plants', { body }),
       list: (query) => client.GET('/plants', { params: { query } }),
@@ -52,7 +55,8 @@ print(`create ${third}`, await plants.create({ id: third, name: '🌱' }))
 print(`create ${third}`, await plants.create({ id: third, name: 'Ficus' }))
 const page = await plants.list({ limit: 2 })
 print('list', page)
-const cursor = /cursor=([\w-]+)>; rel="next"/.exec(page.response?.headers.get('link') ?? '')?.[1] ?? ''
+const cursor =
+  /cursor=([\w-]+)>; rel="next"/.exec(page.response?.headers.get('link') ?? '')?.[1] ?? ''
 print('next', await plants.list({ limit: 2, cursor }))
 print('bad cursor', await plants.list({ cursor: 'AAAAAAAAAAB' }))
 for (const id of [missing, first, second, third]) print(`delete ${id}`, await plants.delete(id))
