@@ -115,11 +115,11 @@ t.test(
   async (t) => {
     const { folder, npm, passes } = copyToFollow(t)
     copyFileSync('test/system/books/openapi.yaml', `${folder}/openapi.yaml`)
-    t.match(
+    const [books = '', keySchema = ''] = [
       readFileSync(`${folder}/openapi.yaml`, 'utf8'),
-      added.at(-1) ?? '',
-      'the schema of a text key in a path',
-    )
+      added.at(-1),
+    ].map((text) => text?.replaceAll(/^ +/gm, ''))
+    t.ok(keySchema !== '' && books.includes(keySchema), 'the schema of a text key in a path')
     const dry = await npm('run', 'generate', '--', '--dry-run', 'openapi.yaml')
     t.match(dry.stdout, /^8 of 8 operations are served$/m)
     for (const file of ['product', 'library']) {

@@ -493,7 +493,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
   generated: import.meta.filename,
   title: 'Plant Store',
   sources: {
-    'openapi.yaml': 'c8e7587f8b802250045be7b68df4c18f865f126a0d0d21097689667371ce06c2'
+    'openapi.yaml': 'cf136b2bf67b42657c820959faafafe5439166b31b5746205f014ed1dd8a0658'
   },
   bundle: null,
   baseUrl: [
