@@ -1,12 +1,22 @@
 // Loaded only if traces are exported: to load it takes longer than the rest of the start.
 import { FastifyOtelInstrumentation } from '@fastify/otel'
-import { propagation } from '@opentelemetry/api'
+import { defaultTextMapGetter, propagation } from '@opentelemetry/api'
 import { getBooleanFromEnv, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { OTHER } from '../http/metrics.ts'
 import { routeTemplate } from '../http/request-log.ts'
+
+/** Reads `traceparent` only: `tracestate` may have any text of the client, and would be exported. */
+class TraceParentPropagator extends W3CTraceContextPropagator {
+  override extract(
+    ...[context, carrier, getter]: Parameters<W3CTraceContextPropagator['extract']>
+  ) {
+    const traceparent = getter.get(carrier, 'traceparent')
+    return super.extract(context, { traceparent }, defaultTextMapGetter)
+  }
+}
 
 /**
  * Begins to export a span of each request to `OTEL_EXPORTER_OTLP_ENDPOINT`. OpenTelemetry's packages read this variable
@@ -16,7 +26,7 @@ import { routeTemplate } from '../http/request-log.ts'
  */
 export function startTraces(name: string) {
   if (getBooleanFromEnv('OTEL_SDK_DISABLED')) return undefined
-  propagation.setGlobalPropagator(new W3CTraceContextPropagator())
+  propagation.setGlobalPropagator(new TraceParentPropagator())
   const named = resourceFromAttributes({ 'service.name': name })
   const provider = new BasicTracerProvider({
     resource: named.merge(detectResources({ detectors: [envDetector] })),

@@ -58,7 +58,11 @@ t.test(
   async (t) => {
     const { exports, environment, spans } = await collect(t)
     const { child, ended, port, printed } = await startOnNewFile(t, environment, LISTING)
-    const headers = { traceparent: `00-${TRACE}-${PARENT}-01` }
+    const headers = {
+      traceparent: `00-${TRACE}-${PARENT}-01`,
+      tracestate: 'vendor=secret',
+      baggage: 'user=secret',
+    }
     await fetch(`http://127.0.0.1:${port}/plants?secret=1`, { headers })
     await fetch(`http://127.0.0.1:${port}/plants/7`, { method: 'DELETE' })
     await fetch(`http://127.0.0.1:${port}/secret`)
