@@ -145,18 +145,19 @@ export function accessTokenChecker(prefix: string, store: Pick<Store, 'findToken
     ttlResolution: 0,
   })
   return (token) => {
-    const found = known.get(token)
-    return found === undefined ? find(token) : toVerdict(found)
-  }
-
-  async function find(token: string): Promise<Verdict> {
     const digest = readToken(prefix, token)
     if (digest === undefined) return { refused: 'malformed' }
+    const key = digest.toString('latin1') // so that the token does not stay in memory
+    const cached = known.get(key)
+    return cached === undefined ? find(digest, key) : toVerdict(cached)
+  }
+
+  async function find(digest: Buffer, key: string): Promise<Verdict> {
     const start = performance.now()
-    const found = await store.findToken(digest)
-    if (found === undefined) return { refused: 'unknown' }
-    known.set(token, found, { start }) // `start`, because the look-up may have taken long
-    return toVerdict(found)
+    const stored = await store.findToken(digest)
+    if (stored === undefined) return { refused: 'unknown' }
+    known.set(key, stored, { start }) // `start`, because the look-up may have taken long
+    return toVerdict(stored)
   }
 }
 

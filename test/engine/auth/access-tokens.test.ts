@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import t, { type Test } from 'tap'
 import { TOKEN_TTL, accessTokenChecker } from '../../../service/engine/auth/guard.ts'
 import type { Store } from '../../../service/engine/store/store.ts'
@@ -64,6 +65,16 @@ t.test(
     t.equal(lookUps(), 3, 'a refused token is not cached')
   },
 )
+
+t.test('the cache has the digest of a token, not the token', async (t) => {
+  const { callerOf } = callers()
+  const issued = await issueToken(store, 'cached')
+  const cached = t.capture(LRUCache.prototype, 'set')
+  t.equal(await callerOf(issued), 'cached')
+  const keys = cached().map(({ args: [key] }) => String(key))
+  t.equal(keys.length, 1)
+  t.notOk(keys.join().includes(secretOf(issued)))
+})
 
 t.test('a slow look-up does not extend the time that a token is cached', async (t) => {
   const pass = stopClocks(t)
