@@ -1,6 +1,15 @@
 import { hash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTVerifyGetKey } from 'jose'
+import {
+  createRemoteJWKSet,
+  type CryptoKey,
+  customFetch,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  jwtVerify,
+  type JWTVerifyGetKey,
+} from 'jose'
 import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import type { Verdict } from '../contract/security.ts'
@@ -10,6 +19,8 @@ import { type CheckToken, isCaller } from './guard.ts'
 /** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const MAX_CHARACTERS = 8192 // of a token
+/** The most keys that a token is tried with, where its header does not tell which one it is of. */
+const MAX_KEYS = 16
 /** Seconds that the clock of the identity provider may differ. */
 const CLOCK_TOLERANCE = 5
 /** Milliseconds that a valid token is cached: verifying it costs as much as the rest of a request. */
@@ -35,7 +46,7 @@ const NO_KEYS = new HttpError(503, 'The identity provider is not available, try 
  */
 export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL } = config
-  const getKey = remoteKeys(app, JWKS_URL)
+  const { getKey, reload } = remoteKeys(app, JWKS_URL)
   const claims = {
     issuer,
     audience,
@@ -52,9 +63,47 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
     return known.get(digest) ?? verify(token, digest)
   }
 
+  /** Verifies a token. One without a key id may be of a new key: it is tried again with new keys. */
+  async function verifySignature(token: string): Promise<JWTPayload> {
+    try {
+      return await tryKeys(token)
+    } catch (error) {
+      const isUnsigned = error instanceof errors.JWSSignatureVerificationFailed
+      const mayBeNew = isUnsigned && decodeProtectedHeader(token).kid === undefined
+      if (!mayBeNew) throw error
+      await reload() // or another token has caused it meanwhile
+      return tryKeys(token)
+    }
+  }
+
+  /** Verifies a token by its key; or by each that it may be of, if its key id does not tell. */
+  async function tryKeys(token: string): Promise<JWTPayload> {
+    try {
+      return (await jwtVerify(token, getKey, options)).payload
+    } catch (error) {
+      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
+      return tryEach(token, error)
+    }
+  }
+
+  /** @throws {JWSSignatureVerificationFailed} if the token is of none of these keys */
+  async function tryEach(token: string, keys: AsyncIterable<CryptoKey>): Promise<JWTPayload> {
+    let tried = 0
+    for await (const key of keys) {
+      if (tried === MAX_KEYS) break
+      tried += 1
+      try {
+        return (await jwtVerify(token, key, options)).payload
+      } catch (error) {
+        if (isOfClaims(error)) throw error
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed()
+  }
+
   async function verify(token: string, digest: string): Promise<Verdict> {
     try {
-      const { sub, exp = NaN, iat = 0, scope } = (await jwtVerify(token, getKey, options)).payload
+      const { sub, exp = NaN, iat = 0, scope } = await verifySignature(token)
       // JSON numbers such as 1e999 are Infinity in JavaScript.
       const isInTime = Number.isFinite(exp) && iat * 1000 <= Date.now() + CLOCK_TOLERANCE * 1000
       if (!isInTime || !isCaller(sub)) return { refused: 'unknown' }
@@ -71,11 +120,22 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   }
 }
 
+/** Whether the signature of a token is valid, and its claims are not. */
+const isOfClaims = (error: unknown) =>
+  error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed
+
+/** The keys of the identity provider. */
+interface RemoteKeys {
+  readonly getKey: JWTVerifyGetKey
+  /** Fetches the keys, unless that was a moment ago. If it fails, they stay as they are. */
+  readonly reload: () => Promise<void>
+}
+
 /**
  * Makes the function that finds the public key of a JWT by its header, and ignores keys and links to keys in the token.
  * jose fetches the keys when they are first needed, and again for an unknown key, after a cool-down of 30 seconds.
  */
-function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
+function remoteKeys(app: FastifyInstance, url: string): RemoteKeys {
   let nextFetch = -Infinity
   const keys = createRemoteJWKSet(new URL(url), {
     cacheMaxAge: KEYS_TTL,
@@ -94,13 +154,17 @@ function remoteKeys(app: FastifyInstance, url: string): JWTVerifyGetKey {
     RELOAD_INTERVAL,
   ).unref()
   app.addHook('onClose', async () => clearInterval(timer))
-  return async (header, token) => {
+  const getKey: JWTVerifyGetKey = async (header, token) => {
     try {
       return await keys(header, token)
     } catch (error) {
       throw keys.fresh ? error : NO_KEYS
     }
   }
+  const reload = async () => {
+    if (!keys.coolingDown) await keys.reload().catch(() => undefined)
+  }
+  return { getKey, reload }
 }
 
 /** Decoders ignore padding, spaces and extra bits. Only one spelling of a token is accepted. */

@@ -1,4 +1,5 @@
 // The keys of an identity provider over several days. The test controls the clocks; the identity provider is real.
+import { generateKeyPairSync } from 'node:crypto'
 import { mock } from 'node:test'
 import Fastify, { type FastifyBaseLogger } from 'fastify'
 import { pino } from 'pino'
@@ -109,6 +110,66 @@ t.test(
     t.equal(await fetchesOf(50), 0)
   },
 )
+
+const NO_KID = { kid: undefined }
+
+t.test('a token that may be of several keys is tried with each key of its type', async (t) => {
+  const [third, sameId] = [await makeKey('ES256', 'third'), await makeKey('ES256', 'third')]
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+  const weak = { ...publicKey.export({ format: 'jwk' }), use: 'sig' }
+  const broken = { ...first.jwk, x: 'AA', kid: 'broken' }
+  const { check, issuer, status } = await prepare(t)
+  const keys = [broken, weak, first.jwk, second.jwk, third.jwk, sameId.jwk]
+  const claims = claimsOf(issuer.name, 'alice')
+  for (const ordered of [keys, keys.toReversed()]) {
+    issuer.answer(200, JSON.stringify({ keys: ordered }))
+    for (const key of [first, second, third, sameId])
+      t.equal(await status(await sign(key, { ...claims, jti: ordered[0]?.x }, NO_KID)), 200)
+    for (const key of [third, sameId]) t.equal(await status(await sign(key, claims)), 200)
+  }
+  const unpublished = await makeKey('ES256', 'third')
+  for (const header of [NO_KID, {}])
+    t.equal(await status(await sign(unpublished, claims, header)), 401)
+  const expired = await sign(sameId, { ...claims, exp: 1 }, NO_KID)
+  t.strictSame(await check(expired), { refused: 'expired' })
+  t.strictSame(await check(await sign(sameId, { ...claims, aud: 'x' })), { refused: 'unknown' })
+})
+
+t.test('of many keys that a token may be of, 16 are tried', async (t) => {
+  const keys = await Promise.all(range(18).map((id) => makeKey('ES256', `key${id}`)))
+  const { status, issuer } = await prepare(t, keys)
+  const claims = claimsOf(issuer.name, 'alice')
+  const verified = t.capture(crypto.subtle, 'verify', crypto.subtle.verify.bind(crypto.subtle))
+  const answers = keys.map(async (key) => status(await sign(key, claims, NO_KID)))
+  t.strictSame(await Promise.all(answers), [...range(16).map(() => 200), 401, 401])
+  const refused = 2 * 16 // tried twice, because the keys may be new
+  t.equal(verified().length, (16 * 17) / 2 + 2 * refused)
+  t.equal(await status(await sign(keys[17] ?? first, claims)), 200, 'its id says which key it is')
+})
+
+t.test('a token without a key id makes the service fetch keys once in 30 s', async (t) => {
+  const third = await makeKey('ES256', 'third')
+  const { issuer, pass, status } = await prepare(t, [first])
+  const token = async (key: Key) => sign(key, claimsOf(issuer.name, 'alice'), NO_KID)
+  t.equal(await status(await token(first)), 200)
+  issuer.publish([first, third])
+  t.equal(await status(await token(third)), 401, 'right after a fetch')
+  pass(31)
+  const tokens = await Promise.all(range(50).map(() => token(third)))
+  t.strictSame(new Set(await Promise.all(tokens.map(status))), new Set([200]))
+  t.equal(issuer.fetches(), 2)
+  const forged = await makeKey('ES256', 'forged')
+  for (const seconds of [0, 31, 29]) {
+    pass(seconds)
+    const refused = range(20).map(async () => status(await token(forged)))
+    t.strictSame(new Set(await Promise.all(refused)), new Set([401]))
+  }
+  t.equal(issuer.fetches(), 3)
+  issuer.answer(500, '')
+  pass(2)
+  t.equal(await status(await token(forged)), 401, 'while the identity provider is down')
+  t.equal(await status(await token(first)), 200)
+})
 
 t.test('the scopes of a token come from its claim "scope"', async (t) => {
   const { check, issuer } = await prepare(t)
