@@ -215,10 +215,17 @@ t.test('the pods comply with the profile "Restricted" of the Pod Security Standa
   // No namespaces, volumes or init containers: the profile restricts nothing else that is here.
   const harmless = [
     'automountServiceAccountToken',
+    'enableServiceLinks',
     'terminationGracePeriodSeconds',
     'topologySpreadConstraints',
   ]
   t.strictSame(Object.keys(others), harmless)
+})
+
+t.test('no Service of the namespace sets a variable of the service', async (t) => {
+  const linked = { ADMIN_PORT: 'tcp://10.0.0.1:80' } // as Kubernetes links a Service named "admin"
+  t.throws(() => readConfig(NAME, linked), { message: /^ADMIN_PORT must be an integer/ })
+  t.equal(pod.enableServiceLinks, false)
 })
 
 t.test('the manifests agree with the service and with each other', async (t) => {
