@@ -6,6 +6,11 @@ import type { Context } from './schemas.ts'
 
 type Alternative = Readonly<Record<string, string[]>>
 
+/** What a header can hold as a scope (RFC 6749, section 3.3; RFC 6750, section 3). */
+const SCOPE = /^[!#-[\]-~]+$/
+
+const SCOPE_ADVICE = 'write visible ASCII characters without " and \\'
+
 /** Reads the alternatives. The product must have guards for one of them. */
 export function readSecurity(
   context: Context,
@@ -19,6 +24,10 @@ export function readSecurity(
       const node = schemes[name]
       if (node === undefined)
         refuse(each, `the security scheme ${name} is not in components/securitySchemes`, name)
+      for (const [index, scope] of scopes.entries()) {
+        const text = `no header can hold the scope ${JSON.stringify(scope)}: ${SCOPE_ADVICE}`
+        if (!SCOPE.test(scope)) refuse(each, text, name, String(index))
+      }
       // An unknown scheme stays a requirement that nobody satisfies. Without it, the operation could be open.
       return { scheme: readScheme(name, deref(node ?? { type: 'mutualTLS' })), scopes }
     }),

@@ -249,6 +249,8 @@ export const RESPONSES: Constructs = {
       type: apiKey
       in: header
       name: X Key # here`,
+  'a scope that no header can hold: empty, or with a space, `"`, `\\` or a character that is not ASCII':
+    secured('\n        - o:\n            - read\n            - a b # here'),
   'a scheme that needs a guard, and has none': `${secured('[{ basic: [] }]').replace(bearer, 'components:\n  securitySchemes:')}
     basic: { type: http, scheme: basic } # here`,
 }
