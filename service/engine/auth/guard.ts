@@ -3,7 +3,7 @@ import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { SecurityScheme } from '../contract/compiled.ts'
-import type { Extensions, ProductGuard } from '../contract/extensions.ts'
+import type { Extensions, Identity, ProductGuard } from '../contract/extensions.ts'
 import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { countHeader } from '../http/request-rules.ts'
@@ -93,34 +93,57 @@ function credentialsOf(
   return found.map((each) => each.slice(key.length + 1).replace(/^"(.*)"$/, '$1')) // RFC 6265, section 4.1.1
 }
 
-/** Whether a value is the name of a caller: what a store can keep, and people can read in a log. */
-export const isCaller = (value: unknown): value is string =>
-  typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(value)
+/** Bytes in UTF-8 of a caller with its source: what the owner of an item may have. */
+const MAX_CALLER_BYTES = 1024
+
+/**
+ * Names a caller, so that no caller of one source is equal to one of another. The callers of access
+ * tokens are `[\w.@-]`, those of JWTs `<issuer>#<sub>`, and those of guards `#<scheme>#<caller>`.
+ * @param source `<issuer>#` or `#<scheme>#`; neither an issuer nor a scheme has a `#` in its name
+ * @param name 1 to 255 characters without control characters: what people can read in a log
+ * @returns undefined if this can't be the name of a caller
+ */
+export function nameCaller(source: string, name: unknown): string | undefined {
+  if (typeof name !== 'string' || !/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(name)) return undefined
+  const caller = source + name
+  return Buffer.byteLength(caller) > MAX_CALLER_BYTES ? undefined : caller
+}
+
+/** The source of the callers that a guard of the product names. */
+export const sourceOf = ({ name }: Pick<SecurityScheme, 'name'>) => `#${encodeURIComponent(name)}#`
+
+/** Reads what the guard of a scheme says. What is no list of scopes gives none. */
+function readIdentity(
+  identity: Partial<Record<keyof Identity, unknown>> | undefined,
+  scheme: SecurityScheme,
+): Verdict {
+  // Only the guard can tell that a connection has no certificate.
+  if (!identity) return { refused: scheme.in === 'connection' ? 'missing' : 'unknown' }
+  const caller = 'caller' in identity ? nameCaller(sourceOf(scheme), identity.caller) : ''
+  if (caller === undefined) return { refused: 'unknown' }
+  const { scopes } = identity
+  return { caller, scopes: Array.isArray(scopes) ? scopes.map(String) : [] }
+}
 
 const TOO_SLOW = new HttpError(503, 'The credentials could not be checked in time', {
   'retry-after': '1',
 })
 
-/** Makes the check of a product's guard, which names the caller. @param timeout in seconds */
-function guardCheck(
-  { name, type, in: place, challenge }: SecurityScheme,
-  guard: ProductGuard,
-  timeout: number,
-): Check {
-  const scheme =
+/** Makes the check of a product's guard. @param timeout in seconds */
+function guardCheck(scheme: SecurityScheme, guard: ProductGuard, timeout: number): Check {
+  const { name, type, in: place, challenge } = scheme
+  const prefix =
     type !== 'apiKey' && place === 'header'
       ? new RegExp(`^${RegExp.escape(challenge)} +`, 'i')
       : /^/
   return async (text, request) => {
-    if (!scheme.test(text)) return { refused: 'malformed' }
-    const credentials = text.replace(scheme, '')
+    if (!prefix.test(text)) return { refused: 'malformed' }
+    const credentials = text.replace(prefix, '')
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(late.reject, timeout * 1000, TOO_SLOW)
     try {
-      const found = await Promise.race([guard(request, credentials), late.promise])
-      return isCaller(found?.caller)
-        ? { caller: found.caller, scopes: found.scopes }
-        : { refused: 'unknown' }
+      const identity = await Promise.race([guard(request, credentials), late.promise])
+      return readIdentity(identity, scheme)
     } catch (error) {
       if (error === TOO_SLOW) throw error
       // The message of a library may quote the credentials.

@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import type { Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
-import { type CheckToken, isCaller } from './guard.ts'
+import { type CheckToken, nameCaller } from './guard.ts'
 
 /** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
@@ -106,9 +106,10 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
       const { sub, exp = NaN, iat = 0, scope } = await verifySignature(token)
       // JSON numbers such as 1e999 are Infinity in JavaScript.
       const isInTime = Number.isFinite(exp) && iat * 1000 <= Date.now() + CLOCK_TOLERANCE * 1000
-      if (!isInTime || !isCaller(sub)) return { refused: 'unknown' }
+      const caller = nameCaller(`${issuer}#`, sub)
+      if (!isInTime || caller === undefined) return { refused: 'unknown' }
       const scopes = typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [] // RFC 9068, section 2.2.3
-      const verdict = { caller: `${issuer}#${sub}`, scopes }
+      const verdict = { caller, scopes }
       const ttl = Math.min(JWT_TTL, exp * 1000 - Date.now())
       if (ttl > 0) known.set(digest, verdict, { ttl })
       return verdict

@@ -3,8 +3,12 @@ import type { FastifyRequest } from 'fastify'
 
 /** Who sends a request, as a guard of a product has found out. */
 export interface Identity {
-  /** 1 to 255 characters without control characters. The methods get it as it is. */
-  readonly caller: string
+  /**
+   * 1 to 255 characters without control characters. The methods get it as `#<scheme>#<caller>`: it
+   * is never the caller of another scheme, of an access token or of a JWT. Without this member, the
+   * credentials name nobody, and only prove something, such as the application that is used.
+   */
+  readonly caller?: string
   /** The scopes of the credentials (RFC 6749, section 3.3). */
   readonly scopes: readonly string[]
 }
@@ -14,7 +18,7 @@ export interface Identity {
  * If it throws, the answer is 500 without details: the service can't know whether a second try would help.
  * @param request for its headers, its query and its connection. It has no body yet
  * @param credentials what follows the scheme's name in `Authorization`, or the text of an apiKey; empty for mutualTLS
- * @returns undefined if they are not valid: 401
+ * @returns undefined if they are not valid: 401. For mutualTLS it means that there is no certificate
  */
 export type ProductGuard = (
   request: FastifyRequest,

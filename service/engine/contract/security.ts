@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { Requirement, SecurityScheme } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
 import { Counter, OWN } from '../http/metrics.ts'
-import { HttpError } from '../errors.ts'
+import { HttpError, reasonOf } from '../errors.ts'
 
 const REFUSED = new Counter({
   name: `${OWN}refused_authentications_total`,
@@ -12,11 +12,20 @@ const REFUSED = new Counter({
 })
 
 /** Why a request is refused with 401. */
-type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired'
+type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired' | 'conflicting'
 
-/** Who is calling, with the scopes of the credentials (RFC 6749, section 3.3); or why they are refused. */
+/**
+ * Who is calling, with the scopes of the credentials (RFC 6749, section 3.3); or why they are
+ * refused. The caller is empty if the credentials name nobody.
+ */
 export type Verdict =
   { readonly caller: string; readonly scopes: readonly string[] } | { readonly refused: Refusal }
+
+/** A check that was not possible. */
+interface Failure {
+  readonly failed: Error
+}
+type Outcome = Verdict | Failure
 
 /** Checks the credentials of one security scheme. */
 interface Guard {
@@ -25,7 +34,7 @@ interface Guard {
   /** Whether it checks tokens: the challenge then gets the parameters of RFC 6750, section 3. */
   readonly isToken: boolean
   /**
-   * Checks the headers of a request. It may be called several times for one request.
+   * Checks the headers of a request.
    * @throws {HttpError | StoreUnavailable} if the check is not possible at the moment
    */
   readonly check: (request: FastifyRequest, reply: FastifyReply) => Verdict | Promise<Verdict>
@@ -53,68 +62,138 @@ export function checkable(alternatives: Alternatives, product: Extensions): Alte
 }
 
 /**
- * Makes the hook that authenticates a request and sets its caller. The credentials must satisfy one of the alternatives.
- * Otherwise, the answer is 401, or 403 if only scopes are missing. An empty alternative allows requests without credentials.
+ * Makes the hook that authenticates a request and sets its caller. The credentials must satisfy one
+ * of the alternatives: the first one that they satisfy names the caller. Otherwise, the answer is
+ * 401, or 403 if only scopes are missing. An empty alternative allows requests without credentials.
  */
 export function requireCaller(
   alternatives: Alternatives,
   makeGuard: MakeGuard,
 ): onRequestHookHandler {
-  const guarded = alternatives.map((all) =>
-    all.map(({ scheme, scopes }) => ({ scopes, guard: makeGuard(scheme) })),
-  )
-  const requirements = guarded.flat()
-  const isOpen = guarded.length === 0 || guarded.some(({ length }) => length === 0)
+  const guards = new Map<string, NumberedGuard>()
+  const guardOf = (scheme: SecurityScheme) => {
+    const guard = guards.get(scheme.name) ?? { ...makeGuard(scheme), at: guards.size }
+    guards.set(scheme.name, guard)
+    return guard
+  }
+  const guarded = alternatives
+    .filter(({ length }) => length > 0)
+    .map((schemes) => schemes.map(({ scheme, scopes }) => ({ guard: guardOf(scheme), scopes })))
+  const isOpen = guarded.length === 0 || guarded.length < alternatives.length
+  const checks = [...guards.values()]
 
   return (request, reply, done) => {
-    const verdicts = requirements.map(({ guard }) => guard.check(request, reply))
+    const pending = checks.map((guard) => guard.check(request, reply))
     // Usually all tokens are cached. To wait for promises would cost more than the checks.
-    if (verdicts.every((each): each is Verdict => !(each instanceof Promise))) {
-      request.caller = findCaller(verdicts)
+    if (pending.every((verdict): verdict is Verdict => !(verdict instanceof Promise))) {
+      request.caller = findCaller(pending, request)
       done()
-    } else {
-      const found = Promise.all(verdicts.map(async (each) => each)).then(
-        (all) => (request.caller = findCaller(all)),
-      )
-      found.then(() => done(), done)
+      return
     }
+    const found = settle(pending).then(
+      (outcomes) => (request.caller = findCaller(outcomes, request)),
+    )
+    found.then(() => done(), done)
   }
 
-  /** @param verdicts on all requirements, in order @throws {HttpError} 401 or 403 */
-  function findCaller(verdicts: readonly Verdict[]): string {
-    const refusals: Refused[] = []
-    let at = 0
-    for (const all of guarded) {
-      let caller = ''
-      const refused: Refused[] = []
-      for (const { guard, scopes } of all) {
-        const verdict = verdicts[at++] ?? { refused: 'missing' }
-        if ('refused' in verdict) refused.push({ reason: verdict.refused, guard, scopes })
-        else if (scopes.every((scope) => verdict.scopes.includes(scope))) caller ||= verdict.caller
-        else refused.push({ reason: 'scope', guard, scopes })
-      }
-      if (all.length > 0 && refused.length === 0) return caller
-      // 403 would say that all credentials are valid.
-      const others = refused.filter(({ reason }) => reason !== 'scope')
-      refusals.push(...(others.length > 0 ? others : refused))
+  /** Waits for the checks, but for none after the first alternative that is satisfied. */
+  async function settle(pending: readonly (Verdict | Promise<Verdict>)[]): Promise<Outcome[]> {
+    const checked = pending.map((verdict) => Promise.resolve(verdict).catch(toFailure))
+    const outcomes: Outcome[] = []
+    for (const alternative of guarded) {
+      for (const { guard } of alternative) outcomes[guard.at] = (await checked[guard.at]) ?? MISSING
+      if ('caller' in judge(alternative, outcomes)) break
     }
+    return outcomes
+  }
+
+  /** @param outcomes of the checks, in order @throws {HttpError} 401 or 403, or what a check threw */
+  function findCaller(outcomes: readonly Outcome[], { id, log }: FastifyRequest): string {
+    const failure = outcomes.find(isFailure)
+    const judged = guarded.map((alternative) => judge(alternative, outcomes))
+    const accepted = judged.find((judgement) => 'caller' in judgement)
+    if (accepted) {
+      if (failure)
+        log.warn({ reqId: id, err: failure.failed }, 'other credentials could not be checked')
+      return accepted.caller
+    }
+    const failed = judged.find(isFailure)
+    if (failed) throw failed.failed
     // A request with credentials that are not valid must not pass as one without credentials.
+    if (isOpen && outcomes.every(isMissing)) return ''
+    const refusals = judged.flatMap((judgement) =>
+      'refusals' in judgement ? judgement.refusals : [],
+    )
     const [worst] = refusals.toSorted((a, b) => rank(b) - rank(a))
-    if (worst === undefined || (isOpen && worst.reason === 'missing')) return ''
+    if (worst === undefined) return ''
     if (worst.reason !== 'scope') REFUSED.inc({ reason: worst.reason })
     throw toHttpError(worst)
   }
 }
 
-interface Refused {
-  readonly reason: Refusal | 'scope'
-  readonly guard: Guard
+const toFailure = (error: unknown): Failure => ({
+  failed: error instanceof Error ? error : new Error(reasonOf(error)),
+})
+const isFailure = (outcome: object): outcome is Failure => 'failed' in outcome
+const MISSING = { refused: 'missing' } as const
+const isMissing = (outcome: Outcome) => 'refused' in outcome && outcome.refused === 'missing'
+
+interface NumberedGuard extends Guard {
+  /** Its place among the guards of the operation. */
+  readonly at: number
+}
+interface Guarded {
+  readonly guard: NumberedGuard
   readonly scopes: readonly string[]
+}
+type Judgement = { readonly caller: string } | { readonly refusals: readonly Refused[] } | Failure
+
+/**
+ * Judges an alternative: credentials of all its schemes must be valid, and must not name different
+ * callers. What is refused counts more than a check that failed, and that more than a scope.
+ */
+function judge(alternative: readonly Guarded[], outcomes: readonly Outcome[]): Judgement {
+  const refusals: Refused[] = []
+  const unscoped: Refused[] = []
+  const callers = new Set<string>()
+  let failure: Failure | undefined
+  for (const { guard, scopes } of alternative) {
+    const outcome = outcomes[guard.at] ?? MISSING
+    if (isFailure(outcome)) failure ??= outcome
+    else if ('refused' in outcome) refusals.push({ reason: outcome.refused, guard, scopes })
+    else {
+      if (outcome.caller !== '') callers.add(outcome.caller)
+      const isAllowed = scopes.every((scope) => outcome.scopes.includes(scope))
+      if (!isAllowed) unscoped.push({ reason: 'scope', guard, scopes })
+    }
+  }
+  if (refusals.length > 0) return { refusals }
+  if (failure) return failure
+  const [first] = alternative
+  if (first && callers.size > 1) return { refusals: [{ ...first, reason: 'conflicting' }] }
+  // 403 says that all credentials are valid.
+  if (unscoped.length > 0) return { refusals: unscoped }
+  const [caller = ''] = callers
+  return { caller }
+}
+
+interface Refused extends Guarded {
+  readonly reason: Refusal | 'scope'
 }
 
 /** Credentials of another scheme are malformed: what is wrong with those that were sent counts more. */
-const RANKS = { missing: 0, malformed: 1, repeated: 2, unknown: 2, expired: 2, scope: 3 } as const
+const RANKS = {
+  missing: 0,
+  malformed: 1,
+  repeated: 2,
+  unknown: 2,
+  expired: 2,
+  conflicting: 2,
+  scope: 3,
+} as const
 const rank = ({ reason }: Refused) => RANKS[reason]
+
+const CONFLICT = 'The credentials name different callers'
 
 /** Makes the answer. Its challenge names an error only if the request has credentials (RFC 6750, section 3.1). */
 function toHttpError({ reason, guard: { challenge, isToken }, scopes }: Refused): HttpError {
@@ -127,6 +206,8 @@ function toHttpError({ reason, guard: { challenge, isToken }, scopes }: Refused)
     const message = isToken ? 'An access token is needed' : 'Credentials are needed'
     return new HttpError(401, message, { 'www-authenticate': challenge })
   }
+  if (reason === 'conflicting')
+    return new HttpError(401, CONFLICT, headers('error="invalid_token"'))
   if (reason !== 'scope')
     return new HttpError(401, `The ${say('is', 'are')} not valid`, headers('error="invalid_token"'))
   const needed = scopes.join(' ')

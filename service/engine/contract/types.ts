@@ -4,7 +4,7 @@ import type { JsonText } from '../http/json.ts'
 
 /** The validated parts of a request, as the contract describes them. An int64 is a `bigint`. */
 export interface RequestOf<Operation> {
-  /** The caller that the credentials name; empty if there are none, and the operation needs none. */
+  /** The caller that the credentials name; empty if they name nobody, or if there are none. */
   readonly caller: string
   readonly path: Part<Operation, 'path'>
   readonly query: Part<Operation, 'query'>

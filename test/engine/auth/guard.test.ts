@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { strict as assert } from 'node:assert'
+import fc from 'fast-check'
 import { pino } from 'pino'
 import Fastify, { type FastifyInstance } from 'fastify'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
-import { buildGuards } from '../../../service/engine/auth/guard.ts'
+import { buildGuards, nameCaller, sourceOf } from '../../../service/engine/auth/guard.ts'
 import type { Extensions } from '../../../service/engine/contract/extensions.ts'
 import { requireCaller } from '../../../service/engine/contract/security.ts'
 import { buildApp } from '../../../service/engine/app.ts'
@@ -11,6 +13,7 @@ import { OPENAPI } from '../../support/own.ts'
 import { product } from '../../support/product/product.ts'
 import { readConfig } from '../../../service/engine/config.ts'
 import { build } from '../../support/helper.ts'
+import { claimsOf, makeKey, sign, startIssuer } from '../../support/issuer.ts'
 import { exchange } from '../../support/responses.ts'
 
 // operations.test.ts sends every kind of bad credentials to every operation that the contract guards.
@@ -65,13 +68,6 @@ t.test(
     const send = (url: string, authorization?: string) =>
       ask(app, url, authorization ? { authorization } : {})
     const challenge = 'Basic realm="plants", charset="UTF-8"'
-    await call({ method: 'POST', path: '/plants', token: valid, body: { id: 2, name: 'mine' } })
-    const body = JSON.stringify([{ name: 'x' }, { name: 'mine' }])
-    t.equal(
-      (await app.inject({ url: '/plants?key=secret-7' })).body,
-      body,
-      'the caller that the guard names',
-    )
     t.strictSame(await send('/plants', 'bAsic YQ=='), [200, undefined])
     t.strictSame(await send('/plants'), [401, challenge])
     for (const each of ['Basic YQ', 'Basic', 'Basic YQ==, Basic YQ==', `Bearer ${valid}`])
@@ -88,6 +84,57 @@ t.test(
     t.notMatch(logged.join(''), /secret-|YQ==/)
   },
 )
+
+t.test('callers of one name differ by where they come from, and so do their items', async (t) => {
+  const issuer = await startIssuer(t)
+  const key = await makeKey('ES256', 'first')
+  issuer.publish([key])
+  const jwt = await sign(key, claimsOf(issuer.name, 'alice'))
+  const alice = () => ({ caller: 'alice', scopes: [] })
+  const guards = { login: alice, key: alice }
+  const bearer = '    token: { type: http, scheme: bearer }\n'
+  const security = '- login: []\n  - key: []\n  - token: []'
+  const { app } = await serve(t, SCHEMES + bearer, security, { guards }, issuer.environment)
+  const clients = [
+    ['/plants', `Bearer ${await token('alice')}`],
+    ['/plants', `Bearer ${jwt}`],
+    ['/plants', 'Basic YQ=='],
+    ['/plants?key=x', ''],
+  ] as const
+  for (const [id, [url, authorization]] of clients.entries()) {
+    const payload = { id, name: `plant ${id}` }
+    const answer = await app.inject({ method: 'POST', url, headers: { authorization }, payload })
+    t.equal(answer.statusCode, 200, answer.body)
+  }
+  for (const [id, [url, authorization]] of clients.entries()) {
+    const { body } = await app.inject({ url, headers: { authorization } })
+    t.equal(body, `[{"name":"plant ${id}"}]`)
+  }
+  const kept = await call({ path: '/plants', token: await token('alice') })
+  t.strictSame(kept.json, [{ name: 'plant 0' }], 'what a token stored before stays its own')
+})
+
+t.test('a caller can only be named as one source names it', (t) => {
+  const text = fc.string({ unit: 'grapheme', maxLength: 9 })
+  const name = fc.oneof(text, fc.stringMatching(/^[#a-c]{1,4}$/))
+  const scheme = fc.stringMatching(/^[#a-c%é]{1,4}$/)
+  const issuer = fc.stringMatching(/^[a-c%]{1,4}$/)
+  const source = fc.oneof(
+    scheme.map((of) => ({ kind: 'guard', of, prefix: sourceOf({ name: of }) })),
+    issuer.map((of) => ({ kind: 'jwt', of, prefix: `${of}#` })),
+  )
+  fc.assert(
+    fc.property(source, name, source, name, (a, nameOfA, b, nameOfB) => {
+      const [first, second] = [nameCaller(a.prefix, nameOfA), nameCaller(b.prefix, nameOfB)]
+      if (first === undefined || second === undefined) return
+      const isSame = a.kind === b.kind && a.of === b.of && nameOfA === nameOfB
+      assert.equal(first === second, isSame)
+      assert.ok(first.includes('#'), 'no access token has such a caller')
+    }),
+    { numRuns: 5000 },
+  )
+  t.end()
+})
 
 t.test(
   'a guard of the product that does not answer is given up after REQUEST_TIMEOUT: 503',

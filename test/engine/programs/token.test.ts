@@ -129,11 +129,10 @@ t.test('a wrong command line prints what is wrong, and does nothing', async (t) 
   const faulty: [message: RegExp | string, ...words: string[]][] = [
     ['the first word must be issue or list or revoke (--help prints the usage)\n'],
     ['the first word must be issue or list or revoke (--help prints the usage)\n', 'isue', 'joe'],
-    ...['', 'a b', 'ü', 'x'.repeat(65)].map((caller): [RegExp, ...string[]] => [
-      callerFault,
-      'issue',
-      caller,
-    ]),
+    // The last three are names of other sources.
+    ...['', 'a b', 'ü', 'x'.repeat(65), '#login#joe', 'https://id.example#joe', 'id#joe'].map(
+      (caller): [RegExp, ...string[]] => [callerFault, 'issue', caller],
+    ),
     ...['', '0s', '1', '1.5h', '1w', '1D', '1000000d', '1d 1h'].map((time) =>
       issue(timeFault, '--expires', time),
     ),

@@ -220,7 +220,7 @@ export const RESPONSES: Constructs = {
     asks: [
       ask(both('alice:read,write,more', 'alice:admin'), 200),
       ask(both('alice:read', 'alice:admin'), 403, /the scope read write/),
-      ask(both('bob:read,write', 'joe:'), 403, /the scope admin/),
+      ask(both('bob:read,write', 'bob:'), 403, /the scope admin/),
       // Invalid and missing credentials are told before a missing scope.
       ...[sending({ 'x-key': 'joe:' }), both('x', 'joe:')].map(isRefused),
     ],
@@ -230,7 +230,7 @@ export const RESPONSES: Constructs = {
       yaml: secured('[{ b: [] }, { basic: [] }, { m: [read] }]'),
       product,
       asks: [
-        isAlice(basic('alice:open')),
+        ask(basic('alice:open'), 200, '{"caller":"#basic#alice"}'),
         ask(basic('alice:wrong'), 401, /The credentials are not valid/),
         ask(
           basic('alice:broken'),
@@ -238,7 +238,7 @@ export const RESPONSES: Constructs = {
           '{"errors":[{"code":"E500","message":"Internal Server Error"}]}',
         ),
         ...[basic(':open'), as('Bearer alice'), '/x'].map(isRefused),
-        isAlice(sending({ 'client-cert': ':AA==:' })),
+        ask(sending({ 'client-cert': ':AA==:' }), 200, '{"caller":"#m#alice"}'),
       ],
     },
   'alternatives with a scheme that needs a guard, and has none: they are left out': {
