@@ -90,6 +90,8 @@ export function contract(yaml: string): string {
 }
 
 interface Booted extends Omit<Served, 'asks'> {
+  /** The services, instead of those with `methods`. */
+  readonly services?: readonly object[]
   readonly isDraft?: boolean
   readonly onError?: (error: Error) => void
   /** Changes the server before it is ready. */
@@ -99,7 +101,7 @@ interface Booted extends Omit<Served, 'asks'> {
 /** Writes a contract to a file, and starts a service for it. */
 export async function boot(
   t: Test,
-  { yaml, files = {}, product, run = echo, methods, isDraft, onError, prepare }: Booted,
+  { yaml, files = {}, product, run = echo, methods, services, isDraft, onError, prepare }: Booted,
 ): Promise<FastifyInstance> {
   const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
   const app = Fastify({ bodyLimit: 1 })
@@ -117,9 +119,9 @@ export async function boot(
     onRequest: [requireCaller(security, makeGuard), ...(body ? [checkBody(body)] : [])],
   })
   const names = methods ?? read.operations.map(({ id }) => id)
-  const services = names.some(Array.isArray) ? names : [names]
-  const made = services.map((each) => serviceOf([each].flat(2), run))
-  await addRoutes(app, read, made, hooks, isDraft)
+  const grouped = names.some(Array.isArray) ? names : [names]
+  const made = grouped.map((each) => serviceOf([each].flat(2), run))
+  await addRoutes(app, read, services ?? made, hooks, isDraft)
   addOtherMethods()
   prepare?.(app, read)
   await app.ready()

@@ -36,13 +36,13 @@ export async function addRoutes(
   draft = false,
 ): Promise<void> {
   const { operations, product, schemas } = contract
-  const methods = listMethods(services)
   const ids = operations.map(({ id }) => id)
+  const methods = findMethods(ids, services)
   const known = new Set([...ids, ...(contract.refused ?? []).map(({ id }) => id)])
-  const extra = [...methods.keys()].filter((id) => !known.has(id))
+  const extra = listMethods(services).filter((name) => !known.has(name))
   const missing = ids.filter((id) => !methods.has(id))
   const misfits = [
-    ...extra.map((id) => `the method ${id} of the service has no operation`),
+    ...extra.map((name) => `the method ${name} of the service has no operation (${PRIVATE})`),
     ...missing.map((id) => `the operation ${id} has no method in the service`),
   ]
   if (draft) for (const each of misfits) app.log.warn(each)
@@ -161,16 +161,36 @@ function answer501(id: string, services: readonly object[]): Method {
     )
 }
 
-/** The public methods of services by name. Private ones begin with `#`, and are not listed. */
-function listMethods(services: readonly object[]): ReadonlyMap<string, Method> {
+const PRIVATE = 'a private one begins with #'
+
+/** The methods of operations, by their ids. They may be inherited, or be properties. */
+function findMethods(
+  ids: readonly string[],
+  services: readonly object[],
+): ReadonlyMap<string, Method> {
   const methods = new Map<string, Method>()
-  for (const service of services) {
-    const all = Object.getOwnPropertyDescriptors(Object.getPrototypeOf(service))
-    for (const [name, { value }] of Object.entries(all)) {
-      if (name === 'constructor') continue
-      if (methods.has(name)) throw new StartupError(`two services have a method ${name}`)
-      methods.set(name, (value as Method).bind(service))
-    }
+  for (const id of ids) {
+    const [method, second] = services.flatMap((service) => methodOf(service, id) ?? [])
+    if (second) throw new StartupError(`two services have a method ${id}`)
+    if (method) methods.set(id, method)
   }
   return methods
+}
+
+/** A method of a service; undefined if it has none, but for those that all objects have. */
+function methodOf(service: object, name: string): Method | undefined {
+  const value: unknown = Reflect.get(service, name)
+  if (typeof value !== 'function' || value === Reflect.get(Object.prototype, name)) return undefined
+  return value.bind(service) as Method
+}
+
+/** The names of the methods in the classes of services. Private ones begin with `#`, and are not listed. */
+function listMethods(services: readonly object[]): readonly string[] {
+  const names = services.flatMap((service) => {
+    const prototype: unknown = Object.getPrototypeOf(service)
+    if (prototype === null || prototype === Object.prototype) return [] // the service has no class
+    const members = Object.entries(Object.getOwnPropertyDescriptors(prototype))
+    return members.filter(([, { value }]) => typeof value === 'function').map(([name]) => name)
+  })
+  return [...new Set(names)].filter((name) => name !== 'constructor')
 }

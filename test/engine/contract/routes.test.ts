@@ -22,10 +22,13 @@ t.test('the start is refused, by name, if the services do not fit the contract',
   const others = names.filter((id) => id !== 'deletePayout')
   const table: [methods: string[][], message: string][] = [
     [[others], missing],
-    [[[...names, 'listPayout']], 'the method listPayout of the service has no operation'],
+    [
+      [[...names, 'listPayout']],
+      'the method listPayout of the service has no operation (a private one begins with #)',
+    ],
     [
       [[...others, 'deletePayot']],
-      `the method deletePayot of the service has no operation; ${missing}`,
+      `the method deletePayot of the service has no operation (a private one begins with #); ${missing}`,
     ],
     [[['deletePayout'], names], 'two services have a method deletePayout'],
   ]
@@ -33,6 +36,97 @@ t.test('the start is refused, by name, if the services do not fit the contract',
     await t.rejects(boot(t, { yaml, methods }), { name: 'StartupError', message })
   }
   await boot(t, { yaml, methods: [['deletePayout'], others] })
+})
+
+const done = (body: string) => async () => ({ status: 200, body })
+
+t.test('a method may be inherited, a property, or what a getter returns', async (t) => {
+  const ids = ['own', 'inherited', 'arrow', 'assigned', 'got', 'toString', 'traced', 'plain']
+  const paths = ids.map((id) => `  /${id}: { get: { operationId: ${id}, ${DONE} } }`)
+  class Base {
+    readonly #name = 'base'
+    inherited() {
+      return Promise.resolve({ status: 200, body: this.#name })
+    }
+    helper = done('a function of the class itself')
+  }
+  class Main extends Base {
+    static missing = done('static')
+    assigned: () => Promise<object>
+    arrow = async () => this.#answer('arrow')
+    constructor() {
+      super()
+      this.assigned = this.#answer.bind(this, 'assigned')
+    }
+    own() {
+      return this.#answer('own')
+    }
+    override toString = () => this.#answer('toString') as unknown as string
+    get got() {
+      return () => this.#answer('got')
+    }
+    get size(): number {
+      throw new Error('nobody asks for it')
+    }
+    async *[Symbol.asyncIterator]() {
+      yield await this.own()
+    }
+    async #answer(body: string) {
+      return { status: 200, body }
+    }
+  }
+  class Traced {
+    async traced() {
+      return { status: 200, body: 'traced' }
+    }
+  }
+  const proxy = new Proxy(new Traced(), {})
+  const services = [new Main(), proxy, { plain: done('plain') }]
+  const app = await boot(t, { yaml: `paths:\n${paths.join('\n')}`, services })
+  for (const id of ids) {
+    const { body } = await app.inject(`/${id}`)
+    t.equal(body, JSON.stringify(id === 'inherited' ? 'base' : id))
+  }
+})
+
+t.test('what is no method of a service is missing, or has no operation', async (t) => {
+  const path = (id: string) => `paths: { /x: { get: { operationId: ${id}, ${DONE} } } }`
+  class Named {
+    static run = done('static')
+    name = 'run'
+    get got() {
+      return 7
+    }
+  }
+  const nothing = Object.create(null) as object
+  for (const id of ['run', 'got', 'name', 'toString', 'hasOwnProperty', 'absent']) {
+    const message = `the operation ${id} has no method in the service`
+    await t.rejects(boot(t, { yaml: path(id), services: [new Named(), nothing] }), { message })
+  }
+  class Helpful {
+    run = done('')
+    help() {
+      return this.run()
+    }
+  }
+  await t.rejects(boot(t, { yaml: path('run'), services: [new Helpful()] }), {
+    message: 'the method help of the service has no operation (a private one begins with #)',
+  })
+  class Heir extends Helpful {
+    override run = done('')
+  }
+  const two = [
+    [new Heir(), { run: done('') }],
+    [new Heir(), new Heir()],
+  ]
+  for (const services of two)
+    await t.rejects(boot(t, { yaml: path('run'), services }), {
+      message: 'two services have a method run',
+    })
+  t.equal(
+    (await (await boot(t, { yaml: path('run'), services: [new Heir()] })).inject('/x')).body,
+    '""',
+  )
 })
 
 t.test('what a method gives is answered 500 if the contract does not declare it', async (t) => {
