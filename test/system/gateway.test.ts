@@ -119,6 +119,89 @@ t.test(
   },
 )
 
+/** Keys that a gateway could take for another path, with a space between two. */
+const KEYS = [
+  ...'../plants/7 ../../any/prefix/plants/7 /../plants/7 ..%2Fplants%2F7 %2e%2e/plants/7'.split(
+    ' ',
+  ),
+  ...'a/b / // /a a/ a//b ./a a/. a/.. a/../b ... .a a. % %25 %2F a%2fb %zz a:b : a?b a#b'.split(
+    ' ',
+  ),
+  ...'a;b a=b&c + a+b , @ ~ * \\ \\..\\a " \' <a> [a] {a} | ^ ` é e\u0301 🌱 \u202e 日本'.split(
+    ' ',
+  ),
+  ' ',
+  'a b',
+  ' a ',
+]
+/** Targets that are no key as a client writes it. Directly, each is 400 or 404. */
+const TARGETS = [
+  ...'/notes/.. /notes/. /notes/%2e%2e /notes/%2E /notes/../plants/7 /./plants/7 //plants/7'.split(
+    ' ',
+  ),
+  ...'/notes//plants/7 /plants//7 /plants/7/ /plants/7/. /plants/7%2F /plants%2F7 /%2Fplants/7'.split(
+    ' ',
+  ),
+  ...'/notes /notes/ /notes/a/b /plants;a=b/7 /plants/7;a /x/..%2Fplants/7 /%252e%252e/plants/7'.split(
+    ' ',
+  ),
+]
+
+/** Every byte in percent-encoding, as some clients write it. */
+const encodeAll = (text: string) => Buffer.from(text).toString('hex').replaceAll(/../g, '%$&')
+
+t.test('a text key leads through a gateway to where it leads directly', async (t) => {
+  const service = await build(t)
+  const { call } = service
+  const seen: string[] = []
+  service.app.server.on('request', ({ method = '', url = '' }) => seen.push(`${method} ${url}`))
+  const token = await service.token('texts')
+  await call({ method: 'POST', path: '/plants', token, body: { id: 7, name: 'x' } })
+  const nginx = await startNginx(t, [service], undefined, PREFIX)
+  const haproxy = await startHaproxy(t, [service])
+  const ways = [
+    ['directly', service.port, ''],
+    ['nginx', nginx.port, PREFIX],
+    ['HAProxy', haproxy.port, ''],
+  ] as const
+  for (const [way, port, prefix] of ways) {
+    /** Sends a request, which the service must see as it was sent. */
+    const send = async (method: string, target: string) => {
+      const answer = await request(port, { method, path: prefix + target, token })
+      t.equal(seen.at(-1), `${method} ${target}`, `${way}: ${method} ${target}`)
+      return answer
+    }
+    for (const key of KEYS) {
+      for (const encode of [encodeURIComponent, encodeAll]) {
+        const body = { key, text: `the note ${key}` }
+        await call({ method: 'POST', path: '/notes', token, body })
+        const target = `/notes/${encode(key)}`
+        t.match(
+          (await send('PUT', target)).json,
+          { text: body.text, count: 2n ** 53n + 1n },
+          target,
+        )
+        t.equal((await send('DELETE', target)).status, 204, target)
+        t.equal((await send('DELETE', target)).status, 404, target)
+      }
+    }
+    for (const target of TARGETS)
+      t.match((await send('DELETE', target)).status, /^40[045]$/, `${way}: ${target}`)
+    t.strictSame((await call({ path: '/notes', token })).json, [])
+    t.strictSame((await call({ path: '/plants', token })).json, [{ name: 'x' }])
+  }
+
+  // nginx decodes a path before it looks at the configuration, and refuses what leads out of it.
+  for (const key of ['../'.repeat(9), 'a\0'].map(encodeURIComponent)) {
+    const before = seen.length
+    const path = `${PREFIX}/notes/${key}`
+    assertError(t, path, await request(nginx.port, { method: 'DELETE', path, token }), 400)
+    t.equal(seen.length, before, 'the service sees nothing')
+  }
+  for (const path of [PREFIX, `${PREFIX}x/plants`, `/x/..%2f${PREFIX}/plants`, '/', '/error'])
+    assertError(t, path, await request(nginx.port, { path, token }), 404)
+})
+
 // The service's own answers to these are in ../engine/http/server.test.ts.
 for (const name of ['nginx', 'HAProxy'] as const) {
   t.test(`what ${name} passes on as one request is one request for the service`, async (t) => {

@@ -26,7 +26,7 @@ export async function startNginx(
     return `daemon off; pid ${folder}/pid;\n${text}`
       .replace('http {', `http { ${log} ${writable}`)
       .replace('listen 8080', `listen 127.0.0.1:${port}`)
-      .replace('location /garden/', `location ${prefix}/`)
+      .replace('~^/garden(', `~^${prefix}(`)
   })
 }
 
