@@ -1,5 +1,6 @@
 // The door of the engine: the only file that a product imports.
 import type { Product } from './define-product.ts'
+import { loadProgram } from './programs/development.ts'
 
 export { defineProduct } from './define-product.ts'
 export type { Product } from './define-product.ts'
@@ -21,11 +22,11 @@ export const start = async (product: Product) =>
  * @param load imports the product. It is imported only in the process of the service: a fault in it does not end the watch
  */
 export const dev = async (load: () => Promise<{ product: Product }>) =>
-  (await import('./programs/dev.ts')).dev(load)
+  (await loadProgram(() => import('./programs/dev.ts'))).dev(load)
 
 /** `npm run generate`: compiles the contract, and writes its types. */
 export const generate = async (product: Product) =>
-  (await import('./programs/generate.ts')).generate(product)
+  (await loadProgram(() => import('./programs/generate.ts'))).generate(product)
 
 /** `npm run token`: issues, lists and revokes access tokens. */
 export const token = async (product: Product) =>
