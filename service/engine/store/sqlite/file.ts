@@ -13,7 +13,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
 import { prepareSchema } from './schema.ts'
 import type { Collections } from '../store.ts'
-import { DatabaseFiles, type Fault } from './watch.ts'
+import { DatabaseFiles } from './watch.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 // Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
@@ -31,12 +31,8 @@ export interface OpenFile {
   /** Whether the file was empty or did not exist. */
   readonly isNew: boolean
   readonly files: DatabaseFiles
-  /**
-   * Closes the database and unlocks the file. May be called again.
-   * @param fault of its files. If the log is damaged, the database stays open, and locked, until the process ends: SQLite
-   * would copy the log into the file
-   */
-  readonly close: (fault?: Fault) => void
+  /** Closes the database and unlocks the file. May be called again. */
+  readonly close: () => void
 }
 
 /**
@@ -66,7 +62,7 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
     assertNotMoved(path, BUSY_TIMEOUT)
     const isNew = prepare(db, exclusive, collections) === 0
     const files = new DatabaseFiles(path)
-    return { db, isNew, files, close: closer(files, db, lock) }
+    return { db, isNew, files, close: closer(db, lock) }
   } catch (error) {
     db?.close()
     lock?.close()
@@ -90,25 +86,19 @@ export function sync(path: string): void {
   }
 }
 
-function closer(
-  files: DatabaseFiles,
-  db: DatabaseSync,
-  lock: DatabaseSync | undefined,
-): OpenFile['close'] {
+function closer(db: DatabaseSync, lock: DatabaseSync | undefined): OpenFile['close'] {
   let isOver = false
-  return (fault) => {
+  return () => {
     if (isOver) return
     isOver = true
-    if (fault?.canClose === false) return
     try {
       // SQLite does not copy the log when it closes a file that was moved.
-      if (fault !== undefined && lock !== undefined) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      if (lock !== undefined) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     } catch {
-      // Another process is reading. The log stays.
+      // Another process is reading, or the disk fails. The log stays.
     }
     db.close()
     lock?.close()
-    files.close()
   }
 }
 

@@ -138,8 +138,8 @@ export class SqliteStore implements Store {
   #look(): void {
     const fault = this.#db.isOpen ? this.#file.files.findFault() : undefined
     if (fault === undefined) return
-    this.#file.close(fault)
-    this.#fail(fault.message, new Error(fault.message))
+    this.#file.close()
+    this.#fail(fault, new Error(fault))
   }
 
   /** Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
@@ -199,11 +199,9 @@ export class SqliteStore implements Store {
   /** Copies the log into the file, and truncates it if it is long. SQLite's automatic checkpoints hide I/O errors. */
   #checkpoint(): void {
     const { files } = this.#file
-    if (files.findFault()?.canClose === false) return // it would spread the damage
     try {
       const { log, checkpointed } =
         this.#run(() => this.#db.prepare('PRAGMA wal_checkpoint').get()) ?? {}
-      files.findFault() // remembers the size of the file
       // If a reader in another process still uses the log, it is truncated later.
       if (log !== checkpointed || files.logBytes <= MAX_LOG_BYTES) return
       this.#run(() => this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
