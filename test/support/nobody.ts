@@ -1,7 +1,8 @@
 // PostgreSQL refuses to run as root. As root, the tests run it as nobody.
 import { chownSync } from 'node:fs'
 
-const NOBODY = 65_534
+/** The number of this user, and of its group. */
+export const NOBODY = 65_534
 const isRoot = process.getuid?.() === 0
 const user = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
 // With this capability it reads the packages, the project and its folder also where only root may enter. access(2), by

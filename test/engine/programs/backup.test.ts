@@ -220,25 +220,23 @@ t.test(
 )
 
 t.test(
-  'a backup is restored to a new folder, through a symbolic link and over damage, not beside a hard link',
+  'a backup is restored to a new folder and over damage, not beside a hard link',
   async (t) => {
     const { folder, file, copy, backup } = await prepare(t, 10)
-    fs.symlinkSync(file, `${folder}/link.db`)
-    const damaged = new Map([
-      ['plants.db', Buffer.alloc(20_000, 7)],
-      ['link.db', readFileSync(file).fill(7, 4096)],
-    ])
-    for (const name of ['data/plants.db', 'plants.db', 'link.db']) {
-      const bytes = damaged.get(name)
-      if (bytes) writeFileSync(file, bytes)
-      const command = program('backup', 'restore', copy, '--replace')
-      t.match(await run(command, { DATABASE_URL: `sqlite:${folder}/${name}` }), {
-        code: 0,
-        stderr: '',
-      })
-      t.equal((await namesOf(`${folder}/${name}`)).length, 10)
+    const damages = {
+      'all of it': Buffer.alloc(20_000, 7),
+      'its second page': readFileSync(file).fill(7, 4096),
+      'all, and it is empty': Buffer.alloc(0),
     }
-    t.ok(fs.lstatSync(`${folder}/link.db`).isSymbolicLink())
+    const command = program('backup', 'restore', copy)
+    const ended = await run(command, { DATABASE_URL: `sqlite:${folder}/data/plants.db` })
+    t.match(ended, { code: 0, stderr: '' })
+    t.equal((await namesOf(`${folder}/data/plants.db`)).length, 10)
+    for (const [what, bytes] of Object.entries(damages)) {
+      writeFileSync(file, bytes)
+      t.match(await backup('restore', copy, '--replace'), { code: 0, stderr: '' }, what)
+      t.equal((await namesOf(file)).length, 10, what)
+    }
     fs.linkSync(file, `${folder}/other.db`)
     for (const words of [
       ['save', `${folder}/copy2.db`] as const,
@@ -251,6 +249,26 @@ t.test(
       })
   },
 )
+
+t.test('a copy with a log beside it is no backup, and a copy in WAL mode is one', async (t) => {
+  const { folder, file, copy, backup } = await prepare(t, 10)
+  const cold = `${folder}/cold.db`
+  fs.copyFileSync(file, cold)
+  t.equal(readFileSync(cold)[18], 2, 'WAL mode')
+  t.match(await backup('restore', cold, '--replace'), { code: 0 })
+  t.equal((await namesOf(file)).length, 10)
+  fs.copyFileSync(copy, `${copy}-wal`)
+  const stderr = `${copy}-wal is beside it: a backup is one file, as \`save\` makes it\n`
+  t.match(await backup('restore', copy, '--replace'), { code: 1, stderr })
+})
+
+t.test('a store that a command uses is not replaced', async (t) => {
+  const { file, copy, backup } = await prepare(t, 10)
+  using command = new DatabaseSync(file)
+  command.exec('BEGIN; SELECT * FROM plants')
+  const stderr = 'another process is using it\n'
+  t.match(await backup('restore', copy, '--replace'), { code: 1, stderr })
+})
 
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)
 

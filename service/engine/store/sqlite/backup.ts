@@ -1,29 +1,32 @@
 import { createHash } from 'node:crypto'
+import { closeSync, createReadStream, existsSync, fchmodSync, fsyncSync, lstatSync } from 'node:fs'
 import {
-  chmodSync,
-  chownSync,
-  createReadStream,
-  existsSync,
+  openSync,
   readFileSync,
   realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
 } from 'node:fs'
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
-import { backup as copyPages, DatabaseSync } from 'node:sqlite'
-import { pipeline } from 'node:stream/promises'
-import { isCorrupt } from './errors.ts'
-import { BUSY_TIMEOUT, makeFolder, sync } from './file.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
+import { isCorrupt, primaryCode } from './errors.ts'
+import { BUSY_TIMEOUT } from './file.ts'
 import { acquireLock, assertOneName, lockPath } from './lock.ts'
+import { assertNoLinks, assertNoLinksOfOthers, copyBytes, giveTo, LOGS } from './private-files.ts'
+import { makeFile, makeFolder, OWNER_ONLY, sync } from './private-files.ts'
 import { readVersion } from './schema.ts'
 
 /** How many rows a copy has, by the names of its tables. */
 export type Counts = Readonly<Record<string, number>>
 
-/** Mode bits with which the owner of a file can read and write it. */
-const OWNER_ONLY = 0o600
-
 /** The file with the checksum of a backup, in the format of `sha256sum`. */
 const checksumPath = (backup: string) => `${backup}.sha256`
+/** The file that becomes a database or a backup when it is complete. */
+const partPath = (path: string) => `${path}.part`
 
 /**
  * Saves a copy of a database and its checksum. The database may be in use. The copy shows one moment, and has every write
@@ -32,28 +35,24 @@ const checksumPath = (backup: string) => `${backup}.sha256`
  * @throws {Error} if `to` already exists, or the copy is not sound, or another process is making one of this database there
  */
 export async function saveBackup(database: string, to: string): Promise<Counts> {
-  if (existsSync(to)) throw new Error(`${to} already exists`)
+  if (lookAt(to)) throw new Error(`${to} already exists`)
   const from = realpathSync(database)
   assertOneName(from)
-  const folder = dirname(resolve(to))
+  const target = placeOf(to)
   // The next copy to this folder removes what a copy that was killed has left.
-  const part = `${folder}/${basename(from)}.part`
-  using _lock = acquireLock(part)
-  try {
-    removeCopy(part)
-    writeFileSync(part, '', { mode: 0o600 }) // nobody else can read it before it has its mode
+  const part = partPath(join(dirname(target), basename(from)))
+  assertNoLinks(from, checksumPath(target))
+  return withPart(part, async (descriptor) => {
     vacuumInto(from, part)
-    const counts = checkDatabase(part)
-    chmodSync(part, statSync(from).mode)
-    sync(part)
-    writeFileSync(checksumPath(to), `${await sha256(part)}  ${basename(to)}\n`, { flush: true })
-    renameSync(part, to)
-    sync(folder)
+    const counts = checkBackup(part)
+    const mode = permissionsOf(statSync(from))
+    fchmodSync(descriptor, mode)
+    fsyncSync(descriptor)
+    saveChecksum(target, await sha256(part), mode)
+    renameSync(part, target)
+    sync(dirname(target))
     return counts
-  } finally {
-    removeCopy(part)
-    rmSync(lockPath(part), { force: true })
-  }
+  })
 }
 
 /**
@@ -61,50 +60,71 @@ export async function saveBackup(database: string, to: string): Promise<Counts> 
  * there, complete. The file keeps its mode and owner; if there was none, only who restores may use it.
  * @param replace whether to replace a database that exists
  * @returns also whether the backup was compared with a checksum
- * @throws {Error} if a service uses the database, if it exists without `replace`, or if the backup is not sound; the
- * database is then unchanged
+ * @throws {Error} if a service uses the database, if it exists without `replace`, if the backup is not sound, or if a link
+ * leads elsewhere; the database is then unchanged
  */
 export async function restoreBackup(
   backup: string,
   database: string,
   replace: boolean,
 ): Promise<{ counts: Counts; hasChecksum: boolean }> {
-  const hasChecksum = existsSync(checksumPath(backup))
-  if (hasChecksum && !readFileSync(checksumPath(backup), 'utf8').startsWith(await sha256(backup))) {
-    throw new Error(
-      `${backup} has changed since it was saved: its SHA-256 is not the one in ${checksumPath(backup)}`,
-    )
-  }
-  const counts = checkDatabase(backup)
-  const old = statSync(database, { throwIfNoEntry: false })
-  const path = old ? realpathSync(database) : resolve(database)
-  if (!existsSync(dirname(path))) makeFolder(dirname(path))
-  using _lock = acquireLock(path)
+  const hasChecksum = await compareChecksum(backup)
+  const counts = checkBackup(backup)
+  const folder = dirname(resolve(database))
+  if (!existsSync(folder)) makeFolder(folder)
+  const path = placeOf(database)
+  if (lookAt(path)?.isFile()) assertOneName(path)
+  assertNoLinks(path, lockPath(path))
+  using _lock = acquireLock(path, lookAt(path))
+  const old = lookAt(path)
   if (old && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
-  if (old) assertOneName(path)
-  if (old && process.getuid?.() === 0) chownSync(lockPath(path), old.uid, old.gid)
-  if (old && (old.mode & OWNER_ONLY) !== OWNER_ONLY) chmodSync(path, old.mode | OWNER_ONLY)
-  // SQLite copies over a sound database in one transaction. In the place of any other, the copy appears when it is complete.
-  const target = old && takesPages(path, backup) ? path : `${path}.part`
-  if (target !== path) {
-    removeCopy(target)
-    writeFileSync(target, '', { mode: OWNER_ONLY })
-    if (old) chmodSync(target, old.mode | OWNER_ONLY)
-    if (old && process.getuid?.() === 0) chownSync(target, old.uid, old.gid)
-  }
-  try {
-    using source = new DatabaseSync(backup, { readOnly: true })
-    await copyPages(source, target)
-    sync(target)
-    if (target !== path) {
-      for (const end of ['-wal', '-shm', '-journal']) rmSync(path + end, { force: true }) // logs of what is replaced
-      renameSync(target, path)
-    }
+  const part = partPath(path)
+  await withPart(part, (descriptor) => {
+    copyFile(backup, descriptor)
+    if (old) giveTo(descriptor, old)
+    fchmodSync(descriptor, permissionsOf(old) | OWNER_ONLY)
+    fsyncSync(descriptor)
+    using _old = old && closeLog(path)
+    // What is left of the log belongs to a database that is gone, or that SQLite can't read.
+    for (const end of LOGS) rmSync(path + end, { force: true })
+    sync(dirname(path)) // else a power cut could leave the new database with the old log
+    renameSync(part, path)
     sync(dirname(path))
-  } finally {
-    if (target !== path) removeCopy(target)
-  }
+  })
   return { counts, hasChecksum }
+}
+
+/** What is at a path; a link is not followed. */
+function lookAt(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })
+}
+
+/** The path of a file whose folder has no links. @throws {Error} if root would follow a link of another user */
+function placeOf(file: string): string {
+  const folder = dirname(resolve(file))
+  assertNoLinksOfOthers(folder)
+  return join(realpathSync(folder), basename(file))
+}
+
+/** Makes a file that is removed in the end, if it still has this name. @param fill gets its descriptor */
+async function withPart<Value>(
+  part: string,
+  fill: (descriptor: number) => Value | Promise<Value>,
+): Promise<Value> {
+  assertNoLinks(part, lockPath(part))
+  using _lock = acquireLock(part)
+  try {
+    removeCopy(part)
+    const descriptor = makeFile(part)
+    try {
+      return await fill(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  } finally {
+    removeCopy(part)
+    rmSync(lockPath(part), { force: true })
+  }
 }
 
 /** Copies a database in one read transaction, which blocks no writer. The copy has no write-ahead log. */
@@ -118,23 +138,81 @@ function removeCopy(part: string): void {
   for (const end of ['', '-journal']) rmSync(part + end, { force: true })
 }
 
-/** Whether SQLite can read a database, and its pages have the length of those of a backup. Its log is then in the file. */
-function takesPages(path: string, backup: string): boolean {
-  using db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
-  using source = new DatabaseSync(backup, { readOnly: true })
-  const lengthOf = (each: DatabaseSync) => each.prepare('PRAGMA page_size').get()?.['page_size']
+/**
+ * Copies the log of a database into the database, and locks it: it is one file then.
+ * @returns the lock; undefined if SQLite can't read the database
+ * @throws {Error} if another process uses it
+ */
+function closeLog(path: string): DatabaseSync | undefined {
+  assertNoLinks(path) // again: the copy took its time
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
   try {
-    db.exec('SELECT 1 FROM sqlite_schema LIMIT 1; PRAGMA wal_checkpoint(TRUNCATE)')
-    return lengthOf(db) === lengthOf(source)
+    db.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+    return db
   } catch (error) {
-    if (!isCorrupt(error)) throw error
-    return false
+    db.close()
+    if (isCorrupt(error)) return undefined
+    if (primaryCode(error) === 5) throw new Error('another process is using it', { cause: error })
+    throw error
+  }
+}
+
+/** Compares a backup with its checksum, if there is one. @returns whether there is one @throws {Error} if they differ */
+async function compareChecksum(backup: string): Promise<boolean> {
+  if (!statSync(backup).isFile()) throw new Error(`${backup} is not a file`)
+  const path = checksumPath(backup)
+  if (!existsSync(path)) return false
+  if (readFileSync(path, 'utf8').startsWith(await sha256(backup))) return true
+  throw new Error(`${backup} has changed since it was saved: its SHA-256 is not the one in ${path}`)
+}
+
+function saveChecksum(backup: string, sum: string, mode: number): void {
+  const path = checksumPath(backup)
+  rmSync(path, { force: true }) // of a backup that is gone
+  const descriptor = makeFile(path)
+  try {
+    writeFileSync(descriptor, `${sum}  ${basename(backup)}\n`)
+    fchmodSync(descriptor, mode)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** The bits that say who may read and write a file; none if there is no file. */
+function permissionsOf({ mode }: { readonly mode: number } = { mode: 0 }): number {
+  return mode & 0o777
+}
+
+function copyFile(from: string, to: number): void {
+  const descriptor = openSync(from, 'r')
+  try {
+    copyBytes(descriptor, to)
+  } finally {
+    closeSync(descriptor)
   }
 }
 
 /** Reads a whole database, which may be in use. @throws {Error} if it is not sound */
 export function checkDatabase(file: string): Counts {
+  assertNoLinks(realpathSync(file))
   using db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT })
+  return check(db)
+}
+
+/** Reads a whole backup, which is one file that nobody writes. @throws {Error} if it is not sound */
+function checkBackup(file: string): Counts {
+  for (const log of [`${file}-wal`, `${file}-journal`]) {
+    const { size = 0 } = statSync(log, { throwIfNoEntry: false }) ?? {}
+    if (size > 0) throw new Error(`${log} is beside it: a backup is one file, as \`save\` makes it`)
+  }
+  const url = pathToFileURL(file)
+  url.searchParams.set('immutable', '1') // nothing is made beside it: https://sqlite.org/uri.html#uriimmutable
+  using db = new DatabaseSync(url, { readOnly: true })
+  return check(db)
+}
+
+function check(db: DatabaseSync): Counts {
   // https://sqlite.org/pragma.html#pragma_integrity_check
   const lines = db
     .prepare('PRAGMA integrity_check(10)')
@@ -153,6 +231,6 @@ export function checkDatabase(file: string): Counts {
 /** The SHA-256 of a file, in hexadecimal digits. */
 async function sha256(file: string): Promise<string> {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(file), hash)
+  for await (const bytes of createReadStream(file)) hash.update(bytes as Buffer)
   return hash.digest('hex')
 }

@@ -1,19 +1,12 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-} from 'node:fs'
-import { readSync, realpathSync, writeSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, fsyncSync, lstatSync } from 'node:fs'
+import { openSync, readlinkSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
+import { assertNoLinks, copyBytes, makeFileIfAbsent, makeFolder } from './private-files.ts'
 import { prepareSchema } from './schema.ts'
 import type { Collections } from '../store.ts'
-import { DatabaseFiles } from './watch.ts'
+import { DatabaseFiles, identify } from './watch.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
 // Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
@@ -51,38 +44,26 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
         `this runtime has SQLite ${version}, but ${OLDEST_SQLITE} or later is required`,
       )
     }
-    // SQLite would read a relative path that begins with "file:" as a URI.
-    const given = existsSync(file) ? realpathSync(file) : resolve(file)
+    const given = withoutLinks(file)
     if (!existsSync(dirname(given))) makeFolder(dirname(given))
     assertUsable(given)
+    makeFileIfAbsent(given)
+    const identity = identify(given)
     db = new DatabaseSync(given, { readBigInts: true, timeout: BUSY_TIMEOUT })
     const path = String(db.location()) // without symbolic links
     assertOneName(path)
+    assertNoLinks(path, lockPath(path))
     if (exclusive) lock = acquireLock(path)
     assertNotMoved(path, BUSY_TIMEOUT)
     const isNew = prepare(db, exclusive, collections) === 0
+    // A restore gives the path to another file.
+    if (identify(path) !== identity) throw new Error('it was replaced while it was opened')
     const files = new DatabaseFiles(path)
     return { db, isNew, files, close: closer(db, lock) }
   } catch (error) {
     db?.close()
     lock?.close()
     throw new StartupError(`DATABASE_URL sqlite:${file}: ${reasonOf(error)}`, { cause: error })
-  }
-}
-
-/** Creates a folder that survives a power cut. */
-export function makeFolder(path: string): void {
-  mkdirSync(path)
-  sync(dirname(path))
-}
-
-/** Waits until a file, or a folder's names, are on disk. Not for an open database: `closeSync` would free its locks. */
-export function sync(path: string): void {
-  const descriptor = openSync(path, 'r')
-  try {
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
   }
 }
 
@@ -102,6 +83,16 @@ function closer(db: DatabaseSync, lock: DatabaseSync | undefined): OpenFile['clo
   }
 }
 
+/**
+ * The absolute path of a file that may be absent, without symbolic links. SQLite would read a relative path that begins with
+ * "file:" as a URI.
+ */
+function withoutLinks(file: string): string {
+  if (existsSync(file)) return realpathSync(file)
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  return isLink ? resolve(dirname(file), readlinkSync(file)) : resolve(file)
+}
+
 /** Checks permissions. @throws {Error} naming the file, which SQLite's own error would not */
 function assertUsable(path: string): void {
   const paths = [dirname(path), path, `${path}-wal`, `${path}-shm`, lockPath(path)]
@@ -115,10 +106,7 @@ function assertUsable(path: string): void {
 function rewriteLog(log: string): void {
   if (!existsSync(log)) return
   const file = openSync(log, 'r+')
-  const part = Buffer.alloc(1 << 20)
-  for (let at = 0, size; (size = readSync(file, part, 0, part.length, at)) > 0; at += size) {
-    writeSync(file, part, 0, size, at)
-  }
+  copyBytes(file, file)
   fsyncSync(file)
   closeSync(file)
 }

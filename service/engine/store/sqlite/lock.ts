@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { primaryCode } from './errors.ts'
+import { makeFileIfAbsent, type Owner } from './private-files.ts'
 
 /** The lock is a file beside the database, so that the `token` command can still open the database. */
 export const lockPath = (path: string) => `${path}.lock`
@@ -10,9 +11,11 @@ export const lockPath = (path: string) => `${path}.lock`
  * Locks a database for this process, until the lock is closed. The operating system frees the lock when the process ends
  * or crashes.
  * @param path absolute, without symbolic links
+ * @param owner whom the file of the lock belongs to, if it has to be made
  * @throws {Error} if another process has the lock
  */
-export function acquireLock(path: string): DatabaseSync {
+export function acquireLock(path: string, owner?: Owner): DatabaseSync {
+  makeFileIfAbsent(lockPath(path), owner)
   const lock = new DatabaseSync(lockPath(path), { timeout: 0 })
   try {
     lock.exec('BEGIN EXCLUSIVE')
