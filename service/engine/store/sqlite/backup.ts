@@ -213,13 +213,14 @@ function checkBackup(file: string): Counts {
 }
 
 function check(db: DatabaseSync): Counts {
+  // The schema first: the check of the content would run what another program has written into it.
+  if (readVersion(db) === 0) throw new Error('the database is empty')
   // https://sqlite.org/pragma.html#pragma_integrity_check
   const lines = db
     .prepare('PRAGMA integrity_check(10)')
     .all()
     .map(({ integrity_check }) => String(integrity_check))
   if (lines[0] !== 'ok') throw new Error(`the database is damaged: ${lines.join('; ')}`)
-  if (readVersion(db) === 0) throw new Error('the database is empty')
   const tables = db
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name = 'tokens', name")
     .all()

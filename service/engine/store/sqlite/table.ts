@@ -39,22 +39,40 @@ const isSame = (one: Step, other: Step) =>
   one.length === other.length &&
   one.end === other.end
 
+type Columns = readonly [owner: string, key: string, item: string]
+const COLUMNS: Columns = ['owner', 'key', 'item']
+/** Those of the one table that version 1.0 made. */
+const OLD_COLUMNS: Columns = ['owner', 'id', 'plant']
+/** The types of keys in SQL. */
+const TYPES: Readonly<Record<KeyType, string>> = { int64: 'INTEGER', text: 'TEXT' }
+
 /** A row is an array, because an object would cost more. */
 type ArrayRow = Readonly<Record<number, SQLOutputValue>>
 
 /** Creates the table of a collection, if there is none. @throws {Error} if there is one with keys of another type */
 export function createTable(db: DatabaseSync, name: string, key: KeyType): void {
-  const type = key === 'int64' ? 'INTEGER' : 'TEXT'
+  const type = TYPES[key]
   const [, found = { type }] = db
     .prepare('SELECT type FROM pragma_table_info(?) ORDER BY cid')
     .all(name)
   if (found['type'] !== type) throw new Error(otherKeys(name, key))
-  db.exec(`CREATE TABLE IF NOT EXISTS "${name}" (
-    owner TEXT NOT NULL,
-    key ${type} NOT NULL,
-    item TEXT NOT NULL, -- as JSON, the form that it is answered in
-    PRIMARY KEY (owner, key)
-  ) WITHOUT ROWID, STRICT`)
+  db.exec(define(name, type, COLUMNS).replace('TABLE', 'TABLE IF NOT EXISTS'))
+}
+
+/** The definitions that a table of a collection may have, those of version 1.0 included. */
+export function tableDefinitions(name: string): string[] {
+  return [COLUMNS, OLD_COLUMNS].flatMap((columns) =>
+    Object.values(TYPES).map((type) => define(name, type, columns)),
+  )
+}
+
+function define(name: string, type: string, [owner, key, item]: Columns): string {
+  return `CREATE TABLE "${name}" (
+    ${owner} TEXT NOT NULL,
+    ${key} ${type} NOT NULL,
+    ${item} TEXT NOT NULL, -- as JSON, the form that it is answered in
+    PRIMARY KEY (${owner}, ${key})
+  ) WITHOUT ROWID, STRICT`
 }
 
 /**
