@@ -59,15 +59,15 @@ function assertOwnSchema(db: DatabaseSync): void {
   const encoding = db.prepare('PRAGMA encoding').get()?.['encoding']
   if (encoding !== 'UTF-8') throw new Error('its texts are not in UTF-8') // the order of keys is that of their bytes
   for (const { type, name, sql } of db.prepare('SELECT type, name, sql FROM sqlite_schema').all()) {
-    if (!isOwn(String(name), sql))
+    if (!isOwn(db, String(name), sql))
       throw new Error(`its ${String(type)} ${String(name)} is not one that this program makes`)
   }
 }
 
 /** Whether the store makes what has this name and this definition. */
-function isOwn(name: string, sql: unknown): boolean {
+function isOwn(db: DatabaseSync, name: string, sql: unknown): boolean {
   if (name === INDEX_OF_DIGESTS) return sql === null
-  const definitions = name === 'tokens' ? [TOKENS] : tableDefinitions(name)
+  const definitions = name === 'tokens' ? [TOKENS] : tableDefinitions(db, name)
   return definitions.some((definition) => withoutLayout(definition) === withoutLayout(String(sql)))
 }
 
@@ -78,7 +78,7 @@ function isOwn(name: string, sql: unknown): boolean {
 function withoutLayout(sql: string): string {
   return sql
     .replaceAll(/--.*/g, '')
-    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[ \t\r\n\f]+/g, ' ')
     .replace(/^CREATE TABLE "(\w+)"/, 'CREATE TABLE $1')
     .replaceAll(/ ?([(),]) ?/g, '$1')
 }

@@ -39,10 +39,7 @@ const isSame = (one: Step, other: Step) =>
   one.length === other.length &&
   one.end === other.end
 
-type Columns = readonly [owner: string, key: string, item: string]
-const COLUMNS: Columns = ['owner', 'key', 'item']
-/** Those of the one table that version 1.0 made. */
-const OLD_COLUMNS: Columns = ['owner', 'id', 'plant']
+const COLUMNS = ['owner', 'key', 'item']
 /** The types of keys in SQL. */
 const TYPES: Readonly<Record<KeyType, string>> = { int64: 'INTEGER', text: 'TEXT' }
 
@@ -59,20 +56,25 @@ export function createTable(db: DatabaseSync, name: string, key: KeyType): void 
   db.exec(define(name, type, COLUMNS).replace('TABLE', 'TABLE IF NOT EXISTS'))
 }
 
-/** The definitions that a table of a collection may have, those of version 1.0 included. */
-export function tableDefinitions(name: string): string[] {
-  return [COLUMNS, OLD_COLUMNS].flatMap((columns) =>
-    Object.values(TYPES).map((type) => define(name, type, columns)),
-  )
+/** The definitions that the table of a collection may have, with the names that its columns have. */
+export function tableDefinitions(db: DatabaseSync, name: string): string[] {
+  const columns = columnsOf(db, name)
+  return Object.values(TYPES).map((type) => define(name, type, columns))
 }
 
-function define(name: string, type: string, [owner, key, item]: Columns): string {
+function define(name: string, type: string, [owner, key, item]: readonly string[]): string {
   return `CREATE TABLE "${name}" (
     ${owner} TEXT NOT NULL,
     ${key} ${type} NOT NULL,
     ${item} TEXT NOT NULL, -- as JSON, the form that it is answered in
     PRIMARY KEY (${owner}, ${key})
   ) WITHOUT ROWID, STRICT`
+}
+
+/** The columns of a table that an earlier version made have other names, in the same order. */
+function columnsOf(db: DatabaseSync, name: string): string[] {
+  const info = db.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name)
+  return info.map((column) => String(column['name']))
 }
 
 /**
@@ -82,9 +84,7 @@ function define(name: string, type: string, [owner, key, item]: Columns): string
  * stay open when the database is closed, and keep the file, the log and a transaction open.
  */
 export function openTable({ db, run, write, turn }: Access, name: string, type: KeyType): Table {
-  // The columns of a table that an earlier version made have other names, in the same order.
-  const info = db.prepare('SELECT name FROM pragma_table_info(?) ORDER BY cid').all(name)
-  const [ownerColumn, keyColumn, itemColumn] = info.map((column) => `"${String(column['name'])}"`)
+  const [ownerColumn, keyColumn, itemColumn] = columnsOf(db, name).map((column) => `"${column}"`)
   const prepare = (text: string) => {
     const statement = db.prepare(text)
     statement.setReturnArrays(true)

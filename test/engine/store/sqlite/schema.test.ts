@@ -94,6 +94,7 @@ const EDITS: [table: string, from: string, to: string, isSame?: true][] = [
   ['plants', 'WITHOUT ROWID, STRICT', 'WITHOUT ROWID'],
   ['tokens', 'caller TEXT', 'caller TEXT COLLATE RTRIM'],
   ['tokens', 'scopes TEXT', "scopes TEXT DEFAULT 'admin'"],
+  ['tokens', 'scopes TEXT', 'scopes\u00a0TEXT TEXT'],
   ['tokens', 'expires INTEGER', 'expires INTEGER REFERENCES plants (key)'],
   ['tokens', 'digest BLOB NOT NULL UNIQUE', 'digest BLOB NOT NULL'],
   ['plants', 'owner TEXT', 'owner -- the caller\n TEXT', true],
