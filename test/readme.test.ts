@@ -31,6 +31,27 @@ t.test('each link to a file or a heading has a target', async (t) => {
   }
 })
 
+/** Files of code or settings that a text between backticks names, by their path or the end of it. */
+const NAMED = /`\/?([\w.@/-]+\.(?:cfg|js|json|md|png|sh|ts|txt|ya?ml))`/g
+/** What a README asks its reader to write. */
+const TO_WRITE = ['service/failure.ts']
+
+t.test('each file that a README names is there', async (t) => {
+  const exclude = ['node_modules', '.git', '.tap', '.dev', 'data']
+  const files = globSync(['**', '.*/**'], { exclude }).map((file) => `/${file}`)
+  const named = globSync(['*.md', '{deploy,service,test}/**/*.md']).flatMap((readme) =>
+    [...readFileSync(readme, 'utf8').matchAll(NAMED)].map(([, path = '']) => ({ readme, path })),
+  )
+  t.ok(named.length > 100)
+  for (const { readme, path } of named) {
+    if (TO_WRITE.includes(path) || isOfOldProduct(path)) continue
+    t.ok(
+      files.some((file) => file.endsWith(`/${path}`)),
+      `${readme}: ${path}`,
+    )
+  }
+})
+
 t.test('each promise names an existing test', async (t) => {
   const promises = [
     ...section('test/README.md', '## What you can rely on').matchAll(
@@ -73,9 +94,10 @@ t.test(
   },
 )
 
-/** Whether a test went away with the product that it was for. */
+/** Whether a file went away with the product that it was of. */
 function isOfOldProduct(file: string): boolean {
-  return file.startsWith('product/') && !existsSync('test/product')
+  const isOfProduct = /^((test\/)?product\/|(service\/)?plant-service\.ts$)/.test(file)
+  return isOfProduct && !existsSync('test/product')
 }
 
 /** The anchors of a file's headings, as GitHub makes them. */
