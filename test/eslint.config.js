@@ -24,6 +24,12 @@ export default tseslint.config(
     },
   },
   {
+    // What a person reads at a terminal has one writer, which shows control characters as escapes.
+    files: ['service/**/*.ts'],
+    ignores: ['service/engine/ops/terminal.ts'],
+    rules: { 'no-console': 'error' },
+  },
+  {
     // A test is awaited by tap; what it reads is unknown until it is compared.
     files: ['test/**/*.ts'],
     rules: {

@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import { indented, visible } from './terminal.ts'
 
 interface Line {
   readonly time: number
@@ -29,10 +30,9 @@ export function readable(json: string): string {
     msg,
     ...fields,
   ]
-  // A terminal would obey control characters. With a line break, a message could pretend to be another line.
-  const line = head.join(' ').replaceAll(/\p{Cc}/gu, ' ')
-  const stack = err?.stack?.replaceAll(/[^\P{Cc}\n]/gu, ' ')
-  return `${stack === undefined ? line : `${line}\n${stack}`}\n`
+  const line = visible(head.join(' '))
+  const stack = err?.stack === undefined ? '' : `${indented(err.stack)}\n`
+  return `${line}\n${stack}`
 }
 
 function unquote(json: string): string {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { describeCounts, oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from '../config.ts'
 import type { Product } from '../define-product.ts'
+import { printError } from '../ops/terminal.ts'
 import { checkDatabase, type Counts, restoreBackup, saveBackup } from '../store/sqlite/backup.ts'
 
 const USAGE = `usage: backup save <file>                  copies the store, which may be in use
@@ -24,12 +25,12 @@ export function backup({ name }: Product): Promise<void> {
     const [file = store] = args
     const [from, to] = what === 'save' ? [store, file] : [file, store]
     if (!existsSync(from)) throw new Error(`there is no file ${from}`)
-    if (what === 'check') return `${toLine(checkDatabase(store), store)}, which is not damaged`
-    if (what === 'save') return toLine(await saveBackup(from, to), to)
+    if (what === 'check') return [`${toLine(checkDatabase(store), store)}, which is not damaged`]
+    if (what === 'save') return [toLine(await saveBackup(from, to), to)]
     const restored = await restoreBackup(from, to, values['replace'] === true)
     if (!restored.hasChecksum)
-      console.error(`there is no ${from}.sha256: the backup is not checked for flipped bits`)
-    return toLine(restored.counts, to)
+      printError([`there is no ${from}.sha256: the backup is not checked for flipped bits`])
+    return [toLine(restored.counts, to)]
   })
 }
 

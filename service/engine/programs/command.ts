@@ -2,23 +2,25 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { npmOption } from '../config.ts'
 import { reasonOf } from '../errors.ts'
+import { print, printError } from '../ops/terminal.ts'
 
 const SEE_HELP = ' (--help prints the usage)'
 
 /**
  * Runs a command. `--help` prints the usage. An error becomes one line on standard error, and the exit code 1.
- * @param main gets the words of the command line, and returns what is printed, if there is something
+ * @param main gets the words of the command line, and returns the lines that are printed, if there are some
  */
 export async function runCommand(
   usage: string,
-  main: (words: string[]) => Promise<string | undefined>,
+  main: (words: string[]) => Promise<readonly string[]>,
 ): Promise<void> {
   const words = process.argv.slice(2)
   try {
-    const text = words.includes('--help') || words.includes('-h') ? usage : await main(words)
-    if (text) console.log(text)
+    const isHelp = words.includes('--help') || words.includes('-h')
+    const lines = isHelp ? usage.split('\n') : await main(words)
+    if (lines.length > 0) print(lines)
   } catch (error) {
-    console.error(reasonOf(error).replaceAll(/\s*\n\s*/g, ' '))
+    printError([reasonOf(error).replaceAll(/\s*\n\s*/g, ' ')])
     process.exitCode = 1
   }
 }

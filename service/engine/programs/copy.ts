@@ -25,7 +25,7 @@ export function copy(product: Product): Promise<void> {
       opened.adopt(await openStore(database, product, true, config), (store) => store.close())
     // The file is locked as by a service: no other process can write to it meanwhile.
     const counts = await copyStore(await open({ file }), await open(config.DATABASE_URL))
-    return `${describeCounts(counts)} are copied`
+    return [`${describeCounts(counts)} are copied`]
   })
 }
 

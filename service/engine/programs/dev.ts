@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Contract } from '../contract/contract.ts'
 import type { Product } from '../define-product.ts'
+import { printError } from '../ops/terminal.ts'
 import { readWords, runCommand } from './command.ts'
 
 const USAGE =
@@ -88,7 +89,8 @@ async function runChecks(said: Map<string, string>, signal: AbortSignal): Promis
   for (const { name, words, output } of CHECKS) {
     const { found, isFailed } = await runProgram(words, output, signal)
     if (signal.aborted) return
-    if (found !== (said.get(name) ?? '')) console.error(found || `${name}: nothing is left to fix`)
+    const isNew = found !== (said.get(name) ?? '')
+    if (isNew) printError((found || `${name}: nothing is left to fix`).split(/\r?\n/))
     said.set(name, found)
     if (isFailed && name === 'contract') return // the others would say the same
   }

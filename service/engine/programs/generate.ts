@@ -13,6 +13,7 @@ import { schemaWith } from '../contract/compile/shapes.ts'
 import type { Extensions } from '../contract/extensions.ts'
 import type { Product } from '../define-product.ts'
 import { exactJson } from '../http/json.ts'
+import { printError } from '../ops/terminal.ts'
 import { readWords, runCommand } from './command.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../index.ts'))
@@ -111,14 +112,16 @@ export function generate(product: Product): Promise<void> {
   return runCommand(USAGE, async (words) => {
     const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
     const { check, 'dry-run': draft } = readWords(words, [], options).values
-    if (draft !== undefined) return dryRun(draft)
-    const types = await generateTypes(fileURLToPath(file), generated, product, console.error)
+    if (draft !== undefined) return (await dryRun(draft)).split('\n')
+    const types = await generateTypes(fileURLToPath(file), generated, product, (line) =>
+      printError([line]),
+    )
     if (check !== true) writeFileSync(generated, types)
     else if (readFileSync(generated, 'utf8') !== types) {
       throw new Error(
         `${relative('.', generated)} does not fit the contract: run \`npm run generate\``,
       )
     }
-    return undefined
+    return []
   })
 }

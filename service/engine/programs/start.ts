@@ -19,6 +19,7 @@ export function start(product: Product): Promise<void> {
   return runCommand(USAGE, async (words) => {
     readWords(words, [], {})
     void runService(product)
+    return []
   })
 }
 

@@ -3,6 +3,7 @@ import { createToken } from '../auth/access-tokens.ts'
 import { oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from '../config.ts'
 import type { Product } from '../define-product.ts'
+import { printError, visible } from '../ops/terminal.ts'
 import { openStore } from '../store/open.ts'
 import type { Store, StoredToken } from '../store/store.ts'
 
@@ -32,14 +33,14 @@ export function token(product: Product): Promise<void> {
     if (what === 'issue') return issue(product, words)
     const [id = ''] = readWords(words, what === 'list' ? [] : ['<token id>'], {}).args
     return withStore(product, async (store) => {
-      if (what === 'list') return (await store.listTokens()).map(toLine).join('\n')
+      if (what === 'list') return (await store.listTokens()).map(toLine)
       if (!(await store.deleteToken(id))) throw new Error(`no token has the id ${id}`)
-      return ''
+      return []
     })
   })
 }
 
-async function issue(product: Product, words: string[]): Promise<string> {
+async function issue(product: Product, words: string[]): Promise<string[]> {
   const { args, values } = readWords(words, ['<caller>'], ISSUE_OPTIONS)
   const [caller] = args
   check(
@@ -69,8 +70,8 @@ async function issue(product: Product, words: string[]): Promise<string> {
   const { token, stored } = createToken(product.tokenPrefix, caller, lifetime, scopes)
   await withStore(product, (store) => store.addToken(stored))
   const end = stored.expires ? `expires on ${stored.expires.toISOString()}` : 'never expires'
-  console.error(`The token for ${caller} ${end}. It can't be shown again.`)
-  return token
+  printError([`The token for ${caller} ${end}. It can't be shown again.`])
+  return [token]
 }
 
 function check(name: string, text: string, pattern: RegExp, values: string): void {
@@ -79,7 +80,8 @@ function check(name: string, text: string, pattern: RegExp, values: string): voi
 
 function toLine({ id, caller, created, expires, scopes }: StoredToken): string {
   const end = expires?.toISOString() ?? 'never'
-  return [id, caller, created.toISOString(), end, scopes.join(' ')].join('\t').trimEnd()
+  const columns = [id, caller, created.toISOString(), end, scopes.join(' ')]
+  return columns.map(visible).join('\t').trimEnd()
 }
 
 /** Opens the store for one action. The service may use it at the same time. */

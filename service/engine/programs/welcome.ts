@@ -1,5 +1,4 @@
 // Prints a welcome when the service listens. It goes to standard error, because the log must never hold a token.
-// Nobody has to read it: unlike a stream, the console ignores a reader that is gone.
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
@@ -9,6 +8,7 @@ import type { Contract } from '../contract/contract.ts'
 import { takesTokens } from '../contract/security.ts'
 import type { Product } from '../define-product.ts'
 import { isTerminal } from '../ops/log.ts'
+import { printError } from '../ops/terminal.ts'
 import type { Store } from '../store/store.ts'
 
 /**
@@ -34,16 +34,21 @@ export async function printWelcome(
     'url' in DATABASE_URL
       ? `PostgreSQL, ${new URL(DATABASE_URL.url).host}`
       : resolve(DATABASE_URL.file)
-  console.error(`
-  Data    ${place} (${await countItems(store)})
-${contract.prefix === '' ? '' : `  API     ${address}${contract.prefix}\n`}  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}
-  Token   ${isUsual ? '' : `DATABASE_URL='sqlite:${file}' `}npm run token -- issue <name>`)
+  const variable = isUsual ? '' : `DATABASE_URL='sqlite:${file}' `
+  printError([
+    '',
+    `  Data    ${place} (${await countItems(store)})`,
+    ...(contract.prefix === '' ? [] : [`  API     ${address}${contract.prefix}`]),
+    `  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}`,
+    `  Token   ${variable}npm run token -- issue <name>`,
+  ])
   const command = findCommand(contract, address)
   if (isProduction || file === undefined || command === undefined || !(await store.isEmpty()))
     return
   const { token, stored } = createToken(tokenPrefix, 'demo')
   await store.addToken(stored)
-  console.error(`\nA token for the caller "demo". Try:\n\n  ${command[0]}${token}${command[1]}\n`)
+  const tried = `  ${command[0]}${token}${command[1]}`
+  printError(['', 'A token for the caller "demo". Try:', '', tried, ''])
 }
 
 /** How many items there are in each collection. Only the first ones are counted: to count all of them may take long. */

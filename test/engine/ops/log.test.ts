@@ -69,17 +69,25 @@ t.test('a line is readable on a terminal: no control character of it gets there'
   )
   t.equal(
     line({ msg: 'a\u001b[2Jb', caller: 'c\u0007 d' }),
-    '12:34:56 info  a [2Jb caller="c\\u0007 d"\n',
+    '12:34:56 info  a\\u001b[2Jb caller="c\\u0007 d"\n',
   )
-  t.equal(line({ msg: 'a\nb\u009b2J', caller: 'c\nd' }), '12:34:56 info  a b 2J caller="c\\nd"\n')
+  t.equal(
+    line({ msg: 'a\nb\u009b2J', caller: 'c\nd' }),
+    '12:34:56 info  a\\u000ab\\u009b2J caller="c\\nd"\n',
+  )
+  t.equal(
+    line({ msg: 'x', 'k\u202ee': '\u202e\u2028\u007f\ud800' }),
+    '12:34:56 info  x k\\u202ee="\\u202e\\u2028\\u007f\\ud800"\n',
+  )
   t.equal(
     line({ msg: 'request', route: '/docs/static/swagger-ui.css' }),
     '',
     'a page of the docs has a dozen of them',
   )
   t.equal(
-    line({ level: 60, msg: 'x', err: { stack: 'Error: y\n  at z' } }),
-    '12:34:56 fatal x\nError: y\n  at z\n',
+    line({ level: 60, msg: 'x', err: { stack: 'Error: y\n12:34:56 info  z\r\u202e\n  at z' } }),
+    '12:34:56 fatal x\n    Error: y\n    12:34:56 info  z\\u000d\\u202e\n      at z\n',
+    'no line of a stack looks like an entry',
   )
 })
 

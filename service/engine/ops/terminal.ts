@@ -1,0 +1,39 @@
+// The one writer of what a person reads at a terminal. Names and texts come from strangers: from contracts, callers, files.
+// A terminal would obey control characters in them, and show a text in another order than it has.
+
+/** Control characters, invisible ones that format (such as U+202E), separators of lines, and halves of a character. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+
+/** Where a line of the log goes on. */
+const INDENT = '    '
+
+/** Shows each invisible character of a text as an escape, such as `\u001b`, line breaks included. */
+export function visible(text: string): string {
+  return text.replaceAll(INVISIBLE, escape)
+}
+
+/** Writes lines to standard output. Nobody has to read them: unlike a stream, the console ignores a reader that is gone. */
+export function print(lines: readonly string[]): void {
+  console.log(visibleLines(lines))
+}
+
+/** Writes lines to standard error. */
+export function printError(lines: readonly string[]): void {
+  console.error(visibleLines(lines))
+}
+
+/** Lines of which none looks like another one; columns may have a tab between them. */
+function visibleLines(lines: readonly string[]): string {
+  return lines.map((line) => line.split('\t').map(visible).join('\t')).join('\n')
+}
+
+/** A text of several lines, each visible and indented, so that none looks like the beginning of an entry of the log. */
+export function indented(text: string): string {
+  const lines = text.split('\n').map((line) => INDENT + visible(line))
+  return lines.join('\n')
+}
+
+function escape(character: string): string {
+  const digits = (character.codePointAt(0) ?? 0).toString(16)
+  return digits.length > 4 ? `\\u{${digits}}` : `\\u${digits.padStart(4, '0')}`
+}
