@@ -130,9 +130,15 @@ export function readConfig(
   return Object.freeze(config)
 }
 
-/** The value of an option that npm took as its own, because `--` is missing, as in `npm run token list --x=y`. */
-export function npmOption(name: string): string | undefined {
-  return process.env[`npm_config_${name}`]
+/**
+ * Whether npm took an option of a command as its own, because `--` is missing, as in `npm run generate --check`. It passes
+ * on what it took in the environment. Where it has a longer option that begins so, it takes that one, without a value.
+ */
+export function isTakenByNpm(option: string): boolean {
+  const name = `npm_config_${option.replaceAll('-', '_')}`
+  return Object.entries(process.env).some(
+    ([key, value]) => key === name || (key.startsWith(`${name}_`) && value === 'true'),
+  )
 }
 
 /** A text of this pattern, which is a valid URL if it begins like one. */

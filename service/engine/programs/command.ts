@@ -1,6 +1,6 @@
 // Shared by all commands: reads the command line, prints the usage and reports errors.
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { npmOption } from '../config.ts'
+import { isTakenByNpm } from '../config.ts'
 import { reasonOf } from '../errors.ts'
 import { print, printError } from '../ops/terminal.ts'
 
@@ -37,9 +37,7 @@ export function readWords<
   Options extends ParseArgsOptionsConfig,
 >(words: string[], names: Names, options: Options) {
   const { positionals, values } = parseArgs({ args: words, options, allowPositionals: true })
-  const taken = Object.keys(options).find(
-    (name) => !(name in values) && npmOption(name) !== undefined,
-  )
+  const taken = Object.keys(options).find((name) => !(name in values) && isTakenByNpm(name))
   if (taken !== undefined)
     throw new Error(`npm took --${taken} as its own option: write -- before the words`)
   const missing = names[positionals.length]

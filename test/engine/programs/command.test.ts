@@ -2,6 +2,28 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { run } from '../../support/process.ts'
+import { NPM } from '../../support/project.ts'
+
+for (const [option, ...words] of [
+  ['--scope', 'token', 'issue', 'joe', '--scope', 'a'],
+  ['--expires', 'token', 'issue', 'joe', '--expires', '12'],
+  ['--replace', 'backup', 'restore', 'package.json', '--replace'],
+  ['--check', 'generate', '--check'],
+  ['--dry-run', 'generate', '--dry-run'],
+] as const) {
+  t.test(`npm run ${words.join(' ')} without -- ends with an error`, async (t) => {
+    const environment = { DATABASE_URL: `sqlite:${t.testdir()}/plants.db` }
+    const { code, stdout, stderr } = await run([...NPM, 'run', '--silent', ...words], environment)
+    t.strictSame(
+      { code, stdout, stderr },
+      {
+        code: 1,
+        stdout: '',
+        stderr: `npm took ${option} as its own option: write -- before the words\n`,
+      },
+    )
+  })
+}
 
 t.test('every command prints its usage for --help, and reports an error in one line', async (t) => {
   const { scripts }: { scripts: Record<string, string> } = JSON.parse(
