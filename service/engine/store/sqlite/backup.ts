@@ -71,6 +71,7 @@ export async function restoreBackup(
   const hasChecksum = await compareChecksum(backup)
   const counts = checkBackup(backup)
   const folder = dirname(resolve(database))
+  assertNoLinksOfOthers(folder)
   if (!existsSync(folder)) makeFolder(folder)
   const path = placeOf(database)
   if (lookAt(path)?.isFile()) assertOneName(path)

@@ -1,7 +1,7 @@
 // Makes the files of the store so that only their owner can use them, and refuses what another user may have laid in their
 // place: commands are often run by root, in a folder that the user of the service can write.
 import { closeSync, constants, existsSync, fchownSync, fstatSync } from 'node:fs'
-import { fsyncSync, lstatSync, mkdirSync, openSync, readlinkSync, readSync } from 'node:fs'
+import { fsyncSync, lstatSync, mkdirSync, openSync, readlinkSync, readSync, rmSync } from 'node:fs'
 import { type Stats, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
@@ -41,6 +41,9 @@ export function makeFileIfAbsent(path: string, owner?: Owner): void {
   }
   try {
     if (owner) giveTo(descriptor, owner)
+  } catch (error) {
+    rmSync(path) // nobody else could use it
+    throw error
   } finally {
     closeSync(descriptor)
   }

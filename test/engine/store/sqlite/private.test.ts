@@ -154,7 +154,11 @@ t.test(
     lchownSync(link, NOBODY, NOBODY)
     const ino = statSync(file).ino
     symlinkSync('link', `${folder}/link of root`)
-    for (const path of [`${link}/plants.db`, `${folder}/link of root/plants.db`])
+    for (const path of [
+      `${link}/plants.db`,
+      `${link}/new/plants.db`,
+      `${folder}/link of root/plants.db`,
+    ])
       await t.rejects(
         restoreBackup(backup, path, true),
         `${link} is a symbolic link of another user`,
@@ -188,8 +192,11 @@ t.test('a restore that cannot give the store to its owner changes nothing', asyn
   chmodSync(`${folder}/data`, 0o777)
   const words = ['setpriv', '--bounding-set=-chown', ...program('backup', 'restore', backup)]
   chownSync(file, NOBODY, NOBODY)
+  rmSync(`${file}.lock`)
+  const names = readdirSync(`${folder}/data`)
   const ended = await run([...words, '--replace'], { DATABASE_URL: `sqlite:${file}` })
   const stderr = `the store belongs to user ${NOBODY} and group ${NOBODY}: run this as that user, or as root\n`
   t.match(ended, { code: 1, stderr })
   t.ok(readFileSync(file).equals(bytes))
+  t.strictSame(readdirSync(`${folder}/data`), names)
 })
