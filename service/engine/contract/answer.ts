@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
 import { bodyKind, findType } from './bodies.ts'
 import { findStatus } from './error-forms.ts'
-import type { Validators } from './validation.ts'
+import type { Check, Validators } from './validation.ts'
 import { reportFault } from '../http/error-answers.ts'
 import { exactJson, JsonText } from '../http/json.ts'
 import { validateHeaderValue } from '../http/node.ts'
@@ -29,15 +29,14 @@ type Send = (
 
 /** Makes the function that sends the answers of an operation. @param validators of responses */
 export function answerSender({ id, responses }: Operation, validators: Validators): Send {
-  const known = new Map<string, ReturnType<typeof contentOf>>()
+  // By the keys of the contract: callers may choose a media type, and each would stay here.
+  const writers = new Map<string, Writer>()
   const fail = (status: number, fault: string) =>
     new Error(`the method ${id} answered ${status} with ${fault}`)
 
   return (request, reply, { status, headers, type, body }) => {
-    const key = type === undefined ? String(status) : `${status} ${type}`
     for (const name in headers) validateHeaderValue(name, String(headers[name]))
-    let content = known.get(key)
-    if (content === undefined) known.set(key, (content = contentOf(status, type)))
+    const content = contentOf(status, type)
     const send = (payload?: unknown) => {
       for (const name in headers)
         if (headers[name] !== undefined) reply.header(name, String(headers[name]))
@@ -46,42 +45,60 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     if (content === null && body === undefined) return send()
     if (content === null) throw fail(status, 'a body that the contract does not declare')
 
-    const { mediaType, kind, textOf } = content
+    const { mediaType, writer } = content
+    const { kind } = writer
     reply.type(kind === 'text' ? `${mediaType}; charset=utf-8` : mediaType)
-    const join = (pieces: Pieces) => (kind === 'json' ? jsonArray(pieces, textOf) : pieces)
+    const toText = (piece: unknown) => textOf(piece, writer, status)
+    const join = (pieces: Pieces) => (kind === 'json' ? jsonArray(pieces, toText) : pieces)
     if (Symbol.asyncIterator in Object(body))
       return startStream(request, body as Pieces, join).then(send)
     if (body instanceof Uint8Array)
       return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
     if (kind === 'bytes') throw fail(status, 'a body that is not bytes')
-    return send(textOf(body))
+    return send(toText(body))
   }
 
-  /** How the bodies of a status and media type are checked and written; null if the contract declares no body. */
+  /** The media type of an answer, and how its body is written; null if the contract declares no body. */
   function contentOf(status: number, type: string | undefined) {
-    const response = responses[findStatus(responses, status) ?? '']
+    const statusKey = findStatus(responses, status) ?? ''
+    const response = responses[statusKey]
     if (response === undefined) throw fail(status, 'a status that the contract does not declare')
     const mediaType = type ?? Object.keys(response)[0] ?? ''
-    const key = findType(response, mediaType)
-    if (key === undefined) return null
+    const typeKey = findType(response, mediaType)
+    if (typeKey === undefined) return null
     if (mediaType.endsWith('*')) throw fail(status, `no media type of ${mediaType}`)
-    const schema = response[key] == null || { $ref: response[key] }
-    const [kind, check, hides] = [
-      bodyKind(key),
-      validators.compile('body', schema),
-      validators.hides(schema),
-    ]
-    const textOf = (body: unknown): string => {
-      if (body instanceof JsonText)
-        return hides ? textOf(JSON.parse(body.text, exactly)) : body.text
-      const { fault, value } = body === undefined ? { fault: 'it is missing' } : check(body)
-      const misfit =
-        fault ?? (kind === 'text' && typeof value !== 'string' ? 'it is not a text' : undefined)
-      if (misfit !== undefined)
-        throw fail(status, `a body that does not fit the contract: ${misfit}`)
-      return kind === 'text' ? String(value) : exactJson(value)
-    }
-    return { mediaType, kind, textOf }
+    const key = `${statusKey} ${typeKey}`
+    const writer = writers.get(key) ?? makeWriter(typeKey, response[typeKey], validators)
+    writers.set(key, writer)
+    return { mediaType, writer }
+  }
+
+  function textOf(body: unknown, writer: Writer, status: number): string {
+    const { kind, check, hides } = writer
+    if (body instanceof JsonText)
+      return hides ? textOf(JSON.parse(body.text, exactly), writer, status) : body.text
+    const { fault, value } = body === undefined ? { fault: 'it is missing' } : check(body)
+    const misfit =
+      fault ?? (kind === 'text' && typeof value !== 'string' ? 'it is not a text' : undefined)
+    if (misfit !== undefined) throw fail(status, `a body that does not fit the contract: ${misfit}`)
+    return kind === 'text' ? String(value) : exactJson(value)
+  }
+}
+
+/** How the bodies of a status and a media type are checked and written. */
+interface Writer {
+  readonly kind: ReturnType<typeof bodyKind>
+  readonly check: Check
+  /** Whether they may have members that are not in a response. */
+  readonly hides: boolean
+}
+
+function makeWriter(type: string, id: string | null | undefined, validators: Validators): Writer {
+  const schema = id == null || { $ref: id }
+  return {
+    kind: bodyKind(type),
+    check: validators.compile('body', schema),
+    hides: validators.hides(schema),
   }
 }
 

@@ -122,7 +122,7 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
     ttlResolution: 50,
     maxSize: MAX_PAGES_LENGTH,
     maxEntrySize: MAX_PAGE_LENGTH,
-    sizeCalculation: ({ rows }) => rows.text.length + OVERHEAD,
+    sizeCalculation: ({ rows }, owner) => rows.text.length + owner.length + OVERHEAD,
   })
   const change = <Value>(owner: string, sql: () => Value) =>
     write(() => {
