@@ -7,7 +7,7 @@ import { bodyKind, findType } from './bodies.ts'
 import { findStatus } from './error-forms.ts'
 import type { Check, Validators } from './validation.ts'
 import { reportFault } from '../http/error-answers.ts'
-import { exactJson, JsonText } from '../http/json.ts'
+import { exactJson, JsonText, MAX_LEVELS } from '../http/json.ts'
 import { validateHeaderValue } from '../http/node.ts'
 
 /** The answer of an operation. */
@@ -73,15 +73,19 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     return { mediaType, writer }
   }
 
-  function textOf(body: unknown, writer: Writer, status: number): string {
+  /** @param levels the most objects and lists within each other */
+  function textOf(body: unknown, writer: Writer, status: number, levels = MAX_LEVELS): string {
     const { kind, check, hides } = writer
-    if (body instanceof JsonText)
-      return hides ? textOf(JSON.parse(body.text, exactly), writer, status) : body.text
+    if (body instanceof JsonText) {
+      if (!hides) return body.text
+      // Each item may have as many levels as JSON may have, and the list is around them.
+      return textOf(JSON.parse(body.text, exactly), writer, status, MAX_LEVELS + 1)
+    }
     const { fault, value } = body === undefined ? { fault: 'it is missing' } : check(body)
     const misfit =
       fault ?? (kind === 'text' && typeof value !== 'string' ? 'it is not a text' : undefined)
     if (misfit !== undefined) throw fail(status, `a body that does not fit the contract: ${misfit}`)
-    return kind === 'text' ? String(value) : exactJson(value)
+    return kind === 'text' ? String(value) : exactJson(value, levels)
   }
 }
 

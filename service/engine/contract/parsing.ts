@@ -1,6 +1,6 @@
 // Parses texts that stand for values.
 import type { Reading, Schema } from './compiled.ts'
-import { parseJson, STRICT_UTF8 } from '../http/json.ts'
+import { parseJson, STRICT_UTF8, TooDeep } from '../http/json.ts'
 import type { Validators } from './validation.ts'
 import { HttpError } from '../errors.ts'
 
@@ -16,7 +16,8 @@ export function orRefuse<Value>(parse: () => Value, message: string): Value {
   try {
     return parse()
   } catch (error) {
-    throw error instanceof HttpError ? error : new HttpError(400, message)
+    if (error instanceof HttpError) throw error
+    throw new HttpError(400, error instanceof TooDeep ? error.message : message)
   }
 }
 
@@ -40,7 +41,8 @@ function readObject(text: string): unknown {
   if (!/^\s*{[^]*}\s*$/.test(text)) return undefined // errors take longer
   try {
     return parseJson(Buffer.from(text))
-  } catch {
+  } catch (error) {
+    if (error instanceof TooDeep) throw new HttpError(400, error.message)
     return undefined
   }
 }

@@ -5,17 +5,44 @@ declare global {
   }
 }
 
-/** Writes JSON in which each `bigint` is a number with all its digits. */
-export function exactJson(value: unknown): string {
-  if (!hasBigint(value)) return JSON.stringify(value) // a function for each member would take twice the time
+/** The most objects and lists within each other, in JSON that is read or written. */
+export const MAX_LEVELS = 100
+
+/** JSON has more levels than {@link MAX_LEVELS}. */
+export class TooDeep extends Error {
+  override readonly name = 'TooDeep'
+
+  constructor() {
+    super(`JSON must not have more than ${MAX_LEVELS} objects and lists within each other`)
+  }
+}
+
+/**
+ * Writes JSON in which each `bigint` is a number with all its digits.
+ * @param levels the most objects and lists within each other
+ * @throws {TooDeep} for a value with more
+ */
+export function exactJson(value: unknown, levels = MAX_LEVELS): string {
+  if (countBigints(value, levels) === 0) return JSON.stringify(value) // a function for each member would take twice the time
   return JSON.stringify(value, (_, each: unknown) =>
     typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each,
   )
 }
 
-function hasBigint(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
-  return Object.values(value).some(hasBigint)
+/** Counts the bigints in a value. @throws {TooDeep} */
+function countBigints(value: unknown, levels: number): number {
+  const written = writtenFor(value)
+  if (typeof written !== 'object' || written === null) return typeof written === 'bigint' ? 1 : 0
+  if (levels === 0) throw new TooDeep()
+  let count = 0
+  for (const part of Object.values(written)) count += countBigints(part, levels - 1)
+  return count
+}
+
+/** What `JSON.stringify` writes for a value. */
+function writtenFor(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value
+  return value.toJSON instanceof Function ? Reflect.apply(value.toJSON, value, []) : value
 }
 
 /** The JSON text of a value. It is sent without a check, unless its schema has `writeOnly` members to leave out. */
@@ -38,14 +65,14 @@ const INEXACT = /[\d.]{16}|\d[eE]/
  * An integer that a `number` can't hold is a `bigint`. A fraction that JavaScript would round to an integer is a symbol with
  * its text. Any other number is a `number`; beyond ±2^64 numbers are rounded.
  * @param bytes the text in UTF-8
- * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, some thousand levels of nesting, a lone surrogate
- *   in a string or a member name (RFC 7493, section 2.1), a duplicate member name, the name `__proto__`, or a number
- *   beyond the range of a double
+ * @throws {TooDeep} for more than {@link MAX_LEVELS} objects and lists within each other
+ * @throws {Error} for invalid UTF-8, a byte order mark, invalid JSON, a lone surrogate in a string or a member name
+ *   (RFC 7493, section 2.1), a duplicate member name, the name `__proto__`, or a number beyond the range of a double
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
   const value: unknown = JSON.parse(text)
-  const members = countMembers(value)
+  const members = countMembers(value, MAX_LEVELS)
   const colons = (json: string) => json.split(':').length - 1 // there is one for each member
   if (colons(text) === members && !INEXACT.test(text)) return value // as of most texts: no need to look for strings
   const outside = text.replaceAll(/\\./g, '').replaceAll(/"[^"]*"/g, '') // of strings
@@ -55,17 +82,19 @@ export function parseJson(bytes: Uint8Array): unknown {
 
 /**
  * Counts the members of all objects in a value.
+ * @throws {TooDeep} for more than this many levels
  * @throws {SyntaxError} for a lone surrogate, and for the name `__proto__`: some parsers set the prototype by it
  */
-function countMembers(value: unknown): number {
+function countMembers(value: unknown, levels: number): number {
   if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('a lone surrogate')
   if (typeof value !== 'object' || value === null) return 0
+  if (levels === 0) throw new TooDeep()
   const names = Array.isArray(value) ? [] : Object.keys(value)
   if (names.includes('__proto__')) throw new SyntaxError('the name __proto__')
   if (!names.every((name) => name.isWellFormed()))
     throw new SyntaxError('a lone surrogate in a name')
   return Object.values(value).reduce(
-    (count: number, each: unknown) => count + countMembers(each),
+    (count: number, each: unknown) => count + countMembers(each, levels - 1),
     names.length,
   )
 }

@@ -43,7 +43,7 @@ export async function generateTypes(
   const compiled = accept(inspected, note)
   const { root, typeEdits } = inspected
   for (const [node, key, value] of typeEdits) Reflect.set(node, key, value) // JSON leaves out what is undefined
-  const nodes = await openapiTS(exactJson(root), {
+  const nodes = await openapiTS(exactJson(root, Infinity), {
     defaultNonNullable: false,
     redocly: await readingConfig(), // the document has been checked
     transform: (schema) => {

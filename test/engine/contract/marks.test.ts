@@ -96,6 +96,20 @@ t.test(
   },
 )
 
+t.test('a list of stored items has one level more than each of them', async (t) => {
+  const { answer } = await serve(
+    t,
+    `A: { items: { properties: { a: { type: string, writeOnly: true } } } }`,
+  )
+  const nested = (levels: number) => `${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}`
+  const text = (levels: number) => `[{"a":"s","b":${nested(levels)}}]`
+  const shown = { status: 200, text: `[{"b":${nested(100)}}]` }
+  t.strictSame(await answer(new JsonText(text(100))), shown)
+  t.equal((await answer(new JsonText(text(101)))).status, 500)
+  t.equal((await answer(JSON.parse(text(100)))).status, 500, 'what is not stored')
+  t.equal((await answer(JSON.parse(text(99)))).status, 200)
+})
+
 t.test(
   'readOnly and writeOnly of a schema have no effect where it is the whole body',
   async (t) => {

@@ -75,6 +75,33 @@ async function suite<Item, K extends Key>(
     t.strictSame(await textsOf('throws'), ['new', 'old', 'new', 'new'])
   })
 
+  t.test('an item of more than 100 levels is an error, and nothing of it is stored', async (t) => {
+    const nested = (levels: number): Item => {
+      const more: unknown = JSON.parse(`${'['.repeat(levels - 1)}7${']'.repeat(levels - 1)}`)
+      return { ...item('deep'), more } // collections of tests have no schema
+    }
+    await Promise.all([1, 2].map((place) => items.create('deep', key(place), item('old'))))
+    t.strictSame(await items.create('deep', key(3), nested(100)), nested(100))
+    t.strictSame(await items.update('deep', key(2), () => nested(100)), nested(100))
+    for (const levels of [101, 1000, 8000]) {
+      const results = await Promise.allSettled([
+        items.create('deep', key(4), nested(levels)),
+        items.update('deep', key(1), () => nested(levels)),
+        items.create('deep', key(5), item('new')),
+      ])
+      const reasons = results.map((result) => 'reason' in result && String(result.reason))
+      const reason = 'TooDeep: JSON must not have more than 100 objects and lists within each other'
+      t.strictSame(reasons, [reason, reason, false])
+    }
+    t.strictSame(await items.find('deep', key(4)), undefined)
+    t.strictSame(await items.find('deep', key(1)), item('old'))
+    t.strictSame((await read(items.list('deep'))).items.slice(1), [
+      nested(100),
+      nested(100),
+      item('new'),
+    ])
+  })
+
   t.test('a list shows all writes that were answered before it', async (t) => {
     const writes = [
       { write: () => items.create('shown', key(1), item('a')), texts: ['a'] },
