@@ -20,7 +20,8 @@ export const parseContract = (text: string): unknown =>
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace']
 /** The most bytes of a body for which the contract names none. */
-const BODY_LIMIT = 2 ** 20
+const limitOf = (type: string) =>
+  isBytes(type) || /^multipart\//i.test(type) ? 2 ** 20 : 100 * 2 ** 10
 /** The answer where a contract has no response `Error`. */
 const ERROR = {
   content: { 'application/json': { schema: { type: 'object', required: ['error', 'message'] } } },
@@ -142,7 +143,7 @@ function toBody({ required, content }: Record<string, unknown>, limit: unknown) 
   const media = fields(fields(content)[type])
   const schema = sentSchema(media['schema'], 'readOnly')
   const most = [
-    media['x-body-limit'] ?? limit ?? BODY_LIMIT,
+    media['x-body-limit'] ?? limit ?? limitOf(type),
     isBytes(type) ? schema['maxLength'] : undefined,
   ]
   return {

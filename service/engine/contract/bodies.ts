@@ -1,6 +1,8 @@
 // Request bodies: checks their media type and length, parses them and validates them.
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import type {
   FastifyInstance,
   FastifyRequest,
@@ -8,7 +10,8 @@ import type {
   onResponseHookHandler,
 } from 'fastify'
 import type { Body, Media } from './compiled.ts'
-import { formReader, parsePairs, parseParts } from './forms.ts'
+import { formReader, parseMultipart, parseUrlencoded } from './forms.ts'
+import { isJsonType, typeInUtf8 } from './media-types.ts'
 import { orRefuse, parseText, TOO_LONG } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { countHeader } from '../http/request-rules.ts'
@@ -36,7 +39,7 @@ export function bodyKind(mediaType: string): BodyKind | { readonly instead: stri
   const type = mediaType.toLowerCase()
   const instead = UNSUPPORTED.find(([pattern]) => pattern.test(type))?.[1]
   if (instead !== undefined) return { instead }
-  if (/^(application|text)\/json$|\+json$/.test(type)) return 'json'
+  if (isJsonType(type)) return 'json'
   if (type === 'multipart/form-data') return 'form'
   if (type === 'application/x-www-form-urlencoded') return 'pairs'
   return type.startsWith('text/') ? 'text' : 'bytes'
@@ -55,78 +58,100 @@ export function addBodyParser(app: FastifyInstance): void {
 }
 
 const NO_BODY = new HttpError(400, 'The request needs a body')
+const BROKEN_OFF = new HttpError(400, 'The body was broken off')
 /** One message for every fault: those of V8 quote the body. */
 const NO_JSON =
   'The body must be JSON in UTF-8, with no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
 
 /**
  * Refuses a body if the operation does not accept its media type or its length. Else sends 100 Continue, if the client
- * waits for it (RFC 9110, section 10.1.1). The last `onRequest` hook of an operation.
+ * waits for it (RFC 9110, section 10.1.1). An empty body is none, whatever its type: HTTP has one spelling for both.
+ * The last `onRequest` hook of an operation.
  */
 export function checkBody({ required, content }: Body): onRequestHookHandler {
-  const types = Object.keys(content).join(' or ')
   return ({ raw }, reply, done) => {
-    const { headers } = raw
-    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers
-    const length = Number(headers['content-length'] ?? 0)
-    const isEmpty = length === 0 && headers['transfer-encoding'] === undefined
-    if (isEmpty && type === '') {
-      if (required) throw NO_BODY
+    const { headers, httpVersion } = raw
+    const isChunked = headers['transfer-encoding'] !== undefined
+    if (!isChunked && Number(headers['content-length'] ?? 0) === 0) {
+      done(takeAway(raw))
+      return
+    }
+    const refusal = refusalOf(raw, content)
+    if (refusal && (required || !isChunked)) throw refusal
+    if (headers.expect !== undefined && httpVersion === '1.1') reply.raw.writeContinue()
+    if (!isChunked) {
       done()
       return
     }
-    const found = findType(content, type === 'application/json' ? type : typeInUtf8(type)) // most bodies are JSON
-    const media = content[found ?? '']
-    if (!media || countHeader(raw, 'content-type') > 1)
-      throw new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
-    if (encoding.toLowerCase() !== 'identity')
-      throw new HttpError(415, 'The body must not have a Content-Encoding')
-    if (length > media.limit) throw TOO_LONG
-    if (headers.expect !== undefined && raw.httpVersion === '1.1' && !isEmpty)
-      reply.raw.writeContinue()
-    done()
+    const settle = (isEmpty: boolean) => done(isEmpty ? takeAway(raw) : refusal)
+    hasNoBytes(raw).then(settle, done)
   }
+
+  /** Takes an empty body away from a request: without these headers, Fastify sees none. */
+  function takeAway({ headers }: IncomingMessage): HttpError | undefined {
+    for (const name of OF_BODIES) Reflect.deleteProperty(headers, name)
+    return required ? NO_BODY : undefined
+  }
+}
+
+const OF_BODIES = ['content-type', 'content-length', 'transfer-encoding']
+
+/** Why a body is refused by its headers. */
+function refusalOf(raw: IncomingMessage, content: Body['content']): HttpError | undefined {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = raw.headers
+  const key = findType(content, type === 'application/json' ? type : typeInUtf8(type)) // most bodies are JSON
+  const media = content[key ?? '']
+  if (!media || countHeader(raw, 'content-type') > 1) {
+    const types = Object.keys(content).join(' or ')
+    return new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
+  }
+  if (encoding.toLowerCase() !== 'identity')
+    return new HttpError(415, 'The body must not have a Content-Encoding')
+  return Number(raw.headers['content-length'] ?? 0) > media.limit ? TOO_LONG : undefined
+}
+
+/** Waits for the beginning of a chunked body, which has no length. @throws {HttpError} 400 if the client gives up */
+async function hasNoBytes(payload: IncomingMessage): Promise<boolean> {
+  try {
+    await Promise.race([once(payload, 'readable'), finished(payload, { writable: false })])
+  } catch {
+    throw BROKEN_OFF
+  }
+  const isEmpty = payload.readableLength === 0
+  if (isEmpty) payload.resume() // for its end: then the next request of the connection can begin
+  return isEmpty
 }
 
 /**
  * Makes the function that reads and validates the body of an operation.
  * @throws {HttpError} if the body does not fit the contract. A stream that is too long throws while it is read
  */
-export function bodyReader({ required, content }: Body, validators: Validators) {
+export function bodyReader({ content }: Body, validators: Validators) {
   const all = Object.entries(content)
   const readers = new Map(
-    all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, required, validators)]),
+    all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, validators)]),
   )
   const [only] = all.length === 1 ? readers.values() : [] // `checkBody` refuses other types
   return (request: FastifyRequest): unknown => {
-    if (request.body === undefined && required) throw NO_BODY
     const read = only ?? readers.get(findType(content, request.mediaType ?? '') ?? '')
     return request.body === undefined ? undefined : read?.(request.raw)
   }
 }
 
-function mediaReader(kind: unknown, media: Media, required: boolean, validators: Validators) {
+function mediaReader(kind: unknown, media: Media, validators: Validators) {
   if (kind === 'bytes') return (payload: IncomingMessage) => limitBytes(payload, media.limit)
   const validate = validators.compile('body', media.schema === null || { $ref: media.schema })
   const readForm = formReader(media, validators)
-  const parse = (bytes: Buffer, type: string | undefined): unknown => {
+  const parse = (bytes: Buffer, type = ''): unknown => {
     if (kind === 'json') return orRefuse(() => parseJson(bytes), NO_JSON)
-    if (kind === 'form') return parseParts(bytes, type).then(readForm)
-    return kind === 'pairs' ? readForm(parsePairs(bytes)) : parseText(bytes)
+    if (kind === 'form') return readForm(parseMultipart(bytes, type))
+    return kind === 'pairs' ? readForm(parseUrlencoded(bytes)) : parseText(bytes)
   }
   return async (payload: IncomingMessage) => {
     const bytes = await readBytes(payload, media.limit)
-    if (kind === 'json' && bytes.length === 0) return required ? Promise.reject(NO_BODY) : undefined
-    try {
-      const parsed = parse(bytes, payload.headers['content-type'])
-      const { fault, value } = validate(parsed instanceof Promise ? await parsed : parsed)
-      if (fault === undefined) return value
-      throw new HttpError(400, fault)
-    } catch (error) {
-      throw error instanceof RangeError
-        ? new HttpError(400, 'The body is nested too deeply')
-        : error
-    }
+    const { fault, value } = validate(parse(bytes, payload.headers['content-type']))
+    if (fault !== undefined) throw new HttpError(400, fault)
+    return value
   }
 }
 
@@ -162,19 +187,7 @@ async function* limitBytes(payload: Readable, limit: number): AsyncGenerator<Buf
       yield chunk
     }
   } catch (error) {
-    if (error === payload.errored) throw new HttpError(400, 'The body was broken off')
+    if (error === payload.errored) throw BROKEN_OFF
     throw error
   }
-}
-
-/** RFC 9110, section 5.6.6, without escapes. The charset must be UTF-8, at most once; other parameters are ignored. */
-const PARAMETERS =
-  /^(?!.*charset.*charset)(?:[ \t]*;[ \t]*(?:charset=("?)utf-8\1|(?!charset)[\w-]+=(?:[\w.+-]+|"[^"\\]*")))*(?:[ \t]*;)?[ \t]*$/i
-
-const TYPE = /^[\w!#$%&'+.^`|~-]+\/[\w!#$%&'+.^`|~-]+/
-
-/** The media type of a `Content-Type`, in lower case; empty if it is malformed, or has another charset than UTF-8. */
-function typeInUtf8(contentType: string): string {
-  const [type = ''] = TYPE.exec(contentType) ?? []
-  return PARAMETERS.test(contentType.slice(type.length)) ? type.toLowerCase() : ''
 }

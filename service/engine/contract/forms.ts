@@ -1,70 +1,73 @@
 // Forms: reads their fields and files by the types of the contract.
 import type { Media, Reading } from './compiled.ts'
+import { isJsonType, typeInUtf8 } from './media-types.ts'
+import { type Part, parseParts } from './multipart.ts'
 import { decodePair, orRefuse, parseText, type Sent, valueReader } from './parsing.ts'
 import type { Validators } from './validation.ts'
 import { HttpError } from '../errors.ts'
 
-/** The names of a form, with what was sent for each. */
-type Form = Iterable<readonly [name: string, sent: string | File]>
+/** What a form has: each name with what was sent for it. A name may be there several times. */
+type Form = readonly Entry[]
+type Entry = readonly [name: string, sent: string | Part]
 
-/** Makes the function that reads a form. @throws {HttpError} 400 for a field that must not be repeated */
+const MAX_ENTRIES = 1000
+const TOO_MANY = new HttpError(413, `The form has more than ${MAX_ENTRIES} names and parts`)
+
+/**
+ * Makes the function that reads a form.
+ * @throws {HttpError} 400 for a field that must not be repeated, or is not UTF-8
+ */
 export function formReader({ fields = {}, others }: Media, validators: Validators) {
   const readerOf = (field: Reading) => ({ ...field, read: valueReader(field, validators) })
   const readers = new Map(Object.entries(fields).map(([name, field]) => [name, readerOf(field)]))
   const other = readerOf(others ?? { types: [], list: null })
-  return async (form: Form): Promise<object> => {
-    const fields = Map.groupBy(form, ([name]) => name)
-    const values = [...fields].map(async ([name, sent]) => {
+  return (form: Form): object => {
+    const values: Record<string, unknown> = {}
+    for (const [name, entries] of Map.groupBy(form, ([name]) => name)) {
       const { types, list, read } = readers.get(name) ?? other
       if (name === '__proto__')
         throw new HttpError(400, 'body must not have the property __proto__')
-      if (sent.length > 1 && list === null)
+      if (entries.length > 1 && list === null)
         throw new HttpError(400, `body/${name.slice(0, 100)} must not be repeated`)
-      return [
-        name,
-        read(await Promise.all(sent.map(([, value]) => readPart(value, types)))),
-      ] as const
-    })
-    return Object.fromEntries(await Promise.all(values))
+      values[name] = read(entries.map(([, sent]) => readPart(sent, types)))
+    }
+    return values
   }
 }
 
 /** Browsers send JSON as a file. */
-async function readPart(part: string | File, types: readonly string[]): Promise<Sent> {
+function readPart(part: string | Part, types: readonly string[]): Sent {
   if (typeof part === 'string') return part
-  const isText = part.type === 'application/json' && !types.includes('file')
-  return isText ? parseText(Buffer.from(await part.arrayBuffer())) : { value: part }
+  const { bytes, filename, type = 'text/plain' } = part
+  const isText = isJsonType(typeInUtf8(type)) && !types.includes('file')
+  if (filename === undefined || isText) return parseText(bytes)
+  return { value: new File([new Uint8Array(bytes)], filename, { type }) }
 }
 
-/** Parses a form that is written as a query. @throws {HttpError} 400 if it is not UTF-8 */
-export function parsePairs(bytes: Buffer): Form {
-  const pairs = parseText(bytes).split('&')
-  const decode = (pair: string) => {
+/** Parses a form that is written as a query. @throws {HttpError} 400 if it is not UTF-8, 413 if it has too many names */
+export function parseUrlencoded(bytes: Buffer): Form {
+  const decode = (pair: string): Entry => {
     const [name = '', value = ''] = pair.split(/=(.*)/s).map(decodePair)
-    return [name, value] as const
+    return [name, value]
   }
-  const sent = pairs.filter((each) => each !== '')
-  return orRefuse(() => sent.map(decode), 'The form must be UTF-8 in percent-encoding')
+  const pairs = parseText(bytes).matchAll(/[^&]+/g)
+  return orRefuse(
+    () => listEntries(pairs.map(([pair]) => decode(pair))),
+    'The form must be UTF-8 in percent-encoding',
+  )
 }
 
-/** Parses a form in parts. @throws {HttpError} 400 if it is malformed, or has a text that is not UTF-8 */
-export async function parseParts(bytes: Buffer, type = ''): Promise<Form> {
-  const response = new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- it holds a form in memory; the length of ours is bounded
-  const form = await response.formData().catch(() => {
-    throw new HttpError(400, 'The form is malformed')
-  })
-  // The parser puts U+FFFD in the place of bytes that are not UTF-8: such a text is not among the bytes.
-  let at = 0
-  // A quote in a name is escaped, so only names with U+FFFD are looked for.
-  for (const text of [...form].flatMap(([name, value]) => [
-    name.includes('\ufffd') ? name : '',
-    value,
-  ])) {
-    if (typeof text !== 'string') continue
-    at = bytes.indexOf(text, at)
-    if (at === -1) throw new HttpError(400, 'The body must be text in UTF-8')
-    at += Buffer.byteLength(text)
+/** Parses a form in parts. @throws {HttpError} 400 if it is malformed, 413 if it has too many parts */
+export function parseMultipart(bytes: Buffer, contentType: string): Form {
+  return listEntries(parseParts(bytes, contentType).map((part) => [part.name, part]))
+}
+
+/** Lists what a parser finds, as long as a form may have it. */
+function listEntries(entries: Iterable<Entry>): Form {
+  const form: Entry[] = []
+  for (const entry of entries) {
+    if (form.length === MAX_ENTRIES) throw TOO_MANY
+    form.push(entry)
   }
   return form
 }

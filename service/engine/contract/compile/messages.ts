@@ -15,8 +15,8 @@ import {
 } from './shapes.ts'
 import { isObject } from '../assertions.ts'
 
-/** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
-const MAX_BODY_BYTES = 1_048_576
+/** The maximum length of a body in bytes, unless the contract sets `x-body-limit`; of bytes and of forms in parts. */
+const [MAX_BODY_BYTES, MAX_FILE_BYTES] = [102_400, 1_048_576]
 const WITHOUT_BODY = /^(204|205|304)$/
 
 /** A request body, by media type. */
@@ -136,11 +136,12 @@ function addSchema({ schemas }: Context, kind: Kind, { schema }: openapi.MediaTy
 function readLimit({ root, findings }: Context, kind: Kind, media: openapi.MediaType): number {
   const key = 'x-body-limit'
   const holder = [media, root].find((each) => key in each)
-  const limit = holder === undefined ? MAX_BODY_BYTES : Number(Reflect.get(holder, key))
+  const usual = kind === 'bytes' || kind === 'form' ? MAX_FILE_BYTES : MAX_BODY_BYTES
+  const limit = holder === undefined ? usual : Number(Reflect.get(holder, key))
   if (!Number.isSafeInteger(limit) || limit < 1)
     findings.refuse(holder ?? media, `${key} must be a number of bytes, from 1`, key)
   if (holder === undefined)
-    findings.note(media, `a body without "${key}" is taken up to ${MAX_BODY_BYTES} bytes`)
+    findings.note(media, `a body without "${key}" is taken up to ${usual} bytes`)
   return kind === 'bytes' ? Math.min(limit, bytesRule(media.schema)?.maxLength ?? limit) : limit
 }
 
