@@ -189,7 +189,8 @@ function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
     ([text, each]) => [toRegExp(text), compile(each)] as const,
   )
   const otherMembers = rules(schema.additionalProperties)
-  const rulesOfMember: RulesOf = (name) => {
+  const rulesOfMember: RulesOf = (key) => {
+    const name = String(key)
     const own = named.get(name) ?? NONE
     if (patterns.length === 0) return own.length > 0 ? own : otherMembers
     const all = [...own, ...patterns.flatMap(([pattern, each]) => (pattern.test(name) ? each : []))]
@@ -210,26 +211,27 @@ function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
   }
   for (const keyword of ['unevaluatedProperties', 'unevaluatedItems'] as const) {
     const rest = rules(schema[keyword])
-    const rulesOfRest: RulesOf = (key, evaluated) => (evaluated?.has(key) === true ? NONE : rest)
+    const rulesOfRest: RulesOf = (key, evaluated) =>
+      evaluated?.has(String(key)) === true ? NONE : rest
     if (rest.length > 0) steps.push(eachPart(keyword === 'unevaluatedItems', rulesOfRest))
   }
   return steps
 }
 
 /** The evaluations for a part of a value. */
-type RulesOf = (key: string, evaluated?: ReadonlySet<string>) => readonly Evaluate[]
+type RulesOf = (key: string | number, evaluated?: ReadonlySet<string>) => readonly Evaluate[]
 const NONE: readonly Evaluate[] = []
 
 /** Evaluates each member of an object, or each item of a list. A member that is undefined is none: JSON leaves it out. */
 function eachPart(isList: boolean, rulesOf: RulesOf): Evaluate {
   return (value, place, outcome, evaluated) => {
     if (!isHolder(value) || Array.isArray(value) !== isList) return true
-    for (const name of Object.keys(Array.isArray(value) ? Array.from<unknown>(value) : value)) {
-      const part: unknown = Reflect.get(value, name)
-      const rules = part === undefined && !isList ? NONE : rulesOf(name, evaluated)
+    for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+      const part: unknown = Reflect.get(value, key)
+      const rules = part === undefined && !isList ? NONE : rulesOf(key, evaluated)
       if (rules.length === 0) continue
-      evaluated?.add(name)
-      const at = { holder: value, key: isList ? Number(name) : name, outer: place }
+      evaluated?.add(String(key))
+      const at = { holder: value, key, outer: place }
       for (const rule of rules) if (!rule(part, at, outcome)) return false
     }
     return true

@@ -93,7 +93,7 @@ export function toInt64(value: unknown): bigint | undefined {
 
 /** Rounds each number in an object or a list to a double. */
 export function roundNumbers(holder: object): void {
-  for (const key of Object.keys(holder)) {
+  for (const key of Array.isArray(holder) ? holder.keys() : Object.keys(holder)) {
     const part: unknown = Reflect.get(holder, key)
     if (typeof part === 'object' && part !== null) roundNumbers(part)
     else if (typeof part === 'bigint') Reflect.set(holder, key, Number(part))

@@ -107,7 +107,7 @@ export class Validators {
       for (const [key, value, schema] of change.defaults) {
         if (!isObject(holder) || Object.hasOwn(holder, key)) continue
         const outcome: Outcome<Change> = { found: [], isLenient: true }
-        holder[key] = isHolder(value) ? structuredClone(value) : value
+        holder[key] = copy(value)
         this.#compile(schema)(holder[key], { holder, key, outer: place }, outcome)
         const inner = matchesIn(outcome.found)
         this.#fillIn(inner)
@@ -165,6 +165,13 @@ function pathOf({ key, outer }: Place): string {
 const describe = (fault?: Fault) => ({
   fault: fault ? `${pathOf(fault.place)} ${fault.text}` : 'is invalid',
 })
+
+/** Copies a default. `structuredClone` would take ten times as long. */
+function copy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copy)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, copy(part)]))
+}
 
 /** Copies a value without some parts of it. @param gone by the object or the list that they are in */
 function without(
