@@ -10,7 +10,7 @@ import {
   toRegExp,
 } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
-import { always, attempt, deepest, type Evaluate, fail, once } from './outcome.ts'
+import { add, always, deepest, type Evaluate, fail, isValid, once, tryBranch } from './outcome.ts'
 import { jointSchemas, reachable } from './joint-schemas.ts'
 
 /**
@@ -63,7 +63,11 @@ export function compiler(
         (each) => compile(each, around),
         (each) => compile(each, null),
       ),
-      ...partsOf(schema, (each) => compile(each, outer && [])),
+      ...partsOf(
+        schema,
+        (each) => compile(each, outer && []),
+        (each) => compile(each, null),
+      ),
     ]
     if ($ref !== undefined) steps.unshift(reference($ref, hides ? around : outer && []))
     const change = changeOf(schema, jointSchemasOf)
@@ -134,46 +138,87 @@ function sameValue(schema: Keywords, compile: CompileEach, condition: CompileEac
     const evaluate = compile(each)
     steps.push((value, ...all) => !isObject(value) || !has(value, name) || evaluate(value, ...all))
   }
-  if (anyOf) steps.push(choice(anyOf.map(compile), 1, Infinity, 'must match a schema in anyOf'))
-  if (oneOf) steps.push(choice(oneOf.map(compile), 1, 1, 'must match exactly one schema in oneOf'))
-  if (not !== undefined)
-    steps.push(
-      choice(
-        [condition(not)],
-        0,
-        0,
-        description ? `is invalid: ${description}` : 'must NOT be valid',
-      ),
-    )
+  if (anyOf) {
+    const alternatives = anyOf.map((each) => ({ evaluate: compile(each) }))
+    const text = 'must match a schema in anyOf'
+    steps.push(choice(alternatives, { least: 1, most: Infinity, text }))
+  }
+  if (oneOf) {
+    const alternatives = oneOf.map((each) => ({
+      evaluate: compile(each),
+      complete: condition(each),
+    }))
+    const text = 'must match exactly one schema in oneOf'
+    steps.push(choice(alternatives, { least: 1, most: 1, text }))
+  }
+  if (not !== undefined) {
+    const text = description ? `is invalid: ${description}` : 'must NOT be valid'
+    steps.push(choice([{ evaluate: condition(not) }], { least: 0, most: 0, text }))
+  }
   if (schema.if !== undefined) {
     const test = condition(schema.if)
     const branches = [compile(schema.then ?? true), compile(schema.else ?? true)] as const
-    steps.push((...all) => branches[attempt(test, ...all) === undefined ? 0 : 1](...all))
+    steps.push((value, place, outcome, evaluated) => {
+      const tested = tryBranch(test, value, place, outcome, evaluated)
+      const isThen = tested.fault === undefined
+      if (isThen) add(outcome, tested, evaluated)
+      return branches[isThen ? 0 : 1](value, place, outcome, evaluated)
+    })
   }
   return steps
 }
 
+/** How many alternatives must be valid, and what is said if others are. */
+interface Bounds {
+  readonly least: number
+  readonly most: number
+  readonly text: string
+}
+
+/** A schema as it is, and with all that it requires, also of the other side. */
+interface Alternative {
+  readonly evaluate: Evaluate
+  readonly complete?: Evaluate
+}
+
 /** From `least` to `most` alternatives must be valid. What is found in the others does not count. */
-function choice(
-  alternatives: readonly Evaluate[],
-  least: number,
-  most: number,
-  text: string,
-): Evaluate {
+function choice(alternatives: readonly Alternative[], { least, most, text }: Bounds): Evaluate {
   return (value, place, outcome, evaluated) => {
-    const faults = alternatives.flatMap(
-      (each) => attempt(each, value, place, outcome, evaluated) ?? [],
+    const tried = alternatives.map(({ evaluate, complete }) => ({
+      branch: tryBranch(evaluate, value, place, outcome, evaluated),
+      complete,
+    }))
+    const matching = tried.filter(({ branch }) => branch.fault === undefined)
+    const valid = withinMost(
+      most,
+      matching,
+      ({ complete }) => !complete || isValid(complete, value, place, outcome),
     )
-    const count = alternatives.length - faults.length
-    if (count >= least && count <= most) return true
-    if (outcome.isLenient && count < least)
-      for (const each of alternatives) each(value, place, outcome, evaluated)
-    return fail(outcome, (count < least && deepest(faults)) || { place, text })
+    for (const { branch } of valid) add(outcome, branch, evaluated)
+    if (valid.length >= least && valid.length <= most) return true
+    if (matching.length >= least) return fail(outcome, { place, text })
+    if (outcome.isLenient)
+      for (const { evaluate } of alternatives) evaluate(value, place, outcome, evaluated)
+    const faults = tried.flatMap(({ branch }) => branch.fault ?? [])
+    return fail(outcome, deepest(faults) ?? { place, text })
   }
 }
 
-/** The keywords with schemas for members and items. */
-function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
+/**
+ * What counts of all that is valid: where that is too much, only what is complete. So to leave out a member that only the
+ * other side sends makes no value invalid.
+ * @param isComplete whether it lacks no required member, also none that only the other side sends
+ */
+function withinMost<Valid>(
+  most: number,
+  valid: readonly Valid[],
+  isComplete: (one: Valid) => boolean,
+): readonly Valid[] {
+  return valid.length <= most ? valid : valid.filter((one) => isComplete(one))
+}
+
+/** The keywords with schemas for members and items. @param condition see {@link sameValue} */
+function partsOf(schema: Keywords, compile: CompileEach, condition: CompileEach): Evaluate[] {
   const {
     properties = {},
     patternProperties = {},
@@ -202,7 +247,10 @@ function partsOf(schema: Keywords, compile: CompileEach): Evaluate[] {
   const [firstItems, otherItems] = [prefixItems.map(rules), rules(schema.items)]
   if (firstItems.length + otherItems.length > 0)
     steps.push(eachPart(true, (index) => firstItems[Number(index)] ?? otherItems))
-  if (contains !== undefined) steps.push(containing(compile(contains), schema))
+  if (contains !== undefined) {
+    const alternative = { evaluate: compile(contains), complete: condition(contains) }
+    steps.push(containing(alternative, schema))
+  }
   if (propertyNames !== undefined) {
     const evaluate = compile(propertyNames)
     steps.push(
@@ -239,17 +287,25 @@ function eachPart(isList: boolean, rulesOf: RulesOf): Evaluate {
 }
 
 function containing(
-  evaluate: Evaluate,
+  { evaluate, complete }: Required<Alternative>,
   { minContains: least = 1, maxContains: most = Infinity }: Keywords,
 ): Evaluate {
   const text = `must contain at least ${least}${most < Infinity ? ` and no more than ${most}` : ''} valid item(s)`
   return (value, place, outcome, evaluated) => {
     if (!Array.isArray(value)) return true
     const placeOf = (key: string) => ({ holder: value, key: Number(key), outer: place })
-    const isValid = (key: string) =>
-      attempt(evaluate, value[Number(key)], placeOf(key), outcome) === undefined
-    const valid = Object.keys(value).filter(isValid)
-    for (const key of valid) evaluated?.add(key)
-    return (valid.length >= least && valid.length <= most) || fail(outcome, { place, text })
+    const matching: string[] = []
+    for (const key of Object.keys(value)) {
+      const branch = tryBranch(evaluate, value[Number(key)], placeOf(key), outcome)
+      if (branch.fault !== undefined) continue
+      add(outcome, branch)
+      evaluated?.add(key)
+      matching.push(key)
+    }
+    const counted = withinMost(most, matching, (key) =>
+      isValid(complete, value[Number(key)], placeOf(key), outcome),
+    )
+    const isRight = matching.length >= least && counted.length <= most
+    return isRight || fail(outcome, { place, text })
   }
 }

@@ -26,16 +26,17 @@ export interface Outcome<Change = unknown> {
 
 /** What an evaluation remembers of objects and lists, because several schemas may ask for it. */
 interface Memory {
-  /** What they come to: see {@link once}. */
-  readonly attempts: Map<Evaluate, Map<object, Attempt>>
+  /** What they come to, by whether evaluation went on after a fault: see {@link once}. */
+  readonly strict: Attempts
+  readonly lenient: Attempts
   /** Their identities, also by their contents: equal ones share one. */
   readonly identities: Map<object | string, string>
 }
 
 export const memoryOf = (outcome: Outcome) =>
-  (outcome.memory ??= { attempts: new Map(), identities: new Map() })
+  (outcome.memory ??= { strict: new Map(), lenient: new Map(), identities: new Map() })
 
-/** The parts that schemas change, if they are valid. A list in it was found by an attempt: to copy it would take too long. */
+/** The parts that schemas change, if they are valid. A list in it was found by a branch: to copy it would take too long. */
 export type Found<Change = unknown> = (Match<Change> | Found<Change>)[]
 
 export interface Match<Change> {
@@ -44,11 +45,11 @@ export interface Match<Change> {
   readonly place: Place
 }
 
-/** What a part comes to at a place. */
-interface Attempt extends Outcome {
-  readonly place: Place
-  readonly keys: Set<string> | undefined
-}
+/**
+ * What a schema comes to, by the holder of a part, and by its key there. Not by the part itself: a method may answer with
+ * one object at several places.
+ */
+type Attempts = Map<Evaluate, Map<object, Map<Place['key'], Branch>>>
 
 /**
  * Evaluates a value, or a part of one.
@@ -68,21 +69,28 @@ export function fail(outcome: Outcome, fault: Fault): boolean {
   return outcome.isLenient
 }
 
-/** Evaluates a value that need not be valid. @returns its fault. If there is none, what is found counts */
-export function attempt(
+/** What a branch comes to: a schema that a valid value need not fit. */
+export interface Branch extends Outcome {
+  readonly keys: Set<string> | undefined
+}
+
+/** Evaluates a value that need not be valid. What is found counts only if it is added: see {@link add} */
+export function tryBranch(
   evaluate: Evaluate,
   value: unknown,
   place: Place,
   outcome: Outcome,
   evaluated?: Set<string>,
-): Fault | undefined {
-  const made: Outcome = { found: [], memory: memoryOf(outcome), isLenient: false }
+): Branch {
   const keys = evaluated && new Set<string>()
-  evaluate(value, place, made, keys)
-  if (made.fault) return made.fault
-  add(outcome, made, evaluated, keys)
-  return undefined
+  const branch = { found: [], memory: memoryOf(outcome), isLenient: false, keys }
+  evaluate(value, place, branch, keys)
+  return branch
 }
+
+/** Whether a value is valid. */
+export const isValid = (evaluate: Evaluate, value: unknown, place: Place, outcome: Outcome) =>
+  tryBranch(evaluate, value, place, outcome).fault === undefined
 
 /** Evaluates a part, if that is not known yet. Without this, a schema that leads back to itself could take exponential time. */
 export function once(
@@ -94,26 +102,24 @@ export function once(
 ): boolean {
   const { isLenient } = outcome
   const memory = memoryOf(outcome)
-  const known = memory.attempts.get(evaluate) ?? new Map<object, Attempt>()
-  let made = known.get(value)
-  // A method may answer with one object at several places.
-  const isHere = made?.place.holder === place.holder && made.place.key === place.key
-  if (made === undefined || !isHere || made.isLenient !== isLenient || (evaluated && !made.keys)) {
-    made = { found: [], memory, isLenient, place, keys: evaluated && new Set() }
+  const attempts = isLenient ? memory.lenient : memory.strict
+  const holders = attempts.get(evaluate) ?? new Map<object, Map<Place['key'], Branch>>()
+  const parts = holders.get(place.holder) ?? new Map<Place['key'], Branch>()
+  // Before the evaluation, which asks for the parts of the value.
+  attempts.set(evaluate, holders.set(place.holder, parts))
+  let made = parts.get(place.key)
+  if (made === undefined || (evaluated && !made.keys)) {
+    made = { found: [], memory, isLenient, keys: evaluated && new Set() }
     evaluate(value, place, made, made.keys)
-    memory.attempts.set(evaluate, known.set(value, made))
+    parts.set(place.key, made)
   }
   if (made.fault && !fail(outcome, made.fault)) return false
-  add(outcome, made, evaluated, made.keys)
+  add(outcome, made, evaluated)
   return true
 }
 
-function add(
-  outcome: Outcome,
-  { found }: Outcome,
-  evaluated?: Set<string>,
-  keys?: Set<string>,
-): void {
+/** Lets what was found by a branch count. */
+export function add(outcome: Outcome, { found, keys }: Branch, evaluated?: Set<string>): void {
   if (found.length > 0) outcome.found.push(found)
   keys?.forEach((key) => evaluated?.add(key))
 }

@@ -1,12 +1,19 @@
 // Serves one schema as the body of a request and as the body of an answer.
 import type { Test } from 'tap'
+import type { Contract } from '../../../service/engine/contract/contract.ts'
+import type { Extensions } from '../../../service/engine/contract/extensions.ts'
 import { boot, post } from '../../support/small.ts'
 
-/** Serves the schema `A`. @param schemas the members of `components/schemas` in YAML, a line each */
-export async function serve(t: Test, schemas: string) {
+/**
+ * Serves the schema `A`.
+ * @param schemas the members of `components/schemas` in YAML, a line each
+ * @param product what the product adds
+ */
+export async function serve(t: Test, schemas: string, product: Extensions = {}) {
   const content = `content: { application/json: { schema: { $ref: '#/components/schemas/A' } } }`
   let got: unknown
   let body: unknown
+  let served: Contract | undefined
   const app = await boot(t, {
     yaml: `x-body-limit: 1000000
 paths:
@@ -16,13 +23,17 @@ components:
   schemas:
 ${schemas.replaceAll(/^/gm, '    ')}
 `,
+    product,
+    prepare: (_app, contract) => void (served = contract),
     run: async (request) => {
       if (request.body === undefined) return { status: 200, body }
       got = request.body
       return { status: 204 }
     },
   })
+  if (served === undefined) throw new Error('nothing is served')
   return {
+    contract: served,
     /** Sends a body. @param text its JSON, or a value to write as JSON @returns also what the method got */
     request: async (text: unknown) => {
       got = undefined

@@ -179,3 +179,71 @@ for (const [name, schemas] of Object.entries(REQUIRED)) {
     t.equal((await send({ b: 1 })).status, 204)
   })
 }
+
+const ID = 'properties: { id: { type: integer, readOnly: true } }'
+const WITH_ID = `type: object, required: [id], ${ID}`
+/** Schemas that bound how many of them match, and JSON texts that a request may have and may not have. */
+const COUNTED: Readonly<
+  Record<string, readonly [schemas: string, valid: string, invalid: string]>
+> = {
+  'an alternative of nothing else': [
+    `A: { oneOf: [{ ${WITH_ID} }, { required: [name], properties: { name: { type: string } } }] }`,
+    '{"name":"x"} {} {"name":"x","more":1} {"name":7}',
+    '{"name":"x","id":1}',
+  ],
+  'one that is there, or a new one': [
+    `A: { type: object, oneOf: [{ required: [id, name], ${ID} }, { required: [name] }] }`,
+    '{"name":"x"}',
+    '{}',
+  ],
+  'an alternative, beside the member': [
+    `A: { type: object, ${ID}, oneOf: [{ required: [id] }, { required: [name] }] }`,
+    '{"name":"x"} {}',
+    '{"id":1}',
+  ],
+  'alternatives by $ref, in members and items': [
+    `A: { properties: { all: { items: { oneOf: [{ ${B} }, { $ref: '#/components/schemas/C' }] } } } }
+B: { allOf: [{ ${WITH_ID} }] }
+C: { required: [name] }`,
+    '{"all":[{"name":"x"},{}]}',
+    '{"all":[{"name":"x","id":1}]}',
+  ],
+  'alternatives in an alternative': [
+    `A: { type: object, oneOf: [{ oneOf: [{ ${WITH_ID} }, { required: [a] }] }, { required: [b] }] }`,
+    '{} {"a":1} {"b":1}',
+    '{"a":1,"b":1}',
+  ],
+  'two alternatives, which are told apart by others': [
+    `A: { oneOf: [{ required: [id, a], ${ID} }, { required: [id, b], ${ID} }] }`,
+    '{"a":1} {"b":1}',
+    '{} {"a":1,"b":1}',
+  ],
+  'an alternative beside two that are complete': [
+    `A: { oneOf: [{ required: [a] }, { type: object, required: [b] }, { ${WITH_ID} }] }`,
+    '{"a":1} {"b":1} {}',
+    '{"a":1,"b":1}',
+  ],
+  'contains, at most': [
+    `A: { contains: { ${WITH_ID} }, maxContains: 1 }`,
+    '[{}] [{},{}] [{},7]',
+    '[7] []',
+  ],
+  'contains, at most and perhaps not at all': [
+    `A: { contains: { ${WITH_ID} }, minContains: 0, maxContains: 0 }`,
+    '[{}] [7] []',
+    '',
+  ],
+}
+
+for (const [name, [schemas, valid, invalid]] of Object.entries(COUNTED)) {
+  t.test(`what lacks a member of the other side is not one too many: ${name}`, async (t) => {
+    const { request } = await serve(t, schemas)
+    const { answer } = await serve(t, schemas.replaceAll('readOnly', 'writeOnly'))
+    for (const text of [...valid.split(' '), ...invalid.split(' ')].filter((each) => each !== '')) {
+      const isValid = valid.split(' ').includes(text)
+      t.equal((await request(text)).status, isValid ? 204 : 400, text)
+      if (!text.includes('id'))
+        t.equal((await answer(JSON.parse(text))).status, isValid ? 200 : 500)
+    }
+  })
+}

@@ -4,7 +4,7 @@ import type { Extensions } from '../../../../service/engine/contract/extensions.
 import { HttpError } from '../../../../service/engine/errors.ts'
 import { JsonText } from '../../../../service/engine/http/json.ts'
 import { fields } from '../../../support/fields.ts'
-import { ask, type Constructs, post, type Served } from '../../../support/small.ts'
+import { accepted, ask, type Constructs, json, post, type Served } from '../../../support/small.ts'
 
 const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`
 const ok = (content: string) => responses(`'200': { description: Done, content: ${content} }`)
@@ -180,6 +180,14 @@ export const RESPONSES: Constructs = {
     ...USERS,
     asks: [CREATED, ask(post({ name: 'a' }), 400, /required property 'password'/)],
   },
+  '`oneOf` with alternatives that require a member which only the other side sends: where several match without it, one that lacks nothing counts':
+    {
+      yaml: `      requestBody: { required: true, content: { application/json: { schema: { type: object, oneOf: [{ required: [id], properties: { id: { readOnly: true } } }, { required: [a] }, { required: [b] }] } } } }`,
+      asks: [
+        ...accepted(json, '{"a":1} {"b":1} {}'),
+        ask(post({ a: 1, b: 1 }), 400, /exactly one schema in oneOf/),
+      ],
+    },
   '`security` with `http` `bearer`, `oauth2`, `openIdConnect`: a bearer token': {
     yaml: secured('[{ o: [] }]'),
     asks: [
