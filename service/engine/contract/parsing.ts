@@ -1,6 +1,6 @@
 // Parses texts that stand for values.
 import type { Reading, Schema } from './compiled.ts'
-import { parseJson, STRICT_UTF8, TooDeep } from '../http/json.ts'
+import { parseJson, STRICT_UTF8, toExact, TooDeep } from '../http/json.ts'
 import type { Validators } from './validation.ts'
 import { HttpError } from '../errors.ts'
 
@@ -26,15 +26,17 @@ const INTEGER = /^(0|-?[1-9]\d*)$/
 
 /** By type: reads a text that is spelled as in JSON. Any other text stays a text, and the schema refuses it. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
-  integer: (text) =>
-    INTEGER.test(text) && Number.isFinite(Number(text)) ? toInteger(text) : undefined,
-  number: (text) => (NUMBER.test(text) ? Number(text) : undefined),
+  integer: (text) => (INTEGER.test(text) ? readNumber(text) : undefined),
+  number: (text) => (NUMBER.test(text) ? readNumber(text) : undefined),
   boolean: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
   object: readObject,
 }
 
-const toInteger = (text: string) =>
-  Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
+/** Reads a number as exactly as in a body: so a bound says the same of it in both. */
+function readNumber(text: string): unknown {
+  const value = Number(text)
+  return Number.isFinite(value) ? toExact(value, text) : undefined
+}
 
 /** An object is sent as JSON (OpenAPI 3.1.0, section 4.8.15.1.1, `contentType`). */
 function readObject(text: string): unknown {

@@ -103,8 +103,12 @@ function countMembers(value: unknown, levels: number): number {
 const revive = (_name: string, value: unknown, { source = '' } = {}) =>
   typeof value === 'number' ? toExact(value, source) : value
 
-// Works on the digits, because a BigInt of many digits is slow.
-function toExact(value: number, literal: string): number | bigint | symbol {
+/**
+ * What {@link parseJson} makes of a number. Works on the digits, because a BigInt of many digits is slow.
+ * @param literal the number as JSON has it
+ * @throws {SyntaxError} beyond the range of a double
+ */
+export function toExact(value: number, literal: string): number | bigint | symbol {
   if (!Number.isFinite(value)) throw new SyntaxError('a number beyond the range of a double')
   const [mantissa = '', exponent = '0'] = literal.split(/e/i)
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')

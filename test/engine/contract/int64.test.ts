@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { readContract } from '../../../service/engine/contract/contract.ts'
 import { itemReader } from '../../../service/engine/contract/items.ts'
 import { exactJson } from '../../../service/engine/http/json.ts'
-import { contract } from '../../support/small.ts'
+import { boot, contract, post } from '../../support/small.ts'
 import { allows, serve, shown } from './described.ts'
 
 const INT64 = '{ type: integer, format: int64 }'
@@ -241,4 +241,56 @@ t.test('what an answer writes for a double is a number that a request may have',
     t.strictSame((await request(text)).got, [value], text)
   }
   for (const value of [NaN, Infinity]) t.equal((await answer([value])).status, 500, String(value))
+})
+
+const NUMBER_RULES = [
+  'maximum: 9007199254740992',
+  'exclusiveMinimum: 9007199254740992',
+  'minimum: 9007199254740993',
+  'exclusiveMaximum: 9007199254740993',
+  'multipleOf: 2',
+  'enum: [9007199254740992, -9007199254740992]',
+  'const: 9007199254740993',
+  'not: { const: 9007199254740992 }',
+  'oneOf: [{ type: number, maximum: 9007199254740992 }, { type: number, minimum: 9007199254740993 }]',
+]
+const NEAR = ['9007199254740991', '9007199254740992', '9007199254740993', '9007199254740994']
+/** Numbers around 2^53, in several spellings. */
+const AROUND = [...NEAR, ...NEAR.map((text) => `-${text}`), ...NEAR.map((text) => `${text}.5`)]
+
+t.test('a rule of numbers says the same of a number, wherever it is sent', async (t) => {
+  const content = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data']
+  for (const rule of NUMBER_RULES) {
+    const schema = `{ type: number, ${rule} }`
+    const form = `{ schema: { type: object, required: [a], properties: { a: ${schema} } } }`
+    const all = `{ type: array, items: ${schema} }`
+    const parameters = ['path', 'query', 'header'].map(
+      (place) => `{ name: a, in: ${place}, required: true, schema: ${schema} }`,
+    )
+    const list = `{ name: all, in: query, schema: ${all} }`
+    const app = await boot(t, {
+      yaml: `paths:
+  /x: { post: { operationId: body, requestBody: { content: { ${content.map((type) => `${type}: ${form}`).join()} } }, responses: { '200': { description: Done, content: { application/json: {} } } } } }
+  /x/{a}: { get: { operationId: run, parameters: [${[...parameters, list].join()}], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
+    })
+    for (const text of [...AROUND, '9007199254740993e0', '9007199254740993.0', '1e400']) {
+      const body = await app.inject(post(`{"a":${text}}`))
+      const sent = [
+        post(`a=${text}`, 'application/x-www-form-urlencoded'),
+        post(
+          `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${text}\r\n--b--`,
+          'multipart/form-data; boundary=b',
+        ),
+        { url: `/x/${text}?a=${text}&all=${text}`, headers: { a: text } },
+      ]
+      for (const each of sent) {
+        const answer = await app.inject(each)
+        t.equal(answer.statusCode, body.statusCode, `${rule}: ${text} in ${JSON.stringify(each)}`)
+        if (answer.statusCode !== 200) continue
+        const got: unknown = JSON.parse(answer.body)
+        const expected = { a: Number(text) }
+        t.match(got, 'url' in each && each.url !== '/x' ? { query: expected } : { body: expected })
+      }
+    }
+  }
 })
