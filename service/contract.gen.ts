@@ -631,7 +631,6 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
     }
   },
   items: {
-    PlantId: 'json-8',
-    NewPlant: 'json-7'
+    Plant: 'json-3'
   }
 };

@@ -6,7 +6,7 @@ import { checkBody } from './contract/bodies.ts'
 import { type Contract, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { commonErrorWriter } from './contract/error-forms.ts'
-import { itemReader } from './contract/items.ts'
+import { itemReader, itemWriter } from './contract/items.ts'
 import { addFaultyOperations, addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
 import type { Product } from './define-product.ts'
@@ -80,7 +80,10 @@ export async function buildApp({
 
   try {
     const collections = Object.entries(product.collections).map(([name, { schema }]) => {
-      return [name, makeCollection(store, name, itemReader(contract, schema))] as const
+      if (!Object.hasOwn(contract.items, schema) && draft === undefined)
+        throw new Error(`the collection ${name} needs the schema ${schema} in components/schemas`)
+      const [parse, write] = [itemReader(contract, schema), itemWriter(contract, schema)]
+      return [name, makeCollection(store, name, parse, write)] as const
     })
     await addRoutes(
       app,

@@ -13,7 +13,7 @@ export interface Compiled {
   readonly operations: readonly Operation[]
   /** By id. Operations, and `$ref` in schemas, refer to these ids. */
   readonly schemas: Readonly<Record<string, Schema>>
-  /** The ids of the schemas of `components/schemas` in which there is an int64, by name. */
+  /** The ids of the schemas of the items that the product stores, by their names in `components/schemas`. */
   readonly items: Readonly<Record<string, string>>
 }
 

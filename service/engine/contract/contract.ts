@@ -93,7 +93,11 @@ function faultsOf(compiled: Compiled, product: Extensions): readonly string[] {
   const guards = [...new Set(unguarded)].map(
     (name) => `the security scheme ${name} needs a guard in the product`,
   )
-  return [...guards, ...errorFaults(compiled, product)]
+  const stored = Object.entries(product.collections ?? {})
+  const uncompiled = stored
+    .filter(([, { schema }]) => !Object.hasOwn(compiled.items, schema))
+    .map(([name]) => `the items of the collection ${name} need \`npm run generate\``)
+  return [...guards, ...uncompiled, ...errorFaults(compiled, product)]
 }
 
 /** Whether the files are unchanged since the last `npm run generate`. The image has only the main file. */

@@ -22,16 +22,19 @@ export type Compile = (schema: Schema, around?: readonly Keywords[] | null) => E
 /** All schemas that a value of a schema must fit. */
 export type JointSchemasOf = (schema: unknown) => readonly Keywords[]
 
+/** What only one side sends. */
+export type Mark = 'readOnly' | 'writeOnly'
+
 /**
  * Makes the function that compiles schemas.
  * @param schemas by id
  * @param changeOf what a schema changes; undefined if it changes nothing
- * @param mark of a member that only the other side sends: it is not required
+ * @param marks of members that are not required
  */
 export function compiler(
   schemas: Readonly<Record<string, Schema>>,
   changeOf: (schema: Keywords, jointSchemasOf: JointSchemasOf) => unknown,
-  mark: 'readOnly' | 'writeOnly' | undefined,
+  marks: readonly Mark[],
   formats: Formats,
 ): Compile {
   const [all, conditions] = [new Map<Keywords, Evaluate>(), new Map<Keywords, Evaluate>()]
@@ -52,7 +55,7 @@ export function compiler(
     const { $ref, unevaluatedProperties, unevaluatedItems, required = [] } = schema
     const around = outer && [...outer, ...jointSchemasOf(schema)]
     const isHidden = (member: unknown) =>
-      mark !== undefined && jointSchemasOf(member).some((each) => each[mark] === true)
+      marks.some((mark) => jointSchemasOf(member).some((each) => each[mark] === true))
     const isRequired = (name: string) =>
       around?.some((each) => rulesFor(each, name).some(isHidden)) !== true
     const hides = around?.some((each) => rulesFor(each).some(isHidden)) === true

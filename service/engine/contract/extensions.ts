@@ -34,6 +34,10 @@ export interface Extensions {
    * @param message for people
    */
   readonly errorBody?: (status: number, message: string) => unknown
+  /** What the product stores, by name: the schema of the items, of `components/schemas`, and the type of their keys. */
+  readonly collections?: Readonly<
+    Record<string, { readonly schema: string; readonly key: 'int64' | 'text' }>
+  >
   /** By the name of the `format`: whether a text is valid. */
   readonly formats?: Readonly<Record<string, (text: string) => boolean>>
 }

@@ -1,7 +1,7 @@
 // Validates values by the schemas of a contract, and changes them as the matching schemas say.
 import { type Formats, isHolder, isObject } from './assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
-import { type Compile, compiler, type JointSchemasOf } from './evaluation.ts'
+import { type Compile, compiler, type JointSchemasOf, type Mark } from './evaluation.ts'
 import { reachable } from './joint-schemas.ts'
 import { isInt64, roundNumbers, toInt64 } from './numbers.ts'
 import { type Fault, type Found, levelOf, type Match, type Outcome, type Place } from './outcome.ts'
@@ -18,11 +18,16 @@ interface Checked {
 }
 
 /**
- * What a value is validated for, and the members that only the other side sends. In a request, an int64 becomes a `bigint`, an
+ * What a value is validated for, and the marks of members that it need not have. In a request, an int64 becomes a `bigint`, an
  * absent member gets its default, and no member may be `readOnly`. In a response, `writeOnly` members are removed. In a
- * stored item, an int64 becomes a `bigint`.
+ * stored item, an int64 becomes a `bigint`. In a new one, nothing is changed.
  */
-const MARKS = { request: 'readOnly', response: 'writeOnly', item: undefined } as const
+const MARKS = {
+  request: ['readOnly'],
+  response: ['writeOnly'],
+  item: [],
+  newItem: ['readOnly', 'writeOnly'],
+} as const satisfies Record<string, readonly Mark[]>
 
 /** What a schema changes in a value, or forbids. */
 interface Change {
@@ -122,8 +127,8 @@ function changeOf(
   schema: Keywords,
   jointSchemasOf: JointSchemasOf,
 ): Change | undefined {
-  const mark = MARKS[use]
-  const isHidden = mark !== undefined && schema[mark] === true
+  if (use === 'newItem') return undefined
+  const isHidden = MARKS[use].some((mark) => schema[mark] === true)
   const members = use === 'request' ? Object.entries(schema.properties ?? {}) : []
   const defaults = members.flatMap(([name, member]) => {
     const schemas = jointSchemasOf(member)

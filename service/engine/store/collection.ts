@@ -17,21 +17,27 @@ const MAX_KEY_BYTES = 1024
  * Makes the collection that is kept in a table.
  * @param name of the collection
  * @param parse reads an item that the collection has written, with each int64 as a `bigint`
+ * @param write makes JSON of an item. What it throws for one that must not be stored, the caller of the collection gets
  * @throws {Error} if the store has no such collection
  */
 export function makeCollection<Item, K extends Key = bigint>(
   store: Store,
   name: string,
   parse: (text: string) => Item,
+  write: (item: Item) => string = exactJson,
 ): Collection<Item, K> {
   const table = store.tables.get(name)
   if (table === undefined) throw new Error(`the store has no collection ${name}`)
+  const toText = (item: Item) => {
+    if (item instanceof Promise) item.catch(() => undefined) // it is no item, so nobody waits for it
+    return write(item)
+  }
   const toItem = (text: string | undefined) => (text === undefined ? undefined : parse(text))
   return {
     async create(owner, key, item) {
       if (!isStorable(key))
         throw new HttpError(400, `A key has 1 to ${MAX_KEY_BYTES} bytes, and no NUL`)
-      const text = exactJson(item)
+      const text = toText(item)
       const stored = await table.create(owner, key, text)
       return stored === text ? item : parse(stored)
     },
@@ -42,7 +48,7 @@ export function makeCollection<Item, K extends Key = bigint>(
       if (!isStorable(key)) return undefined
       const changed = (text: string) => {
         const item = change(parse(text))
-        return item === undefined ? undefined : exactJson(item)
+        return item === undefined ? undefined : toText(item)
       }
       return toItem(await table.update(owner, key, changed))
     },

@@ -38,6 +38,7 @@ export interface Collection<Item, K extends Key = bigint> {
    * Stores an item, unless the owner has one under this key.
    * @returns the item that is stored under the key now
    * @throws {HttpError} 400 for a key that can't be stored
+   * @throws {Error} for an item that its schema refuses, or that JSON would change: nothing is stored
    */
   create(owner: string, key: K, item: Item): Promise<Item>
   /** The owner's item under this key; undefined if there is none. */
@@ -45,8 +46,9 @@ export interface Collection<Item, K extends Key = bigint> {
   /**
    * Changes an item. No other change gets between: `change` gets the item that is stored. It may be called again if
    * another process was faster, so it must do nothing else.
-   * @param change returns the new item; undefined leaves the item as it is
+   * @param change returns the new item, and no promise; undefined leaves the item as it is
    * @returns the item that is stored now; undefined if there is none
+   * @throws {Error} for a new item as of `create`: nothing is changed
    */
   update(owner: string, key: K, change: (item: Item) => Item | undefined): Promise<Item | undefined>
   /** Deletes the owner's item under this key. @returns whether there was one */

@@ -1,6 +1,7 @@
 // No value takes exponential time, whether it is valid or not: in requests, stored items and answers. Each level of a value
 // has a text, and the format of this text counts how often it is evaluated.
 import t, { type Test } from 'tap'
+import type { Extensions } from '../../../service/engine/contract/extensions.ts'
 import { itemReader } from '../../../service/engine/contract/items.ts'
 import { serve } from './described.ts'
 
@@ -67,7 +68,10 @@ async function countAll(t: Test, schemas: string, wrap: Wrap, part: string): Pro
     if (count > MAX_COUNT) throw new Error('evaluated too often')
     return true
   }
-  const product = { formats: { counted } }
+  const product: Extensions = {
+    formats: { counted },
+    collections: { all: { schema: 'A', key: 'int64' } },
+  }
   const { request, answer, contract } = await serve(t, schemas, product)
   const readItem = itemReader(contract, 'A')
   const nest = (inner: unknown, wrapLevel: Wrap) =>

@@ -2,6 +2,7 @@
 // Other numbers of bodies are rounded to a double (IEEE 754, binary64).
 import t, { type Test } from 'tap'
 import { readContract } from '../../../service/engine/contract/contract.ts'
+import type { Extensions } from '../../../service/engine/contract/extensions.ts'
 import { itemReader } from '../../../service/engine/contract/items.ts'
 import { exactJson } from '../../../service/engine/http/json.ts'
 import { boot, contract, post } from '../../support/small.ts'
@@ -88,7 +89,9 @@ async function itemsOf(t: Test, schemas: string, name = 'A'): Promise<(text: str
     `paths: {}\ncomponents:\n  schemas:\n${schemas.replaceAll(/^/gm, '    ')}\n`,
   )
   const folder = t.testdir({ 'openapi.yaml': yaml })
-  return itemReader(await readContract(`${folder}/openapi.yaml`), name)
+  const product: Extensions = { collections: { all: { schema: 'A', key: 'int64' } } }
+  const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, product)
+  return itemReader(read, name)
 }
 
 t.test('what the schema of an item says nothing of is read as it is', async (t) => {

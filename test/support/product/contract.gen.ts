@@ -1178,8 +1178,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
     }
   },
   items: {
-    PlantId: 'json-8',
-    NewPlant: 'json-7',
+    Plant: 'json-3',
     Note: 'json-13'
   }
 };

@@ -40,7 +40,7 @@ export async function inspect(file: string, product?: Extensions): Promise<Inspe
   if (!isServed)
     return { ...document, compiled: undefined, operations: new Map(), ...findings.list() }
   const { prefix, operations } = readOperations(context, listed)
-  const items = readItems(root, schemas)
+  const items = readItems(context)
   const found = findings.list()
   const compiled = {
     title: root.info?.title ?? '',

@@ -3,11 +3,10 @@ import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Schema } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
-import { LEADS_NOWHERE, member, resolveReference } from './references.ts'
+import { LEADS_NOWHERE, resolveReference } from './references.ts'
 import { keywordFinding, metaFaults } from './refusals.ts'
 import { jointSchemas, bytesRule, declaredTypes, isFile, type SchemaObject } from './shapes.ts'
 import { isObject } from '../assertions.ts'
-import { reachable } from '../joint-schemas.ts'
 import { isInt64 } from '../numbers.ts'
 import { type Check, Validators } from '../validation.ts'
 import { reasonOf } from '../../errors.ts'
@@ -153,13 +152,14 @@ export class Schemas {
 const isSchema = (node: unknown) => isObject(node) || typeof node === 'boolean'
 const exclusive = (key: string) => key.replace('m', 'exclusiveM')
 
-/** Adds the schemas of `components/schemas` in which there is an int64, for items.ts. @returns their ids, by name */
-export function readItems(
-  { components }: Oas3_1Definition,
-  schemas: Schemas,
-): Readonly<Record<string, string>> {
-  const isOfInt64 = (node: unknown) => member(node, 'format') === 'int64'
-  const hasInt64 = (schema: unknown) => reachable(schema, resolveReference).some(isOfInt64)
-  const found = Object.entries(components?.schemas ?? {}).filter(([, schema]) => hasInt64(schema))
-  return Object.fromEntries(found.map(([name, schema]) => [name, schemas.add(schema)]))
+/** Adds the schemas of the items that the product stores, for items.ts. @returns their ids, by name */
+export function readItems({
+  root,
+  schemas,
+  product: { collections = {} } = {},
+}: Context): Readonly<Record<string, string>> {
+  const names = new Set(Object.values(collections).map(({ schema }) => schema))
+  const described = Object.entries(root.components?.schemas ?? {})
+  const stored = described.filter(([name]) => names.has(name))
+  return Object.fromEntries(stored.map(([name, schema]) => [name, schemas.add(schema)]))
 }
