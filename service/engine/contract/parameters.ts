@@ -10,6 +10,7 @@ const PARTS = { path: 'params', query: 'query', header: 'headers' } as const
 
 /**
  * Makes the function that reads the parameters in the path, the query or the headers, by name. It leaves out unknown ones.
+ * @param valuesOf reads the parameters of a path from the URL, where the router can't
  * @returns undefined if the operation has no parameter there
  * @throws {HttpError} if one is missing, invalid or repeated
  */
@@ -17,6 +18,7 @@ export function parametersReader(
   all: readonly Parameter[],
   where: Parameter['in'],
   validators: Validators,
+  valuesOf?: (url: string) => object,
 ): ((request: FastifyRequest) => object) | undefined {
   const parameters = all.filter((each) => each.in === where)
   if (parameters.length === 0) return undefined
@@ -32,7 +34,7 @@ export function parametersReader(
     read: valueReader(each, validators),
   }))
   return (request) => {
-    const part = request[PARTS[where]] ?? {}
+    const part = valuesOf?.(request.url) ?? request[PARTS[where]] ?? {}
     const values: Record<string, unknown> = {}
     for (const { name, key, list, read } of readers) {
       if (!Object.hasOwn(part, key)) continue

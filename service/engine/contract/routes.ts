@@ -10,7 +10,8 @@ import { addBodyParser, bodyReader, readRest } from './bodies.ts'
 import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './error-forms.ts'
-import { parametersReader, routerName } from './parameters.ts'
+import { parametersReader } from './parameters.ts'
+import { addTemplates, routeOf, valuesOfPath } from './templates.ts'
 import { Validators } from './validation.ts'
 import './skip-document-check.ts'
 import { HttpError, reasonOf, StartupError } from '../errors.ts'
@@ -49,12 +50,13 @@ export async function addRoutes(
   else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
 
   addBodyParser(app)
+  addTemplates(app)
   const requests = new Validators(schemas, 'request', product.formats)
   const responses = new Validators(schemas, 'response', product.formats)
   const makeRoute = (operation: Operation): RouteOptions => {
     const { id, method, path, parameters, body } = operation
     const run = methods.get(id) ?? answer501(id, services)
-    const readPath = parametersReader(parameters, 'path', requests)
+    const readPath = parametersReader(parameters, 'path', requests, valuesOfPath(path))
     const readQuery = parametersReader(parameters, 'query', requests)
     const readHeaders = parametersReader(parameters, 'header', requests)
     const readBody = body && bodyReader(body, requests)
@@ -62,10 +64,9 @@ export async function addRoutes(
     const send = answerSender(operation, responses)
     return {
       method,
-      url: routerPath(path),
+      ...routeOf(path),
       config: {
         route: path.replaceAll(/{([^}]+)}/g, ':$1'),
-        ...(/[^/]{|}[^/]/.test(path) && { template: templateOf(path) }),
         writeError: errorWriter(operation.errors, product),
       },
       ...hooks(operation),
@@ -98,7 +99,7 @@ export function addFaultyOperations(app: FastifyInstance, { refused = [] }: Cont
   for (const { method, path, fault } of refused) {
     const onRequest = () => Promise.reject(new HttpError(501, fault))
     try {
-      app.route({ method, url: routerPath(path), onRequest, handler: onRequest })
+      app.route({ method, ...routeOf(path), onRequest, handler: onRequest })
     } catch (error) {
       app.log.debug({ method, path, reason: reasonOf(error) }, 'no route')
     }
@@ -116,34 +117,10 @@ function routingDocument({ title, operations }: Contract): object {
   return { openapi: '3.1.0', info: { title, version: '' }, paths }
 }
 
-/** Matches a decoded path with all its plain text. The router would take the `%3A` in a parameter for a `:` of the path. */
-function templateOf(path: string): RegExp {
-  const texts = path.split(/{[^}]+}/).map(RegExp.escape)
-  return new RegExp(`${texts.join('[^/]+')}$`)
-}
-
 /** Sorts the longer end of a segment first: the router tries `{a}.tar.gz` before `{a}.gz` only if it was added before. */
 function endsFirst(path: string): string {
   const segments = path.replaceAll(/{[^}]+}/g, '\x7f').split('/')
   return segments.map((each) => Array.from(each).reverse().join('')).join('/')
-}
-
-/**
- * The path in the router's syntax. A parameter has at least one character. Each but the last of its segment ends
- * where the text after it first appears: so the time to match a path grows no faster than its length.
- */
-function routerPath(path: string): string {
-  const segments = path.split('/').map((segment) => {
-    const parts = segment.split(/{([^}]+)}/) // plain text and names in turn
-    const isWhole = parts.length === 3 && parts.join('') === parts[1]
-    return parts.map((part, index) => {
-      if (index % 2 === 0) return part.replaceAll(':', '::')
-      const [after = '', next] = parts.slice(index + 1)
-      const rule = next === undefined ? '[^]+' : `[^](?:(?!${RegExp.escape(after)})[^])*`
-      return `:${routerName(part)}${isWhole ? '' : `(${rule})`}`
-    })
-  })
-  return segments.map((parts) => parts.join('')).join('/')
 }
 
 /** Many clients send a Content-Type where the operation has no body. Fastify would refuse a malformed one. */

@@ -1,6 +1,6 @@
 // The rules for every request: those of HTTP/1.1 that Node and Fastify leave to the service, then path, method and query.
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { HttpError } from '../errors.ts'
 import { METHODS } from './node.ts'
 
@@ -10,8 +10,6 @@ declare module 'fastify' {
     allow?: string
     /** The path of the route for logs and metrics, where the router's own spelling is another. */
     route?: string
-    /** What a decoded path must match, where the router takes an encoded separator for a plain one. */
-    template?: RegExp | undefined
   }
 }
 
@@ -86,14 +84,13 @@ const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i
  */
 export function checkPath(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   const { is404, method, params, routeOptions, url } = request
-  const { allow, template } = routeOptions.config
+  const { allow } = routeOptions.config
   // @fastify/cors adds a route for OPTIONS of every path. The router treats `*` as `/`, and `/things/` as `/things/{id}`
   // with an empty parameter.
   const isUnknown =
     is404 || routeOptions.url === '*' || url === '*' || Object.values(params ?? {}).includes('')
-  const isOther = template !== undefined && !template.test(decodeURI(url.replace(/\?.*/s, '')))
   if (url === '*' && method === 'OPTIONS') reply.code(204).send()
-  else if (isUnknown || isOther || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
+  else if (isUnknown || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
   else if (allow === undefined) done()
   else if (method === 'OPTIONS') reply.code(204).headers({ allow }).send()
   else throw new HttpError(405, `The path has no method ${method}`, { allow })
@@ -114,17 +111,17 @@ export function checkQuery({ url }: FastifyRequest, _reply: FastifyReply, done: 
  * @returns a function that adds these routes. Call it after all other routes are added
  */
 export function answerOtherMethods(app: FastifyInstance): () => void {
-  const paths = new Map<string, { known: string[]; template: RegExp | undefined }>()
-  app.addHook('onRoute', ({ url, method, config }) => {
+  const paths = new Map<string, Pick<RouteOptions, 'constraints'> & { known: string[] }>()
+  app.addHook('onRoute', ({ url, method, constraints = {} }) => {
     const known = paths.get(url)?.known ?? []
-    paths.set(url, { known: [...known, ...[method].flat()], template: config?.template })
+    paths.set(url, { known: [...known, ...[method].flat()], constraints })
   })
   return () => {
     for (const each of METHODS) if (!app.supportedMethods.includes(each)) app.addHttpMethod(each)
-    for (const [url, { known, template }] of [...paths]) {
+    for (const [url, { known, constraints = {} }] of [...paths]) {
       const allow = [...new Set([...known, 'OPTIONS'])].sort().join(', ')
       const method = METHODS.filter((each) => !known.includes(each))
-      app.route({ method, url, config: { allow, template }, handler: () => undefined })
+      app.route({ method, url, constraints, config: { allow }, handler: () => undefined })
     }
   }
 }

@@ -295,3 +295,44 @@ async function statusesOf(
   await once(socket, 'close')
   return [...answered.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)
 }
+
+t.test('a segment is split at its plain text before it is decoded', async (t) => {
+  const texts = ['-', ':', '.', ',', ';', '=', '@', '~', '+', '!', "'", '(', '$', '&', '_']
+  for (const text of [...texts, 'to', '2', 'A', '::', '-x-', '.tar.', ':archive:', "('"]) {
+    const parameters = (names: readonly string[]) =>
+      names.map((name) => `{ name: ${name}, in: path, required: true, schema: {} }`).join()
+    const operation = (id: string, ...names: readonly string[]) =>
+      `operationId: ${id}, parameters: [${parameters(names)}], ${DONE}`
+    const app = await boot(t, {
+      yaml: `paths:
+  "/two/{a}${text}{b}": { get: { ${operation('two', 'a', 'b')} } }
+  "/items/{a}${text}archive": { post: { ${operation('archive', 'a')} } }
+  "/items/{a}": { delete: { ${operation('remove', 'a')} } }\n`,
+    })
+    const hex = Buffer.from(text).toString('hex').replaceAll(/../g, '%$&')
+    for (const encoded of [hex, hex.toUpperCase()]) {
+      const ask = async (method: 'GET' | 'POST' | 'DELETE', url: string) => {
+        const answer = await app.inject({ method, url })
+        return answer.statusCode === 200 ? (JSON.parse(answer.body) as object) : answer.statusCode
+      }
+      t.strictSame(await ask('GET', `/two/x${encoded}y${text}z${encoded}`), {
+        path: { a: `x${text}y`, b: `z${text}` },
+      })
+      t.strictSame(await ask('GET', `/two/x%2F${text}z%2f%25?q=${text}`), {
+        path: { a: 'x/', b: 'z/%' },
+      })
+      t.strictSame(await ask('GET', `http://h/two/%C3%A9${text}${encoded}`), {
+        path: { a: 'é', b: text },
+      })
+      t.equal(await ask('GET', `/two/x${encoded}z`), 404)
+      t.strictSame(await ask('DELETE', `/items/x${encoded}archive`), {
+        path: { a: `x${text}archive` },
+      })
+      t.equal(await ask('POST', `/items/x${encoded}archive`), 405)
+      t.strictSame(await ask('POST', `/items/x${encoded}${text}archive`), {
+        path: { a: `x${text}` },
+      })
+      t.equal(await ask('DELETE', `/items/x${text}archive`), 405)
+    }
+  }
+})

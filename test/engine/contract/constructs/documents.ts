@@ -86,42 +86,48 @@ export const DOCUMENTS: Constructs = {
       ask('/', 200),
     ],
   },
-  'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`': {
-    yaml: `paths:\n${[
-      ['/{id}.json', 'id'],
-      ['/{id}', 'id'],
-      ['/me.json'],
-      ['/{id}.gz', 'id'],
-      ['/{id}.tar.gz', 'id'],
-      ['/{id}:archive', 'id'],
-      ['/near/{lat}-{l-n.g}', 'lat', 'l-n.g'],
-      ["/Things('{id}')/v{v}", 'id', 'v'],
-    ]
-      .map(([path = '', ...names], index) => {
-        const type = path.includes('near') ? 'number' : 'string'
-        const parameters = names.map(
-          (name) => `{ name: ${name}, in: path, required: true, schema: { type: ${type} } }`,
-        )
-        return `  "${path}": { get: { parameters: [${parameters.join()}], ${OPERATION.replace('run', `run${index}`)} } }\n`
-      })
-      .join('')}`,
-    asks: [
-      ...accepted(
-        path,
-        String.raw`/a.json=>{"id":"a"} /a.b%2Ejson.json=>{"id":"a.b.json"} /a%2Fb%0A.json=>{"id":"a/b\n"}
+  'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`; it is split at the text before it is decoded':
+    {
+      yaml: `paths:\n${[
+        ['/{id}.json', 'id'],
+        ['/{id}', 'id'],
+        ['/me.json'],
+        ['/{id}.gz', 'id'],
+        ['/{id}.tar.gz', 'id'],
+        ['/{id}:archive', 'id'],
+        ['/near/{lat}-{l-n.g}', 'lat', 'l-n.g'],
+        ["/Things('{id}')/v{v}", 'id', 'v'],
+      ]
+        .map(([path = '', ...names], index) => {
+          const type = path.includes('near') ? 'number' : 'string'
+          const parameters = names.map(
+            (name) => `{ name: ${name}, in: path, required: true, schema: { type: ${type} } }`,
+          )
+          return `  "${path}": { get: { parameters: [${parameters.join()}], ${OPERATION.replace('run', `run${index}`)} } }\n`
+        })
+        .join('')}`,
+      asks: [
+        ...accepted(
+          path,
+          String.raw`/a.json=>{"id":"a"} /a.b%2Ejson.json=>{"id":"a.b.json"} /a%2Fb%0A.json=>{"id":"a/b\n"}
         /.json=>{"id":".json"} /a.jsonl=>{"id":"a.jsonl"} /a.tar.gz=>{"id":"a"} /a:archive=>{"id":"a"}
-        /near/-1.5--2=>{"lat":-1.5,"l-n.g":-2} /Things('a''b')/v2=>{"id":"a''b","v":"2"}`,
-      ),
-      ...['/a%3Aarchive', '/near/-', "/Things('')/v2", "/Things('a')/v"].map((url) =>
-        ask(url, 404),
-      ),
-      ...['/a%3Aarchive', '/near/1'].map((url) => ask({ method: 'PUT', url }, 404)),
-      ask('/me.json', 200, '{}'),
-      ask('/near/1-2-3', 400, /path\/l-n.g must be a number/),
-      ask({ method: 'PUT', url: '/me.json' }, 405),
-      ask({ method: 'OPTIONS', url: '/a.json' }, 204),
-    ],
-  },
+        /near/-1.5--2=>{"lat":-1.5,"l-n.g":-2} /Things('a''b')/v2=>{"id":"a''b","v":"2"}
+        /a%3Aarchive=>{"id":"a:archive"} /a%3aarchive=>{"id":"a:archive"} /a:%61rchive=>{"id":"a:archive"}
+        /b%3A:archive=>{"id":"b:"} /a%2Etar.gz=>{"id":"a.tar"} /a%2Ejson=>{"id":"a.json"}
+        /near/%2D1-2=>{"lat":-1,"l-n.g":2} /a%2525.json?x=.gz=>{"id":"a%25"}`,
+        ),
+        ...['/near/-', "/Things('')/v2", "/Things('a')/v", '/near/1%2D2', '/near/1%2d2'].map(
+          (url) => ask(url, 404),
+        ),
+        ask({ method: 'PUT', url: '/a%3Aarchive' }, 405),
+        ask({ method: 'PUT', url: '/near/1' }, 404),
+        ask({ method: 'HEAD', url: '/near/1-2' }, 200),
+        ask('/me.json', 200, '{}'),
+        ask('/near/1-2-3', 400, /path\/l-n.g must be a number/),
+        ask({ method: 'PUT', url: '/me.json' }, 405),
+        ask({ method: 'OPTIONS', url: '/a.json' }, 204),
+      ],
+    },
   'a path, also one without operations, with `*`, two parameters without text between them, or one parameter twice':
     'paths:\n  /{a}{b}: {} # here\n',
   'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': `paths:\n${['-', ':'].map((each, index) => `  /{a}${each}{b}: ${index === 1 ? '# here' : ''}\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }\n`).join('')}`,
