@@ -4,10 +4,12 @@ import { readContract } from '../../../service/engine/contract/contract.ts'
 import type { Extensions } from '../../../service/engine/contract/extensions.ts'
 import { itemReader, itemWriter } from '../../../service/engine/contract/items.ts'
 import { makeCollection } from '../../../service/engine/store/collection.ts'
+import type { Product } from '../../../service/engine/index.ts'
 import type { Collection, Store } from '../../../service/engine/store/store.ts'
 import { build } from '../../support/helper.ts'
 import { startEngines } from '../../support/engines.ts'
 import { read } from '../../support/pages.ts'
+import { product } from '../../support/product/product.ts'
 import { contract } from '../../support/small.ts'
 
 const SCHEMAS = `
@@ -174,6 +176,22 @@ t.test('the service answers 500, and what is stored stays', async (t) => {
   t.strictSame((await call(plant)).json, [{ name }])
 })
 
+t.test(
+  'a start compiles the schema of a new collection, and refuses one without schema',
+  async (t) => {
+    const collectionsOf = (schema: string): Product => ({
+      ...product,
+      collections: { ...product.collections, more: { schema, key: 'int64' } },
+    })
+    const { app } = await build(t, {}, collectionsOf('NewNote'))
+    t.strictSame(Object.keys(app.contract.items).sort(), ['NewNote', 'Note', 'Plant'])
+    await t.rejects(build(t, {}, collectionsOf('Missing')), {
+      name: 'StartupError',
+      message: /the collection more needs the schema Missing in components.schemas/,
+    })
+  },
+)
+
 /** The collection of plants, with items of a schema. */
 async function openItems<Stored = Item>(
   t: Test,
@@ -183,11 +201,11 @@ async function openItems<Stored = Item>(
   const folder = t.testdir({
     'openapi.yaml': contract(`paths: {}\ncomponents:\n  schemas:${SCHEMAS}`),
   })
-  const product: Extensions = {
+  const stored: Extensions = {
     collections: { plants: { schema, key: 'int64' } },
     formats: { even: (text: string) => text.length % 2 === 0 },
   }
-  const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, product)
+  const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, stored)
   const toItem = itemReader(read, schema) as (text: string) => Stored
   return makeCollection<Stored>(store, 'plants', toItem, itemWriter(read, schema))
 }
