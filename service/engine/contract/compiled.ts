@@ -79,13 +79,12 @@ export interface Operation {
 
 /**
  * An error of the service itself: its media type, and who writes its body. That is the product, by the schema with this id; or
- * the service, as a text, or as JSON with these members. Null: there is no body.
+ * the service, as a text, or as JSON of a known form (see `KNOWN_FORMS` in error-forms.ts). Null: there is no body.
  */
 export type ErrorFormat =
   | { readonly type: string; readonly form: 'product'; readonly schema: string }
-  | { readonly type: string; readonly form: 'text' | ErrorForm }
+  | { readonly type: string; readonly form: 'text' | 'error' | 'problem' | 'code' | 'message' }
   | null
-export type ErrorForm = Readonly<Record<string, 'status' | 'blank' | 'phrase' | 'message'>>
 
 /** A security scheme of the contract. */
 export interface SecurityScheme {

@@ -1,5 +1,5 @@
 // Writes the service's own errors in the form that the contract describes.
-import type { Compiled, ErrorForm, Operation } from './compiled.ts'
+import type { Compiled, Operation } from './compiled.ts'
 import type { Extensions } from './extensions.ts'
 import { type Check, Validators } from './validation.ts'
 import { usualError, type WriteError } from '../http/error-answers.ts'
@@ -22,29 +22,39 @@ export function findStatus(responses: object, status: number): string | undefine
   )
 }
 
-/** Makes the body of an error. @param form tells the content of each member */
-export function writeForm(
-  form: ErrorForm,
-  status: number,
-  message: string,
-): Record<string, unknown> {
-  const values = { status, blank: 'about:blank', phrase: STATUS_CODES[status] ?? '', message }
-  return Object.fromEntries(Object.entries(form).map(([name, given]) => [name, values[given]]))
-}
+/**
+ * The forms of an error that the service knows, in the order in which they are tried: its own, that of RFC 9457, and two that
+ * are common.
+ */
+export const KNOWN_FORMS = {
+  error: (error, message) => ({ error, message }),
+  problem: (status, detail) => ({
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? '',
+    status,
+    detail,
+  }),
+  code: (code, message) => ({ code, message }),
+  message: (_status, message) => ({ message }),
+} satisfies Record<string, WriteBody>
+
+/** Makes the body of an error. */
+type WriteBody = (status: number, message: string) => object
 
 /** The fault of the first body that does not fit, of those that `write` makes for these statuses. */
 export function bodyFault(
   check: Check,
   statuses: readonly number[],
   write: (status: number, message: string) => unknown,
+  message = 'The reason',
 ): string | undefined {
   for (const status of statuses) {
     try {
-      const body = write(status, 'The reason')
+      const body = write(status, message)
       const fault = body === undefined ? 'body is undefined' : check(body).fault
       if (fault !== undefined) throw new Error(fault)
     } catch (error) {
-      return `errorBody(${status}, 'The reason') does not fit: ${reasonOf(error)}`
+      return `errorBody(${status}, '${message}') does not fit: ${reasonOf(error)}`
     }
   }
   return undefined
@@ -90,7 +100,7 @@ export function errorWriter(errors: Operation['errors'], { errorBody }: Extensio
         type: `${type}; charset=utf-8`,
         body: /html|xml/.test(type) ? escapeMarkup(message) : message,
       }
-    if (form !== 'product') return { type, body: exactJson(writeForm(form, status, message)) }
+    if (form !== 'product') return { type, body: exactJson(KNOWN_FORMS[form](status, message)) }
     try {
       const body = errorBody?.(status, message)
       if (body === undefined) throw new Error('it returned nothing')

@@ -29,7 +29,7 @@ export interface Extensions {
   /** By the name of the security scheme. It takes the place of the service's own guard of that scheme. */
   readonly guards?: Readonly<Partial<Record<string, ProductGuard>>>
   /**
-   * Writes the JSON body of the service's own errors, where the contract's form is not `{ error, message }`.
+   * Writes the JSON body of the service's own errors, where no form that the service knows fits the schema.
    * @param status from 400 to 599
    * @param message for people
    */

@@ -1,26 +1,21 @@
 // Compiles the service's own errors for contract/error-forms.ts: who writes the body of each.
 import { isDeepStrictEqual } from 'node:util'
-import type { ErrorForm, ErrorFormat, Operation } from '../compiled.ts'
+import type { ErrorFormat, Operation } from '../compiled.ts'
 import { bodyKind } from '../bodies.ts'
-import { bodyFault, statusesOf, writeForm } from '../error-forms.ts'
+import { bodyFault, KNOWN_FORMS, statusesOf } from '../error-forms.ts'
 import type * as openapi from './document.ts'
 import { derefEntries } from './references.ts'
 import { mediaFault } from './messages.ts'
 import type { Context } from './schemas.ts'
-import { allMembers, jointSchemas, textTypes } from './shapes.ts'
 
 /** The usual format of an error. */
-const USUAL = { type: 'application/json', form: { error: 'status', message: 'message' } } as const
+const USUAL = { type: 'application/json', form: 'error' } as const
+/** The media type of RFC 9457: it says the form, whatever else the schema accepts. */
+const PROBLEM = 'application/problem+json'
 const PRODUCT_WRITES = 'errorBody: (status, message) => ...'
+/** A message such as the service writes: a schema that refuses it has a form of its own. */
+const LIKELY_MESSAGE = 'body/items/0 must match pattern "^[A-Z]+$": Not a code.'
 const BY_ITSELF = 'the service answers this error by itself, in a form that it does not know'
-
-/** What the service writes for a member, by its name and type: the members of RFC 9457, and other usual names. */
-const MEMBERS: readonly (readonly [name: RegExp, type: RegExp, given: ErrorForm[string]])[] = [
-  [/^(error|code|status|statusCode|status_code)$/, /integer|number|int64/, 'status'],
-  [/^type$/, /string/, 'blank'],
-  [/^title$/, /string/, 'phrase'],
-  [/^(message|detail|description|reason|error|error_description)$/, /string/, 'message'],
-]
 
 /** The formats of the service's own errors, by status. There are none if all are usual. */
 export function readErrors(
@@ -63,27 +58,28 @@ function readError(
   }
   if (bodyKind(type) === 'text') return { type, form: 'text' }
 
-  const members = [...allMembers(jointSchemas(media.schema))].flatMap(([name, member]) => {
-    const types = textTypes(member).join(' or ')
-    const row = MEMBERS.find(([names, type]) => names.test(name) && type.test(types))
-    return row === undefined ? [] : [[name, row[2]] as const]
-  })
-  const form: ErrorForm = members.length > 0 ? Object.fromEntries(members) : USUAL.form
   const schema = schemas.add(media.schema ?? true)
   const check = schemas.check('body', { $ref: schema })
-  const isKnown =
-    bodyFault(check, statuses, (status, message) => writeForm(form, status, message)) === undefined
-  if (isKnown && members.length > 0 && isDeepStrictEqual({ type, form }, USUAL)) return USUAL
-  const misfit = product?.errorBody && bodyFault(check, statuses, product.errorBody)
-  if (isKnown && (!product?.errorBody || misfit !== undefined)) {
-    if (misfit !== undefined)
-      note(media, `${misfit}: the service writes ${Object.keys(form).join(' and ')}`, 'schema')
+  const form = knownForms(type).find(
+    (name) => bodyFault(check, statuses, KNOWN_FORMS[name], LIKELY_MESSAGE) === undefined,
+  )
+  if (form !== undefined) {
+    const members = Object.keys(KNOWN_FORMS[form](400, '')).join(', ')
+    const text = `the service writes this error as { ${members} }: errorBody is for other forms`
+    if (product?.errorBody) note(media, text)
     return { type, form }
   }
   if (product === undefined)
     note(media, `${BY_ITSELF}: the product writes it with ${PRODUCT_WRITES}`, 'schema')
   else if (!product.errorBody)
     refuse(media, `${BY_ITSELF}: write ${PRODUCT_WRITES} in the product`, 'schema')
-  else if (misfit !== undefined) refuse(media, misfit, 'schema')
+  const misfit = product?.errorBody && bodyFault(check, statuses, product.errorBody)
+  if (misfit !== undefined) refuse(media, misfit, 'schema')
   return { type, form: 'product', schema }
+}
+
+/** The names of the known forms that a media type allows. */
+function knownForms(type: string): (keyof typeof KNOWN_FORMS)[] {
+  if (type.toLowerCase() === PROBLEM) return ['problem']
+  return ['error', 'problem', 'code', 'message']
 }

@@ -19,10 +19,6 @@ export const jointSchemas = (schema: unknown, resolve: Resolve = resolveReferenc
 export const schemaWith = (schema: unknown, key: string, resolve?: Resolve) =>
   jointSchemas(schema, resolve).find((each) => each[key] !== undefined)
 
-/** The schemas of the members in all of these schemas, by name. */
-export const allMembers = (schemas: readonly SchemaObject[]) =>
-  new Map<string, unknown>(schemas.flatMap(({ properties }) => Object.entries(properties ?? {})))
-
 /** The schemas of the members of a form by name: of the schema itself, and of its alternatives. */
 export function allFields(schema: unknown): Map<string, Set<unknown>> {
   const fields = new Map<string, Set<unknown>>()

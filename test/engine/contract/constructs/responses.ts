@@ -4,7 +4,15 @@ import type { Extensions } from '../../../../service/engine/contract/extensions.
 import { HttpError } from '../../../../service/engine/errors.ts'
 import { JsonText } from '../../../../service/engine/http/json.ts'
 import { fields } from '../../../support/fields.ts'
-import { accepted, ask, type Constructs, json, post, type Served } from '../../../support/small.ts'
+import {
+  accepted,
+  ask,
+  type Constructs,
+  json,
+  post,
+  type Run,
+  type Served,
+} from '../../../support/small.ts'
 
 const responses = (lines: string) => `      responses:\n${lines.replaceAll(/^/gm, '        ')}`
 const ok = (content: string) => responses(`'200': { description: Done, content: ${content} }`)
@@ -45,6 +53,12 @@ const basic = (text: string) => as(`basic ${Buffer.from(text).toString('base64')
 /** The message of an error; and as JSON. */
 const REASON = `<a b='c'>"&"`
 const QUOTED = JSON.stringify(REASON)
+const problem = (status: number, title: string) =>
+  `{"type":"about:blank","title":"${title}","status":${status},"detail":${QUOTED}}`
+/** Throws the error whose status is asked for. */
+const throwAsked: Run = async ({ query }) => {
+  throw new HttpError(Number(fields(query)['error']), REASON)
+}
 const OWN_FORM = `'200': { description: Done }
 '400':
   description: Bad
@@ -79,42 +93,64 @@ export const RESPONSES: Constructs = {
     run: async () => ({ status: 204 }),
     asks: [ask('/x', 204, '')],
   },
-  'errors of the service itself as RFC 9457 has them, with `code` or `status`, `message` or `detail`, or without `content`':
+  'errors of the service itself as `{ error, message }`, RFC 9457, `{ code, message }` or `{ message }`: the first that the schema accepts':
     {
       yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]
       responses:
         '200': { description: Done }
-        '400': { description: Bad, content: { application/problem+json: { schema: { type: object, required: [type, title, status], properties: { type: { type: string }, title: { type: string }, status: { type: integer }, detail: { type: string } } } } } }
-        '500': { description: Broken }
-        '403': { description: None, content: { application/json: { schema: { type: object, properties: { reason: { type: string } } } } } }
-        '501': { description: Not, content: { text/plain: { schema: { type: string } } } }
-        '505': { description: Old, content: { text/html: { schema: { type: string } } } }
+        '400': { description: Bad, content: { application/problem+json: { schema: { type: object, required: [type, title, status], properties: { type: { type: string, format: uri }, title: { enum: [Bad Request] }, status: { const: 400 }, detail: { type: string } } } } } }
+        '401': { description: Open, content: { application/problem+json: { schema: { type: object } } } }
+        '403': { description: Open, content: { application/json: { schema: { type: object, properties: { code: { type: integer } } } } } }
+        '408': { description: Late, content: { application/json: { schema: { type: object, required: [type, status], properties: { status: { type: integer } } } } } }
+        '413': { description: Large, content: { application/json: { schema: { oneOf: [{ required: [code] }, { required: [status], properties: { status: { enum: [400] } } }] } } } }
+        '415': { description: Only words, content: { application/json: { schema: { type: object, properties: { message: { type: string } }, additionalProperties: false } } } }
         '417': { description: Often, content: { application/json: { schema: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } } } } }
-        default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer }, message: { type: string } } } } } }`,
-      run: async ({ query }) => {
-        const { error } = fields(query)
-        if (typeof error === 'number') throw new HttpError(error, REASON)
-        return { status: 418 }
-      },
+        '431': { description: Any, content: { application/json: {} } }
+        default: { description: Other, content: { application/json: { schema: { type: object, required: [code], properties: { code: { type: integer, minimum: 500 }, message: { type: string } } } } } }`,
+      run: throwAsked,
       asks: [
         ask(
           '/x?error=x',
           400,
           /^{"type":"about:blank","title":"Bad Request","status":400,"detail":"query\/error/,
+          'application/problem+json',
         ),
-        ask('/x?error=503', 503, `{"code":503,"message":${QUOTED}}`),
-        ask('/x', 500, ''),
-        ask('/x?error=501', 501, REASON, 'text/plain; charset=utf-8'),
-        ask(
-          '/x?error=505',
-          505,
-          '&#60;a b=&#39;c&#39;&#62;&#34;&#38;&#34;',
-          'text/html; charset=utf-8',
-        ),
-        ask('/x?error=403', 403, `{"reason":${QUOTED}}`),
+        ask('/x?error=401', 401, problem(401, 'Unauthorized'), 'application/problem+json'),
+        ask('/x?error=403', 403, `{"error":403,"message":${QUOTED}}`),
+        ask('/x?error=408', 408, problem(408, 'Request Timeout')),
+        ask('/x?error=413', 413, `{"code":413,"message":${QUOTED}}`),
+        ask('/x?error=415', 415, `{"message":${QUOTED}}`),
         ask('/x?error=417', 417, `{"error":417,"message":${QUOTED}}`),
+        ask('/x?error=431', 431, `{"error":431,"message":${QUOTED}}`),
+        ask('/x?error=503', 503, `{"code":503,"message":${QUOTED}}`),
       ],
     },
+  'errors of the service itself as a text, or without `content`': {
+    yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]\n${responses(`'200': { description: Done }
+'500': { description: Broken }
+'501': { description: Not, content: { text/plain: { schema: { type: string } } } }
+'505': { description: Old, content: { text/html: { schema: { type: string } } } }`)}`,
+    run: throwAsked,
+    asks: [
+      ask('/x?error=500', 500, ''),
+      ask('/x?error=501', 501, REASON, 'text/plain; charset=utf-8'),
+      ask(
+        '/x?error=505',
+        505,
+        '&#60;a b=&#39;c&#39;&#62;&#34;&#38;&#34;',
+        'text/html; charset=utf-8',
+      ),
+    ],
+  },
+  'a form of errors that the schema accepts, beside `errorBody`: the product does not write it': {
+    yaml: responses(`'200': { description: Done }
+'501': { description: Not, content: { application/json: { schema: { type: object } } } }`),
+    product,
+    run: async () => {
+      throw new HttpError(501, REASON)
+    },
+    asks: [ask('/x', 501, `{"error":501,"message":${QUOTED}}`)],
+  },
   'errors of the service itself in another form, which `errorBody` of the product writes': {
     yaml: `      parameters: [{ name: a, in: query, schema: { type: integer } }]\n${responses(OWN_FORM)}`,
     product,
@@ -122,7 +158,12 @@ export const RESPONSES: Constructs = {
       ask('/x?a=b', 400, /^{"errors":\[{"code":"E400","message":"query\/a must be an integer/),
     ],
   },
-  'errors of the service itself in another form, without `errorBody`': responses(OWN_FORM),
+  'errors of the service itself in another form, without `errorBody`': responses(
+    OWN_FORM.replace(
+      /schema: .*\n?.* # here$/,
+      "schema: { properties: { message: { pattern: '^[A-Z]' } }, required: [message] } # here",
+    ),
+  ),
   'errors of the service itself that `errorBody` does not fit': { yaml: OTHER_FORM, product },
   'several media types of a response: the method says which': {
     yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),
