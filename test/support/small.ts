@@ -80,7 +80,7 @@ export type Constructs = Readonly<Record<string, Served | string>>
 /** The text of a contract. */
 export function contract(yaml: string): string {
   const head = 'openapi: 3.1.0\ninfo: { title: Small, version: 1.0.0 }\n'
-  if (/^openapi:/m.test(yaml)) return yaml
+  if (/^(openapi:|{)/m.test(yaml)) return yaml
   if (/^paths:/m.test(yaml)) return head + yaml
   const method = /^ {6}requestBody:/m.test(yaml) ? 'post' : 'get'
   const responses =

@@ -8,7 +8,7 @@ import openapiTS, { astToString, tsLiteral } from 'openapi-typescript'
 import ts from 'typescript'
 import { accept, inspect } from '../contract/compile/compile.ts'
 import { dryRun } from '../contract/compile/draft.ts'
-import { readingConfig } from '../contract/compile/lint.ts'
+import { bundlingConfig } from '../contract/compile/lint.ts'
 import { schemaWith } from '../contract/compile/shapes.ts'
 import type { Extensions } from '../contract/extensions.ts'
 import type { Product } from '../define-product.ts'
@@ -45,7 +45,7 @@ export async function generateTypes(
   for (const [node, key, value] of typeEdits) Reflect.set(node, key, value) // JSON leaves out what is undefined
   const nodes = await openapiTS(exactJson(root, Infinity), {
     defaultNonNullable: false,
-    redocly: await readingConfig(), // the document has been checked
+    redocly: await bundlingConfig(), // the document has been checked
     transform: (schema) => {
       const types = [schema.type, schema.nullable === true ? 'null' : []].flat().map(String)
       const named = new Map<string, string>([

@@ -32,7 +32,7 @@ interface Inspected {
  */
 export async function inspect(file: string, product?: Extensions): Promise<Inspected> {
   const findings = new Findings()
-  const { root, isServed, sources, bundle } = await readOpenApi(file, findings)
+  const { root, isServed, sources, bundle, baseUrl } = await readOpenApi(file, findings)
   const schemas = new Schemas(findings, product?.formats)
   const context: Context = { root, schemas, findings, product }
   const listed = listOperations(context)
@@ -45,7 +45,8 @@ export async function inspect(file: string, product?: Extensions): Promise<Inspe
   const compiled = {
     title: root.info?.title ?? '',
     sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
-    ...(await bundle()),
+    bundle,
+    baseUrl,
     prefix,
     operations: [...operations.values()],
     schemas: schemas.all,

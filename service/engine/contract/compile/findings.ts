@@ -1,11 +1,10 @@
 // Collects what is wrong with a contract, and what is served with a note, each with its operations.
-import { findLine, type Place, placeOf } from './references.ts'
+import { findPosition, type Place, placeOf, type Position } from './references.ts'
 
 /** A fault, or a note: something that is served, and that its author should know. */
 export interface Finding {
-  /** The first place that has it: a path relative to the working folder, and a line from 1. */
-  readonly file: string
-  readonly line: number
+  /** The first place that has it. */
+  readonly at: Position
   readonly text: string
   /** How many places have it. */
   readonly count: number
@@ -40,9 +39,13 @@ export class Findings {
   readonly refuse: Report = (node, text, ...path) => this.add(placeOf(node, path), text, true)
   readonly note: Report = (node, text, ...path) => this.add(placeOf(node, path), text, false)
 
+  /** Whether the main file has parts of others. */
+  isBundle = false
+
   add(place: Place, text: string, isFault: boolean, isMisspelt = false): void {
     const key = keyOf(place)
-    const isWhole = key === '#' || (isMisspelt && /^#\/[^/]+$/.test(key))
+    // The operations that another file concerns are not known.
+    const isWhole = key === '#' || !place.file.isMain || (isMisspelt && /^#\/[^/]+$/.test(key))
     this.#reported.set(`${text} ${key}`, { text, isFault, place, isWhole })
   }
 
@@ -63,18 +66,19 @@ export class Findings {
     for (const each of this.#reported.values()) {
       const { text, isFault, place } = each
       const { operations, isUsed } = this.#reach(each)
-      const found = () => ({ ...findLine(place), text, count: 1, operations })
+      const at = findPosition(place, this.isBundle && place.file.isMain)
+      const found = { at, text, count: 1, operations }
       const known = notes.get(text)
-      if (isFault && isUsed) faults.push(found())
+      if (isFault && isUsed) faults.push(found)
       else if (known)
         notes.set(text, {
           ...known,
           count: known.count + 1,
           operations: union(known.operations, operations),
         })
-      else if (isFault || isUsed) notes.set(text, found())
+      else if (isFault || isUsed) notes.set(text, found)
     }
-    faults.sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line)
+    faults.sort(({ at: a }, { at: b }) => a.file.localeCompare(b.file) || a.line - b.line)
     return { faults, notes: [...notes.values()] }
   }
 
@@ -111,6 +115,6 @@ function push(all: Map<string, string[]>, node: object, value: string): void {
 }
 
 /** A finding as one line. */
-export function toLine({ file, line, text, count }: Finding): string {
-  return `${file}:${line}: ${text}${count > 1 ? ` (${count} times)` : ''}`
+export function toLine({ at: { file, line, pointer }, text, count }: Finding): string {
+  return `${file}${pointer ?? `:${line}`}: ${text}${count > 1 ? ` (${count} times)` : ''}`
 }

@@ -1,4 +1,4 @@
-// Redocly's linter: what it knows of OpenAPI 3.1, and by which rules it checks a document.
+// Redocly's linter and bundler: what they know of OpenAPI 3.1, and by which rules a document is checked.
 import { fileURLToPath } from 'node:url'
 import { createConfig } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
@@ -16,8 +16,8 @@ const RULES = {
 } as const
 const REFUSALS = fileURLToPath(import.meta.resolve('./refusals.yaml'))
 
-/** The configuration to read a document: the linter knows JSON Schema 2020-12. */
-export const readingConfig = () => createConfig({ ...configOf(withKeywords), rules: {} })
+/** The configuration to bundle the files of a document. */
+export const bundlingConfig = () => createConfig({ ...configOf(withKeywords), rules: {} })
 /** The configuration to check a document without its schemas, which schemas.ts checks. */
 export const checkingConfig = () =>
   createConfig({

@@ -1,5 +1,5 @@
-// The references of a document, and where each object was read.
-import { dirname, relative, resolve } from 'node:path'
+// The references of a document, and where each object is.
+import { relative } from 'node:path'
 import {
   type Document,
   isRef,
@@ -18,7 +18,7 @@ import {
 } from 'yaml'
 import { StartupError } from '../../errors.ts'
 
-/** A file of the contract. */
+/** A file of the contract. What the main file refers to in others is moved into it: see document.ts. */
 export interface File extends Document {
   readonly isMain: boolean
   readonly yaml: YamlDocument
@@ -32,31 +32,28 @@ export interface Place {
   readonly pointer: string
 }
 
-/** Where an object was read. The bundler may change its `$ref`, but not this. */
-interface Origin extends Place {
-  /** All files of the contract, by their absolute paths. */
-  readonly files: ReadonlyMap<string, File>
-  readonly $ref: string | undefined
-}
-const ORIGINS = new WeakMap<object, Origin>()
+/** Where each object of the contract is, in its main file. */
+const ORIGINS = new WeakMap<object, Place>()
 
 type Refer = (place: Place, target: object) => void
 
 /** Stores the origin of each object of a file. `refer` gets each alias of YAML with its target. @returns the references */
-export function storeOrigins(file: File, files: ReadonlyMap<string, File>, refer: Refer): OasRef[] {
-  const references: OasRef[] = []
+export function storeOrigins(file: File, refer: Refer): OasRef[] {
+  const references = new Set<OasRef>()
+  const stored = new Set<object>()
   const store = (node: unknown, pointer: string) => {
     if (typeof node !== 'object' || node === null) return
-    if (ORIGINS.has(node)) {
+    if (stored.has(node)) {
       refer({ file, pointer }, node)
       return
     }
-    ORIGINS.set(node, { files, file, pointer, $ref: isRef(node) ? node.$ref : undefined })
-    if (isRef(node)) references.push(node)
+    stored.add(node)
+    ORIGINS.set(node, { file, pointer })
+    if (isRef(node)) references.add(node)
     for (const [key, each] of Object.entries(node)) store(each, pointer + segment(key))
   }
   store(file.parsed, '#')
-  return references
+  return [...references]
 }
 
 /** A step of a JSON pointer (RFC 6901, section 3). */
@@ -65,20 +62,26 @@ const segment = (key: string) => `/${key.replaceAll('~', '~0').replaceAll('/', '
 /** What a step of a JSON pointer names. */
 export const nameOf = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~')
 
-/** Where an object was read. @param path leads to what is in it */
+/** Where an object is. @param path leads to what is in it */
 export function placeOf(node: object, path: readonly string[] = []): Place {
   const origin = ORIGINS.get(node)
   if (origin === undefined) throw new Error('this object is not of the document')
   return { file: origin.file, pointer: origin.pointer + path.map(segment).join('') }
 }
 
-/** The path of a file relative to the working folder, and the line of a place. */
-export function findLine({ file: { source, yaml, lines }, pointer }: Place): {
-  file: string
-  line: number
-} {
+/** Where a person finds a place: in a line from 1 of a file, or by a pointer, if it was moved there from another file. */
+export interface Position {
+  /** Relative to the working folder. */
+  readonly file: string
+  readonly line: number
+  readonly pointer?: string
+}
+
+/** Finds the line of a place. @param isBundle whether the file has parts of others, which have no line in it */
+export function findPosition({ file: { source, yaml, lines }, pointer }: Place, isBundle: boolean) {
   let at: unknown = yaml.contents
   let offset = 0
+  let isMoved = false
   for (const step of pointer.split('/').slice(1)) {
     const name = nameOf(step)
     const pair = isMap(at)
@@ -86,15 +89,17 @@ export function findLine({ file: { source, yaml, lines }, pointer }: Place): {
       : undefined
     const next: unknown = isSeq(at) ? at.items[Number(name)] : pair?.value
     const start = isSeq(at) ? next : pair?.key
+    isMoved = isBundle && start === undefined
     if (!isNode(start) || !start.range) break // behind an alias, the line of the alias is near enough
     offset = start.range[0]
     at = isAlias(next) ? next.resolve(yaml) : next
   }
-  return { file: relative('', source.absoluteRef), line: lines.linePos(offset).line }
+  const position = { file: relative('', source.absoluteRef), line: lines.linePos(offset).line }
+  return isMoved ? { ...position, pointer } : position
 }
 
 /**
- * The target of a reference, which may be a reference, too.
+ * The target of a reference within its document, which may be a reference, too.
  * @param within the references whose pointers lead here
  * @returns undefined if the node is not a reference, or leads nowhere
  */
@@ -103,15 +108,9 @@ export function resolveReference<T>(
   within: readonly unknown[] = [],
 ): T | undefined {
   const origin = isRef(node) && !within.includes(node) ? ORIGINS.get(node) : undefined
-  if (origin?.$ref === undefined) return undefined
-  const { files, file, $ref } = origin
-  const [path = '', pointer = ''] = $ref.split('#')
-  const [start, ...names] = pointer.split('/')
-  const { absoluteRef } = file.source
-  let target: unknown =
-    start === ''
-      ? files.get(path === '' ? absoluteRef : resolve(dirname(absoluteRef), path))?.parsed
-      : undefined
+  if (!isRef(node) || origin === undefined) return undefined
+  const [start, ...names] = node.$ref.split('/')
+  let target: unknown = start === '#' ? origin.file.parsed : undefined
   for (const name of names) target = step(target, unescapePointer(name), [...within, node])
   return target as T | undefined
 }
@@ -166,21 +165,6 @@ export function leadsTo(goal: unknown, from: unknown, seen = new Set<unknown>())
   )
   const targets = [resolveReference(from), not, condition, then, otherwise, ...next]
   return targets.some((each) => each === goal || leadsTo(goal, each, seen))
-}
-
-/** Moves the `$ref` of a schema with other keywords into its `allOf`: the bundler would lose the other keywords. */
-export function setApart(schema: unknown): void {
-  const origin = isRef(schema) ? ORIGINS.get(schema) : undefined
-  if (
-    !isRef(schema) ||
-    !origin ||
-    Object.keys(schema).every((key) => /^(\$ref|summary|description)$/.test(key))
-  )
-    return
-  const reference = { $ref: schema.$ref }
-  ORIGINS.set(reference, origin)
-  Object.assign(schema, { allOf: [reference, ...[member(schema, 'allOf') ?? []].flat()] })
-  Reflect.deleteProperty(schema, '$ref')
 }
 
 /** An own property of an object or a list. */

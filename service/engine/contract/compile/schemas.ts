@@ -22,6 +22,14 @@ const KEPT =
 const WITHOUT_EFFECT =
   /^(title|description|examples?|deprecated|\$(comment|defs|schema)|content(Encoding|MediaType|Schema)|nullable|discriminator|xml|externalDocs|x-.*)$/
 
+/** Whether an object has keywords that validate or change a value. The `required` of a parameter is none. */
+export const hasKeywords = (node: object) =>
+  Object.entries(node).some(
+    ([key, value]) =>
+      [BY_NAME, WITH_SCHEMAS, KEPT, /^type$/].some((names) => names.test(key)) &&
+      !(key === 'required' && typeof value === 'boolean'),
+  )
+
 /** The document to compile, and what collects its schemas, faults and notes. */
 export interface Context {
   readonly root: Oas3_1Definition

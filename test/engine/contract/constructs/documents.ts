@@ -1,4 +1,4 @@
-import { accepted, ask, type Constructs, path } from '../../../support/small.ts'
+import { accepted, ask, type Constructs, json, path, refused } from '../../../support/small.ts'
 
 const OPERATION =
   "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
@@ -12,8 +12,8 @@ export const DOCUMENTS: Constructs = {
   },
   '`openapi: 3.0.3`, `3.2.0`, `swagger: "2.0"`': `openapi: 3.0.3 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
   '`jsonSchemaDialect` and `$schema` of another dialect than 2020-12': `${PATHS}jsonSchemaDialect: http://json-schema.org/draft-07/schema # here\n`,
-  '`$ref` to another file': {
-    yaml: `paths:\n  /x: { $ref: 'paths.yaml#/x' }\n  /y: { get: { operationId: y, parameters: [{ $ref: 'paths.yaml#/limit' }, { $ref: 'paths.yaml#/page' }], responses: { $ref: 'paths.yaml#/y' } } }\n`,
+  '`$ref` to another file, percent-encoded as in a URI': {
+    yaml: `paths:\n  /x: { $ref: 'paths.yaml#/x' }\n  /y: { get: { operationId: y, parameters: [{ $ref: 'p%61ths.yaml#/limit' }, { $ref: 'paths.yaml#/page' }], responses: { $ref: 'paths.yaml#/y' } } }\n`,
     files: {
       'paths.yaml': `x: { get: { ${OPERATION} } }\nlimit: { name: limit, in: query, schema: { $ref: 'schemas.yaml#/Limit' } }\npage: { name: page, in: query, schema: { $ref: 'schemas.yaml#/Page' } }\ny: { '200': { description: Done, content: { application/json: {} } } }\n`,
       'schemas.yaml':
@@ -37,7 +37,15 @@ export const DOCUMENTS: Constructs = {
     yaml: `paths:\n  /x: { get: &run { ${OPERATION} } }\n  /y: { get: { <<: *run, operationId: y } }\nx-all: [${'*run, '.repeat(999)}]\n`,
     asks: [ask('/x', 200), ask('/y', 200)],
   },
-  'a key that stands twice': `${PATHS}paths: {} # here\n`,
+  'keys that YAML takes for numbers, booleans or null: as they are written': {
+    yaml: `paths:\n  /x: { post: { operationId: run, requestBody: { content: { application/json: { x-body-limit: 99, schema: { properties: { 1.10: { type: string }, null: { type: string } } } } } }, responses: { 200: { description: Done, content: { application/json: {} } } } } }\n`,
+    asks: [
+      ...accepted(json, '{"1.10":"a","null":"b","1.1":1}'),
+      ...refused(json, '{"1.10":1} {"null":1}', /body/),
+    ],
+  },
+  'a key that is a list or an object': `${PATHS}x-a: { [a]: 1 } # here\n`,
+  'a key that stands twice, also if only one of them has quotes': `${PATHS}x-a: { 200: 1, '200': 1 } # here\n`,
   'a field that OpenAPI does not have': `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
   'a field that OpenAPI does not have, in `info`, `tags`, `webhooks`, `callbacks` and others that only people and clients read':
     {
