@@ -139,7 +139,7 @@ function serviceOf(names: readonly string[], run: Run): object {
 }
 
 /** Answers with the parts of a request that are not empty. */
-const echo: Run = async (request) => {
+export const echo: Run = async (request) => {
   const isEmpty = (part: unknown) =>
     part === '' || (typeof part === 'object' && Object.keys(part ?? {}).length === 0)
   const parts = Object.entries(request).filter(

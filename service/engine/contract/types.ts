@@ -68,24 +68,29 @@ export type Sent<Value, Hidden extends 'readOnly' | 'writeOnly'> =
       : Value extends File
         ? File
         : Value extends object
-          ? {
-              [Name in keyof Value as Exclude<Name, Marked<Value, Hidden>>]: Sent<
-                Value[Name],
-                Hidden
-              >
-            } & {
-              [Name in keyof Value as Extract<Name, Filled<Value, Hidden>>]-?: Sent<
-                Value[Name],
-                Hidden
-              >
-            }
+          ? Together<
+              {
+                [
+                  Name in keyof Value as HasMark<Value[Name], Hidden> extends true ? never : Name
+                ]: Sent<Value[Name], Hidden>
+              },
+              {
+                [
+                  Name in keyof Value as IsFilledIn<Value[Name], Hidden> extends true ? Name : never
+                ]-?: Sent<Value[Name], Hidden>
+              }
+            >
           : Value
-/** The members that have a mark. */
-type Marked<Value, Name extends string> = {
-  [Key in keyof Value]-?: NonNullable<Value[Key]> extends { readonly $mark: Name } ? Key : never
-}[keyof Value]
-/** The members of a request that have a default: they are always present. */
-type Filled<Value, Hidden> = Hidden extends 'readOnly' ? Marked<Value, 'default'> : never
+/** Both types. With one without members, numbers and texts would fit. */
+type Together<All, FilledIn> = [keyof FilledIn] extends [never] ? All : All & FilledIn
+/** Whether the type of a member has a mark. That of an index may have one among others. */
+type HasMark<Member, Name> = [NonNullable<Member>] extends [never]
+  ? false
+  : [NonNullable<Member>] extends [{ readonly $mark: Name }]
+    ? true
+    : false
+/** Whether a member of a request has a default: it is always present. */
+type IsFilledIn<Member, Hidden> = 'readOnly' extends Hidden ? HasMark<Member, 'default'> : false
 
 type Results<Responses> = {
   [Key in keyof Responses]: { readonly status: Status<Key, keyof Responses> } & Headers<

@@ -4,25 +4,26 @@ import type { Contract } from '../../../service/engine/contract/contract.ts'
 import type { Extensions } from '../../../service/engine/contract/extensions.ts'
 import { boot, post } from '../../support/small.ts'
 
-/**
- * Serves the schema `A`.
- * @param schemas the members of `components/schemas` in YAML, a line each
- * @param product what the product adds
- */
-export async function serve(t: Test, schemas: string, product: Extensions = {}) {
+/** A contract with the schema `A`. @param schemas the members of `components/schemas` in YAML, a line each */
+export function describe(schemas: string): string {
   const content = `content: { application/json: { schema: { $ref: '#/components/schemas/A' } } }`
-  let got: unknown
-  let body: unknown
-  let served: Contract | undefined
-  const app = await boot(t, {
-    yaml: `x-body-limit: 1000000
+  return `x-body-limit: 1000000
 paths:
   /in: { post: { operationId: in, requestBody: { required: true, ${content} }, responses: { '204': { description: Done } } } }
   /out: { get: { operationId: out, responses: { '200': { description: Done, ${content} } } } }
 components:
   schemas:
 ${schemas.replaceAll(/^/gm, '    ')}
-`,
+`
+}
+
+/** Serves the schema `A`. @param schemas see {@link describe} @param product what the product adds */
+export async function serve(t: Test, schemas: string, product: Extensions = {}) {
+  let got: unknown
+  let body: unknown
+  let served: Contract | undefined
+  const app = await boot(t, {
+    yaml: describe(schemas),
     product,
     prepare: (_app, contract) => void (served = contract),
     run: async (request) => {

@@ -1,25 +1,14 @@
 // Holds the table of service/engine/contract/README.md: what of OpenAPI 3.1 is served, and what its author is told.
-import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { compile } from '../../../service/engine/contract/compile/compile.ts'
 import { boot, contract, type Served } from '../../support/small.ts'
-import { BODIES } from './constructs/bodies.ts'
-import { DOCUMENTS } from './constructs/documents.ts'
-import { PARAMETERS } from './constructs/parameters.ts'
-import { RESPONSES } from './constructs/responses.ts'
-import { SCHEMAS } from './constructs/schemas.ts'
-
-const CONSTRUCTS = { ...DOCUMENTS, ...PARAMETERS, ...BODIES, ...RESPONSES, ...SCHEMAS }
-const README = readFileSync('service/engine/contract/README.md', 'utf8')
-const table = [
-  ...README.matchAll(/^\| (.+?) +\| (served|served with a note|refused) +\|(.*)\|$/gm),
-].map(([, name = '', how = '', told = '']) => [name, how, told.trim()] as const)
+import { CONSTRUCTS, TABLE } from './constructs/all.ts'
 
 t.test('the table has a line for each construct that is tested, and no other', async (t) => {
-  t.strictSame(table.map(([name]) => name).sort(), Object.keys(CONSTRUCTS).sort())
+  t.strictSame(TABLE.map(([name]) => name).sort(), Object.keys(CONSTRUCTS).sort())
 })
 
-for (const [name, how, told] of table) {
+for (const [name, how, told] of TABLE) {
   t.test(`${how}: ${name}`, async (t) => {
     const construct = CONSTRUCTS[name] ?? ''
     const { asks = [], ...served } = typeof construct === 'string' ? { yaml: construct } : construct

@@ -5,7 +5,7 @@ import type { Compiled, Operation } from '../compiled.ts'
 import type { Extensions } from '../extensions.ts'
 import { readOpenApi } from './document.ts'
 import { toLine, type Finding, Findings } from './findings.ts'
-import { listOperations, readOperations } from './operations.ts'
+import { type Listed, listOperations, readOperations } from './operations.ts'
 import { type Context, readItems, Schemas } from './schemas.ts'
 import { StartupError } from '../../errors.ts'
 
@@ -14,8 +14,8 @@ interface Inspected {
   /** Without the operations that have faults it can be served. Undefined for another version of OpenAPI. */
   readonly compiled: Compiled | undefined
   readonly root: Oas3_1Definition
-  /** What to change in `root` before its types are generated. */
-  readonly typeEdits: Schemas['typeEdits']
+  readonly schemas: Schemas
+  readonly listed: readonly Listed[]
   /** All operations of the document, such as `GET /users`. */
   readonly names: readonly string[]
   /** Those that could be compiled. */
@@ -36,7 +36,7 @@ export async function inspect(file: string, product?: Extensions): Promise<Inspe
   const schemas = new Schemas(findings, product?.formats)
   const context: Context = { root, schemas, findings, product }
   const listed = listOperations(context)
-  const document = { root, typeEdits: schemas.typeEdits, names: listed.map(({ key }) => key) }
+  const document = { root, schemas, listed, names: listed.map(({ key }) => key) }
   if (!isServed)
     return { ...document, compiled: undefined, operations: new Map(), ...findings.list() }
   const { prefix, operations } = readOperations(context, listed)

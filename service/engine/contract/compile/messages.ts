@@ -47,14 +47,10 @@ export function readResponse(
   response: openapi.Response,
 ): Response {
   const { refuse, note } = context.findings
-  const { typeEdits } = context.schemas
   const isEmpty = WITHOUT_BODY.test(status)
-  if (isEmpty && derefEntries(response.content).length > 0) {
+  if (isEmpty && derefEntries(response.content).length > 0)
     note(response, `in HTTP, ${status} has no body: leave it out`, 'content')
-    typeEdits.push([response, 'content'])
-  }
   for (const [name, header] of derefEntries(response.headers)) {
-    typeEdits.push([deref(response.headers) ?? {}, name, header]) // behind a reference, its type would always be there
     if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
     if (header.schema === undefined || /object|array/.test(textTypes(header.schema).join()))
       refuse(
@@ -69,22 +65,15 @@ export function readResponse(
 }
 
 /** The media types that are served. The others are left out if there are any. */
-function servedContent(
-  { findings, schemas }: Context,
-  content: openapi.Response['content'],
-  use: Use,
-) {
+function servedContent({ findings }: Context, content: openapi.Response['content'], use: Use) {
   const all = derefEntries(content).map(([range, media]) => {
     const isJson = use === 'response' && range === '*/*' && bytesRule(media.schema) === undefined
     const type = isJson ? 'application/json' : range
-    if (isJson)
-      schemas.typeEdits.push([deref(content) ?? {}, range], [deref(content) ?? {}, type, media])
     return { range, type, media, kind: bodyKind(type), fault: mediaFault(type, media, use) }
   })
   const served = all.filter(({ fault }) => fault === undefined)
   for (const { range, media, fault } of all) {
     if (fault === undefined) continue
-    schemas.typeEdits.push([deref(content) ?? {}, range])
     const [text, ...path] = fault
     if (served.length === 0) findings.refuse(media, text, ...path)
     else findings.note(media, `${range} is left out: ${text}`, ...path)

@@ -6,7 +6,7 @@ import { readErrors } from './errors.ts'
 import { readBody, readResponse } from './messages.ts'
 import { readSecurity } from './security.ts'
 import type { Context } from './schemas.ts'
-import { schemaWith, readingOf, UNREADABLE } from './shapes.ts'
+import { readingOf, UNREADABLE } from './shapes.ts'
 import { isObject } from '../assertions.ts'
 import { reasonOf } from '../../errors.ts'
 
@@ -20,7 +20,7 @@ const SEGMENT =
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'] as const
 
 /** An operation of the document, with its path. */
-interface Listed {
+export interface Listed {
   /** Such as `GET /users`. */
   readonly key: string
   readonly method: string
@@ -73,7 +73,6 @@ export function readOperations(
     if (RESERVED_PATH.test(prefix + path))
       refuse(written, `the path ${path} is taken by the document and its page`)
   }
-  schemas.typeEdits.push([root, 'webhooks'])
   const ids = new Set<string>()
   const compile = (each: Listed): Operation => {
     const { method, path, item, operation } = each
@@ -101,19 +100,8 @@ export function readOperations(
     }
   }
   schemas.checkDefaults()
-  for (const each of listed.flatMap(({ item, operation }) =>
-    [item, operation].flatMap(parametersOf),
-  )) {
-    const parameter = tryDeref(each)
-    const found = schemaWith(parameter?.schema, 'default')
-    const isFilledIn =
-      found && !schemas.typeEdits.some(([node, key]) => node === found && key === 'default')
-    if (parameter && isFilledIn) schemas.typeEdits.push([parameter, 'required', true]) // a method always gets it
-  }
   return { prefix, operations }
 }
-
-const parametersOf = ({ parameters }: Pick<openapi.PathItem, 'parameters'>) => parameters ?? []
 
 /** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
 function readPrefix(
@@ -168,14 +156,12 @@ function readOperation(
   operation: openapi.Operation,
   inherited: openapi.PathItem['parameters'] = [],
 ): Omit<Operation, 'id' | 'method' | 'path'> {
-  const { root, schemas } = context
+  const { root } = context
   const { requestBody, parameters: own = [], security = root.security ?? [] } = operation
   if (isEmpty(operation)) operation.responses = { default: { description: '' } }
   const statuses = derefEntries(operation.responses).filter(([status]) => !status.startsWith('x-'))
   // A parameter of the operation replaces the same parameter of its path.
   const described = [...inherited, ...own].map(deref)
-  schemas.typeEdits.push([operation, 'callbacks'])
-  for (const each of described.filter(isIgnored)) schemas.typeEdits.push([each, 'in', 'cookie']) // a method gets no cookies
   const parameters = described
     .filter((each) => !isIgnored(each))
     .map((each) => [keyOf(each), each] as const)

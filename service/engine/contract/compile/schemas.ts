@@ -5,9 +5,8 @@ import type { Extensions } from '../extensions.ts'
 import type { Findings } from './findings.ts'
 import { LEADS_NOWHERE, resolveReference } from './references.ts'
 import { keywordFinding, metaFaults } from './refusals.ts'
-import { jointSchemas, bytesRule, declaredTypes, isFile, type SchemaObject } from './shapes.ts'
+import { bytesRule, declaredTypes, isFile, type SchemaObject } from './shapes.ts'
 import { isObject } from '../assertions.ts'
-import { isInt64 } from '../numbers.ts'
 import { type Check, Validators } from '../validation.ts'
 import { reasonOf } from '../../errors.ts'
 
@@ -42,9 +41,10 @@ export interface Context {
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
   readonly all: Record<string, Schema> = {}
-  /** Members to set in the document, or to remove, before its types are generated: it is not served as written there. */
-  readonly typeEdits: [node: object, key: string, value?: unknown][] = []
+  /** Schemas with a default that is not filled in. */
+  readonly withoutDefault = new Set<unknown>()
   readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
+  readonly #nodes = new Map<string, unknown>()
   /** Schemas with a default, as they were written and compiled. */
   readonly #defaults: [written: SchemaObject, compiled: Record<string, unknown>][] = []
   #validators: Validators | undefined
@@ -67,11 +67,17 @@ export class Schemas {
     if (known !== undefined) return known
     const id = `${sentAs}-${ids.size}`
     ids.set(schema, id)
+    this.#nodes.set(id, schema)
     this.all[id] = true // reserves the id before members get theirs
     if (isObject(schema))
       for (const { path, text } of metaFaults(schema)) this.#findings.refuse(schema, text, ...path)
     this.all[id] = this.#compile(schema, sentAs)
     return id
+  }
+
+  /** A schema as it is in the document, by its id. */
+  nodeOf(id: string): unknown {
+    return this.#nodes.get(id)
   }
 
   /** The check of a value. The schemas must be complete. If one has a fault, which has been reported, each value has it. */
@@ -95,7 +101,7 @@ export class Schemas {
       if (isFitting && fault === undefined) continue
       const reason = isFitting ? 'would never end' : 'does not fit its schema'
       this.#findings.note(written, `this default ${reason}: it is not filled in`, 'default')
-      this.typeEdits.push([written, 'default'])
+      this.withoutDefault.add(written)
       delete compiled['default']
     }
   }
@@ -110,8 +116,6 @@ export class Schemas {
           schema,
           'a file of a form has minLength and maxLength in bytes, and no more',
         )
-      for (const each of jointSchemas(schema))
-        this.typeEdits.push([each, 'type', 'string'], [each, 'format', 'binary'])
       return { type: 'file', ...rule }
     }
     const compiled: Record<string, unknown> = {}
@@ -122,10 +126,6 @@ export class Schemas {
         (isOfProduct ? undefined : keywordFinding(key, schema, sentAs)) ?? {}
       if (how !== undefined) this.#findings[how](schema, text, key)
       if (how === 'refuse') continue
-      const isOfBytes = sentAs === 'json' && key === 'format' && value === 'binary'
-      const isOfInt64 = /^(enum|const)$/.test(key) && isInt64(schema) // a literal type would be a number
-      if (isOfBytes || isOfInt64 || (key === 'nullable' && schema['type'] === undefined))
-        this.typeEdits.push([schema, key])
       if (key === '$ref') {
         const target = resolveReference<unknown>(schema)
         if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)

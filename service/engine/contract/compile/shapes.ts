@@ -9,7 +9,8 @@ type Resolve = (node: unknown) => unknown
 export type SchemaObject = Readonly<Record<string, unknown>>
 
 /** The schemas of a keyword that has several, in a list or by name. */
-const schemasAt = (schema: SchemaObject, key: string): unknown[] => Object.values(schema[key] ?? {})
+export const schemasAt = (schema: SchemaObject, key: string): unknown[] =>
+  Object.values(schema[key] ?? {})
 
 /** All schemas that a value of this schema must fit. @param resolve finds the target of a reference */
 export const jointSchemas = (schema: unknown, resolve: Resolve = resolveReference) =>

@@ -135,10 +135,11 @@ export const SCHEMAS: Constructs = {
   'a pattern that ECMAScript does not have': `${body("type: string\npattern: '(?i)a' # here").replace("{ '200'", "{ '400': { $ref: '#/components/responses/No' }, '200'")}components: { responses: { No: { description: No, content: { application/json: { schema: { type: string, pattern: '(' } } } } } }`,
   '`contentEncoding`, `contentMediaType`, `contentSchema` in JSON: nothing is validated by them':
     schema('type: string\ncontentEncoding: base64\ncontentMediaType: image/png', '"AA=="'),
-  "`type: 'null'`, several types, `true` and `false` as schemas": schema(
-    "type: object\nproperties: { a: true, b: false, c: { type: [string, 'null'] } }",
-    '{"a":1,"c":null}',
-    '{"b":1} {"c":1}',
+  "`type: 'null'`, several types, `true` and `false` wherever a schema may stand": schema(
+    "type: object\nproperties: { a: true, b: false, c: { type: [string, 'null'] }, d: { $ref: '#/components/schemas/No' }, e: { $ref: '#/components/schemas/A/$defs/c' }, f: { items: false, contains: true, unevaluatedItems: false } }\npatternProperties: { '^x': true, '^y': false }\nallOf: [true, { $ref: '#/components/schemas/Yes' }]\nanyOf: [false, true]\nnot: false\nif: true\nthen: true\nelse: false\npropertyNames: true\ndependentSchemas: { a: true, z: false }\n$defs: { a: true, b: false }",
+    '{"a":1,"c":null,"e":1,"x":1}',
+    '{"b":1} {"c":1} {"d":1} {"y":1} {"z":1} {"f":[1]}',
+    'components: { schemas: { Yes: true, No: false, A: { $defs: { c: true } } } }',
   ),
   'a member named `__proto__`': body(
     'type: object\nproperties: # here\n  a: { type: string }\n  __proto__: { type: string }',
