@@ -237,7 +237,8 @@ C: { type: object, properties: { r: { type: string, readOnly: true }, s: { type:
 /** A value as TypeScript; undefined if it has none, such as a stream. */
 function written(value: unknown): string | undefined {
   if (typeof value === 'bigint') return `${value}n`
-  if (typeof value !== 'object' || value === null) return String(JSON.stringify(value))
+  if (value === undefined) return 'undefined'
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) {
     const items = value.map(written)
     return items.includes(undefined) ? undefined : `[${items.join(', ')}]`
