@@ -14,6 +14,8 @@ interface Inspected {
   /** Without the operations that have faults it can be served. Undefined for another version of OpenAPI. */
   readonly compiled: Compiled | undefined
   readonly root: Oas3_1Definition
+  /** The absolute paths of its files, also of those that are missing. */
+  readonly files: readonly string[]
   readonly schemas: Schemas
   readonly listed: readonly Listed[]
   /** All operations of the document, such as `GET /users`. */
@@ -32,11 +34,11 @@ interface Inspected {
  */
 export async function inspect(file: string, product?: Extensions): Promise<Inspected> {
   const findings = new Findings()
-  const { root, isServed, sources, bundle, baseUrl } = await readOpenApi(file, findings)
+  const { root, isServed, sources, files, bundle, baseUrl } = await readOpenApi(file, findings)
   const schemas = new Schemas(findings, product?.formats)
   const context: Context = { root, schemas, findings, product }
   const listed = listOperations(context)
-  const document = { root, schemas, listed, names: listed.map(({ key }) => key) }
+  const document = { root, files, schemas, listed, names: listed.map(({ key }) => key) }
   if (!isServed)
     return { ...document, compiled: undefined, operations: new Map(), ...findings.list() }
   const { prefix, operations } = readOperations(context, listed)

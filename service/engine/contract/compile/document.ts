@@ -45,6 +45,8 @@ interface OpenApi {
   readonly isServed: boolean
   /** The text of each file, by its path relative to the folder of the main file. */
   readonly sources: readonly (readonly [path: string, text: string])[]
+  /** The absolute paths of the files that it refers to, also of those that are missing. */
+  readonly files: readonly string[]
   /** The text of the document as it is served, if it had several files. */
   readonly bundle: Compiled['bundle']
   readonly baseUrl: Compiled['baseUrl']
@@ -77,6 +79,7 @@ export async function readOpenApi(file: string, findings: Findings): Promise<Ope
         relative(folder, absoluteRef),
         body,
       ]),
+      files: [...resolver.getFiles()],
       bundle,
       baseUrl: findBaseUrl(bundle === null ? main.yaml : parseDocument(bundle)),
     }

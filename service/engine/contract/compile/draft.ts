@@ -1,5 +1,4 @@
 // What can be served of a document with faults: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
-import { dirname, join } from 'node:path'
 import { inspect } from './compile.ts'
 import { type Finding, toLine } from './findings.ts'
 import { type Contract, type RefusedOperation, toContract } from '../contract.ts'
@@ -10,7 +9,7 @@ export interface Draft {
   readonly contract: Contract | undefined
   /** Also of a document that can't be served. */
   readonly title: string | undefined
-  /** The paths of its files. */
+  /** The absolute paths of its files, also of those that are missing. */
   readonly files: readonly string[]
 }
 
@@ -23,7 +22,7 @@ export async function readDraft(
   baseUrl: string,
   product: Extensions,
 ): Promise<Draft> {
-  const { compiled, root, names, operations, faults } = await inspect(file, product)
+  const { compiled, root, files, names, operations, faults } = await inspect(file, product)
   const left = new Map(operations)
   const refused = names.flatMap((name): RefusedOperation[] => {
     const own = faults.filter((each) => each.operations?.includes(name)).map(toLine)
@@ -42,7 +41,7 @@ export async function readDraft(
     contract:
       rest && isServed ? { ...toContract(rest, file, baseUrl, product), refused } : undefined,
     title: root.info?.title,
-    files: [file, ...Object.keys(compiled?.sources ?? {}).map((each) => join(dirname(file), each))],
+    files,
   }
 }
 
