@@ -191,6 +191,11 @@ t.test('what only people and clients read is no fault if it leads nowhere', asyn
   t.equal(await faultOf(t, yaml.replace('x-body-limit', `${examples}, x-body-limit`), files), '')
 })
 
+t.test('components may be half written', async (t) => {
+  const yaml = `${MAIN("{ $ref: 'a.yaml' }")}components: { schemas: , parameters: }`
+  t.strictSame(await statuses(t, yaml, { 'a.yaml': '{ type: string }' }, ['""', 7]), [200, 400])
+})
+
 const FAULTS: Readonly<Record<string, readonly [yaml: string, files: Files, fault: RegExp]>> = {
   'a missing file': [
     MAIN("{ $ref: 'a.yaml' } "),

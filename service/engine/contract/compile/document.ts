@@ -27,7 +27,7 @@ import {
 } from './references.ts'
 import { bundlingConfig, checkingConfig } from './lint.ts'
 import { hasKeywords } from './schemas.ts'
-import { isHolder } from '../assertions.ts'
+import { isHolder, isObject } from '../assertions.ts'
 import { reachable } from '../joint-schemas.ts'
 import { reasonOf, StartupError } from '../../errors.ts'
 
@@ -144,8 +144,10 @@ const WITHOUT_EFFECT = /\/(discriminator\/mapping|examples)\//
 
 /** The components of a document, by pointers as the bundler writes them: without escapes. */
 const listComponents = ({ components = {} }: Oas3_1Definition) =>
-  Object.entries<object>({ ...components }).flatMap(([type, all]) =>
-    Object.keys(all).map((name) => ({ all, name, pointer: `#/components/${type}/${name}` })),
+  Object.entries<unknown>({ ...components }).flatMap(([type, all]) =>
+    isObject(all)
+      ? Object.keys(all).map((name) => ({ all, name, pointer: `#/components/${type}/${name}` }))
+      : [],
   )
 
 /**
