@@ -1,26 +1,54 @@
 import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import t from 'tap'
-import { readConfig } from '../../../service/engine/config.ts'
 import { serveDocs } from '../../../service/engine/contract/docs.ts'
 import { browser, execute, open } from '../../support/browser.ts'
 import { build } from '../../support/helper.ts'
 import { parse } from '../../support/json.ts'
-import { serveHttp } from '../../support/project.ts'
+import { eventually, serveHttp } from '../../support/project.ts'
 import { boot } from '../../support/small.ts'
 
 const HOST = 'plants.example'
 const chromium = await browser(t, HOST)
 
-/** An operation with int64 in its path and its body. */
+/** Integers that no `number` holds, wherever a contract can mention them. */
 const INT64 = `paths:
   /x/{id}:
     put:
       operationId: run
-      parameters: [{ name: id, in: path, required: true, schema: { $ref: '#/components/schemas/Id' }, example: 9007199254740995 }]
-      requestBody: { content: { application/json: { schema: { properties: { id: { $ref: '#/components/schemas/Id' } }, additionalProperties: false }, example: { id: 9007199254740993 } } } }
+      parameters:
+        - { name: id, in: path, required: true, schema: { $ref: '#/components/schemas/Id' }, example: 9007199254740993 }
+        - { name: a, in: query, schema: { type: integer, format: int64, default: 9007199254740995 } }
+        - { name: b, in: query, schema: { type: integer, format: int64, enum: [9007199254740997, 9007199254740999] }, required: true }
+        - { name: c, in: query, schema: { type: integer, format: int64 }, examples: { first: { value: 9007199254741001 } } }
+        - { name: d, in: query, schema: { type: array, items: { type: integer, format: int64 } }, example: [9007199254741003, -9007199254741005] }
+        - { name: e, in: query, schema: { type: array, items: { type: integer, format: int64, enum: [9007199254741007, 9007199254741009] }, default: [9007199254741009] } }
+        - { name: f, in: header, schema: { type: integer, format: int64 }, example: 9007199254741011 }
+      requestBody:
+        required: true
+        content: { application/json: { schema: { $ref: '#/components/schemas/Sent' } } }
+      responses:
+        '200': { description: Done, content: { application/json: {} } }
+        '400': { description: Named, content: { application/json: { examples: { first: { value: { id: 9007199254741013 } } } } } }
+        '401': { description: One, headers: { X-Id: { schema: { type: integer, example: 9007199254741015 } } }, content: { application/json: { example: [9007199254741017] } } }
+  /y:
+    post:
+      operationId: named
+      requestBody: { content: { application/json: { examples: { first: { value: { id: 9007199254741019 } } } } } }
       responses: { '200': { description: Done, content: { application/json: {} } } }
-components: { schemas: { Id: { type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 } } }
+components:
+  schemas:
+    Id: { type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }
+    Sent:
+      properties:
+        a: { type: integer, format: int64, default: 9007199254741021 }
+        b: { type: integer, format: int64, enum: [9007199254741023, 9007199254741025] }
+        c: { type: integer, format: int64, example: 9007199254741027 }
+        d: { type: [integer, 'null'], format: int64, examples: [9007199254741029] }
+        e: { const: 9007199254741031 }
+        f: { type: array, items: { type: integer, format: int64, default: 9007199254741033 } }
+        g: { type: string, default: '9007199254741035' }
+    Bounds: { type: integer, exclusiveMinimum: 9007199254741037, exclusiveMaximum: 9107199254741039, multipleOf: 9007199254741041 }
 `
 
 /** The violations that are Swagger UI's own: its elements, as CSS selectors, by the rule of axe-core. */
@@ -52,7 +80,7 @@ const OF_SWAGGER_UI: Readonly<Record<string, readonly string[]>> = {
 }
 
 t.test('a person tries all three operations in a browser, behind a gateway', async (t) => {
-  const { app, token } = await build(t)
+  const { app, token } = await build(t, { BASE_URL: 'https://api.example/plants' })
   const gateway = await serveHttp(t, (request, response) => {
     request.url = request.url?.slice('/garden'.length)
     app.server.emit('request', request, response)
@@ -120,25 +148,115 @@ t.test('everybody can read the page, on a desktop and on a phone, light and dark
   for (const each of listed) t.ok(found.has(each), `${each} is listed, but not found`)
 })
 
-t.test('an int64 is exact where a person sends and receives it', async (t) => {
+/** The integers of a text that no `number` holds. All of them begin with 9: before an item of an enum stands its index. */
+const longIntegers = (text: string) => [...new Set(text.match(/-?9\d{15,}/g))].sort()
+
+/** Opens all that a page has folded, and shows each body as an example or as a schema. */
+const unfold = (tab: 'example' | 'model') => `
+  for (const other of document.querySelectorAll('.tablinks[data-name="${tab}"]')) other.click()
+  for (const folded of document.querySelectorAll('.json-schema-2020-12-expand-deep-button'))
+    if (folded.textContent === 'Expand all') folded.click()
+`
+/** The text of a page, and what its fields hold. */
+const SHOWN = `document.body.innerText +
+  Array.from(document.querySelectorAll('input, textarea, option'), ({ value }) => value).join(' ')`
+
+t.test('an int64 is exact where a person reads, sends and receives it', async (t) => {
   const app = await boot(t, {
     yaml: INT64,
-    run: async ({ path, body }) => ({ status: 200, body: { path, body } }),
-    prepare: (app, contract) => serveDocs(app, contract, readConfig('plants', {})),
+    prepare: (app, contract) => serveDocs(app, contract, { DOCS: 'on' }),
   })
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   const { page, faults } = await open(t, chromium, `http://${HOST}:${port}/docs/`)
-  await page.click('.opblock-summary-control')
-  await page.click('.try-out__btn')
-  await page.fill('.parameters input', '9007199254740995')
-  await page.fill('.body-param__text', '{"id": 9007199254740993}')
-  await page.click('.execute')
-  const answer = { path: { id: 9_007_199_254_740_995n }, body: { id: 9_007_199_254_740_993n } }
+  for (const summary of await page.locator('.opblock-summary-control').all()) await summary.click()
+  for (const button of await page.locator('.try-out__btn').all()) await button.click()
+  let shown: string[] = []
+  const isWhole = async () => {
+    const examples = await page.evaluate<string>(SHOWN)
+    await page.evaluate(unfold('model'))
+    const schemas = await page.evaluate<string>(SHOWN)
+    await page.evaluate(unfold('example'))
+    shown = longIntegers(examples + schemas)
+    return shown.join() === longIntegers(INT64).join()
+  }
+  await eventually(isWhole, () => `${shown.join()}: all of the contract`, 20_000)
+
+  await page.locator('.execute').first().click()
   const text = await page.locator('.live-responses-table .highlight-code code').textContent()
-  t.strictSame(parse(text ?? ''), answer)
-  t.match(await page.textContent('.curl'), '/x/9007199254740995')
-  t.strictSame(faults, [])
+  t.strictSame(parse(text ?? ''), {
+    path: { id: 9_007_199_254_740_993n },
+    query: {
+      a: 9_007_199_254_740_995n,
+      b: 9_007_199_254_740_997n,
+      c: 9_007_199_254_741_001n,
+      d: [9_007_199_254_741_003n, -9_007_199_254_741_005n],
+      e: [9_007_199_254_741_009n],
+    },
+    header: { f: 9_007_199_254_741_011n },
+    body: {
+      a: 9_007_199_254_741_021n,
+      b: 9_007_199_254_741_023n,
+      c: 9_007_199_254_741_027n,
+      d: 9_007_199_254_741_029n,
+      e: 9_007_199_254_741_031n,
+      f: [9_007_199_254_741_033n],
+      g: '9007199254741035',
+    },
+  })
+  t.match(await page.textContent('.curl'), '/x/9007199254740993?a=9007199254740995&')
+  t.strictSame(faults, ['Could not find component: JsonSchema_integer_int64']) // for items of a list
 })
+
+/** Servers of a document, of a path and of an operation, and the path under which the service is. */
+const SERVERS: readonly (readonly [
+  servers: string,
+  of: 'all' | 'path' | 'operation',
+  at: string,
+])[] = [
+  ['[{ url: https://api.example.com/v1 }, { url: https://test.example.com/v1 }]', 'all', '/v1'],
+  ['[{ url: /v2/ }]', 'all', '/v2'],
+  [
+    '[{ url: "{base_url}/v3", variables: { base_url: { default: https://a.example } } }]',
+    'all',
+    '/v3',
+  ],
+  [
+    '[{ url: "https://{at}/{v}", variables: { at: { default: a.b }, v: { default: v4 } } }]',
+    'all',
+    '/v4',
+  ],
+  ['[{ url: https://api.example.com/v5 }]', 'path', '/v5'],
+  ['[{ url: https://api.example.com/v6 }]', 'operation', '/v6'],
+]
+for (const [servers, of, at] of SERVERS) {
+  t.test(
+    `the page tries this service, with the ${of === 'all' ? '' : `${of}'s `}servers ${servers}`,
+    async (t) => {
+      const line = (where: string, indent: number) =>
+        where === of ? `${' '.repeat(indent)}servers: ${servers}\n` : ''
+      const response =
+        "responses: { '200': { description: Done, content: { application/json: {} } } }"
+      const operation = `    get:\n${line('operation', 6)}      operationId: run\n      ${response}\n`
+      const app = await boot(t, {
+        yaml: `paths:\n  /x:\n${line('path', 4)}${operation}${line('all', 0)}`,
+        prepare: (app, contract) => serveDocs(app, contract, { DOCS: 'on' }),
+      })
+      const gateway = await serveHttp(t, (request, response) => {
+        request.url = request.url?.slice('/garden'.length)
+        app.server.emit('request', request, response)
+      })
+      const { host } = new URL(gateway.replace('127.0.0.1', HOST))
+      const { page, faults } = await open(t, chromium, `http://${host}/garden/docs`)
+      await page.click('.opblock-summary-control')
+      await page.click('.try-out__btn')
+      await page.click('.execute')
+      t.equal(await page.textContent('.live-responses-table .response-col_status >> nth=1'), '200')
+      t.match(await page.textContent('.request-url'), `http://${host}/garden${at}/x`)
+      t.notOk(await page.locator('select >> nth=0').locator('visible=true').count())
+      t.strictSame(faults, [])
+    },
+  )
+}
 
 interface Element {
   readonly matches: (selector: string) => boolean

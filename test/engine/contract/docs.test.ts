@@ -1,5 +1,7 @@
+import net from 'node:net'
 import t from 'tap'
 import { build } from '../../support/helper.ts'
+import { eventually } from '../../support/project.ts'
 
 const { call, port } = await build(t)
 
@@ -19,6 +21,11 @@ t.test(
         'application/javascript; charset=utf-8',
         'public, max-age=3600',
       ],
+      [
+        '/docs/static/js-yaml.min.js',
+        'application/javascript; charset=utf-8',
+        'public, max-age=3600',
+      ],
       ['/docs/static/docs.js', 'application/javascript; charset=utf-8', 'no-cache'],
       ['/docs/', 'text/html; charset=utf-8', 'no-cache'],
       ['/openapi.yaml', 'application/yaml', 'no-cache'],
@@ -34,21 +41,89 @@ t.test(
   },
 )
 
+const FILES = [
+  '/openapi.yaml',
+  '/docs/',
+  ...['swagger-ui-bundle.js', 'swagger-ui.css', 'js-yaml.min.js', 'docs.js'].map(
+    (name) => `/docs/static/${name}`,
+  ),
+]
+
+t.test('whoever has a file gets 304, by a tag that names its content', async (t) => {
+  const tags = new Set<string>()
+  for (const path of FILES) {
+    const ask = async (method: string, ifNoneMatch?: string) => {
+      const headers = ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers })
+      const { length } = await response.text()
+      return { status: response.status, headers: Object.fromEntries(response.headers), length }
+    }
+    const whole = await ask('GET')
+    const { etag = '', 'cache-control': cache, 'content-length': size } = whole.headers
+    t.match(etag, /^"[\w-]{43}"$/, path)
+    t.ok(whole.status === 200 && whole.length > 500, path)
+    tags.add(etag)
+    for (const header of [etag, `W/${etag}`, `"a", "b,c" ,${etag}`, `W/"a",W/${etag} `, '*']) {
+      for (const method of ['GET', 'HEAD']) {
+        const { status, headers, length } = await ask(method, header)
+        t.strictSame([status, length, headers['etag']], [304, 0, etag], `${path} ${header}`)
+        t.equal(headers['cache-control'], cache)
+      }
+    }
+    for (const header of ['"a"', '"*"', etag.slice(1, -1), `w/${etag}`, `"${etag}"`, ''])
+      t.equal((await ask('GET', header)).status, 200, `${path} ${header}`)
+    const head = await ask('HEAD')
+    t.strictSame([head.status, head.length, head.headers['etag']], [200, 0, etag], path)
+    t.equal(head.headers['content-length'], size, path)
+  }
+  t.equal(tags.size, FILES.length)
+})
+
+t.test('clients that take nothing of a file hold no copy of it', async (t) => {
+  const held = () => {
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  const before = held()
+  // Whoever listens to `readable` gets the first bytes, and no more.
+  const sockets = Array.from({ length: 300 }, () =>
+    net.connect(port, '127.0.0.1').on('readable', () => undefined),
+  )
+  for (const socket of sockets)
+    socket.write('GET /docs/static/swagger-ui-bundle.js HTTP/1.1\r\nHost: h\r\n\r\n')
+  const begun = () => sockets.filter(({ readableLength }) => readableLength > 0).length
+  await eventually(
+    () => begun() === sockets.length,
+    () => `${begun()} have begun`,
+    20_000,
+  )
+  const growth = held() - before
+  for (const socket of sockets) socket.destroy()
+  t.ok(growth < 60e6, `${growth} bytes for 300 answers of 1.7 MB`)
+})
+
 t.test('the page may load and do what it needs, and nothing else', async (t) => {
   const needed =
     "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"
   const policy = `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; ${needed}`
-  for (const origin of ['', 'https://plants.example']) {
-    const { port } = await build(t, { BASE_URL: origin && `${origin}/garden` })
-    const { headers } = await fetch(`http://127.0.0.1:${port}/docs/`)
-    const directives = headers.get('content-security-policy')?.trim().split(/; */)
-    t.strictSame(directives?.sort(), `${policy} ${origin}`.trim().split('; ').sort())
-  }
+  const { port } = await build(t, { BASE_URL: 'https://plants.example/garden' })
+  const { headers } = await fetch(`http://127.0.0.1:${port}/docs/`)
+  const directives = headers.get('content-security-policy')?.split(/; */)
+  t.strictSame(directives?.sort(), policy.split('; ').sort())
 })
+
+/** Ways out of the folder of the files. */
+const OUTSIDE = [
+  '..%2f..%2fpackage.json',
+  '../docs.ts',
+  '%2e%2e/docs-page.js',
+  '//etc/passwd',
+  'docs.js%00',
+].map((path) => `static/${path}`)
 
 t.test('what is not there is an Error under /docs, too', async (t) => {
   const headers = { 'cache-control': 'no-store', 'x-request-id': 'mine' }
-  for (const name of ['no', 'json', 'static/', 'static/no.js', 'static/..%2f..%2fpackage.json']) {
+  for (const name of ['no', 'json', 'static/', 'static/no.js', ...OUTSIDE]) {
     const answer = await call({ path: `/docs/${name}`, headers: { 'X-Request-Id': 'mine' } })
     t.match(answer, { status: 404, headers, json: { error: 404 } }, name)
   }

@@ -8,6 +8,7 @@ import { readSecurity } from './security.ts'
 import type { Context } from './schemas.ts'
 import { readingOf, UNREADABLE } from './shapes.ts'
 import { isObject } from '../assertions.ts'
+import { pathOfServer } from '../servers.ts'
 import { reasonOf } from '../../errors.ts'
 
 /** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
@@ -110,12 +111,7 @@ function readPrefix(
 ): string {
   const { refuse, note } = findings
   const servers = [all ?? []].flat().filter((each) => typeof member(each, 'url') === 'string') // the linter refuses others
-  const paths = servers.map(({ url, variables }) => {
-    const path = url
-      .replace(/^{base_url}(?=\/|$)/, '')
-      .replaceAll(/{([^}]+)}/g, (_, name: string) => variables?.[name]?.default ?? '')
-    return (URL.parse(path, 'http://localhost')?.pathname ?? path).replace(/\/$/, '')
-  })
+  const paths = servers.map(pathOfServer)
   const [prefix = ''] = paths
   const [first] = servers
   if (first && !PATH.test(prefix))

@@ -1,0 +1,16 @@
+/** A server of an OpenAPI document. */
+export interface Server {
+  readonly url: string
+  readonly variables?: Readonly<Record<string, { readonly default?: string }>>
+}
+
+/**
+ * The path under which the service serves the operations of a server, such as `/v1`. A prefix of a gateway is in the variable
+ * `base_url`, and is not part of it. The docs page runs this function, too: it uses nothing of this file.
+ */
+export function pathOfServer({ url, variables }: Server): string {
+  const path = url
+    .replace(/^{base_url}(?=\/|$)/, '')
+    .replaceAll(/{([^}]+)}/g, (_, name: string) => variables?.[name]?.default ?? '')
+  return (URL.parse(path, 'http://localhost')?.pathname ?? path).replace(/\/$/, '')
+}
