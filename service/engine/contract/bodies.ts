@@ -9,6 +9,7 @@ import type {
   onRequestHookHandler,
   onResponseHookHandler,
 } from 'fastify'
+import { reserveBody, reserveValue } from './body-budget.ts'
 import type { Body, Media } from './compiled.ts'
 import { formReader, parseMultipart, parseUrlencoded } from './forms.ts'
 import { isJsonType, typeInUtf8 } from './media-types.ts'
@@ -72,12 +73,16 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
   return ({ raw }, reply, done) => {
     const { headers, httpVersion } = raw
     const isChunked = headers['transfer-encoding'] !== undefined
-    if (!isChunked && Number(headers['content-length'] ?? 0) === 0) {
+    const length = Number(headers['content-length'] ?? 0)
+    if (!isChunked && length === 0) {
       done(takeAway(raw))
       return
     }
-    const refusal = refusalOf(raw, content)
+    const media = findMedia(raw, content)
+    const refusal = media instanceof HttpError ? media : undefined
     if (refusal && (required || !isChunked)) throw refusal
+    if (!(media instanceof HttpError))
+      reserveBody(raw, reply.raw, isChunked ? media.limit : length, media.isStream)
     if (headers.expect !== undefined && httpVersion === '1.1') reply.raw.writeContinue()
     if (!isChunked) {
       done()
@@ -96,18 +101,22 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
 
 const OF_BODIES = ['content-type', 'content-length', 'transfer-encoding']
 
-/** Why a body is refused by its headers. */
-function refusalOf(raw: IncomingMessage, content: Body['content']): HttpError | undefined {
+/** How a body is read, by its headers; or why it is refused. */
+function findMedia(
+  raw: IncomingMessage,
+  content: Body['content'],
+): { readonly limit: number; readonly isStream: boolean } | HttpError {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = raw.headers
-  const key = findType(content, type === 'application/json' ? type : typeInUtf8(type)) // most bodies are JSON
-  const media = content[key ?? '']
+  const key = findType(content, type === 'application/json' ? type : typeInUtf8(type)) ?? '' // most bodies are JSON
+  const media = content[key]
   if (!media || countHeader(raw, 'content-type') > 1) {
     const types = Object.keys(content).join(' or ')
     return new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
   }
   if (encoding.toLowerCase() !== 'identity')
     return new HttpError(415, 'The body must not have a Content-Encoding')
-  return Number(raw.headers['content-length'] ?? 0) > media.limit ? TOO_LONG : undefined
+  if (Number(raw.headers['content-length'] ?? 0) > media.limit) return TOO_LONG
+  return { limit: media.limit, isStream: bodyKind(key) === 'bytes' }
 }
 
 /** Waits for the beginning of a chunked body, which has no length. @throws {HttpError} 400 if the client gives up */
@@ -149,6 +158,7 @@ function mediaReader(kind: unknown, media: Media, validators: Validators) {
   }
   return async (payload: IncomingMessage) => {
     const bytes = await readBytes(payload, media.limit)
+    reserveValue(payload, bytes.length, kind === 'json')
     const { fault, value } = validate(parse(bytes, payload.headers['content-type']))
     if (fault !== undefined) throw new HttpError(400, fault)
     return value

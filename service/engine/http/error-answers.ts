@@ -16,6 +16,8 @@ declare module 'fastify' {
 export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', {
   'retry-after': '1',
 })
+/** For the log: why a budget refuses a request (http/budget.ts). */
+const NO_ROOM = 'the bodies of other requests take all memory that bodies may take'
 const STORE_AWAY = new HttpError(503, 'The store is not available, try again later', {
   'retry-after': '1',
 })
@@ -39,6 +41,7 @@ export function answerError(
   reply: FastifyReply,
 ): FastifyReply {
   const { statusCode, message, headers } = toHttpError(error)
+  if (error === TOO_BUSY) request.server.openRequests.shed(request.raw.socket, NO_ROOM)
   if (statusCode >= 500 && !(error instanceof HttpError))
     reportFault(error, request, 'request failed')
   const write = request.routeOptions.config.writeError ?? request.server.writeError

@@ -45,7 +45,7 @@ components:
         b: { type: integer, format: int64, enum: [9007199254741023, 9007199254741025] }
         c: { type: integer, format: int64, example: 9007199254741027 }
         d: { type: [integer, 'null'], format: int64, examples: [9007199254741029] }
-        e: { const: 9007199254741031 }
+        e: { type: integer, format: int64, const: 9007199254741031 }
         f: { type: array, items: { type: integer, format: int64, default: 9007199254741033 } }
         g: { type: string, default: '9007199254741035' }
     Bounds: { type: integer, exclusiveMinimum: 9007199254741037, exclusiveMaximum: 9107199254741039, multipleOf: 9007199254741041 }

@@ -1,0 +1,42 @@
+// The memory that bodies take. deploy/README.md adds it to what else the service may hold.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Budget } from '../http/budget.ts'
+
+/** Bytes of all bodies together that are under way: a slow client holds what it has announced. */
+const MAX_UNDER_WAY = 64 * 1024 * 1024
+/** Bytes of memory of all bodies together that are parsed, while their requests are answered. */
+const MAX_PARSED = 192 * 1024 * 1024
+/** What a stream that a method reads piece by piece holds: what has arrived, and what it reads. */
+const MAX_STREAM = 128 * 1024
+/** The most memory that a byte takes when it is parsed: `{},` takes 64 bytes, a text 3 with itself. */
+const [JSON_FACTOR, TEXT_FACTOR] = [22, 3]
+
+const underWay = new Budget(MAX_UNDER_WAY)
+const parsed = new Budget(MAX_PARSED)
+const responses = new WeakMap<IncomingMessage, ServerResponse>()
+
+/**
+ * Makes room for a body, before it is read.
+ * @param length that it has, or may have
+ * @param isStream whether a method reads it piece by piece
+ * @throws {HttpError} 503 if the bodies of others take all room
+ */
+export function reserveBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  length: number,
+  isStream: boolean,
+): void {
+  underWay.take(response, isStream ? Math.min(length, MAX_STREAM) : length)
+  responses.set(request, response)
+}
+
+/**
+ * Makes room for what a body is parsed to.
+ * @param length of the body, in bytes
+ * @throws {HttpError} 503 if the bodies of others take all room
+ */
+export function reserveValue(request: IncomingMessage, length: number, isJson: boolean): void {
+  const response = responses.get(request)
+  if (response) parsed.take(response, length * (isJson ? JSON_FACTOR : TEXT_FACTOR))
+}
