@@ -214,12 +214,12 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
   generated: import.meta.filename,
   title: 'Plant Store',
   sources: {
-    'openapi.yaml': 'ddf97de709d36628f66d2f1900ce9fee8aa24d8a0b4bace4c6e8b589f942f8ca'
+    'openapi.yaml': 'e5936407db78051b67df4815c5ae049c22d7e2781d3480b00144fff54eaf0895'
   },
   bundle: null,
   baseUrl: [
-    789,
-    790
+    849,
+    850
   ],
   prefix: '',
   operations: [

@@ -224,6 +224,7 @@ t.test('a cursor is one that a list has given, or none', async (t) => {
 // A test fails if the contract does not document every part of an answer.
 const others = {
   'cache-control': 'no-store',
+  'content-security-policy': "sandbox; default-src 'none'",
   'x-content-type-options': 'nosniff',
   'x-request-id': 'a',
 }

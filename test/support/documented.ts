@@ -20,6 +20,7 @@ const FRAMING = new Set([
 const STANDARD = new Set([
   ...[
     'cache-control',
+    'content-security-policy',
     'x-content-type-options',
     'x-request-id',
     'www-authenticate',

@@ -31,6 +31,7 @@ function assertError(
   t.match(answer.headers, {
     'content-type': /^application\/json/,
     'cache-control': 'no-store',
+    'content-security-policy': "sandbox; default-src 'none'",
     'x-content-type-options': 'nosniff',
     'x-request-id': /^[A-Za-z0-9._-]{1,64}$/,
   })

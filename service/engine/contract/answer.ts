@@ -8,7 +8,7 @@ import { findStatus } from './error-forms.ts'
 import type { Check, Validators } from './validation.ts'
 import { reportFault } from '../http/error-answers.ts'
 import { exactJson, JsonText, MAX_LEVELS } from '../http/json.ts'
-import { validateHeaderValue } from '../http/node.ts'
+import { validateHeaderName, validateHeaderValue } from '../http/node.ts'
 
 /** The answer of an operation. */
 export interface Answer {
@@ -35,7 +35,10 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     new Error(`the method ${id} answered ${status} with ${fault}`)
 
   return (request, reply, { status, headers, type, body }) => {
-    for (const name in headers) validateHeaderValue(name, String(headers[name]))
+    for (const name in headers) {
+      validateHeaderName(name)
+      validateHeaderValue(name, String(headers[name]))
+    }
     const content = contentOf(status, type)
     const send = (payload?: unknown) => {
       for (const name in headers)
@@ -67,6 +70,7 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     const typeKey = findType(response, mediaType)
     if (typeKey === undefined) return null
     if (mediaType.endsWith('*')) throw fail(status, `no media type of ${mediaType}`)
+    if (type !== undefined) validateHeaderValue('content-type', type)
     const key = `${statusKey} ${typeKey}`
     const writer = writers.get(key) ?? makeWriter(typeKey, response[typeKey], validators)
     writers.set(key, writer)

@@ -47,6 +47,7 @@ export function answerError(
   const write = request.routeOptions.config.writeError ?? request.server.writeError
   const { type, body } = write(statusCode, message)
   reply.code(statusCode).headers(headers)
+  reply.raw.statusMessage = '' // Node may have set that of an answer that it then refused to send.
   if (type === undefined) return reply.send()
   return reply.type(type).serializer(String).send(body) // Without a serializer, Fastify would add a charset.
 }

@@ -1,4 +1,10 @@
 // `import … from 'node:http'` would read every export, and so load a WebSocket client: a tenth of each start. This file can
 // go when Node loads that client only for code that imports it.
-export const { createServer, maxHeaderSize, METHODS, STATUS_CODES, validateHeaderValue } =
-  process.getBuiltinModule('node:http')
+export const {
+  createServer,
+  maxHeaderSize,
+  METHODS,
+  STATUS_CODES,
+  validateHeaderName,
+  validateHeaderValue,
+} = process.getBuiltinModule('node:http')

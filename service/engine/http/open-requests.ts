@@ -103,9 +103,17 @@ export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string
   return typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID()
 }
 
+/** No answer but the docs page is a page: a browser that opens one runs nothing of it. */
+const NO_PAGE = "sandbox; default-src 'none'"
+
 /** The headers of every response. */
 export function standardHeaders(id: string): Record<string, string> {
-  return { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'x-request-id': id }
+  return {
+    'cache-control': 'no-store',
+    'content-security-policy': NO_PAGE,
+    'x-content-type-options': 'nosniff',
+    'x-request-id': id,
+  }
 }
 
 /** Sets the headers of every response, and adds Fastify's request to the open request. The first `onRequest` hook. */

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
+import type { Answer } from '../../../service/engine/contract/answer.ts'
 import { StoreBusy } from '../../../service/engine/errors.ts'
 import { JsonText } from '../../../service/engine/http/json.ts'
 import { OpenRequests } from '../../../service/engine/http/open-requests.ts'
@@ -135,6 +136,23 @@ for (const [what, error, isCounted] of [
     t.equal(logged.length + counted.length, 1)
   })
 }
+
+t.test('an answer that can not be a header is 500 in its status line, too', async (t) => {
+  const responses = "{ '200': { description: Done, content: { '*/*': {} } } }"
+  const unsendable: readonly Answer[] = [
+    { status: 200, type: 'image/\u2028', body: Buffer.from('x') },
+    { status: 200, type: 'image/a\r\nX: y', body: Buffer.from('x') },
+    { status: 200, type: 'image/png', body: Buffer.from('x'), headers: { 'X Y': 'z' } },
+    { status: 200, type: 'image/png', body: Buffer.from('x'), headers: { X: 'y\nz' } },
+    { status: 200, type: 'image/png', body: Buffer.from('x'), headers: { X: '\u2028' } },
+  ]
+  for (const answer of unsendable) {
+    const app = await boot(t, { yaml: `      responses: ${responses}`, run: async () => answer })
+    const response = await fetch(`${await app.listen({ port: 0, host: '127.0.0.1' })}/x`)
+    t.strictSame([response.status, response.statusText], [500, 'Internal Server Error'])
+    t.strictSame(await response.json(), { error: 500, message: 'Internal Server Error' })
+  }
+})
 
 t.test('a failure before the first byte is answered with 500', async (t) => {
   const list = async function* () {

@@ -124,6 +124,14 @@ const OUTSIDE = [
   'docs.js%00',
 ].map((path) => `static/${path}`)
 
+t.test('no answer but the page is a page of its own', async (t) => {
+  for (const path of [...FILES, '/', '/docs', '/docs/no', '/plants', '/%zz']) {
+    const { headers } = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
+    const isSandboxed = headers.get('content-security-policy') === "sandbox; default-src 'none'"
+    t.equal(isSandboxed, path !== '/docs/', path)
+  }
+})
+
 t.test('what is not there is an Error under /docs, too', async (t) => {
   const headers = { 'cache-control': 'no-store', 'x-request-id': 'mine' }
   for (const name of ['no', 'json', 'static/', 'static/no.js', ...OUTSIDE]) {

@@ -490,7 +490,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
   generated: import.meta.filename,
   title: 'Plant Store',
   sources: {
-    'openapi.yaml': 'cf136b2bf67b42657c820959faafafe5439166b31b5746205f014ed1dd8a0658'
+    'openapi.yaml': 'bbaca2114cb6f3c130875c6db5389edc4a35c28d0a81837bf30cad4bdf6949c7'
   },
   bundle: null,
   baseUrl: [
