@@ -340,3 +340,22 @@ t.test('the health check asks the admin port for /livez, and nothing else', asyn
     'at another port it fails',
   )
 })
+
+t.test('what connections can hold fits into the memory that deploy/ names', (t) => {
+  const textOf = (name: string) => readFileSync(`deploy/${name}`, 'utf8')
+  const numbersOf = (name: string, pattern: RegExp) =>
+    (pattern.exec(textOf(name)) ?? []).slice(1).map(Number)
+  const sum = /(\d+) MB, (\d+) KB for each connection .*, and (\d+) MiB for bodies/
+  const [start = 0, each = 0, bodies = 0] = numbersOf('README.md', sum)
+  for (const [file, ...patterns] of [
+    ['compose.yaml', /MAX_CONNECTIONS: '(\d+)'/, /mem_limit: (\d+)m/],
+    ['kubernetes.yaml', /MAX_CONNECTIONS, value: '(\d+)'/, /limits: .*memory: (\d+)Mi/],
+  ] as const) {
+    const [[connections = 0] = [], [memory = 0] = []] = patterns.map((pattern) =>
+      numbersOf(file, pattern),
+    )
+    const most = start * 1e6 + each * 1e3 * connections + bodies * 2 ** 20
+    t.ok(connections > 0 && most < memory * 2 ** 20, `${file}: ${most} bytes`)
+  }
+  t.end()
+})

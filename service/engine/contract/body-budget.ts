@@ -5,7 +5,7 @@ import { Budget } from '../http/budget.ts'
 /** Bytes of all bodies together that are under way: a slow client holds what it has announced. */
 const MAX_UNDER_WAY = 64 * 1024 * 1024
 /** Bytes of memory of all bodies together that are parsed, while their requests are answered. */
-const MAX_PARSED = 192 * 1024 * 1024
+const MAX_PARSED = 128 * 1024 * 1024
 /** What a stream that a method reads piece by piece holds: what has arrived, and what it reads. */
 const MAX_STREAM = 128 * 1024
 /** The most memory that a byte takes when it is parsed: `{},` takes 64 bytes, a text 3 with itself. */
