@@ -1,5 +1,5 @@
 import { HttpError } from '../errors.ts'
-import { exactJson } from '../http/json.ts'
+import { exactJson, JsonText } from '../http/json.ts'
 import { readList } from './lists.ts'
 import {
   type Collection,
@@ -12,6 +12,7 @@ import {
 
 /** PostgreSQL has no index entries of more than 2704 bytes, and an entry holds the owner, too. */
 const MAX_KEY_BYTES = 1024
+const MAX_OWNER_BYTES = 1024
 
 /**
  * Makes the collection that is kept in a table.
@@ -37,34 +38,55 @@ export function makeCollection<Item, K extends Key = bigint>(
     async create(owner, key, item) {
       if (!isStorable(key))
         throw new HttpError(400, `A key has 1 to ${MAX_KEY_BYTES} bytes, and no NUL`)
+      if (!isOwner(owner))
+        throw new HttpError(400, `An owner has at most ${MAX_OWNER_BYTES} bytes, and no NUL`)
       const text = toText(item)
       const stored = await table.create(owner, key, text)
       return stored === text ? item : parse(stored)
     },
     async find(owner, key) {
-      return toItem(isStorable(key) ? await table.find(owner, key) : undefined)
+      return toItem(canExist(owner, key) ? await table.find(owner, key) : undefined)
     },
     async update(owner, key, change) {
-      if (!isStorable(key)) return undefined
+      if (!canExist(owner, key)) return undefined
       const changed = (text: string) => {
         const item = change(parse(text))
         return item === undefined ? undefined : toText(item)
       }
       return toItem(await table.update(owner, key, changed))
     },
-    delete: (owner, key) => (isStorable(key) ? table.delete(owner, key) : Promise.resolve(false)),
-    async list(owner, { limit = Infinity, cursor } = {}) {
+    async delete(owner, key) {
+      return canExist(owner, key) && table.delete(owner, key)
+    },
+    async list(owner, { limit, cursor } = {}) {
       const after = cursor === undefined ? undefined : fromCursor(table.key, cursor)
-      const { items, last } = await readList(store, table, owner, after, limit)
+      if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0))
+        throw new HttpError(400, 'A limit is an integer from 0')
+      if (limit === 0 || !isOwner(owner)) return { items: new JsonText('[]') }
+      const { items, last } = await readList(store, table, owner, after, limit ?? Infinity)
       return last === undefined ? { items } : { items, next: toCursor(last) }
     },
   }
 }
 
+/** Whether there can be an item: neither its owner nor its key is one that no item can be stored under. */
+function canExist(owner: string, key: Key): boolean {
+  return isOwner(owner) && isStorable(key)
+}
+
+/** The empty owner is one, too: that of callers without credentials, where the contract allows them. */
+function isOwner(owner: string): boolean {
+  return isText(owner, MAX_OWNER_BYTES)
+}
+
 function isStorable(key: Key): boolean {
   if (typeof key === 'bigint') return key >= INT64_MIN && key <= INT64_MAX
-  const isShort = key !== '' && Buffer.byteLength(key) <= MAX_KEY_BYTES
-  return isShort && !key.includes('\0') && key.isWellFormed()
+  return key !== '' && isText(key, MAX_KEY_BYTES)
+}
+
+/** Whether a text can be stored, on both engines, and is found again. */
+function isText(text: string, maxBytes: number): boolean {
+  return Buffer.byteLength(text) <= maxBytes && !text.includes('\0') && text.isWellFormed()
 }
 
 /** A cursor is the key after which a page begins, in base64url (RFC 4648, section 5): 8 bytes of an int64, or UTF-8. */

@@ -28,7 +28,8 @@ export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
 
 /**
  * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for what
- * callers share. No owner sees or changes what another one has.
+ * callers share: a text of at most 1024 bytes in UTF-8 without NUL. No owner sees or changes what another one has. Under an
+ * owner or a key that can't be stored there is nothing: it is not found, deleted or listed.
  *
  * When the promise of a write is fulfilled, the write is on disk, and every later call sees it, on every replica. Every
  * method may fail with StoreUnavailable (errors.ts): a failed write may be done or not, and can be repeated.
@@ -37,7 +38,7 @@ export interface Collection<Item, K extends Key = bigint> {
   /**
    * Stores an item, unless the owner has one under this key.
    * @returns the item that is stored under the key now
-   * @throws {HttpError} 400 for a key that can't be stored
+   * @throws {HttpError} 400 for an owner or a key that can't be stored
    * @throws {Error} for an item that its schema refuses, or that JSON would change: nothing is stored
    */
   create(owner: string, key: K, item: Item): Promise<Item>
@@ -56,12 +57,15 @@ export interface Collection<Item, K extends Key = bigint> {
   /**
    * Lists the owner's items by ascending key: an int64 by its value, a text by its bytes in UTF-8. A list of up to 64 KB
    * shows one moment. A longer one is read in steps: what is there all the time is in it once, what was never there is not.
-   * @throws {HttpError} 400 for a cursor that `list` did not make
+   * @throws {HttpError} 400 for a cursor that `list` did not make, and for a limit that is no integer from 0
    */
   list(owner: string, page?: PageRequest): Promise<Page<Item>>
 }
 
-/** Which items a page has: at most `limit`, after a cursor. Absent: all, from the first one. */
+/**
+ * Which items a page has: at most `limit`, after a cursor. Absent: all, from the first one. With the limit 0 it is empty, and
+ * no page follows it.
+ */
 interface PageRequest {
   readonly limit?: number | undefined
   readonly cursor?: string | undefined

@@ -117,6 +117,50 @@ async function suite(t: Test, engine: Engine): Promise<void> {
     },
   )
 
+  t.test(
+    'an owner that can not be stored is 400 in a create, and finds nothing elsewhere',
+    async (t) => {
+      const refused = { name: 'HttpError', statusCode: 400, message: /owner/ }
+      const wrong = ['\0', 'a\0b', '\uD800', 'a\uDC00b', 'x'.repeat(1025), 'é'.repeat(513)]
+      await store.create('\uFFFD', 1n, { name: 'of another owner' })
+      const neighbour = store.find('\uFFFD', 1n)
+      for (const owner of wrong) {
+        await t.rejects(store.create(owner, 1n, { name: 'x' }), refused)
+        await t.rejects(notes.create(owner, 'a', { text: 'x', count: 0n }), refused)
+        t.equal(await store.find(owner, 1n), undefined)
+        t.equal(await store.update(owner, 1n, () => ({ name: 'x' })), undefined)
+        t.equal(await store.delete(owner, 1n), false)
+        t.strictSame(await read(store.list(owner)), { items: [] })
+        t.strictSame(await read(notes.list(owner, { limit: 1 })), { items: [] })
+      }
+      t.strictSame(await neighbour, { name: 'of another owner' })
+      const longest = `${'é'.repeat(511)}xx`
+      const longestKey = randomBytes(768).toString('base64')
+      for (const owner of ['', longest]) {
+        const note = { text: owner, count: 0n }
+        t.strictSame(await notes.create(owner, longestKey, note), note)
+        t.strictSame(await notes.find(owner, longestKey), note)
+        t.equal(await notes.delete(owner, longestKey), true)
+      }
+    },
+  )
+
+  t.test('a limit is an integer from 0; any other is 400, also with a cursor', async (t) => {
+    const refused = { name: 'HttpError', statusCode: 400, message: /limit/ }
+    const cursor = Buffer.alloc(8).toString('base64url')
+    for (const limit of [-1, -(2 ** 63), 0.5, 1.5, NaN, Infinity, -Infinity]) {
+      await t.rejects(store.list('limits', { limit }), refused, String(limit))
+      await t.rejects(notes.list('limits', { limit }), refused, String(limit))
+      await t.rejects(store.list('limits', { limit, cursor }), refused, String(limit))
+    }
+    for (const key of [1n, 2n, 3n]) await store.create('limits', key, { name: String(key) })
+    for (const page of [{ limit: 0 }, { limit: -0 }, { limit: 0, cursor }])
+      t.strictSame(await read(store.list('limits', page)), { items: [] }, 'no page follows')
+    await t.rejects(store.list('limits', { limit: 0, cursor: 'x' }), { message: /cursor/ })
+    for (const limit of [2 ** 31, Number.MAX_SAFE_INTEGER, 2 ** 63, 2 ** 64, Number.MAX_VALUE])
+      t.equal((await namesOf(store.list('limits', { limit }))).length, 3)
+  })
+
   t.test('a cursor that no page has given is 400', async (t) => {
     const int64 = Buffer.alloc(8, 1).toString('base64url')
     const text = Buffer.from('é').toString('base64url')

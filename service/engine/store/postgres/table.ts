@@ -79,7 +79,7 @@ export class PostgresTable implements Table {
       max: MAX_WRITES,
       weigh: weightOf,
     })
-    this.#steps = new Batcher((batch) => this.#read(batch), {
+    this.#steps = new Batcher((batch) => runApart(batch, (steps) => this.#readTogether(steps)), {
       max: MAX_LENGTH,
       shareOf: ({ owner }) => owner,
       weigh: ({ from, most, length, end }) =>
@@ -179,32 +179,29 @@ export class PostgresTable implements Table {
   }
 
   async #write(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
-    if (batch.length === 0) return
-    try {
-      // All replicas write in the same order: otherwise they could deadlock.
-      const sorted = batch.toSorted((one, two) => (idOf(one.item) < idOf(two.item) ? -1 : 1))
-      const columns = (['owner', 'key', 'text', 'before'] as const).map((name) =>
-        sorted.map(({ item }) => item[name]),
-      )
-      const { rows } = await this.#pool.write(
-        this.#sql[kind],
-        columns,
-        `${this.#name}_${kind}`,
-        timeLeft(batch),
-      )
-      const stored = new Map(rows.map((row) => [idOf(row), String(row['item'])]))
-      for (const { item, resolve } of batch) resolve(stored.get(idOf(item)))
-      this.figures.commits += 1
-      this.figures.writes += batch.length
-    } catch (error) {
-      if (error instanceof StoreUnavailable || batch.length === 1)
-        for (const { reject } of batch) reject(error)
-      else for (const write of batch) await this.#write(kind, [write]) // one of them can't be stored: find it
-    }
+    if (batch.length > 0) await runApart(batch, (writes) => this.#writeTogether(kind, writes))
+  }
+
+  async #writeTogether(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
+    // All replicas write in the same order: otherwise they could deadlock.
+    const sorted = batch.toSorted((one, two) => (idOf(one.item) < idOf(two.item) ? -1 : 1))
+    const columns = (['owner', 'key', 'text', 'before'] as const).map((name) =>
+      sorted.map(({ item }) => item[name]),
+    )
+    const { rows } = await this.#pool.write(
+      this.#sql[kind],
+      columns,
+      `${this.#name}_${kind}`,
+      timeLeft(batch),
+    )
+    const stored = new Map(rows.map((row) => [idOf(row), String(row['item'])]))
+    for (const { item, resolve } of batch) resolve(stored.get(idOf(item)))
+    this.figures.commits += 1
+    this.figures.writes += batch.length
   }
 
   /** Reads each step once, whoever asks for it. */
-  async #read(batch: readonly BatchedStep[]): Promise<void> {
+  async #readTogether(batch: readonly BatchedStep[]): Promise<void> {
     // NUL separates the values, because PostgreSQL has no text that contains it.
     const idOfStep = ({ item }: BatchedStep) => STEP.map((name) => item[name] ?? '').join('\0')
     const steps = [...Map.groupBy(batch, idOfStep).values()]
@@ -232,6 +229,24 @@ export class PostgresTable implements Table {
 
   #toKey(value: unknown): Key {
     return this.key === 'text' ? String(value) : BigInt(String(value))
+  }
+}
+
+/**
+ * Runs a batch as one statement. If the database refuses it, each item is tried by itself: one caller's arguments fail nobody
+ * else's operation.
+ * @param run settles the items, or fails before it has settled one
+ */
+async function runApart<Item, Value>(
+  batch: readonly Batched<Item, Value>[],
+  run: (batch: readonly Batched<Item, Value>[]) => Promise<void>,
+): Promise<void> {
+  try {
+    await run(batch)
+  } catch (error) {
+    const isRefused = !(error instanceof StoreUnavailable)
+    if (isRefused && batch.length > 1) for (const item of batch) await runApart([item], run)
+    else for (const { reject } of batch) reject(error)
   }
 }
 

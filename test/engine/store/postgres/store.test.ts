@@ -1,5 +1,6 @@
 // The statements of a store: which writes share one, which are repeated, and what their plans read when the table has grown.
 // LONG=1 grows it to 1,000,000 plants.
+import { fail } from 'node:assert'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { StoreUnavailable } from '../../../../service/engine/errors.ts'
@@ -35,16 +36,40 @@ t.test('writes of one kind that arrive together are one statement and one commit
   t.equal((await namesIn(store, 'joe')).filter((each) => each === 'new').length, 40)
 })
 
-t.test('a write that can not be stored fails, and no other write does', async (t) => {
-  const { store } = await open(t, server)
-  const results = await Promise.allSettled([
-    store.create('joe', 1n, name('a')),
-    store.create('j\0e', 2n, name('b')),
-    store.delete('joe', 5n),
+t.test('an operation that the database refuses fails, and no other one does', async (t) => {
+  const { store } = await open(t, server, limits(1))
+  // A collection refuses these arguments; here they reach the database.
+  const { plants = fail(), notes = fail() } = Object.fromEntries(store.tables)
+  const refused = { name: /^(?!StoreUnavailable)/ }
+  const deadline = () => performance.now() + 10_000
+  const page = { owner: 'joe', after: undefined, most: 5, length: 1000 }
+  const rejected: Promise<unknown>[] = []
+  const refuse = (operation: Promise<unknown>) => rejected.push(t.rejects(operation, refused))
+
+  const first = store.create('joe', 1n, name('a'))
+  refuse(plants.create('j\0e', 1n, '{"name":"b"}'))
+  refuse(plants.delete('j\0e', 1n))
+  refuse(plants.update('j\0e', 1n, () => '{"name":"b"}'))
+  const none = store.delete('joe', 5n)
+  t.strictSame([await first, await none], [name('a'), false])
+
+  const found = Promise.all([
+    store.find('joe', 1n),
+    namesIn(store, 'joe'),
+    store.update('joe', 1n, () => name('c')),
+    store.notes.find('joe', 'a'),
   ])
-  const rejected = { status: 'rejected', reason: { name: /^(?!StoreUnavailable)/ } }
-  t.match(results, [{ status: 'fulfilled' }, rejected, { status: 'fulfilled' }])
-  t.strictSame(await namesIn(store, 'joe'), ['a'])
+  refuse(plants.find('j\0e', 1n))
+  refuse(plants.find('joe', 2n ** 63n))
+  refuse(plants.read({ ...page, most: -1 }, deadline()))
+  refuse(plants.read({ ...page, most: 2 ** 63 }, deadline()))
+  refuse(plants.read({ ...page, most: 1.5 }, deadline()))
+  refuse(plants.read({ ...page, length: NaN }, deadline()))
+  refuse(plants.read({ ...page, after: 'a' }, deadline()))
+  refuse(plants.skip('joe', 1n, -1, deadline()))
+  refuse(notes.find('joe', 'a\0'))
+  t.strictSame(await found, [name('a'), ['a'], name('c'), undefined])
+  await Promise.all(rejected)
 })
 
 t.test(
