@@ -3,6 +3,7 @@ import pg from 'pg'
 import { StoreUnavailable } from '../../errors.ts'
 import type { Figures, Settings } from '../store.ts'
 import type { Row } from '../tokens.ts'
+import { readAddress } from './address.ts'
 import { classify, isUnprepared, type Kind, NoConnection, repeat } from './errors.ts'
 import { watchNetwork } from './network.ts'
 import { END_LOST, KEEP_ALIVE_DELAY, Session, START_TIMEOUT } from './session.ts'
@@ -54,15 +55,11 @@ export class Pool {
   #ended: Promise<void> | undefined
 
   /**
-   * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+   * @param url in libpq's format
    * @throws {Error} if the URL can't be used
    */
   constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings) {
-    const address = new URL(url)
-    // `sslmode` must mean the same as in libpq.
-    if (!address.searchParams.has('uselibpqcompat'))
-      address.searchParams.set('uselibpqcompat', 'true')
-    new pg.Client(address.href) // throws if it can't be used, for example if a certificate is missing
+    const address = readAddress(url)
     const timeout = DATABASE_TIMEOUT * 1000
     this.timeout = timeout
     this.#size = DATABASE_POOL_SIZE
@@ -70,7 +67,7 @@ export class Pool {
     this.parallelReads = Math.max(1, DATABASE_POOL_SIZE - this.#writes)
     const add = (session: Session) => this.#add(session)
     this.#pool = new pg.Pool({
-      connectionString: address.href,
+      ...address,
       max: DATABASE_POOL_SIZE,
       idleTimeoutMillis: 0,
       connectionTimeoutMillis: START_TIMEOUT,

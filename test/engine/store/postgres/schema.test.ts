@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { namesIn } from '../../../support/pages.ts'
 import { startPostgres } from '../../../support/postgres.ts'
-import { MAIN, run, startService } from '../../../support/process.ts'
+import { MAIN, program, run, startService } from '../../../support/process.ts'
 import { openTestStore } from '../../../support/stores.ts'
 import { asGuest } from './open.ts'
 
@@ -114,6 +114,55 @@ t.test(
     )
   },
 )
+
+t.test(
+  'a parameter of the URL that would be ignored is refused, and TLS is as in libpq',
+  async (t) => {
+    const url = await server.createDatabase()
+    const opened = async (parameters: string) => {
+      const store = await openTestStore({ url: `${url}?${parameters}` })
+      await store.close()
+    }
+    const modes = ['allow', 'prefer', 'no-verify', 'Require', 'verify_full', '', ' require', 'true']
+    for (const mode of modes) {
+      const message = /: sslmode must be one of disable, require, verify-ca, verify-full$/
+      await t.rejects(opened(`sslmode=${mode}`), { name: 'StartupError', message }, mode)
+      await t.rejects(opened(`sslmode=require&sslmode=${mode}`), { message }, mode)
+      await t.rejects(opened(`sslmode=${mode}&sslmode=disable`), { message }, mode)
+    }
+    const others = [
+      ...[
+        'ssl',
+        'dbname',
+        'hostaddr',
+        'target_session_attrs',
+        'connect_timeout',
+        'channel_binding',
+      ],
+      ...['sslcrl', 'sslpassword', 'gssencmode', 'require_auth', 'ssl_min_protocol_version'],
+      ...['statement_timeout', 'query_timeout', 'uselibpqcompat', 'SSLMODE', 'schema', 'service'],
+    ]
+    for (const name of others) {
+      const message = new RegExp(`: there is no parameter ${name}, only application_name, `)
+      await t.rejects(opened(`${name}=1`), { name: 'StartupError', message }, name)
+    }
+    const { port } = new URL(url)
+    for (const used of ['sslmode=disable', 'application_name=a', `host=127.0.0.1&port=${port}`])
+      await opened(used)
+    await t.rejects(opened('sslmode=verify-ca'), { message: /requires specifying a CA/ })
+    const needsTls = { message: /The server does not support SSL connections/ }
+    await t.rejects(opened('sslmode=verify-full'), needsTls)
+  },
+)
+
+t.test('no variable of libpq asks for TLS, or forbids it', async (t) => {
+  const url = await server.createDatabase()
+  const list = program('token', 'list')
+  const plain = await run(list, { DATABASE_URL: url, PGSSLMODE: 'require' })
+  t.equal(plain.code, 0)
+  const secured = await run(list, { DATABASE_URL: `${url}?sslmode=require`, PGSSLMODE: 'disable' })
+  t.match(secured, { code: 1, stderr: /The server does not support SSL connections/ })
+})
 
 t.test('a role that may only read and write can use existing tables', async (t) => {
   const url = await server.createDatabase()

@@ -1,0 +1,38 @@
+import pg from 'pg'
+
+/** What a URL may say besides user, host and database. pg ignores every other parameter of libpq without a word. */
+const PARAMETERS = [
+  'application_name',
+  'fallback_application_name',
+  'host',
+  'options',
+  'password',
+  'port',
+  'sslcert',
+  'sslkey',
+  'sslmode',
+  'sslnegotiation',
+  'sslrootcert',
+  'user',
+]
+/** libpq has `allow` and `prefer`, too: it connects without TLS where there is none, so they protect from nobody. */
+const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
+
+/**
+ * Reads the address of a server.
+ * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+ * @throws {Error} if the URL can't be used as libpq would use it, or a certificate can't be read
+ */
+export function readAddress(url: string): pg.ClientConfig {
+  const address = new URL(url)
+  for (const [name, value] of address.searchParams) {
+    if (!PARAMETERS.includes(name))
+      throw new Error(`there is no parameter ${name}, only ${PARAMETERS.join(', ')}`)
+    if (name === 'sslmode' && !SSL_MODES.includes(value))
+      throw new Error(`sslmode must be one of ${SSL_MODES.join(', ')}`)
+  }
+  address.searchParams.set('uselibpqcompat', 'true') // `sslmode` means what it does in libpq
+  const config = { connectionString: address.href, ssl: false } // no TLS that the URL does not ask for
+  new pg.Client(config) // reads the certificates
+  return config
+}
