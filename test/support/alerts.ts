@@ -33,7 +33,6 @@ export const HEALTHY: Series = {
   'process_resident_memory_bytes{}': '2e8x120',
   [`${NAME}_store_wal_bytes{}`]: '4e6x120',
   [`${NAME}_store_pool_waiting{}`]: '3x120',
-  [`${NAME}_store_pool_given_up{}`]: '0x120',
   [`${NAME}_refused_authentications_total{reason="missing"}`]: '0+6000x120',
   [`${NAME}_refused_authentications_total{reason="expired"}`]: '0+60x120',
 }
@@ -49,10 +48,7 @@ export const FAULTS: Readonly<Record<string, readonly Series[]>> = {
   [`${PREFIX}EventLoopSlow`]: [{ 'nodejs_eventloop_lag_p99_seconds{}': '0.3x120' }],
   [`${PREFIX}MemoryHigh`]: [{ 'process_resident_memory_bytes{}': '7e8x120' }],
   [`${PREFIX}WriteAheadLogLarge`]: [{ [`${NAME}_store_wal_bytes{}`]: '3e8x120' }],
-  [`${PREFIX}PoolExhausted`]: [
-    { [`${NAME}_store_pool_waiting{}`]: '150x120' },
-    { [`${NAME}_store_pool_given_up{}`]: '2x120' },
-  ],
+  [`${PREFIX}PoolExhausted`]: [{ [`${NAME}_store_pool_waiting{}`]: '150x120' }],
   [`${PREFIX}TokensRefused`]: [
     { [`${NAME}_refused_authentications_total{reason="expired"}`]: '0+600x120' },
   ],

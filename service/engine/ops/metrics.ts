@@ -21,16 +21,6 @@ const STORE_METRICS: readonly [
   ['pool_used', 'Connections in use', ({ pool }) => pool?.used],
   ['pool_idle', 'Connections kept for use', ({ pool }) => pool?.idle],
   [
-    'pool_given_up',
-    'Connections given up that the server has not released yet',
-    ({ pool }) => pool?.givenUp,
-  ],
-  [
-    'pool_statements',
-    'Statements that PostgreSQL has not answered yet',
-    ({ pool }) => pool?.statements,
-  ],
-  [
     'pool_waiting',
     'Reads and writes that wait for the statements before theirs',
     ({ pool }) => pool?.waiting,

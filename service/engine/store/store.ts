@@ -152,12 +152,10 @@ export interface Figures {
   /** SQLite: the bytes of the write-ahead log. */
   readonly walBytes?: number
   /**
-   * PostgreSQL. Connections: the most that are allowed (`size`), the used and the idle ones, and those that the service gave
-   * up, but the server has not closed (`givenUp`). `statements` wait for their answer. `waiting` operations are not sent yet.
+   * PostgreSQL. Connections: the most that are allowed (`size`), the used and the idle ones. `waiting` operations are not
+   * sent yet.
    */
-  readonly pool?: Readonly<
-    Record<'size' | 'used' | 'idle' | 'givenUp' | 'statements' | 'waiting', number>
-  >
+  readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'waiting', number>>
 }
 
 /** The tables of the collections, and access tokens. Every method may fail with StoreUnavailable (errors.ts). */

@@ -167,7 +167,7 @@ t.test(
   'the rules of deploy/alerts.yaml ask for metrics and labels that there are, each with a case',
   async (t) => {
     const { admin, adminPort: other } = await openPort(t)
-    const pool = { size: 0, used: 0, idle: 0, givenUp: 0, statements: 0, waiting: 0 }
+    const pool = { size: 0, used: 0, idle: 0, waiting: 0 }
     admin.serving({ ping: async () => undefined, figures: () => ({ commits: 0, writes: 0, pool }) })
     await call(port, { path: '/plants' })
     const shown = (await textOf(adminPort)) + (await textOf(other))

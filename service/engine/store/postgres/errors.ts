@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { reasonOf, StoreUnavailable } from '../../errors.ts'
 
-/** What a statement does. `ask` asks which of the lost server processes are still there. */
-export type Kind = 'ask' | 'read' | 'write'
+/** What a statement does. */
+export type Kind = 'read' | 'write'
 
 /** The most attempts to run a statement. */
 const TRIES = 5
@@ -71,7 +71,7 @@ export async function repeat<Value>(
       if (isFinal || tries === TRIES || performance.now() >= deadline) {
         throw new StoreUnavailable(reasonOf(error), { cause: error })
       }
-      await delay(Math.random() * 50 * tries)
+      await delay(Math.min(Math.random() * 50 * tries, deadline - performance.now()))
     }
   }
 }

@@ -5,8 +5,7 @@ import type { Figures, Settings } from '../store.ts'
 import type { Row } from '../tokens.ts'
 import { readAddress } from './address.ts'
 import { classify, isUnprepared, type Kind, NoConnection, repeat } from './errors.ts'
-import { watchNetwork } from './network.ts'
-import { END_LOST, KEEP_ALIVE_DELAY, Session, START_TIMEOUT } from './session.ts'
+import { Session } from './session.ts'
 
 /** The result of a statement: its rows, and how many rows it returned or wrote. */
 type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
@@ -24,34 +23,25 @@ export type Query = (
   timeout?: number,
 ) => Promise<Result>
 
-/** The silence of a session after which its answer may be lost, in multiples of `timeout`. */
-const MAX_SILENCE = 2
-/** Milliseconds after which the server is asked what it still has: longer than it takes to notice a closed connection. */
-const ASK_INTERVAL = 100
+/** Milliseconds for a connection to open: longer than the server's own limit (`authentication_timeout`). */
+const START_TIMEOUT = 120_000
+/** Milliseconds of silence after which TCP asks whether the server is there. */
+const KEEP_ALIVE_DELAY = 10_000
 
 /**
- * The connections to PostgreSQL, each for one statement at a time. Every wait has a bound. A statement that takes too long
- * fails, but keeps its connection until the server or TCP lets go of it. A connection that was lost keeps its place until the
- * server says that it has ended. Errors that may be temporary become StoreUnavailable.
+ * The connections to PostgreSQL, each for one statement at a time. Errors that may be temporary become StoreUnavailable.
+ *
+ * A connection whose statement takes too long is closed, but its server process may stay, for example while it waits for a
+ * standby. As long as too many stay, no other connection is opened.
  */
 export class Pool {
   /** Milliseconds for an operation. */
   readonly timeout: number
   /** How many reads can run beside as many writes as there may be. */
   readonly parallelReads: number
-  readonly #size: number
-  /** Writes never take all connections, because they may wait for a standby. */
-  readonly #writes: number
-  readonly #pool: pg.Pool
-  /** The sessions that are starting, open or closing. */
-  readonly #sessions = new Set<Session>()
-  /** What the server processes of closed sessions were asked, until the server says that they have ended. */
-  readonly #lost = new Map<string, Session['waitsFor']>()
-  /** The statements that wait for a connection: the function that begins each. */
-  #waiting = new Map<() => void, Kind>()
-  readonly #used = { ask: 0, read: 0, write: 0 }
-  readonly #watch: NodeJS.Timeout
-  #fault: unknown = 'no connection is free in time' // why none is free
+  /** Writes have connections of their own, because they may wait for a standby. A pool of one connection is for both. */
+  readonly #reads: pg.Pool
+  readonly #writes: pg.Pool
   #ended: Promise<void> | undefined
 
   /**
@@ -60,34 +50,14 @@ export class Pool {
    */
   constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings) {
     const address = readAddress(url)
-    const timeout = DATABASE_TIMEOUT * 1000
-    this.timeout = timeout
-    this.#size = DATABASE_POOL_SIZE
-    this.#writes = DATABASE_POOL_SIZE > 2 ? 2 : 1
-    this.parallelReads = Math.max(1, DATABASE_POOL_SIZE - this.#writes)
-    const add = (session: Session) => this.#add(session)
-    this.#pool = new pg.Pool({
-      ...address,
-      max: DATABASE_POOL_SIZE,
-      idleTimeoutMillis: 0,
-      connectionTimeoutMillis: START_TIMEOUT,
-      keepAlive: true,
-      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY * 1000,
-      Client: class extends Session {
-        constructor(config?: pg.ClientConfig) {
-          super(config)
-          add(this)
-        }
-      },
-      onConnect: (session) => (session instanceof Session ? session.setUp(timeout) : undefined),
-    })
-    this.#pool.on('error', () => undefined) // an unused connection was closed
-    // Without another connection the server can't be asked whether a write still waits for a standby.
-    const limitOf = ({ backend, waitsFor }: Session) =>
-      backend === undefined || (DATABASE_POOL_SIZE === 1 && waitsFor === 'write')
-        ? Infinity
-        : MAX_SILENCE * timeout
-    this.#watch = watchNetwork(this.#sessions, limitOf)
+    this.timeout = DATABASE_TIMEOUT * 1000
+    const writes = DATABASE_POOL_SIZE > 2 ? 2 : 1
+    this.parallelReads = Math.max(1, DATABASE_POOL_SIZE - writes)
+    this.#writes = openSessions(address, writes, this.timeout)
+    this.#reads =
+      DATABASE_POOL_SIZE === 1
+        ? this.#writes
+        : openSessions(address, this.parallelReads, this.timeout)
   }
 
   /** Runs a statement that changes nothing. */
@@ -99,17 +69,13 @@ export class Pool {
     this.#run('write', { text, values, name }, timeout)
 
   get figures(): NonNullable<Figures['pool']> {
-    const idle = this.#pool.idleCount
-    const sessions = [...this.#sessions]
-    const since = performance.now() - this.timeout
+    const sum = (figure: (pool: pg.Pool) => number) =>
+      this.#pools.reduce((total, pool) => total + figure(pool), 0)
     return {
-      size: this.#size,
-      used: this.#pool.totalCount - idle,
-      idle,
-      givenUp: this.#lost.size + sessions.filter((each) => each.isSilentSince(since)).length,
-      statements: sessions.filter(({ waitsFor }) => waitsFor === 'read' || waitsFor === 'write')
-        .length,
-      waiting: this.#waiting.size,
+      size: sum(({ options }) => options.max),
+      used: sum(({ totalCount, idleCount }) => totalCount - idleCount),
+      idle: sum(({ idleCount }) => idleCount),
+      waiting: sum(({ waitingCount }) => waitingCount),
     }
   }
 
@@ -118,66 +84,31 @@ export class Pool {
     return (this.#ended ??= this.#end())
   }
 
+  get #pools(): pg.Pool[] {
+    return [...new Set([this.#reads, this.#writes])]
+  }
+
   async #end(): Promise<void> {
-    clearInterval(this.#watch)
-    const closed = [...this.#sessions].map(
-      (session) => new Promise((resolve) => session.once('end', resolve)),
-    )
-    const timeout = delay(this.timeout, undefined, { ref: false })
-    await Promise.race([Promise.all([this.#pool.end(), ...closed]), timeout])
-    for (const session of this.#sessions) session.close()
+    const ended = Promise.all(this.#pools.map((pool) => pool.end()))
+    await Promise.race([ended, delay(this.timeout, undefined, { ref: false })])
   }
 
   #run(kind: Kind, statement: pg.QueryConfig, timeout = this.timeout): Promise<Result> {
     if (this.#ended) throw new StoreUnavailable('the store is closed')
     const deadline = performance.now() + timeout
-    return repeat(kind, deadline, () => this.#runOnce(kind, statement, deadline))
+    return repeat(kind, deadline, () => inTime(deadline, this.#runOnce(kind, statement, deadline)))
   }
 
-  /** Runs a statement when it has a connection. @param deadline when it fails, on the clock of `performance.now()` */
-  #runOnce(kind: Kind, statement: pg.QueryConfig, deadline: number): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>()
-    const fail = () => {
-      const isWaiting = this.#waiting.delete(begin)
-      reject(isWaiting ? new NoConnection(this.#fault) : new Error('the server does not answer'))
-    }
-    const timer = setTimeout(fail, Math.max(1, deadline - performance.now()))
-    const begin = () => {
-      this.#waiting.delete(begin)
-      this.#used[kind] += 1
-      const sent = this.#send(kind, statement, deadline).then(resolve, reject)
-      void sent.then(() => {
-        clearTimeout(timer)
-        this.#used[kind] -= 1
-        this.#beginNext()
-      })
-    }
-    if (kind === 'ask') this.#waiting = new Map([[begin, kind], ...this.#waiting])
-    else this.#waiting.set(begin, kind)
-    this.#beginNext()
-    return promise
-  }
-
-  /** Begins the statements for which there are connections. */
-  #beginNext(): void {
-    for (const [begin, kind] of this.#waiting) {
-      // However many processes are lost, one connection is left to ask about them.
-      const lost = kind === 'ask' ? Math.min(this.#lost.size, this.#size - 1) : this.#lost.size
-      if (this.#used.ask + this.#used.read + this.#used.write + lost >= this.#size) continue
-      const lostWrites = [...this.#lost.values()].filter((each) => each === 'write').length
-      if (kind !== 'write' || this.#used.write + lostWrites < this.#writes) begin()
-    }
-  }
-
-  async #send(kind: Kind, statement: pg.QueryConfig, deadline: number): Promise<Result> {
-    const session = await this.#pool.connect().catch((error: unknown) => {
+  /** Runs a statement when it has a connection. @param deadline after which it is not sent, on the clock of `performance.now()` */
+  async #runOnce(kind: Kind, statement: pg.QueryConfig, deadline: number): Promise<Result> {
+    const pool = kind === 'write' ? this.#writes : this.#reads
+    const session = await pool.connect().catch((error: unknown) => {
       throw new NoConnection(error)
     })
     if (performance.now() >= deadline || !(session instanceof Session)) {
       session.release()
-      throw new NoConnection('the connection was opened too late')
+      throw new NoConnection('no connection was free in time')
     }
-    session.ask(kind)
     let isBroken = false
     try {
       const { text, values } = statement
@@ -190,45 +121,37 @@ export class Pool {
       isBroken = classify(error) === 'unknown' || isUnprepared(error)
       throw error
     } finally {
-      if (isBroken) this.#lose(session)
-      else session.waitsFor = undefined
       session.release(isBroken)
     }
   }
+}
 
-  #add(session: Session): void {
-    this.#sessions.add(session)
-    session.once('end', () => {
-      this.#sessions.delete(session)
-      this.#lose(session)
-    })
-  }
+/** @param timeout milliseconds for a statement, from when it is sent */
+function openSessions(address: pg.ClientConfig, max: number, timeout: number): pg.Pool {
+  const lost = new Set<string>()
+  const pool = new pg.Pool({
+    ...address,
+    max,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: START_TIMEOUT,
+    query_timeout: timeout,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY,
+    Client: Session,
+    onConnect: (session) =>
+      session instanceof Session ? session.setUp(timeout, lost, max) : undefined,
+  })
+  pool.on('error', () => undefined) // an unused connection was closed
+  pool.on('remove', (session) => {
+    if (session instanceof Session && session.backend !== undefined) lost.add(session.backend)
+  })
+  return pool
+}
 
-  /** The server may not notice that its client has gone, for example while it waits for a standby. */
-  #lose({ backend, waitsFor }: Session): void {
-    if (backend === undefined) return
-    const isFirst = this.#lost.size === 0
-    this.#lost.set(backend, waitsFor)
-    if (isFirst) void this.#askForLost()
-  }
-
-  /** Asks the server which of the lost processes it still has, until it has none. TCP may take a quarter of an hour. */
-  async #askForLost(): Promise<void> {
-    while (this.#lost.size > 0 && !this.#ended) {
-      await delay(ASK_INTERVAL, undefined, { ref: false })
-      const lost = [...this.#lost.keys()]
-      const asked = this.#runOnce(
-        'ask',
-        { text: END_LOST, values: [lost] },
-        performance.now() + this.timeout,
-      )
-      const found = await asked.catch((error: unknown) => {
-        this.#fault = error
-      })
-      const there = found?.rows.map(({ backend }) => backend) ?? lost
-      for (const backend of lost) if (!there.includes(backend)) this.#lost.delete(backend)
-      this.#beginNext()
-    }
-    this.#fault = 'no connection is free in time'
-  }
+/** @param deadline on the clock of `performance.now()` @throws {Error} if it passes first */
+async function inTime<Value>(deadline: number, value: Promise<Value>): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const fail = () => reject(new Error('the server does not answer'))
+  const timer = setTimeout(fail, Math.max(1, deadline - performance.now()))
+  return Promise.race([value, promise]).finally(() => clearTimeout(timer))
 }

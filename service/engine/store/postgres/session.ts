@@ -1,99 +1,109 @@
+import net from 'node:net'
 import pg from 'pg'
 import type { Row } from '../tokens.ts'
-import type { Kind } from './errors.ts'
 
-/** Seconds of silence after which TCP asks whether the other side is there. The server gives up after three times as many. */
-export const KEEP_ALIVE_DELAY = 10
-/** Milliseconds for a connection to open: longer than the server's own limit (`authentication_timeout`). */
-export const START_TIMEOUT = 120_000
+/** Milliseconds until a server must answer the first packet. A start then takes as long as the server lets it. */
+const ANSWER_TIMEOUT = 2000
+/** Asks whether the server has TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 /** Names a server process of `pg_stat_activity`, also after another one got its id. */
 const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
-/** Ends those of some server processes ($1) that wait for their client. Returns those that are still there. */
-export const END_LOST = `SELECT ${BACKEND} AS backend, CASE WHEN wait_event = 'ClientRead' THEN pg_terminate_backend(pid) END AS ended
+/** Ends those of some server processes ($1) that wait for their client. Returns all that are there. */
+const END_LOST = `SELECT ${BACKEND} AS backend,
+  CASE WHEN wait_event = 'ClientRead' THEN pg_terminate_backend(pid) END
   FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
-/** The server looks every 50 ms of a statement whether its client is there, and ends if not. On Windows it can't. */
-const CHECK = 'SET client_connection_check_interval = 50'
+/** The server looks during a statement whether its client is there, and ends if not. On Windows it can't. */
+const CHECK_CLIENT = `SET client_connection_check_interval = '100ms'`
 
 /**
+ * The settings of a session: https://www.postgresql.org/docs/current/runtime-config.html
+ *
  * Statements with a name are planned once, perhaps while the table is empty. With these settings that plan uses the primary
  * key, as it must when the table has grown. Such a plan expects to read a tenth of a caller's items: the server would compile
  * (JIT) a statement that reads 20 of a million, for longer than it runs.
  */
-const PLANS = {
+const SETTINGS = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   jit: 'off',
+  // TCP of the server asks a silent client after 10 seconds, and again, and gives up after 30.
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 10,
+  tcp_user_timeout: 30_000,
 }
 
-/** A connection, and for how long the server has been silent on it. */
+/** A connection to a server that takes writes. */
 export class Session extends pg.Client {
   /** The server process; absent until it is known, and behind a pooler, which shares it. */
   backend: string | undefined
-  /** What the server has not answered yet: the start, or a statement of this kind. */
-  waitsFor: Kind | 'start' | undefined = 'start'
   /** Whether an administrator has cancelled the wait for a standby: the server reports success, and sends this warning. */
   isUnsafe = false
-  /** When the server was asked, or last sent something. */
-  #heard = performance.now()
 
   constructor(config?: pg.ClientConfig) {
     super(config)
     this.on('error', () => undefined) // the statement under way fails with it
-    this.connection.on('error', () => this.close()) // pg does not, if it refuses what the server offers
-    this.connection.on('message', () => (this.#heard = performance.now()))
+    this.connection.on('error', () => this.connection.stream.destroy()) // pg does not, if it refuses what the server offers
     this.on('notice', ({ routine }) => (this.isUnsafe ||= routine === 'SyncRepWaitForLSN'))
   }
 
-  /** Says what is asked of the server now. */
-  ask(kind: Kind): void {
-    this.waitsFor = kind
-    this.isUnsafe = false
-    this.#heard = performance.now()
-  }
-
-  /** Whether the server has not answered, and sent nothing since a time on the clock of `performance.now()`. */
-  isSilentSince(time: number): boolean {
-    return this.waitsFor !== undefined && this.#heard < time
-  }
-
-  /** Closes the connection, whatever is under way. */
-  close(): void {
-    this.connection.stream.destroy()
+  /** Connects to a server that answers. What is sent to one that does not may arrive later, and begin a session there. */
+  override connect(): Promise<pg.Client>
+  override connect(callback: (error?: Error) => void): void
+  override connect(callback?: (error?: Error) => void): unknown {
+    const connected = awaitAnswer(this.host, this.port).then(() => super.connect())
+    return callback === undefined ? connected : connected.then(() => callback(), callback)
   }
 
   /**
    * Checks that the server takes writes, and sets up the session. The server ends a wait for a lock after half of `timeout`.
    * It must not end the wait for a synchronous standby: the commit would be visible, but not safe.
    * @param timeout milliseconds
-   * @throws {Error} if the server takes no writes
+   * @param lost the server processes of connections that were closed; those that are gone are removed
+   * @param mostLost how many of them may be there
+   * @throws {Error} if the server takes no writes, or still has more lost processes
    */
-  async setUp(timeout: number): Promise<void> {
-    const timer = setTimeout(() => this.close(), START_TIMEOUT).unref()
-    this.once('end', () => clearTimeout(timer))
+  async setUp(timeout: number, lost: Set<string>, mostLost: number): Promise<void> {
     const { rows } = await this.query<Row>('SHOW transaction_read_only')
     if (rows[0]?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
-    const settings = {
-      lock_timeout: timeout / 2,
-      tcp_keepalives_idle: KEEP_ALIVE_DELAY,
-      tcp_keepalives_interval: KEEP_ALIVE_DELAY, // the server looks at the next setting when it sends one
-      tcp_user_timeout: 3000 * KEEP_ALIVE_DELAY,
-      ...PLANS,
+    try {
+      await this.#configure(timeout)
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError)) throw error // a database that does not have these settings
     }
-    const set = Object.entries(settings).map(
+    if (this.backend === undefined || lost.size === 0) return
+    const asked = [...lost]
+    const found = (await this.query<Row>(END_LOST, [asked])).rows.map(({ backend }) => backend)
+    for (const backend of asked) if (!found.includes(backend)) lost.delete(backend)
+    if (lost.size > mostLost)
+      throw new Error(`the server still has ${lost.size} connections that were given up`)
+  }
+
+  async #configure(timeout: number): Promise<void> {
+    const set = Object.entries({ ...SETTINGS, lock_timeout: timeout / 2 }).map(
       ([name, value]) => `set_config('${name}', '${value}', false)`,
     )
     const text = `SELECT ${BACKEND} AS backend, ${set.join(', ')}
       FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`
     const pid = 'processID' in this ? Number(this.processID) : 0 // a pooler invents one
-    try {
-      const backend = (await this.query<Row>(text, [pid])).rows[0]?.['backend']
-      if (typeof backend === 'string') this.backend = backend
-      if (this.backend !== undefined) await this.query(CHECK)
-    } catch (error) {
-      if (!(error instanceof pg.DatabaseError)) throw error // a database that does not have these settings
-    }
-    clearTimeout(timer)
-    this.waitsFor = undefined
+    const backend = (await this.query<Row>(text, [pid])).rows[0]?.['backend']
+    if (typeof backend !== 'string') return
+    this.backend = backend
+    await this.query(CHECK_CLIENT)
+  }
+}
+
+/** Waits until the server of an address answers a packet that begins no session. @throws {Error} if it does not */
+async function awaitAnswer(host: string, port: number): Promise<void> {
+  const socket = host.startsWith('/')
+    ? net.connect(`${host}/.s.PGSQL.${port}`)
+    : net.connect(port, host)
+  socket.setTimeout(ANSWER_TIMEOUT, () => socket.destroy(new Error('the server does not answer')))
+  socket.write(SSL_REQUEST)
+  try {
+    const { done } = await socket[Symbol.asyncIterator]().next()
+    if (done === true) throw new Error('the server has closed the connection')
+  } finally {
+    socket.destroy()
   }
 }
