@@ -23,8 +23,11 @@ export type Query = (
   timeout?: number,
 ) => Promise<Result>
 
-/** Milliseconds for a connection to open: longer than the server's own limit (`authentication_timeout`). */
-const START_TIMEOUT = 120_000
+/**
+ * Milliseconds for a connection to open. A server that lets nobody in ends a start after a minute (`authentication_timeout`):
+ * with more than half of that, it never has more than two for each connection.
+ */
+const START_TIMEOUT = 35_000
 /** Milliseconds of silence after which TCP asks whether the server is there. */
 const KEEP_ALIVE_DELAY = 10_000
 
