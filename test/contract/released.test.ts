@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import t, { type Test } from 'tap'
 import { stringify } from 'yaml'
-import { parseContract } from '../support/contract.ts'
+import { follow, readDocument } from '../support/document.ts'
 import { OPENAPI } from '../support/own.ts'
-import { fields, isObject } from '../support/schemas.ts'
+import { fields, isObject } from '../support/fields.ts'
+import { contract } from '../support/small.ts'
 
 interface Change {
   readonly path: string
@@ -19,54 +21,72 @@ t.test(
   'what breaks callers of the released contract has a new major version, and a line',
   { skip },
   async (t) => {
-    const [before = '', after = '', changelog = ''] = [
-      RELEASED,
-      'openapi.yaml',
-      'CHANGELOG.md',
-    ].map((file) => readFileSync(file, 'utf8'))
-    t.strictSame(faults(t, before, after, changelog), [])
+    const changelog = readFileSync('CHANGELOG.md', 'utf8')
+    t.strictSame(await faults(t, RELEASED, 'openapi.yaml', changelog), [])
   },
 )
 
 t.test('each breaking change is named, until the version and the changelog say so', async (t) => {
-  const contract = readFileSync(OPENAPI, 'utf8')
-  const broken = contract.replace("'409'", "'410'")
-  const found = faults(t, contract, broken, '')
+  const text = readFileSync(OPENAPI, 'utf8')
+  /** What is missing for a changed contract. */
+  const faultsOf = async (changed: string, changelog = '') => {
+    const file = `${t.testdir({ 'openapi.yaml': changed })}/openapi.yaml`
+    return faults(t, OPENAPI, file, changelog)
+  }
+  const broken = text.replace("'409'", "'410'")
+  const found = await faultsOf(broken)
   t.match(found, [/Response `409` was removed\./])
   const merged = broken.replace('version: 1.0.0', '<<: { version: 1.0.0 }')
-  t.strictSame(faults(t, contract, merged, ''), found, 'a merge key changes nothing')
+  t.strictSame(await faultsOf(merged), found, 'a merge key changes nothing')
   const next = broken.replace('version: 1.0.0', 'version: 2.0.0')
-  const [unsaid] = faults(t, contract, next, '## 2.0.0\n- Some plants\n## 1.0.0\n- Breaking: none')
+  const [unsaid] = await faultsOf(next, '## 2.0.0\n- Some plants\n## 1.0.0\n- Breaking: none')
   t.match(unsaid, /does not say what breaks/)
-  t.strictSame(faults(t, contract, next, '## 2.0.0 (unreleased)\n\n- Breaking: no 409\n'), [])
-  const added = contract.replace(
+  t.strictSame(await faultsOf(next, '## 2.0.0 (unreleased)\n\n- Breaking: no 409\n'), [])
+  const added = text.replace(
     "'409'",
     "'408': { $ref: '#/components/responses/Error' }\n        '409'",
   )
-  t.strictSame(faults(t, contract, added, ''), [], 'an addition breaks nobody')
-  const quiet = contract.replace(/^    X-Content-Type-Options:\n(?: {6}.*\n)+/m, '')
-  const [removed] = faults(t, contract, quiet, '')
+  t.strictSame(await faultsOf(added), [], 'an addition breaks nobody')
+  const quiet = text.replace(/^    X-Content-Type-Options:\n(?: {6}.*\n)+/m, '')
+  const [removed] = await faultsOf(quiet)
   t.match(removed, 'Response header `X-Content-Type-Options` was removed.', 'of every response')
 })
 
+t.test('what breaks in another file of a contract is named, too', async (t) => {
+  const yaml =
+    "paths: { /x: { get: { operationId: x, parameters: [{ $ref: 'parts.yaml#/limit' }] } } }"
+  const parts = 'limit: { name: limit, in: query, schema: { type: integer } }'
+  const files = { 'openapi.yaml': contract(yaml), 'parts.yaml': parts }
+  const folder = t.testdir({
+    before: files,
+    after: { ...files, 'parts.yaml': parts.replace('in: query', 'in: query, required: true') },
+  })
+  const [before, after] = [`${folder}/before/openapi.yaml`, `${folder}/after/openapi.yaml`]
+  t.strictSame(await faults(t, before, before, ''), [])
+  t.match(await faults(t, before, after, ''), [/required/])
+})
+
 /** What is missing for a contract to be the next release: the breaking changes that it does not admit, in words. */
-function faults(t: Test, before: string, after: string, changelog: string): string[] {
-  const folder = t.testdir({ 'before.yaml': spelledOut(before), 'after.yaml': spelledOut(after) })
-  const words = [
-    'diff',
-    `${folder}/before.yaml`,
-    `${folder}/after.yaml`,
-    '--format',
-    'json',
-    '--fail-on',
-    'none',
-  ]
+async function faults(
+  t: Test,
+  before: string,
+  after: string,
+  changelog: string,
+): Promise<string[]> {
+  const [old, next] = [await spelledOut(before), await spelledOut(after)]
+  const folder = mkdtempSync(`${tmpdir()}/released-`)
+  t.teardown(() => rmSync(folder, { recursive: true }))
+  const files = [`${folder}/before.yaml`, `${folder}/after.yaml`] as const
+  // Redocly does not follow aliases.
+  for (const [index, document] of [old, next].entries())
+    writeFileSync(files[index] ?? '', stringify(document, { aliasDuplicateObjects: false }))
+  const words = ['diff', ...files, '--format', 'json', '--fail-on', 'none']
   const { stdout } = spawnSync('node_modules/.bin/redocly', words, { encoding: 'utf8' })
   const { changes }: { readonly changes: readonly Change[] } = JSON.parse(stdout)
   const breaking = changes.filter(({ impact }) => impact === 'major')
-  const version = versionOf(after)
   if (breaking.length === 0) return []
-  if (parseInt(version) <= parseInt(versionOf(before))) {
+  const version = versionOf(next)
+  if (parseInt(version) <= parseInt(versionOf(old))) {
     return breaking.map(
       ({ path, verdicts }) => `${path}: ${verdicts.map(({ message }) => message).join(' ')}`,
     )
@@ -78,9 +98,9 @@ function faults(t: Test, before: string, after: string, changelog: string): stri
 }
 
 /** A contract with the headers of `x-every-response` in each response: Redocly does not know what that says. */
-function spelledOut(text: string): string {
-  const document = fields(parseContract(text))
-  const { headers } = fields(document['x-every-response'])
+async function spelledOut(file: string): Promise<Record<string, unknown>> {
+  const document = await readDocument(file)
+  const { headers } = follow(document, document['x-every-response'])
   const operations = Object.values(fields(document['paths'])).flatMap((item) =>
     Object.values(fields(item)),
   )
@@ -90,9 +110,7 @@ function spelledOut(text: string): string {
         response['headers'] = { ...fields(headers), ...fields(response['headers']) }
     }
   }
-  return stringify(document, { aliasDuplicateObjects: false }) // Redocly does not follow aliases
+  return document
 }
 
-function versionOf(document: string): string {
-  return String(fields(fields(parseContract(document))['info'])['version'])
-}
+const versionOf = ({ info }: Record<string, unknown>) => String(fields(info)['version'])

@@ -17,7 +17,8 @@ const CHANGES: Readonly<Record<string, Partial<Call>>> = {
   'deletePayout 404': { path: '/plants/8' },
 }
 
-for (const operation of contractOf(product).operations) {
+const { operations } = await contractOf(product)
+for (const operation of operations) {
   // Nothing is known here of what other operations refuse.
   if (!Object.keys(CHANGES).some((name) => name.startsWith(`${operation.id} `))) continue
   for (const [status, { examples }] of operation.responses) {

@@ -1,7 +1,10 @@
 // How a body is written, by its media type.
+import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
 import type { Operation } from './contract.ts'
 import { stringify } from './json.ts'
-import { fields } from './schemas.ts'
+import { ownSchemas, samplesOf } from './schemas-arbitrary.ts'
+import { faultsOf, fields, isObject, isValid, optionsOf, type Schema } from './schemas.ts'
+import { violationsOf } from './schemas-violations.ts'
 
 type Body = NonNullable<Operation['body']>
 
@@ -29,16 +32,69 @@ export function written({ type, schema }: Pick<Body, 'type' | 'schema'>, value: 
   )
   if (/^application\/x-www-form-urlencoded$/i.test(type))
     return new URLSearchParams(sent.map(([...pair]) => pair)).toString()
-  if (!/^multipart\//i.test(type)) return toText(value)
-  const isFile = (name: string) => {
-    const field = fields(fields(schema['properties'])[name])
-    return [field, fields(field['items'])].some(
-      (each) => each['format'] === 'binary' || 'contentMediaType' in each,
-    )
-  }
+  if (!isForm(type)) return toText(value)
   const parts = sent.map(([name, text]) => {
-    const file = isFile(name) ? '; filename="file"' : ''
+    const file = isFile(schema, name) ? '; filename="file"' : ''
     return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n\r\n${text}\r\n`
   })
   return `${parts.join('')}--${BOUNDARY}--\r\n`
+}
+
+const isForm = (type: string) => /^multipart\/|urlencoded$/i.test(type)
+
+/** Whether a member of a form is a file. */
+function isFile(schema: Schema, name: string): boolean {
+  const members = optionsOf(schema).flatMap((part) => ownSchemas(part, name))
+  const all = members.filter(isObject).flatMap(optionsOf)
+  const items = all.flatMap((part) => (isObject(part['items']) ? optionsOf(part['items']) : []))
+  return [...all, ...items].some(
+    ({ format, contentMediaType, contentEncoding }) =>
+      format === 'binary' || contentMediaType !== undefined || contentEncoding === 'binary',
+  )
+}
+
+/**
+ * Whether a value can be sent as a body. A form has no null and no list in a list. The length of a file is counted in
+ * bytes, so it has ASCII only.
+ */
+export function isWritable(body: Body, value: unknown): boolean {
+  if (Buffer.byteLength(written(body, value)) > body.limit) return false
+  if (isBytes(body.type)) return isAscii(value)
+  if (!isForm(body.type)) return true
+  return Object.entries(fields(value)).every(([name, member]) => {
+    const sent = [member].flat()
+    const isSent = sent.every((item) => item !== null && !Array.isArray(item))
+    return isSent && sent.length > 0 && (!isFile(body.schema, name) || sent.every(isAscii))
+  })
+}
+
+const isAscii = (value: unknown) => typeof value !== 'string' || !/[^\0-\x7F]/.test(value)
+
+/** A body that differs from a valid one, and the status of its answer; undefined: it is accepted. */
+interface Sent {
+  readonly label: string
+  readonly text: string
+  readonly status?: number
+}
+
+/**
+ * Valid and invalid texts for a body of JSON: its values, changed at every place.
+ * @returns also the rules that none of them violates, and why
+ */
+export function textsOfBody(body: Body) {
+  const { schema, examples, limit } = body
+  const isShort = (value: unknown) => Buffer.byteLength(stringify(value)) <= limit
+  const values = [...examples, ...samplesOf(schema, 60)].filter(isShort)
+  const { mutants, skipped } = violationsOf(schema, values, (value) =>
+    isShort(value) ? faultsOf(schema, value) : [],
+  )
+  const texts = new Map(
+    mutants.toReversed().map(([label, value]) => [stringify(value), [label, value]] as const),
+  )
+  const sent = [...texts].map(([text, [label, value]]): Sent => {
+    if (Buffer.byteLength(text) > limit) return { label, text, status: 413 }
+    const isRead = expectedOf(Buffer.from(text)) !== REFUSED
+    return isRead && isValid(schema, value) ? { label, text } : { label, text, status: 400 }
+  })
+  return { sent, skipped }
 }

@@ -4,6 +4,7 @@ import { isJson } from './bodies.ts'
 import { type Contract, matches, type Operation, operationOf, type Response } from './contract.ts'
 import { brief, parse, stringify } from './json.ts'
 import { faultsOf, fields, isValid, type Schema } from './schemas.ts'
+import { readingOf } from './parameters.ts'
 import { record } from './statuses.ts'
 
 /** The headers that HTTP itself has: OpenAPI does not describe them. */
@@ -110,12 +111,7 @@ function check(
   for (const [name, { required, schema }] of declared) {
     const value = headers[name]
     if (value === undefined) assert.ok(!required, `${where} without the header ${name} of ${of}`)
-    else
-      assertValid(
-        `${where}, the header ${name}`,
-        schema,
-        schema['type'] === 'integer' ? Number(value) : value,
-      )
+    else assertValid(`${where}, the header ${name}`, schema, readingOf(schema, String(value)))
   }
 
   if (response.schemas.size === 0 || method === 'HEAD') {

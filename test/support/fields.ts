@@ -2,3 +2,7 @@
 export function fields(value: unknown): Record<string, unknown> {
   return Object.assign<Record<string, unknown>, unknown>({}, value)
 }
+
+/** Whether a value is an object of JSON: neither null nor an array. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -72,8 +72,8 @@ export async function build(
     /** The lines of its log. */
     log,
     /** Issues a token, with all scopes of the contract. @param lifetime in milliseconds */
-    token: (caller: string, lifetime?: number) =>
-      issueTokenOf(product, store, caller, lifetime, contractOf(product).scopes),
+    token: async (caller: string, lifetime?: number) =>
+      issueTokenOf(product, store, caller, lifetime, (await contractOf(product)).scopes),
     /** Sends a request. The test fails if the contract does not document the answer. */
     call: (request: Call) => withoutInternalErrors(log, call(port, request, product), request),
     /** Writes bytes to a socket; a number pauses for milliseconds. Reads `count` answers, or all until the socket closes. */
@@ -117,7 +117,7 @@ async function withoutInternalErrors<Answers extends Answer | Answer[]>(
 
 /** Sends a request to a port. The test fails if the contract does not document the answer. */
 export async function call(port: number, what: Call, product: Product = own): Promise<Answer> {
-  const contract = contractOf(product)
+  const contract = await contractOf(product)
   const { credentials } = operationOf(contract, what.method ?? 'GET', what.path) ?? {}
   const { token, ...others } = what
   const answer = await request(
@@ -181,11 +181,12 @@ async function raw(product: Product, port: number, count: number, parts: Parts):
     ...parts.join('').matchAll(/([A-Z]+) +(?:https?:\/\/[^/]+)?([^\s#]+)\S* HTTP\/\d\.\d\r\n/g),
   ]
   const received = await exchange(port, parts, count)
+  const contract = await contractOf(product)
   let index = 0
   return readResponses(received).map(({ status, headers, text }) => {
     const [, method = '', path = ''] = requests[status === 100 ? index : index++] ?? []
     const answer = toAnswer(status, headers, text)
-    assertDocumented(contractOf(product), method, path, answer)
+    assertDocumented(contract, method, path, answer)
     return answer
   })
 }

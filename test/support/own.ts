@@ -3,7 +3,7 @@ import * as contracts from './contract.ts'
 import * as documented from './documented.ts'
 import { product } from './product/product.ts'
 
-const contract = contracts.contractOf(product)
+const contract = await contracts.contractOf(product)
 
 export const { file: OPENAPI, operations, paths } = contract
 export const allowOf = contracts.allowOf.bind(undefined, contract)

@@ -1,8 +1,8 @@
 import type { Parameter } from './contract.ts'
 import { stringify, toInteger } from './json.ts'
-import { partsOf, samplesOf } from './schemas-arbitrary.ts'
-import { isValid, type Schema } from './schemas.ts'
-import { mutantsOf, unviolated } from './schemas-violations.ts'
+import { samplesOf } from './schemas-arbitrary.ts'
+import { faultsOf, isObject, isValid, listOf, optionsOf, RANGES, type Schema } from './schemas.ts'
+import { violationsOf } from './schemas-violations.ts'
 
 /** Spellings of numbers and booleans that some parsers accept, but JSON does not, or not for an integer. */
 const SPELLINGS = [
@@ -29,7 +29,7 @@ const SPELLINGS = [
 /** What is sent for a parameter: one text, or one for each item of a list. */
 export type Texts = readonly string[]
 
-export const isList = ({ schema }: Parameter) => typesOf(schema).includes('array')
+export const isList = ({ schema }: Parameter) => typesOf(schema).has('array')
 
 /** The texts that send a value. */
 export function textsFor(parameter: Parameter, value: unknown): Texts {
@@ -37,33 +37,35 @@ export function textsFor(parameter: Parameter, value: unknown): Texts {
   return isList(parameter) && Array.isArray(value) ? value.map(toText) : [toText(value)]
 }
 
-/** Valid and invalid texts for a parameter: its values, its values changed at every place, and odd spellings. */
-export function textsOf(parameter: Parameter): Texts[] {
-  const mutants = mutantsOf(parameter.schema, [
-    ...parameter.examples,
-    ...samplesOf(parameter.schema, 10),
-  ])
-  const sent = [
+/**
+ * Valid and invalid texts for a parameter: its values, its values changed at every place, and odd spellings. A cursor that
+ * no list has given is not among the valid ones.
+ * @returns also the rules that none of them violates, and why
+ */
+export function textsOf(parameter: Parameter) {
+  const values = [...parameter.examples, ...samplesOf(parameter.schema, 10)]
+  const { mutants, skipped } = violationsOf(parameter.schema, values, (value) => {
+    const texts = textsFor(parameter, value)
+    return canBeSent(parameter, texts) ? faultsIn(parameter, texts) : []
+  })
+  const all = [
     ...mutants.map(([, value]) => textsFor(parameter, value)),
     ...SPELLINGS.map((each) => [each]),
-  ]
-  return [
-    ...new Map(
-      sent.filter(({ length }) => length > 0).map((each) => [each.join('\0'), each]),
-    ).values(),
-  ]
+  ].filter((texts) => canBeSent(parameter, texts))
+  const distinct = [...new Map(all.map((texts) => [texts.join('\0'), texts])).values()]
+  const sent = distinct.map((texts) => ({ texts, isRight: takes(parameter, ...texts) }))
+  const isText = [parameter.schema, ...itemsOf(parameter.schema)].some((schema) =>
+    typesOf(schema).has('string'),
+  )
+  return {
+    sent: sent.filter(({ isRight }) => !isRight || !isCursor(parameter)),
+    skipped: skipped.filter(({ rule }) => !isText || !rule.endsWith('/type')),
+  }
 }
 
-/** The rules of a parameter's schema that none of the texts violates, as JSON pointers. Texts can't violate all of a list. */
-export function unviolatedBy(parameter: Parameter, sent: readonly Texts[]): string[] {
-  const { schema } = parameter
-  if (isList(parameter)) return []
-  const values = sent.map(([text = '']) => spelled(schema, text))
-  const rules = unviolated(schema, values)
-  return typesOf(schema).includes('string')
-    ? rules.filter((rule) => !rule.endsWith('/type'))
-    : rules // each text is a string
-}
+/** Whether texts can be sent. An empty list can't. */
+export const canBeSent = (parameter: Parameter, texts: Texts) =>
+  texts.length > 0 && texts.every((text) => isSendable(parameter, text))
 
 /** The most bytes of an encoded text: a request has room for 16 KB of path and headers. */
 const MAX_BYTES = 12_000
@@ -84,14 +86,17 @@ export function isSendable(parameter: Parameter, text: string): boolean {
 export const isCursor = ({ in: place, name }: Parameter) => place === 'query' && name === 'cursor'
 
 /** Whether texts are valid for a parameter. */
-export function takes(parameter: Parameter, ...texts: Texts): boolean {
+export const takes = (parameter: Parameter, ...texts: Texts) =>
+  texts.every((text) => text.isWellFormed()) && faultsIn(parameter, texts).length === 0
+
+/** What is wrong with texts in whatever way they are read; nothing, if they are valid in one. */
+function faultsIn(parameter: Parameter, texts: Texts): ReturnType<typeof faultsOf> {
   const { schema } = parameter
   const [text = ''] = texts
-  if (!texts.every((each) => each.isWellFormed())) return false
-  if (texts.length === 1 && isValid(schema, spelled(schema, text))) return true
-  const items = partsOf(schema).find((part) => part['items'] !== undefined)?.['items'] ?? {}
-  const values = texts.map((each) => spelled(items as Schema, each))
-  return isList(parameter) && isValid(schema, values)
+  const values = texts.length === 1 ? readingsOf(schema, text) : []
+  if (isList(parameter)) values.push(...listsOf(schema, texts))
+  const faults = values.map((value) => faultsOf(schema, value))
+  return faults.some((all) => all.length === 0) ? [] : faults.flat()
 }
 
 /**
@@ -99,20 +104,60 @@ export function takes(parameter: Parameter, ...texts: Texts): boolean {
  * has no operation, so it never gets to a guard.
  */
 export function faultFor(parameter: Parameter): Texts {
-  const isFault = (sent: Texts) =>
-    sent.every((text) => isSendable(parameter, text)) && !takes(parameter, ...sent)
   const isRouted = (sent: Texts) => parameter.in !== 'path' || sent.join().isWellFormed()
-  return textsOf(parameter).find((sent) => isFault(sent) && isRouted(sent)) ?? ['any']
+  const faults = textsOf(parameter).sent.filter(({ texts, isRight }) => !isRight && isRouted(texts))
+  return faults[0]?.texts ?? ['any']
 }
 
-/** Parses a text as JSON (an integer has decimal digits only). If it has no such type, the value is the text itself. */
-function spelled(schema: Schema, text: string): unknown {
+/** Lists of texts: each text is the first that it may be, or all are of one type. */
+function listsOf(schema: Schema, texts: Texts): unknown[] {
+  const items = itemsOf(schema)
+  const readings = texts.map((text) => items.flatMap((item) => readingsOf(item, text)))
+  const first = texts.map((text, index) => {
+    const right = readings[index]?.find((value) => items.some((item) => isValid(item, value)))
+    return right ?? readings[index]?.[0] ?? text
+  })
+  return [
+    first,
+    ...items.map((item) => texts.map((text) => readingsOf(item, text)[0] ?? text)),
+    texts,
+  ]
+}
+
+/** The schemas of the items of a list, in one alternative or another. */
+function itemsOf(schema: Schema): Schema[] {
+  const items = optionsOf(schema).flatMap((part) =>
+    isObject(part['items']) ? [part['items']] : [],
+  )
+  return items.length > 0 ? items : [{}]
+}
+
+/** What a text is by a schema. */
+export const readingOf = (schema: Schema, text: string) => {
+  const readings = readingsOf(schema, text)
+  return readings.find((value) => isValid(schema, value)) ?? readings[0]
+}
+
+/** What a text may be by a schema: an integer, which has decimal digits only, a number, a boolean, or the text itself. */
+function readingsOf(schema: Schema, text: string): unknown[] {
   const types = typesOf(schema)
-  if (types.includes('integer') && /^(0|-?[1-9]\d*)$/.test(text)) return toInteger(BigInt(text))
-  if (types.includes('number') && /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text))
-    return Number(text)
-  if (types.includes('boolean') && /^(true|false)$/.test(text)) return text === 'true'
-  return text
+  const isWhole = Object.keys(RANGES).some((type) => types.has(type))
+  const values: unknown[] = []
+  if (isWhole && /^(0|-?[1-9]\d*)$/.test(text)) values.push(toInteger(BigInt(text)))
+  if (types.has('number') && /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text))
+    values.push(Number(text))
+  if (types.has('boolean') && /^(true|false)$/.test(text)) values.push(text === 'true')
+  const isText = types.has('string') || types.size === 0
+  return isText || values.length === 0 ? [...values, text] : values
 }
 
-const typesOf = (schema: Schema): unknown[] => partsOf(schema).flatMap(({ type }) => type)
+/** The types that the values of a schema may have, in one alternative or another. */
+function typesOf(schema: Schema): Set<string> {
+  const all = optionsOf(schema).flatMap(({ types, enum: values, const: only }) => {
+    const listed = only === undefined ? listOf(values) : [only]
+    return types === undefined ? listed.map(typeOf) : listOf(types).map(String)
+  })
+  return new Set(all)
+}
+
+const typeOf = (value: unknown) => (typeof value === 'bigint' ? 'int64' : typeof value)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
-import { contentTypeOf, isJson, written } from './bodies.ts'
+import { contentTypeOf, isJson, isWritable, written } from './bodies.ts'
 import type { Operation, Parameter } from './contract.ts'
 import type { ListedCall } from './credentials.ts'
-import { isCursor, isList, isSendable, takes, type Texts, textsFor } from './parameters.ts'
+import { canBeSent, isCursor, isList, takes, type Texts, textsFor } from './parameters.ts'
 import { arbitraryOf, samplesOf } from './schemas-arbitrary.ts'
 
 /** The input of an operation: for each parameter a list of texts, and the body as it is sent. */
@@ -26,7 +26,7 @@ export function toCall(
   { texts, body }: Input,
 ): ListedCall {
   const pairs = parameters.flatMap((each) => {
-    const sent = (texts.get(each) ?? []).map((text) => (each.in === 'header' ? text : encode(text)))
+    const sent = (texts.get(each) ?? []).map((text) => ENCODERS[each.in]?.(text) ?? text)
     const all = each.hasCommas && isList(each) && sent.length > 0 ? [sent.join(',')] : sent
     return all.map((text) => ({ ...each, text }))
   })
@@ -49,6 +49,13 @@ export function toCall(
   }
 }
 
+/** In a path, marks are encoded, too: they may part two parameters, or end a path of another operation. */
+const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
+  query: encode,
+  path: (text) =>
+    encode(text).replaceAll(/[-_.!~*'()]/g, (mark) => `%${Buffer.from(mark).toString('hex')}`),
+}
+
 // A lone surrogate has no valid UTF-8. Its three bytes are invalid.
 function encode(text: string): string {
   return text.replaceAll(/./gsu, (each) =>
@@ -56,24 +63,45 @@ function encode(text: string): string {
   )
 }
 
-/** Whether texts can be sent. An empty list can't. */
-const canBeSent = (parameter: Parameter, sent: Texts) =>
-  sent.length > 0 && sent.every((text) => isSendable(parameter, text))
-
 /** The same input, but with other texts for one parameter. */
 export function withTexts(input: Input, parameter: Parameter, ...texts: Texts): Input {
   return { ...input, texts: new Map([...input.texts, [parameter, texts]]) }
 }
 
 /** The input from the contract's examples. A required part without an example gets a valid value. */
-export function exampleOf({ parameters, body }: Operation): Input {
-  const [some] = body === undefined ? [] : [...body.examples, ...samplesOf(body.schema)]
-  const texts = parameters.map((each) => {
-    const values = [...each.examples, ...(each.required ? samplesOf(each.schema, 20) : [])]
-    const sent = values.map((value) => textsFor(each, value)).filter((all) => canBeSent(each, all))
-    return [each, isCursor(each) ? [] : (sent[0] ?? [])] as const
-  })
-  return { texts: new Map(texts), body: body && written(body, some) }
+export function exampleOf(operation: Operation): Input {
+  const { parameters, body } = operation
+  const texts = parameters.map((each) => [each, exampleTexts(each)] as const)
+  const sent = body && exampleBody(operation, body)
+  return { texts: new Map(texts), body: sent }
+}
+
+function exampleTexts(parameter: Parameter): Texts {
+  if (isCursor(parameter)) return []
+  const { examples, schema, required } = parameter
+  const values = [...examples, ...(required ? samplesOf(schema, 20) : [])]
+  const sent = values.map((value) => textsFor(parameter, value))
+  return sent.find((all) => canBeSent(parameter, all)) ?? []
+}
+
+/** The texts that are a body, and the parameters, of which a request has an example, by the operation. */
+const bodies = new WeakMap<Operation, string | undefined>()
+
+function exampleBody(operation: Operation, body: NonNullable<Operation['body']>) {
+  if (bodies.has(operation)) return bodies.get(operation)
+  const values = body.examples.length > 0 ? body.examples : samplesOf(body.schema, 20)
+  const value = values.find((each) => isWritable(body, each))
+  const text = value === undefined ? undefined : written(body, value)
+  bodies.set(operation, text)
+  return text
+}
+
+/** The required parts of a request of which no valid value was made. */
+export function missingIn(operation: Operation): string[] {
+  const { texts, body } = exampleOf(operation)
+  const missing = [...texts].filter(([each, sent]) => each.required && sent.length === 0)
+  const names = missing.map(([each]) => `the ${each.in} parameter ${each.name}`)
+  return operation.body && body === undefined ? [...names, 'its body'] : names
 }
 
 /**
@@ -85,26 +113,30 @@ export function inputsOf(
   cursors: readonly string[] = [],
 ): fc.Arbitrary<Input> {
   const { parameters, body } = operation
+  const example = exampleOf(operation)
   const texts = parameters.map((parameter) => {
     if (isCursor(parameter)) return fc.constantFrom([], ...cursors.map((each) => [each]))
+    const own = example.texts.get(parameter) ?? []
     const sent = arbitraryOf(parameter.schema)
       .map((value) => textsFor(parameter, value))
       // Few texts are a line of a header by chance.
       .map((all) =>
         parameter.in === 'header' ? all.map((text) => text.replaceAll(/[^!-+\--~]/gu, 'x')) : all,
       )
-      .filter((all) => canBeSent(parameter, all) && takes(parameter, ...all))
+      .map((all) => (canBeSent(parameter, all) && takes(parameter, ...all) ? all : own))
     return parameter.required ? sent : fc.oneof(fc.constant([]), sent)
   })
   const isMade = body !== undefined && isJson(body.type)
-  const bodies = isMade
-    ? arbitraryOf(body.schema).map((value) => written(body, value))
-    : fc.constant(exampleOf(operation).body)
+  const sent = isMade
+    ? arbitraryOf(body.schema).map((value) =>
+        isWritable(body, value) ? written(body, value) : example.body,
+      )
+    : fc.constant(example.body)
   return fc.record({
     texts: fc
       .tuple(...texts)
       .map((all) => new Map(parameters.map((each, index) => [each, all[index] ?? []]))),
-    body: bodies,
+    body: sent,
   })
 }
 

@@ -1,11 +1,243 @@
-import fc from 'fast-check'
+import fc, { type GeneratorValue } from 'fast-check'
 import { stringify, toInteger } from './json.ts'
-import { fields, isObject, isValid, remembered, type Schema } from './schemas.ts'
+import {
+  decimalOf,
+  fields,
+  isObject,
+  isValid,
+  listOf,
+  partsOf,
+  RANGES,
+  referred,
+  remembered,
+  type Schema,
+  toRegExp,
+} from './schemas.ts'
 
-type Values = fc.Arbitrary<unknown>
+/** In place of a value where none is found. */
+const NONE = Symbol('no valid value')
+
+/** How often a valid value of the whole is tried, and of a part. */
+const TRIES = { whole: 60, part: 8 }
+/** How many parts of a value are tried in all. */
+const MAX_TRIES = 3000
+/** Parts, and levels, from which on a value has no member that it need not have; and the most of those. */
+const ENOUGH = { parts: 100, levels: 12, members: 30, series: 12 }
+/** The longest text, and the most items, that a valid value has because it may. */
+const LONG = { text: 10_000, list: 100 }
+
+/** The state while one value is made. */
+interface Draft {
+  readonly choose: GeneratorValue
+  tries: number
+  parts: number
+  /** How often each schema was used in values of the same series: what was used least comes first. */
+  readonly uses?: Map<unknown, number>
+}
+
+/** Makes valid values of a schema; undefined, if `samplesOf` has none. */
+export function arbitraryOf(schema: Schema): fc.Arbitrary<unknown> {
+  return fc.gen().map((choose) => {
+    const value = valueOf(schema, choose)
+    return value === NONE ? structuredClone(anySample(schema)) : value
+  })
+}
+
+const anySample = remembered((schema: Schema) => samplesOf(schema, 20)[0])
+
+/** A few valid values, the same in each run. None if none is found. */
+export function samplesOf(schema: Schema, count = 1): unknown[] {
+  const uses = new Map<unknown, number>()
+  const values = fc.gen().map((choose) => valueOf(schema, choose, uses))
+  const all = fc.sample(values, { numRuns: Math.max(count, 5), seed: 1 })
+  return all.filter((value) => value !== NONE).slice(0, count)
+}
+
+/** A valid value of a schema, or NONE. It is a copy, because fast-check adds a method to objects. */
+function valueOf(schema: Schema, choose: GeneratorValue, uses?: Draft['uses']): unknown {
+  const value = make([schema], { choose, tries: 0, parts: 0, ...(uses && { uses }) }, 0)
+  return value === NONE ? NONE : structuredClone(value)
+}
+
+/** Makes a value that fits all of these schemas, or NONE. */
+function make(schemas: readonly unknown[], draft: Draft, level: number): unknown {
+  const all = schemas.filter(isObject)
+  for (let left = level === 0 ? TRIES.whole : TRIES.part; left > 0; left -= 1) {
+    if (draft.tries > MAX_TRIES) return NONE
+    draft.tries += 1
+    const value = attempt(all, draft, level)
+    if (value !== NONE && all.every((schema) => isValid(schema, value))) return value
+  }
+  return NONE
+}
+
+/** Makes a value that may fit all of these schemas. */
+function attempt(schemas: readonly Schema[], draft: Draft, level: number): unknown {
+  draft.parts += 1
+  const { choose, uses } = draft
+  const parts = chosenParts(schemas, draft)
+  for (const part of parts) uses?.set(part, (uses.get(part) ?? 0) + 1)
+  const all: All = (keyword) => parts.flatMap((part) => (keyword in part ? [part[keyword]] : []))
+  const fixed = [...all('const'), ...all('enum').flat()]
+  if (fixed.length > 0) return pick(choose, fixed)
+  const listed = [...all('examples').flatMap(listOf), ...all('default')]
+  if (listed.length > 0 && choose(fc.nat, 3) === 0) return structuredClone(pick(choose, listed))
+  const types = typesIn(all)
+  if (types.length === 0) return NONE
+  const type = pick(choose, types) ?? ''
+  if (type === 'object') return object(parts, all, draft, level)
+  if (type === 'array') return array(all, draft, level)
+  return choose(scalar(type, all))
+}
+
+/** The schemas that a value must fit if it takes one alternative of each `oneOf`, `anyOf` and `if`. */
+function chosenParts(schemas: readonly Schema[], { choose, uses }: Draft): Schema[] {
+  const parts = schemas.flatMap(partsOf)
+  const add = (schema: unknown) => {
+    if (isObject(schema)) parts.push(...partsOf(schema))
+  }
+  for (const part of parts) {
+    for (const keyword of ['oneOf', 'anyOf']) {
+      const options = listOf(part[keyword])
+      if (options.length > 0) add(inTurn(pick(choose, options), options, uses))
+    }
+    if ('if' in part) pick(choose, conditions(part))?.forEach(add)
+    for (const [name, schema] of Object.entries(fields(part['dependentSchemas'])))
+      if (choose(fc.boolean)) for (const each of [schema, { required: [name] }]) add(each)
+  }
+  return parts
+}
+
+const usesOf = (schema: unknown, uses: Map<unknown, number>) =>
+  uses.get(isObject(schema) ? (referred(schema) ?? schema) : schema) ?? 0
+
+/** In a series, the alternative that was used least, or else the one that was chosen. */
+function inTurn(chosen: unknown, options: readonly unknown[], uses?: Draft['uses']): unknown {
+  if (uses === undefined) return chosen
+  const least = Math.min(...options.map((option) => usesOf(option, uses)))
+  return usesOf(chosen, uses) === least
+    ? chosen
+    : options.find((option) => usesOf(option, uses) === least)
+}
+
+const conditions = (part: Schema) => [[part['if'], part['then']], [part['else']]]
+
+/** The values of a keyword in all schemas that a value must fit. */
+type All = (keyword: string) => unknown[]
+
+const numbersOf = (all: All, keyword: string) => all(keyword).map(Number)
+
+/** The types that a value may have: those of each schema that has some. */
+function typesIn(all: All): string[] {
+  const lists = all('types').map((each) => listOf(each).map(String))
+  const [first, ...others] = lists
+  if (first === undefined) return inferredTypes(all)
+  const fits = (type: string, list: readonly string[]) =>
+    list.includes(type) ||
+    (type in RANGES && list.some((each) => each in RANGES || each === 'number'))
+  const whole = lists.flat().filter((type) => type in RANGES)
+  const types = first.flatMap((type) => (type === 'number' ? ['number', ...whole] : [type]))
+  return [...new Set(types)].filter((type) => others.every((list) => fits(type, list)))
+}
+
+function inferredTypes(all: All): string[] {
+  const has = (...keywords: string[]) => keywords.some((keyword) => all(keyword).length > 0)
+  const members = ['properties', 'patternProperties', 'additionalProperties', 'propertyNames']
+  if (has(...members, 'required', 'minProperties', 'maxProperties', 'dependentRequired'))
+    return ['object']
+  if (has('items', 'prefixItems', 'minItems', 'maxItems', 'contains', 'uniqueItems'))
+    return ['array']
+  if (has('pattern', 'minLength', 'maxLength', 'format')) return ['string']
+  if (has('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'))
+    return ['number']
+  return ['any']
+}
+
+/** One item of a list. */
+const pick = <Item>(choose: GeneratorValue, list: readonly Item[]) =>
+  list[choose(fc.nat, list.length - 1)]
+
+const OF_SCALARS = [
+  ...['types', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  ...['minLength', 'maxLength', 'pattern', 'format'],
+]
+/** What makes scalars, by the rules that they must fit: it takes a while to make. */
+const makers = new Map<string, () => fc.Arbitrary<unknown>>()
+
+function scalar(type: string, all: All): () => fc.Arbitrary<unknown> {
+  const key = stringify([type, ...OF_SCALARS.map(all)])
+  const known = makers.get(key)
+  if (known !== undefined) return known
+  const values = scalarOf(type, all)
+  const maker = () => values
+  makers.set(key, maker)
+  return maker
+}
+
+/** Makes a text, a number, a boolean, null, or any of them. */
+function scalarOf(type: string, all: All): fc.Arbitrary<unknown> {
+  if (type in RANGES) return integers(all)
+  if (type === 'number') return numbers(all)
+  if (type === 'string') return strings(all)
+  if (type === 'boolean') return fc.boolean()
+  if (type === 'null') return fc.constant(null)
+  return fc.constantFrom<unknown>(null, true, 7, 1.5, 'text', [], {})
+}
+
+function integers(all: All): fc.Arbitrary<unknown> {
+  const ranges = all('types').flatMap((types) =>
+    listOf(types).flatMap((each) => RANGES[String(each)] ?? []),
+  )
+  const [lows, highs] = [
+    ranges.filter((_, at) => at % 2 === 0),
+    ranges.filter((_, at) => at % 2 === 1),
+  ]
+  const least = [
+    ...all('minimum').map(ceiling),
+    ...all('exclusiveMinimum').map((each) => floor(each) + 1n),
+  ]
+  const most = [
+    ...all('maximum').map(floor),
+    ...all('exclusiveMaximum').map((each) => ceiling(each) - 1n),
+  ]
+  const min = [...lows, ...least].reduce((a, b) => (a > b ? a : b))
+  const max = [...highs, ...most].reduce((a, b) => (a < b ? a : b))
+  const [unit = 1n] = all('multipleOf').map(ceiling)
+  const [first, last] = [
+    min / unit + (min % unit > 0n ? 1n : 0n),
+    max / unit - (max % unit < 0n ? 1n : 0n),
+  ]
+  if (first > last) return fc.constant(NONE)
+  const any = { arbitrary: fc.bigInt({ min: first, max: last }), weight: 3 }
+  const steps = fc.oneof(any, { arbitrary: fc.constantFrom(first, last), weight: 1 })
+  return steps.map((step) => toInteger(step * unit))
+}
+
+function numbers(all: All): fc.Arbitrary<unknown> {
+  const min = Math.max(
+    -Number.MAX_VALUE,
+    ...numbersOf(all, 'minimum'),
+    ...numbersOf(all, 'exclusiveMinimum'),
+  )
+  const max = Math.min(
+    Number.MAX_VALUE,
+    ...numbersOf(all, 'maximum'),
+    ...numbersOf(all, 'exclusiveMaximum'),
+  )
+  if (min > max) return fc.constant(NONE)
+  const near = Math.abs(min) < 1e6 ? min : 0
+  const multiples = all('multipleOf').map((unit) => {
+    const [digits, exponent] = decimalOf(unit)
+    const first = BigInt(Math.ceil(near / Number(unit)))
+    return fc.nat(1000).map((step) => Number(`${(first + BigInt(step)) * digits}e${exponent}`))
+  })
+  if (multiples.length > 0) return fc.oneof(...multiples)
+  const span = fc.nat(1000).map((step) => Math.min(max, near + step))
+  return fc.oneof(fc.double({ min, max, noNaN: true }), fc.constantFrom(min, max), span)
+}
 
 /** Makes values of formats that random texts never match. */
-const FORMATS: Readonly<Record<string, () => Values>> = {
+const FORMATS: Readonly<Record<string, () => fc.Arbitrary<string>>> = {
   date: () => dates().map((text) => text.slice(0, 10)),
   'date-time': dates,
   time: () => dates().map((text) => text.slice(11)),
@@ -15,186 +247,235 @@ const FORMATS: Readonly<Record<string, () => Values>> = {
   hostname: () => fc.domain(),
   ipv4: () => fc.ipV4(),
   ipv6: () => fc.ipV6(),
-  uri: () => fc.webUrl(),
-  'uri-reference': () => fc.webUrl(),
+  uri: urls,
+  url: urls,
+  'uri-reference': urls,
+  'uri-template': () => fc.constantFrom('/a/{b}', 'https://example.com/{id}'),
+  'json-pointer': () => fc.constantFrom('', '/a/0'),
+  'relative-json-pointer': () => fc.constantFrom('0', '1/a'),
+  regex: () => fc.constantFrom('', '^a+$'),
   byte: () => fc.base64String(),
 }
 
-/**
- * Makes valid values of a schema. It tries several branches, and filters their values by the schema.
- * @throws {Error} if no branch gives a valid value; the message says what to do
- */
-export const arbitraryOf: (schema: Schema) => Values = remembered(makeArbitrary)
+/** Texts that fit many patterns: of a password, a name, a date, a version. */
+const USUAL = [
+  'Aa1!Aa1!Aa1!',
+  'a',
+  'A',
+  '0',
+  '12',
+  'Ab',
+  'a-b',
+  'a_b',
+  'a b',
+  '2026-01-01',
+  '1.0.0',
+  'É',
+]
 
-function makeArbitrary(schema: Schema): Values {
-  const isGood = (value: unknown) => isValid(schema, value)
-  const good = branchesOf(partsOf(schema)).filter((branch) => {
-    const tries = fc.sample(branch, { numRuns: 50, seed: 1 })
-    return tries.filter(isGood).length > tries.length / 20
-  })
-  if (good.length > 0) return fc.oneof(...good.map((branch) => branch.filter(isGood)))
-  throw new Error(
-    `no valid value is found, give an example in openapi.yaml to the schema ${stringify(schema)}`,
-  )
-}
-
-/** A few valid values, the same in each run. */
-export const samplesOf = (schema: Schema, numRuns = 1) =>
-  fc.sample(arbitraryOf(schema), { numRuns, seed: 1 })
-
-/** A schema and all of its `allOf`. */
-export function partsOf(schema: Schema): Schema[] {
-  const { allOf, ...rest } = schema
-  return [rest, ...Object.values(fields(allOf)).flatMap((each) => partsOf(fields(each)))]
-}
-
-function branchesOf(parts: readonly Schema[]): Values[] {
-  const all = (keyword: string) => parts.flatMap((part) => (keyword in part ? [part[keyword]] : []))
-  const listed = [
-    ...all('const'),
-    ...all('example'),
-    ...[...all('enum'), ...all('examples')].flat(),
-  ]
-  const branches: Values[] = listed.length > 0 ? [fc.constantFrom(...listed)] : []
-  for (const keyword of ['oneOf', 'anyOf']) {
-    const [options] = all(keyword)
-    if (options === undefined) continue
-    const rest = parts.map(({ [keyword]: _, ...part }) => part)
-    return Object.values(fields(options)).map((option) =>
-      arbitraryOf({ allOf: [...rest, fields(option)] }),
-    )
-  }
-  const types = all('type').at(0) ?? inferredType(parts)
-  return [...branches, ...[types].flat().flatMap((type) => TYPES[String(type)]?.(all, parts) ?? [])]
-}
-
-function inferredType(parts: readonly Schema[]): unknown {
-  const has = (...keywords: string[]) =>
-    keywords.some((keyword) => parts.some((part) => keyword in part))
-  if (has('properties', 'required', 'additionalProperties')) return 'object'
-  if (has('items', 'prefixItems', 'minItems', 'maxItems')) return 'array'
-  if (has('pattern', 'minLength', 'maxLength', 'format')) return 'string'
-  return 'any'
-}
-
-/** The values of a keyword in all parts of a schema. */
-type All = (keyword: string) => unknown[]
-
-const TYPES: Readonly<Record<string, (all: All, parts: readonly Schema[]) => Values[]>> = {
-  any: () => [fc.constantFrom(null, true, 7, 1.5, 'text', [], {})],
-  null: () => [fc.constant(null)],
-  boolean: () => [fc.boolean()],
-  integer: integers,
-  number: numbers,
-  string: strings,
-  array: arrays,
-  object: objects,
-}
-
-function integers(all: All): Values[] {
-  const bits = all('format').includes('int64') ? 64n : all('format').includes('int32') ? 32n : 54n
-  const limit = 2n ** (bits - 1n)
-  const least = [
-    ...all('minimum').map(ceiling),
-    ...all('exclusiveMinimum').map((each) => floor(each) + 1n),
-  ]
-  const most = [
-    ...all('maximum').map(floor),
-    ...all('exclusiveMaximum').map((each) => ceiling(each) - 1n),
-  ]
-  const min = least.reduce((a, b) => (a > b ? a : b), bits === 54n ? 1n - limit : -limit) // RFC 8259, section 6
-  const max = most.reduce((a, b) => (a < b ? a : b), limit - 1n)
-  if (min > max) return []
-  const [unit = 1n] = all('multipleOf').map(ceiling)
-  const steps = fc.bigInt({ min: min / unit, max: max / unit })
-  return [steps.map((step) => step * unit), fc.constantFrom(min, max)].map((each) =>
-    each.map(toInteger),
-  )
-}
-
-function numbers(all: All): Values[] {
-  const min = Math.max(
-    -Number.MAX_VALUE,
-    ...[...all('minimum'), ...all('exclusiveMinimum')].map(Number),
-  )
-  const max = Math.min(
-    Number.MAX_VALUE,
-    ...[...all('maximum'), ...all('exclusiveMaximum')].map(Number),
-  )
-  if (min > max) return []
-  const units = all('multipleOf').map(Number)
-  const near = Math.abs(min) < 1e6 ? min : 0
-  return [
-    fc.double({ min, max, noNaN: true }),
-    fc.constantFrom(min, max),
-    ...units.map((unit) =>
-      fc.nat(1000).map((count) => Number(((Math.ceil(near / unit) + count) * unit).toFixed(10))),
+function strings(all: All): fc.Arbitrary<unknown> {
+  const minLength = Math.max(0, ...numbersOf(all, 'minLength'))
+  const most = Math.min(Infinity, ...numbersOf(all, 'maxLength'))
+  if (minLength > most) return fc.constant(NONE)
+  const maxLength = Math.max(minLength, Math.min(most, LONG.text))
+  const near = Math.min(maxLength, minLength + 20)
+  const long = most <= LONG.text ? [{ minLength: maxLength, maxLength }] : []
+  const sizes = [{ minLength, maxLength: near }, { minLength, maxLength: minLength }, ...long]
+  const toFit = (text: string) => resized(text, minLength, maxLength)
+  const ruled = [
+    ...all('pattern').flatMap((pattern) =>
+      matching(String(pattern)).map((texts) => texts.map(toFit)),
     ),
-  ]
-}
-
-function strings(all: All): Values[] {
-  const minLength = Math.max(0, ...all('minLength').map(Number))
-  const most = Math.min(10_000, ...all('maxLength').map(Number))
-  const maxLength = all('maxLength').length > 0 ? most : minLength + 20
-  if (minLength > maxLength) return []
-  const lengths = [{}, { maxLength: minLength }, { minLength: maxLength }]
-  const units = ['binary', 'grapheme-ascii'] as const
-  return [
-    ...units.flatMap((unit) =>
-      lengths.map((each) => fc.string({ unit, minLength, maxLength, ...each })),
-    ),
-    ...all('pattern').flatMap(matching),
     ...all('format').flatMap((name) => FORMATS[String(name)]?.() ?? []),
   ]
+  if (ruled.length > 0) return fc.oneof(...ruled)
+  const texts = [CHARACTERS, ASCII].flatMap((characters) =>
+    sizes.map((size) => fc.array(characters, size).map((all) => all.join(''))),
+  )
+  return fc.oneof(...texts)
 }
 
-/** Makes texts that match a pattern, if fast-check can read the pattern. */
-function matching(pattern: unknown): Values[] {
-  try {
-    return [fc.stringMatching(new RegExp(String(pattern), 'u'))]
-  } catch {
-    return []
-  }
+/** All characters but halves of those beyond 16 bits. */
+const CHARACTERS = fc
+  .nat(0x10_ffff - 0x800)
+  .map((code) => String.fromCodePoint(code < 0xd800 ? code : code + 0x800))
+const ASCII = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCodePoint(code))
+
+/** A text, repeated until it is long enough, or cut. */
+function resized(text: string, least: number, most: number): string {
+  const characters = Array.from(text)
+  const isShort = characters.length < least && characters.length > 0
+  const long = isShort ? text.repeat(Math.ceil(least / characters.length)) : text
+  return Array.from(long).slice(0, most).join('')
 }
 
-function arrays(all: All): Values[] {
-  const first = all('prefixItems').flatMap((each) =>
-    Object.values(fields(each)).map(fields).map(arbitraryOf),
-  )
-  const minLength = Math.max(0, ...all('minItems').map(Number)) - first.length
-  const maxLength = Math.min(
-    minLength + 5,
-    ...all('maxItems').map((each) => Number(each) - first.length),
-  )
-  const items = all('items').filter(isObject)
-  const most = all('items').includes(false) ? 0 : Math.max(0, maxLength)
-  const lengths = { minLength: Math.max(0, minLength), maxLength: most }
-  const item = arbitraryOf({ allOf: items })
-  const isSet = all('uniqueItems').includes(true)
-  const rest = isSet
-    ? fc.uniqueArray(item, { ...lengths, selector: stringify })
-    : fc.array(item, lengths)
-  return [fc.tuple(fc.tuple(...first), rest).map(([head, tail]) => [...head, ...tail])]
+/** Texts by the patterns that they match. */
+const matched = new Map<string, fc.Arbitrary<string>[]>()
+
+function matching(pattern: string): fc.Arbitrary<string>[] {
+  const texts = matched.get(pattern) ?? textsLike(pattern)
+  matched.set(pattern, texts)
+  return texts
 }
 
-function objects(all: All): Values[] {
-  const properties = all('properties').map(fields)
-  const required = all('required').flat().map(String)
-  const known = properties.flatMap((each) =>
-    Object.keys(each).filter((name) => each[name] !== false),
-  )
-  const names = new Set([...required, ...known])
-  const schemaOf = (name: string) => ({
-    allOf: properties.flatMap((each) => (name in each ? [each[name]] : [])),
+/** Makes texts that match a pattern, or may: fast-check does not read what looks ahead or behind, nor `\p`. */
+function textsLike(pattern: string): fc.Arbitrary<string>[] {
+  const readable = [pattern, readableOf(pattern)].flatMap((each) => {
+    try {
+      return [fc.stringMatching(toRegExp(each))]
+    } catch {
+      return []
+    }
   })
-  const members = Object.fromEntries([...names].map((name) => [name, arbitraryOf(schemaOf(name))]))
-  const record = fc.record(members, { requiredKeys: required, noNullPrototype: true })
-  const [others = {}] = [...all('additionalProperties'), ...all('unevaluatedProperties')]
-  if (others === false) return [record]
-  const another =
-    isObject(others) && Object.keys(others).length > 0 ? arbitraryOf(others) : fc.constant('other')
-  return [record, fc.tuple(record, another).map(([object, other]) => ({ ...object, other }))]
+  return [...readable.slice(0, 1), fc.constantFrom(...USUAL)]
+}
+
+/** A pattern without what looks around, and with ASCII in the place of classes of Unicode. */
+function readableOf(pattern: string): string {
+  const plain = pattern.replaceAll(/\\p\{(\w)\w*(=\w+)?\}/g, (_, kind: string) =>
+    kind === 'N' ? '\\d' : '\\w',
+  )
+  let [depth, text] = [0, '']
+  for (const [token] of plain.matchAll(/\\.|\(\?<?[=!]|[^]/gu)) {
+    if (depth === 0 && !/^\(\?<?[=!]/.test(token)) text += token
+    else if (token.startsWith('(')) depth += 1
+    else if (token === ')') depth -= 1
+  }
+  return text
+}
+
+function array(all: All, draft: Draft, level: number): unknown {
+  const { choose } = draft
+  const least = Math.max(0, ...numbersOf(all, 'minItems'))
+  const most = Math.min(Infinity, ...numbersOf(all, 'maxItems'))
+  const lists = all('prefixItems').map(listOf)
+  const first = Math.max(0, ...lists.map((list) => list.length))
+  const isClosed = [...all('items'), ...all('unevaluatedItems')].some(isNever)
+  const usual = Math.max(least, isClosed ? first : first + 3)
+  const greatest =
+    draft.parts > ENOUGH.parts || level > ENOUGH.levels ? least : Math.min(most, usual)
+  if (least > most) return NONE
+  const full = most <= LONG.list ? most : greatest
+  const isFull = greatest > least && !isClosed && choose(fc.nat, 9) === 0
+  const length = isFull ? full : choose(fc.nat, Math.max(0, greatest - least)) + least
+  const wanted = all('contains')
+  const items: unknown[] = []
+  for (let index = 0; index < length; index += 1) {
+    const own = lists.flatMap((list) => (index < list.length ? [list[index]] : []))
+    const rest = own.length > 0 ? own : [...all('items'), ...all('unevaluatedItems')]
+    const isWanted = wanted.length > 0 && choose(fc.boolean)
+    // A long list repeats what it has.
+    const isNew = items.length < 20 || all('uniqueItems').includes(true)
+    const item = isNew
+      ? make(isWanted ? [...rest, ...wanted] : rest, draft, level + 1)
+      : items[index % 20]
+    if (item === NONE) return index < least ? NONE : items
+    items.push(item)
+  }
+  if (!all('uniqueItems').includes(true)) return items
+  const distinct = [...new Map(items.map((item) => [stringify(item), item])).values()]
+  return distinct.length < least ? NONE : distinct
+}
+
+/** Whether a schema has no valid value. */
+export const isNever = (schema: unknown) =>
+  schema === false ||
+  (isObject(schema) && isObject(schema['not']) && Object.keys(schema['not']).length === 0)
+
+function object(parts: readonly Schema[], all: All, draft: Draft, level: number): unknown {
+  const { choose } = draft
+  const known = all('properties').flatMap((each) =>
+    Object.entries(fields(each)).flatMap(([name, schema]) => (isNever(schema) ? [] : [name])),
+  )
+  const required = new Set(all('required').flatMap(listOf).map(String))
+  const optional = [...new Set(known)].filter((name) => !required.has(name))
+  const isEnough = draft.parts > ENOUGH.parts || level > ENOUGH.levels
+  const most = Math.min(Infinity, ...numbersOf(all, 'maxProperties'))
+  const some = isEnough ? [] : someOf(optional, parts, draft)
+  const added = some.slice(0, Math.max(0, most - required.size))
+  const names = withDependents([...required, ...added], all)
+  const members = new Map<string, unknown>()
+  const add = (name: string) => {
+    const value = make(memberSchemas(parts, name), draft, level + 1)
+    if (value !== NONE) members.set(name, value)
+    return value !== NONE || !required.has(name)
+  }
+  if (!names.every(add)) return NONE
+  const least = Math.max(0, ...numbersOf(all, 'minProperties'))
+  const more = isEnough ? 0 : choose(fc.nat, 2)
+  const count = Math.max(least - members.size, Math.min(more, most - members.size))
+  for (let left = count; left > 0; left -= 1) {
+    const name = otherName(all, draft, level)
+    // Ajv takes a member that all objects inherit for one that was evaluated.
+    if (typeof name === 'string' && !(name in {}) && !members.has(name)) add(name)
+  }
+  return Object.fromEntries(members)
+}
+
+/** Some optional members: none, a few, or more. In a series, those that were used least. */
+function someOf(names: readonly string[], parts: readonly Schema[], draft: Draft): string[] {
+  const { choose, uses } = draft
+  if (names.length === 0) return []
+  if (uses !== undefined) {
+    const used = new Map(names.map((name) => [name, usesOf(memberSchemas(parts, name)[0], uses)]))
+    const inOrder = names.toSorted((a, b) => (used.get(a) ?? 0) - (used.get(b) ?? 0))
+    return inOrder.slice(0, choose(fc.nat, Math.min(names.length, ENOUGH.series)))
+  }
+  const [share, first] = [choose(fc.nat, 4), choose(fc.nat, names.length - 1)]
+  const turned = [...names.slice(first), ...names.slice(0, first)]
+  return turned.filter(() => choose(fc.nat, 3) < share).slice(0, ENOUGH.members)
+}
+
+/** Names of members, and those that they need. */
+function withDependents(names: readonly string[], all: All): string[] {
+  const wanted = new Set(names)
+  for (const name of wanted)
+    for (const rule of all('dependentRequired'))
+      for (const other of listOf(fields(rule)[name])) wanted.add(String(other))
+  return [...wanted]
+}
+
+const TEXT: Schema = { types: ['string'] }
+
+/** The name of a member that the properties of a schema do not have, or NONE. */
+function otherName(all: All, draft: Draft, level: number): unknown {
+  const names = all('propertyNames').filter(isObject)
+  const patterns = all('patternProperties').flatMap((each) => Object.keys(fields(each)))
+  const isOpen = ![...all('additionalProperties'), ...all('unevaluatedProperties')].some(isNever)
+  if (isOpen && names.length > 0) return make([...names, TEXT], draft, level + 1)
+  const sources = [...patterns.flatMap(matching), ...(isOpen ? NAMES : [])]
+  const source = sources.length === 0 ? undefined : pick(draft.choose, sources)
+  return source === undefined ? NONE : draft.choose(() => source)
+}
+
+const NAMES = [
+  fc.constantFrom('other', 'another', 'more', 'a b', 'É'),
+  fc.array(ASCII, { maxLength: 9 }).map((all) => all.join('')),
+]
+
+/** The schemas of an object's member: those for its name, or else for all others. */
+export function memberSchemas(parts: readonly Schema[], name: string): unknown[] {
+  const own = parts.flatMap((part) => ownSchemas(part, name))
+  if (own.length > 0) return own
+  return parts.flatMap((part) =>
+    'unevaluatedProperties' in part ? [part['unevaluatedProperties']] : [],
+  )
+}
+
+/** The schemas that one schema itself has for a member. */
+export function ownSchemas(part: Schema, name: string): unknown[] {
+  const properties = fields(part['properties'])
+  const named = Object.hasOwn(properties, name) ? [properties[name]] : []
+  const matched = Object.entries(fields(part['patternProperties'])).flatMap(([pattern, schema]) =>
+    toRegExp(pattern).test(name) ? [schema] : [],
+  )
+  const all = [...named, ...matched]
+  return all.length === 0 && 'additionalProperties' in part ? [part['additionalProperties']] : all
+}
+
+function urls(): fc.Arbitrary<string> {
+  const parts = fc.tuple(fc.domain(), fc.array(ASCII, { maxLength: 9 }))
+  return parts.map(([host, path]) => `https://${host}/${encodeURIComponent(path.join(''))}`)
 }
 
 function dates(): fc.Arbitrary<string> {

@@ -1,173 +1,388 @@
 import { brief, toInteger } from './json.ts'
-import { samplesOf } from './schemas-arbitrary.ts'
-import { exact, faultsOf, fields, isObject, type Schema } from './schemas.ts'
+import { isNever, ownSchemas, samplesOf } from './schemas-arbitrary.ts'
+import {
+  faultsOf,
+  fields,
+  isObject,
+  isValid,
+  listOf,
+  RANGES,
+  referred,
+  type Schema,
+  validatesTexts,
+} from './schemas.ts'
 
-/** A value that differs from a valid one at one place, and the name of the difference. */
-type Mutant = readonly [label: string, value: unknown]
+/** A rule of a schema: a keyword, or a name of `required` or `dependentRequired`. */
+interface Rule {
+  /** Where it stands. The target of a reference stands where the first reference to it does. */
+  readonly pointer: string
+  readonly schema: Schema
+  readonly keyword: string
+  /** A member that is required, and the one beside which it is. */
+  readonly name?: string
+  readonly beside?: string
+}
 
-/** The values that replace a part of a valid value, for any schema. */
-const POOL = [
-  null,
-  true,
-  false,
-  0,
-  1,
-  -1,
-  1.5,
-  '',
-  ' ',
-  'x',
-  'É',
-  '7',
-  'null',
-  '\0',
-  '\n',
-  '\uD800',
-  '\uDFFF',
-  [],
-  {},
+/** A changed value, and what was changed. */
+export type Mutant = readonly [label: string, value: unknown]
+
+/** A rule that nothing violates, and why. */
+export interface Skipped {
+  readonly rule: string
+  readonly reason: string
+}
+
+export interface Violations {
+  /** Values that violate a rule, or are about to. Some of them are valid. */
+  readonly mutants: readonly Mutant[]
+  readonly skipped: readonly Skipped[]
+}
+
+/** What is wrong with a value as it is sent. Nothing, if it is valid or can't be sent. */
+type Judge = (value: unknown) => ReturnType<typeof faultsOf>
+
+/** The longest text, and the most items or members, of a violation. */
+const LONGEST = { text: 2 ** 20, list: 20_000 }
+/** The most places at which a rule is tried. */
+const MAX_PLACES = 20
+/** The most odd values. */
+const MAX_ODD = 1000
+
+const TEXTS = [
+  ...['', ' ', 'x', 'X', 'É', '7', '-', '_', '!', 'a b', 'null', '日本', '(', '\0', '\n', '\uD800'],
+  ...['\uDFFF', '🌱'],
 ]
+/** A value of each type, and odd ones: they replace a part of a valid value, for any schema. */
+const ODD = [null, true, false, 0, 1, -1, 1.5, ...TEXTS, [], {}]
 
 /**
- * Changes valid values, one place at a time: to other types, to each bound of the schema and beyond it, to too few and
- * too many members and items. A mutant may still be valid.
+ * Changes valid values at one place, so that each rule of a schema is violated; and to odd values of all types.
+ * @param values valid ones; without any, null is changed
  */
-export function mutantsOf(schema: Schema, values: readonly unknown[]): Mutant[] {
-  const nodes = [...nodesOf(schema)]
-  const counts = new Set(
-    nodes.flatMap((node) => COUNTS.flatMap((key) => around(node[key]))).map(Number),
+export function violationsOf(
+  schema: Schema,
+  values: readonly unknown[],
+  judge: Judge = (value) => faultsOf(schema, value),
+): Violations {
+  const bases = values.length > 0 ? values : [null]
+  const places = bases.flatMap((value) => [...placesIn(schema, { at: '', value, put: same })])
+  const bySchema = Map.groupBy(places, (place) => place.schema)
+  const mutants: Mutant[] = []
+  const skipped: Skipped[] = []
+  for (const rule of rulesOf(schema)) {
+    const own = bySchema.get(rule.schema) ?? []
+    const tried = spread(own, MAX_PLACES).map((place) => mutantsAt(place, rule))
+    const violating = tried.find((all) => all.some(([, value]) => judge(value).some(isOf(rule))))
+    mutants.push(...(violating ?? tried[0] ?? []))
+    if (violating === undefined)
+      skipped.push({ rule: rule.pointer, reason: reasonOf(rule, own.length > 0) })
+  }
+  const firsts = new Map(places.toReversed().map((place) => [place.at, place]))
+  const odd = [...firsts.values()].flatMap(oddAt)
+  return { mutants: [...mutants, ...spread(odd, MAX_ODD)], skipped }
+}
+
+/** At most so many of a list, from all of it. */
+function spread<Item>(list: readonly Item[], most: number): Item[] {
+  const step = Math.ceil(list.length / most)
+  return list.filter((_, index) => index % step === 0)
+}
+
+const same = (value: unknown) => value
+
+const mutantsAt = ({ at, value, put }: Place, rule: Rule): Mutant[] =>
+  candidatesFor(rule, value).map((other) => [`${at} = ${brief(other)}`, put(other)])
+
+/** Whether a fault is the violation of a rule. */
+function isOf({ schema, keyword, name, beside }: Rule) {
+  const reported = keyword.endsWith('Contains') ? 'contains' : keyword
+  return ({ parentSchema, keyword: violated, params }: ReturnType<Judge>[number]) =>
+    parentSchema === schema &&
+    violated === reported &&
+    (name === undefined || params['missingProperty'] === name) &&
+    (beside === undefined || params['property'] === beside)
+}
+
+function reasonOf({ schema, keyword }: Rule, isReached: boolean): string {
+  const bound = schema[keyword]
+  if (!isReached) return 'no valid value that was made has this part: give an example'
+  const isOfTexts = listOf(schema['types'] ?? ['string']).includes('string')
+  if (keyword === 'format' && !(isOfTexts && validatesTexts(String(bound))))
+    return 'the format validates nothing here'
+  if (/^max(Length|Items|Properties)$/.test(keyword) && Number(bound) >= LONGEST.list)
+    return 'what is longer can not be sent'
+  return 'nothing that was tried violates it'
+}
+
+/** The rules of a schema. What is in `not`, `if`, `contains` and `propertyNames` is no rule of its own. */
+function rulesOf(schema: Schema): Rule[] {
+  const seen = new Set<Schema>()
+  return [...within(schema, '')]
+
+  function* within(node: unknown, at: string): Generator<Rule> {
+    if (!isObject(node) || seen.has(node)) return
+    seen.add(node)
+    yield* within(referred(node), at)
+    for (const [keyword, value] of Object.entries(node)) {
+      const pointer = `${at}/${keyword === 'types' ? 'type' : keyword}`
+      for (const named of rulesIn(keyword, value))
+        yield {
+          pointer: [pointer, ...Object.values(named)].join('/'),
+          schema: node,
+          keyword,
+          ...named,
+        }
+      if (!WITH_RULES.test(keyword)) continue
+      const isOne = isObject(value) && !/^(p\w+P|p)roperties$|^dependentSchemas$/.test(keyword)
+      if (isOne) yield* within(value, pointer)
+      else
+        for (const [name, part] of Object.entries(fields(value)))
+          yield* within(part, `${pointer}/${name}`)
+    }
+  }
+}
+
+/** The keywords whose schemas have rules. */
+const WITH_RULES =
+  /^(allOf|anyOf|oneOf|then|else|dependentSchemas|properties|patternProperties|additionalProperties|unevaluatedProperties|items|prefixItems|unevaluatedItems)$/
+const SETS_NO_RULE =
+  /^(\$ref|if|examples?|default|content\w+|minContains|(then|else|allOf|dependentSchemas|items|prefixItems|(patternP|p)roperties): .*|(additional|unevaluated)\w+: (true|\[object Object\])|min(Length|Items|Properties): 0|uniqueItems: false)$/
+
+/** The rules of a keyword: none, one, or one for each name. */
+function rulesIn(keyword: string, value: unknown): Pick<Rule, 'name' | 'beside'>[] {
+  if (keyword === 'required') return listOf(value).map((name) => ({ name: String(name) }))
+  if (keyword === 'dependentRequired')
+    return Object.entries(fields(value)).flatMap(([beside, names]) =>
+      listOf(names).map((name) => ({ beside, name: String(name) })),
+    )
+  const isNone = SETS_NO_RULE.test(keyword) || SETS_NO_RULE.test(`${keyword}: ${String(value)}`)
+  return isNone ? [] : [{}]
+}
+
+/** A part of a value, or an absent one: its value is undefined. */
+interface Part {
+  /** Where it is; `*` for any item. */
+  readonly at: string
+  readonly value: unknown
+  /** Makes the whole value with another one in its place. */
+  readonly put: (value: unknown) => unknown
+}
+interface Place extends Part {
+  /** A schema that is for this part. */
+  readonly schema: Schema
+}
+
+/** The parts of a value, each with the schemas that are for it, in one alternative or another. */
+function* placesIn(schema: unknown, part: Part): Generator<Place> {
+  if (!isObject(schema)) return
+  yield { ...part, schema }
+  const { value } = part
+  const alternatives = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => listOf(schema[keyword]))
+  const dependents = Object.entries(fields(schema['dependentSchemas'])).flatMap(([name, each]) =>
+    isObject(value) && name in value ? [each] : [],
   )
-  const pool = [...POOL, ...nodes.flatMap(candidatesOf)]
-  const all = values.flatMap((value) => [...changesOf(value, pool, [...counts], '')])
-  return [...new Map(all.toReversed())] // the first of each name
+  const joint = [referred(schema), schema['then'], schema['else'], ...alternatives, ...dependents]
+  for (const each of joint) yield* placesIn(each, part)
+  if (isObject(value)) yield* membersIn(schema, { ...part, value })
+  if (Array.isArray(value)) yield* itemsIn(schema, { ...part, value })
 }
 
-const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']
-const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']
-
-function candidatesOf(node: Schema): unknown[] {
-  const bits = /^int(32|64)$/.exec(String(node['format']))?.[1]
-  const limit = bits === undefined ? undefined : 2n ** BigInt(Number(bits) - 1)
-  const bounds = [...BOUNDS.map((key) => node[key]), limit, limit && -limit]
-  // A value that is valid for one part of a schema may violate another part.
-  const samples = 'type' in node ? samplesOf(node, 3) : []
-  const listed = [node['enum'], node['examples']].flatMap((each) => Object.values(fields(each)))
-  return [
-    ...bounds.flatMap(around),
-    ...listed,
-    ...('const' in node ? [node['const']] : []),
-    ...samples,
-  ]
+function* membersIn(
+  schema: Schema,
+  { at, value, put }: Part & { readonly value: Record<string, unknown> },
+): Generator<Place> {
+  const forbidden = Object.entries(fields(schema['properties'])).flatMap(([name, member]) =>
+    isNever(member) ? [name] : [],
+  )
+  for (const name of new Set([...Object.keys(value), ...forbidden])) {
+    const own = ownSchemas(schema, name)
+    const member = {
+      at: `${at}/${name}`,
+      value: value[name],
+      put: (other: unknown) => put({ ...value, [name]: other }),
+    }
+    for (const each of own.length > 0 ? own : [schema['unevaluatedProperties']])
+      yield* placesIn(each, member)
+  }
 }
 
+function* itemsIn(
+  schema: Schema,
+  { at, value, put }: Part & { readonly value: unknown[] },
+): Generator<Place> {
+  const first = listOf(schema['prefixItems'])
+  const rest = schema['items'] ?? schema['unevaluatedItems']
+  const last = Math.max(first.length, 2) + (isNever(rest) ? 1 : 0)
+  for (const index of Array.from({ length: last }, (_, at) => at)) {
+    const own = index < first.length ? first[index] : rest
+    if (index >= value.length && !(index === value.length && isNever(own))) return
+    const item = {
+      at: `${at}/${index < first.length ? index : '*'}`,
+      value: value[index],
+      put: (other: unknown) => put(value.toSpliced(index, 1, other)),
+    }
+    yield* placesIn(own, item)
+  }
+}
+
+/** The values of a part that may violate a rule, or are just valid. */
+function candidatesFor(
+  { schema, keyword, name = '', beside = '' }: Rule,
+  value: unknown,
+): unknown[] {
+  const bound = schema[keyword]
+  if (typeof value === 'string' && OF_TEXTS[keyword]) return OF_TEXTS[keyword](value, Number(bound))
+  if (Array.isArray(value) && OF_LISTS[keyword])
+    return OF_LISTS[keyword](value, schema, Number(bound))
+  if (keyword === 'required' || keyword === 'dependentRequired') {
+    if (!isObject(value)) return []
+    const { [name]: _, ...rest } = value
+    return [
+      beside === '' || beside in rest ? rest : { ...rest, [beside]: sampleFor(schema, beside) },
+    ]
+  }
+  if (isObject(value) && OF_OBJECTS[keyword])
+    return OF_OBJECTS[keyword](value, schema, Number(bound))
+  return OF_ANY[keyword]?.(bound, value) ?? []
+}
+
+/** A valid value of a member. */
+function sampleFor(schema: Schema, name: string): unknown {
+  const [sample = null] = ownSchemas(schema, name)
+    .filter(isObject)
+    .flatMap((member) => samplesOf(member))
+  return sample
+}
+
+const OF_ANY: Readonly<Record<string, (bound: unknown, value: unknown) => unknown[]>> = {
+  types: (types) => [
+    ...[null, true, 1, 1.5, 'x', [], {}],
+    ...listOf(types).flatMap((type) => (RANGES[String(type)] ?? []).flatMap(around)),
+  ],
+  minimum: around,
+  maximum: around,
+  exclusiveMinimum: around,
+  exclusiveMaximum: around,
+  multipleOf: (unit, value) => [Number(value) + Number(unit) / 2, Number(unit) * 1.5, 1, 0.1],
+  enum: (values, value) => [...listOf(values), ...ODD, ...near(value)],
+  const: (only, value) => [only, ...ODD, ...near(value)],
+  not: (schema, value) =>
+    [...ODD, ...samplesOf(fields(schema), 3)].flatMap((other) => [other, ...joined(value, other)]),
+  anyOf: () => ODD,
+  oneOf: (schemas, value) => {
+    const samples = listOf(schemas)
+      .filter(isObject)
+      .flatMap((schema) => samplesOf(schema, 2))
+    return [...ODD, ...samples.flatMap((other) => [other, ...joined(value, other)])]
+  },
+}
+
+/** Values that differ a little from one. */
+const near = (value: unknown): unknown[] =>
+  typeof value === 'string' ? [`${value}x`, value.toUpperCase(), value.toLowerCase()] : []
+
+/** An object with the members of another one. */
+const joined = (value: unknown, other: unknown) =>
+  isObject(value) && isObject(other) ? [{ ...value, ...other }] : []
+
+/** The numbers at a bound. */
 function around(bound: unknown): unknown[] {
-  if (typeof bound === 'number' && !Number.isInteger(bound)) return [bound - 1, bound, bound + 1]
+  if (typeof bound === 'number' && !Number.isSafeInteger(bound))
+    return [bound - 1, bound, bound + 1, bound * 2, bound / 2]
   if (typeof bound !== 'number' && typeof bound !== 'bigint') return []
   return [-1n, 0n, 1n].map((step) => toInteger(BigInt(bound) + step))
 }
 
-function* changesOf(
-  value: unknown,
-  pool: unknown[],
-  counts: readonly number[],
-  at: string,
-): Generator<Mutant> {
-  for (const each of pool) yield [`${at} = ${brief(each)}`, each]
-  yield [`${at} in an array`, [value]]
-  if (typeof value === 'string') yield* textsNear(value, counts, at)
-  if (Array.isArray(value)) {
-    for (const count of counts.filter((count) => count >= 0 && value.length > 0)) {
-      const items = Array.from(
-        { length: count },
-        (_, index): unknown => value[index % value.length],
-      )
-      yield [`${at} of ${count} items`, items]
-    }
-    for (const [index, item] of value.entries()) {
-      for (const [label, other] of changesOf(item, pool, counts, `${at}/*`))
-        yield [label, value.with(index, other)]
-    }
-  } else if (isObject(value)) {
-    for (const name of ['another', 'toString', ''])
-      yield [`${at} with the member "${name}"`, { ...value, [name]: 1 }]
-    for (const [name, member] of Object.entries(value)) {
-      const { [name]: _, ...rest } = value
-      yield [`${at} without ${name}`, rest]
-      yield [`${at} with ${name} in capital letters`, { ...value, [name.toUpperCase()]: member }]
-      for (const [label, other] of changesOf(member, pool, counts, `${at}/${name}`)) {
-        yield [label, { ...value, [name]: other }]
-      }
-    }
-  }
-}
+type TextChange = (text: string, bound: number) => string[]
 
-function* textsNear(text: string, counts: readonly number[], at: string): Generator<Mutant> {
-  for (const more of ['\n', 'x', '\0', '\uD83C']) yield [`${at} and ${brief(more)}`, text + more]
-  yield [`${at} without its first character`, text.slice(1)]
-  yield [`${at} without its last character`, text.slice(0, -1)]
-  yield [`${at} in capital letters`, text.toUpperCase()]
-  for (const count of counts.filter((count) => count >= 0)) {
-    const characters = Array.from((text || 'x').repeat(count)).slice(0, count)
-    yield [`${at} of ${count} characters`, characters.join('')]
-    yield [`${at} of ${count} characters beyond 16 bits`, '🌱'.repeat(count)]
-  }
-}
-
-const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
-const MAPS = ['properties', 'patternProperties', 'dependentSchemas']
-const SINGLE = [
-  'items',
-  'additionalProperties',
-  'unevaluatedProperties',
-  'propertyNames',
-  'then',
-  'else',
+const textsNear: TextChange = (text) => [
+  ...TEXTS,
+  ...['\n', 'x', '\0', '\uD83C', ' ', '!'].flatMap((more) => [text + more, more + text]),
+  ...[text.slice(1), text.slice(0, -1), text.toUpperCase(), text.toLowerCase()],
 ]
-const ANNOTATIONS =
-  /^(title|description|examples?|default|deprecated|readOnly|writeOnly|\$comment|externalDocs|xml|discriminator|if|content[A-Z]\w+)$/
 
-const SETS_NO_RULE = new Set([
-  ...['minLength: 0', 'minItems: 0', 'minProperties: 0', 'uniqueItems: false'],
-  ...['items', 'additionalProperties', 'unevaluatedProperties'].map((key) => `${key}: true`),
-])
-
-/** All schemas within a schema. */
-function* nodesOf(schema: unknown): Generator<Schema> {
-  if (!isObject(schema)) return
-  yield schema
-  for (const key of [...LISTS, ...MAPS])
-    for (const each of Object.values(fields(schema[key]))) yield* nodesOf(each)
-  for (const key of [...SINGLE, 'not', 'if', 'contains']) yield* nodesOf(schema[key])
+const OF_TEXTS: Readonly<Record<string, TextChange>> = {
+  pattern: textsNear,
+  format: textsNear,
+  minLength: (text, bound) => textsOf(text, [bound - 1, bound]),
+  maxLength: (text, bound) => textsOf(text, [bound, bound + 1]),
 }
 
-/** The rules of a schema that no value violates, as JSON pointers. `required` has one for each name. */
-export function unviolated(schema: Schema, values: readonly unknown[]): string[] {
-  const violated = new Set(
-    values.flatMap((value) =>
-      faultsOf(schema, value).map(({ schemaPath, params }) =>
-        schemaPath.endsWith('/required')
-          ? `${schemaPath}/${String(params['missingProperty'])}`
-          : schemaPath,
-      ),
-    ),
-  )
-  return [...rulesOf(exact(schema), '#')].filter((rule) => !violated.has(rule))
+/** Texts of some lengths, of what a text has, and of characters beyond 16 bits. */
+function textsOf(text: string, lengths: readonly number[]): string[] {
+  const right = lengths.filter((length) => length >= 0 && length <= LONGEST.text)
+  return right.flatMap((length) => {
+    const own = text === '' ? 'x' : text
+    const repeated = own.repeat(Math.ceil(length / Array.from(own).length))
+    const characters = Array.from(repeated.slice(0, 2 * length)).slice(0, length)
+    return [
+      characters.join(''),
+      'x'.repeat(length),
+      ...(length < 5000 ? ['🌱'.repeat(length)] : []),
+    ]
+  })
 }
 
-function* rulesOf(schema: unknown, at: string): Generator<string> {
-  for (const [key, value] of Object.entries(fields(schema))) {
-    const pointer = `${at}/${key}`
-    if (ANNOTATIONS.test(key) || SETS_NO_RULE.has(`${key}: ${String(value)}`)) continue
-    if (key === 'required')
-      for (const name of Object.values(fields(value))) yield `${pointer}/${String(name)}`
-    else if (SINGLE.includes(key) && isObject(value)) yield* rulesOf(value, pointer)
-    else if (MAPS.includes(key) || LISTS.includes(key)) {
-      for (const [name, each] of Object.entries(fields(value)))
-        yield* rulesOf(each, `${pointer}/${escape(name)}`)
-    } else yield pointer
-  }
+type ListChange = (items: unknown[], schema: Schema, bound: number) => unknown[]
+
+const OF_LISTS: Readonly<Record<string, ListChange>> = {
+  minItems: (items, _, bound) => [items.slice(0, bound - 1), items.slice(0, bound)],
+  maxItems: (items, schema, bound) => {
+    const lengths = [bound, bound + 1].filter((length) => length <= LONGEST.list)
+    return lengths.map((length) => repeated(items, schema, length))
+  },
+  uniqueItems: (items, schema) => [repeated(items, schema, Math.max(2, items.length + 1))],
+  unevaluatedItems: (items) => [1, 2, 9].map((more) => [...items, ...Array<null>(more).fill(null)]),
+  contains: (items, { contains }) => [
+    ...[[], [null], items.slice(0, 1)],
+    items.filter((item) => !isValid(fields(contains), item)),
+  ],
+  maxContains: (items, { contains }, bound) => {
+    const wanted = items.filter((item) => isValid(fields(contains), item))
+    return [[...items, ...Array<unknown>(bound + 1).fill(wanted[0])]]
+  },
 }
 
-/** A name within a JSON pointer in a URI fragment (RFC 6901, section 6). */
-const escape = (name: string) =>
-  encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+/** A list with as many items: those that it has again, or a valid one. */
+function repeated(items: readonly unknown[], schema: Schema, length: number): unknown[] {
+  const own = fields(schema['items'])
+  const all = items.length > 0 ? items : [...samplesOf(own), null].slice(0, 1)
+  return Array.from({ length }, (_, index) => all[index % all.length])
+}
+
+type ObjectChange = (object: Record<string, unknown>, schema: Schema, bound: number) => unknown[]
+
+const OF_OBJECTS: Readonly<Record<string, ObjectChange>> = {
+  additionalProperties: (object) => [...withOthers(object), { ...object, toString: 1 }],
+  unevaluatedProperties: withOthers,
+  propertyNames: (object, schema) => {
+    const long = Number(fields(schema['propertyNames'])['maxLength'] ?? 0) + 1
+    const names = [...TEXTS, ...textsOf('x', [long]), ...Object.keys(object).flatMap(near)]
+    return names.map((name) => ({ ...object, [String(name)]: sampleFor(schema, String(name)) }))
+  },
+  minProperties: (object, _, bound) =>
+    [bound - 1, bound].map((count) => Object.fromEntries(Object.entries(object).slice(0, count))),
+  maxProperties: (object, schema, bound) => {
+    const [member = sampleFor(schema, 'more')] = Object.values(object)
+    const missing = Math.max(0, bound + 1 - Object.keys(object).length)
+    if (missing > LONGEST.list) return []
+    const others = Array.from({ length: missing }, (_, index) => [`more${index}`, member] as const)
+    return [{ ...object, ...Object.fromEntries(others) }]
+  },
+}
+
+/** An object with a member that has another name. */
+function withOthers(object: Record<string, unknown>): unknown[] {
+  const names = ['another', '', ...Object.keys(object).map((name) => name.toUpperCase())]
+  return names.map((name) => ({ ...object, [name]: Object.values(object)[0] ?? 1 }))
+}
+
+/** A part changed to odd values of all types. */
+function oddAt({ at, value, put }: Place): Mutant[] {
+  const changes = [
+    ...[...ODD, [value]],
+    ...(typeof value === 'string' ? textsNear(value, 0) : []),
+    ...(isObject(value) ? withOthers(value) : []),
+  ]
+  return changes.map((other) => [`${at} = ${brief(other)}`, put(other)])
+}

@@ -1,16 +1,65 @@
+// JSON Schema a second time, by Ajv, to compare the service with: with integers of 64 bits, and for one of the two sides.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { Product } from '../../service/engine/index.ts'
-import { isObject } from '../../service/engine/contract/assertions.ts'
-import { fields } from './fields.ts'
+import { targetOf } from './document.ts'
+import { fields, isObject } from './fields.ts'
+import { stringify } from './json.ts'
 
 export { fields, isObject }
 
-/** A JSON Schema without references. */
+/**
+ * A JSON Schema of what one side sends, with the keywords by which Ajv validates it. `type` is `types`, in which an integer
+ * has its format. The target of `$ref` is `referred(schema)`.
+ */
 export type Schema = Readonly<Record<string, unknown>>
 
-const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false })
+/** The keywords with lists of schemas, with schemas by name, and with one schema. */
+const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems']
+const MAPS = ['properties', 'patternProperties', 'dependentSchemas']
+const SINGLE = [
+  ...['items', 'contains', 'unevaluatedItems', 'additionalProperties', 'unevaluatedProperties'],
+  ...['propertyNames', 'not', 'if', 'then', 'else'],
+]
+/** Those of them whose schemas are for the value itself, and not for its parts. */
+const IN_PLACE = /^(allOf|anyOf|oneOf|dependentSchemas|then|else)$/
+/** Those whose schemas a valid value need not fit. */
+const CONDITIONS = /^(not|if)$/
+/** Those that Ajv itself treats as a rule where they are `false`. */
+const CLOSED = /^(additionalProperties|unevaluated(Properties|Items))$/
+/** The keywords that are as the contract has them. */
+const KEPT =
+  /^(enum|const|format|pattern|multipleOf|(min|max)(Length|Items|Contains|Properties)|uniqueItems|required|dependentRequired|examples|default|content(MediaType|Encoding))$/
+
+/** The range of each integer type. All parsers of JSON agree on the integers of the first (RFC 8259, section 6). */
+export const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: bigint]>> = {
+  integer: [1n - 2n ** 53n, 2n ** 53n - 1n],
+  int32: [-(2n ** 31n), 2n ** 31n - 1n],
+  int64: [-(2n ** 63n), 2n ** 63n - 1n],
+}
+
+/** A pattern works with the flag `u`, or else without it. */
+export function toRegExp(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, 'u')
+  } catch {
+    return new RegExp(pattern)
+  }
+}
+
+const ajv = new Ajv2020({
+  strict: false,
+  allErrors: true,
+  validateSchema: false,
+  verbose: true, // an error has the schema that it is of
+  ownProperties: true,
+  loopRequired: 0, // a member with an empty name is required, too
+  inlineRefs: false,
+  logger: false, // it says that it does not know a format
+  code: { regExp: Object.assign(toRegExp, { code: 'toRegExp' }) },
+})
 ajvFormats.default(ajv)
+for (const name of ['int32', 'int64', 'float', 'double']) ajv.addFormat(name, true)
 
 /** Adds the formats of a product, before the first value is validated. */
 export function addFormats(formats: Product['formats'] = {}): void {
@@ -18,29 +67,103 @@ export function addFormats(formats: Product['formats'] = {}): void {
     ajv.addFormat(name, { type: 'string', validate })
 }
 
+/** Whether a format says anything of texts. */
+export function validatesTexts(format: string): boolean {
+  const known = ajv.formats[format]
+  const isOfNumbers = isObject(known) && known['type'] === 'number'
+  return known !== undefined && known !== true && !isOfNumbers
+}
+
+type Numeric = number | bigint
+
 // Ajv does not accept a bigint as a number, but JavaScript compares the two exactly.
-const isNumber = (value: unknown) => typeof value === 'number' || typeof value === 'bigint'
-const isInteger = (value: unknown) => typeof value === 'bigint' || Number.isInteger(value)
-const rules: Readonly<Record<string, (rule: number | bigint, value: number | bigint) => boolean>> =
-  {
-    minimum: (bound, value) => value >= bound,
-    maximum: (bound, value) => value <= bound,
-    exclusiveMinimum: (bound, value) => value > bound,
-    exclusiveMaximum: (bound, value) => value < bound,
-    bits: (bits, value) =>
-      !isInteger(value) || BigInt(value) === BigInt.asIntN(Number(bits), BigInt(value)),
-  }
-for (const [keyword, rule] of Object.entries(rules)) {
+const isNumber = (value: unknown): value is Numeric =>
+  typeof value === 'number' || typeof value === 'bigint'
+const isInteger = (value: unknown): value is Numeric =>
+  typeof value === 'bigint' || Number.isInteger(value)
+
+/** A number as an integer times a power of ten. */
+export function decimalOf(value: unknown): readonly [digits: bigint, exponent: number] {
+  const [number = '', exponent = '0'] = String(value).split('e')
+  const [whole = '', fraction = ''] = number.split('.')
+  return [BigInt(whole + fraction), Number(exponent) - fraction.length]
+}
+
+function isMultiple(value: Numeric, unit: Numeric): boolean {
+  const [[digits, exponent], [unitDigits, unitExponent]] = [decimalOf(value), decimalOf(unit)]
+  const least = Math.min(exponent, unitExponent)
+  const scaled = digits * 10n ** BigInt(exponent - least)
+  return scaled % (unitDigits * 10n ** BigInt(unitExponent - least)) === 0n
+}
+
+const BOUNDS: Readonly<Record<string, (bound: Numeric, value: Numeric) => boolean>> = {
+  minimum: (bound, value) => value >= bound,
+  maximum: (bound, value) => value <= bound,
+  exclusiveMinimum: (bound, value) => value > bound,
+  exclusiveMaximum: (bound, value) => value < bound,
+  multipleOf: (unit, value) => isMultiple(value, unit),
+}
+for (const [keyword, isRight] of Object.entries(BOUNDS)) {
   ajv.removeKeyword(keyword)
   ajv.addKeyword({
     keyword,
-    validate: (bound: bigint, value: bigint) => !isNumber(value) || rule(bound, value),
+    validate: (bound: Numeric, value: unknown) => !isNumber(value) || isRight(bound, value),
   })
 }
-// An integer without a format is a `number`, like its type in TypeScript.
-const fits = (bits: number, value: unknown) =>
-  isInteger(value) && (bits === 64 || Number(value) == value)
-ajv.addKeyword({ keyword: 'integer', validate: fits })
+
+// Ajv compares each item with each other one, and can't write a bigint.
+const OF_VALUES: Readonly<Record<string, (rule: unknown, value: unknown) => boolean>> = {
+  uniqueItems: (isSet, value) =>
+    isSet !== true || !Array.isArray(value) || new Set(value.map(canonical)).size === value.length,
+  const: (only, value) => canonical(only) === canonical(value),
+  enum: (values, value) => listOf(values).some((each) => canonical(each) === canonical(value)),
+}
+for (const [keyword, validate] of Object.entries(OF_VALUES)) {
+  ajv.removeKeyword(keyword)
+  ajv.addKeyword({ keyword, validate })
+}
+
+/** JSON with the members of objects in one order. */
+const canonical = (value: unknown): string => stringify(sorted(value))
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isObject(value)) return value
+  const entries = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const)
+  return entries.sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** The places of int64 in the value that is validated. An integer without a format beside one has its range. */
+let places = new Set<string>()
+ajv.addKeyword({
+  keyword: 'types',
+  validate: (types: string[], value: unknown, _schema: unknown, at?: { instancePath: string }) =>
+    types.some((type) => isOfType(type, value, at?.instancePath ?? '')),
+})
+
+function isOfType(type: string, value: unknown, at: string): boolean {
+  const [least, greatest] = RANGES[type] ?? []
+  if (least !== undefined && greatest !== undefined) {
+    if (!isInteger(value)) return false
+    if (type === 'int64') places.add(at)
+    return (value >= least && value <= greatest) || (type === 'integer' && places.has(at))
+  }
+  if (isNumber(value)) return type === 'number'
+  if (value === null) return type === 'null'
+  return type === (Array.isArray(value) ? 'array' : typeof value)
+}
+
+/** The errors that Ajv finds in a value; none if it is valid. Integers may be bigints. */
+export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[] {
+  const validate = ajv.compile(schema) // Ajv caches compiled schemas
+  places = new Set()
+  const isFine = validate(value)
+  // The places of int64 are complete after the first time only.
+  return isFine || (places.size > 0 && validate(value)) ? [] : (validate.errors ?? [])
+}
+
+/** Whether a value is valid. */
+export const isValid = (schema: Schema, value: unknown) => faultsOf(schema, value).length === 0
 
 /** Makes a function that makes something of an object once, and then gives the same again. */
 export function remembered<From extends object, Made>(
@@ -54,24 +177,132 @@ export function remembered<From extends object, Made>(
   }
 }
 
-/** Replaces `type: integer` and its formats by our keywords `integer` and `bits`. */
-export const exact = remembered((schema: Schema): Schema => fields(withExact(schema)))
+const targets = new Map<unknown, Schema>()
 
-function withExact(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(withExact)
-  if (!isObject(node)) return node
-  const all = Object.fromEntries(Object.entries(node).map(([key, each]) => [key, withExact(each)]))
-  const { type, format, ...rest } = all
-  if (type !== 'integer') return all
-  const bits = { int32: 32, int64: 64 }[String(format)]
-  return { ...rest, integer: bits ?? 53, ...(bits !== undefined && { bits }) }
+/** The schema that another one refers to; undefined if it refers to none. */
+export const referred = ({ $ref }: Schema): Schema | undefined => targets.get($ref)
+
+/** A schema with the target of its reference, and all of their `allOf`: what each value of it must fit. */
+export function partsOf(schema: Schema): Schema[] {
+  const others = [referred(schema), ...listOf(schema['allOf'])].filter(isObject)
+  return [schema, ...others.flatMap(partsOf)]
 }
 
-/** The errors that Ajv finds in a value; none if it is valid. Integers may be bigints. */
-export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[] {
-  const validate = ajv.compile(exact(schema)) // Ajv caches compiled schemas
-  return validate(value) ? [] : (validate.errors ?? [])
+/** All schemas that a value may have to fit, in one alternative or another. */
+export function optionsOf(schema: Schema): Schema[] {
+  const parts = partsOf(schema)
+  const options = parts.flatMap(({ anyOf, oneOf }) => [...listOf(anyOf), ...listOf(oneOf)])
+  return [...parts, ...options.filter(isObject).flatMap(optionsOf)]
 }
 
-/** Whether a value is valid. */
-export const isValid = (schema: Schema, value: unknown) => faultsOf(schema, value).length === 0
+/** The items of a list; none of anything else. */
+export const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+/** A member that only the other side sends. */
+export type Mark = 'readOnly' | 'writeOnly'
+
+/**
+ * Makes the function that reads the schemas of a contract. A reference is followed once, also if it leads back to itself.
+ * Its parameters are the schema as the contract has it, and the mark of the members that are not sent: `readOnly` in a
+ * request, `writeOnly` in an answer.
+ */
+export function schemaReader(root: unknown): (node: unknown, mark?: Mark) => Schema {
+  const ids = new Map<string, string>()
+  return (node, mark) => {
+    const read = readWithout(root, mark, ids)
+    return fields(read(node === false ? { not: {} } : node, []))
+  }
+}
+
+/** The names of members that are hidden in a value, and so not required; null where it need not be valid. */
+type Hidden = readonly string[] | null
+
+function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, string>) {
+  return read
+
+  function read(node: unknown, hidden: Hidden): unknown {
+    if (!isObject(node)) return node
+    const names = hidden && [...new Set([...hidden, ...hiddenIn(node)])].sort()
+    const { $ref, ...rest } = node
+    const entries = Object.entries(rest).flatMap(([key, value]) => readKeyword(key, value, names))
+    const own: Record<string, unknown> = Object.fromEntries(entries)
+    const schema = { ...own, ...bounds(node), ...types(node) }
+    if ('example' in node) schema['examples'] = [node['example']]
+    if (listOf(schema['types']).includes(schema['format'])) delete schema['format']
+    if (names && 'required' in schema)
+      schema['required'] = listOf(schema['required']).filter(
+        (name) => !names.includes(String(name)),
+      )
+    return typeof $ref === 'string' ? { ...schema, $ref: refer($ref, names) } : schema
+  }
+
+  function readKeyword(key: string, value: unknown, names: Hidden): [string, unknown][] {
+    const [isInPlace, isCondition] = [IN_PLACE.test(key), CONDITIONS.test(key)]
+    const inner = isInPlace ? names : isCondition ? null : names && []
+    const readOne = (node: unknown) => {
+      const isHidden = !isInPlace && !isCondition && isMarked(node)
+      return isHidden || (node === false && !CLOSED.test(key)) ? { not: {} } : read(node, inner)
+    }
+    if (LISTS.includes(key)) return [[key, listOf(value).map(readOne)]]
+    if (SINGLE.includes(key)) return [[key, readOne(value)]]
+    if (!MAPS.includes(key)) return KEPT.test(key) ? [[key, value]] : []
+    const members = Object.entries(fields(value)).map(([name, node]) => [name, readOne(node)])
+    return [[key, Object.fromEntries(members)]]
+  }
+
+  /** The id of the schema that a reference leads to. */
+  function refer(reference: string, hidden: Hidden): string {
+    const key = stringify([reference, mark, hidden])
+    const known = ids.get(key)
+    if (known !== undefined) return known
+    const id = `schema-${targets.size}`
+    ids.set(key, id)
+    const schema: Record<string, unknown> = {}
+    targets.set(id, schema)
+    const target = targetOf(root, reference)
+    Object.assign(schema, target === false ? { not: {} } : read(target, hidden))
+    ajv.addSchema(schema, id)
+    return id
+  }
+
+  /** The names of the members of a value that have the mark. */
+  function hiddenIn(node: unknown): string[] {
+    const members = joint(node).flatMap(({ properties }) => Object.entries(fields(properties)))
+    return members.flatMap(([name, member]) => (isMarked(member) ? [name] : []))
+  }
+
+  function isMarked(node: unknown): boolean {
+    return mark !== undefined && joint(node).some((part) => part[mark] === true)
+  }
+
+  /** A schema of the contract, the target of its reference, and their `allOf`. */
+  function joint(node: unknown, seen = new Set<unknown>()): Record<string, unknown>[] {
+    if (!isObject(node) || seen.has(node)) return []
+    seen.add(node)
+    const { $ref, allOf } = node
+    const target = typeof $ref === 'string' ? targetOf(root, $ref) : undefined
+    return [node, ...[target, ...listOf(allOf)].flatMap((part) => joint(part, seen))]
+  }
+}
+
+/** `type` with null where the schema is `nullable` as in OpenAPI 3.0, and with the formats of integers. */
+function types({ type, format, nullable }: Record<string, unknown>): Record<string, unknown> {
+  const all = [type ?? []].flat().map(String)
+  if (all.length === 0) return {}
+  const whole = all.includes('integer') ? 'integer' : 'number'
+  const isFormat = format === 'int32' || format === 'int64'
+  const exact = all.map((name) => (name === whole && isFormat ? format : name))
+  return { types: nullable === true ? [...new Set([...exact, 'null'])] : exact }
+}
+
+/** The bounds of numbers: in OpenAPI 3.0 `exclusiveMinimum: true` made `minimum` exclusive. */
+function bounds(node: Record<string, unknown>): Record<string, unknown> {
+  const pairs = (['minimum', 'maximum'] as const).map((key) => {
+    const exclusive = key.replace('m', 'exclusiveM')
+    const [bound, other] = [node[key], node[exclusive]]
+    if (other === true) return { [exclusive]: bound }
+    return { [key]: bound, [exclusive]: other === false ? undefined : other }
+  })
+  const all = Object.entries(Object.assign({}, ...pairs) as object)
+  return Object.fromEntries(all.filter(([, bound]) => bound !== undefined))
+}

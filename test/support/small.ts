@@ -16,7 +16,8 @@ import { HttpError } from '../../service/engine/errors.ts'
 export type Input = Readonly<
   Record<'caller' | 'path' | 'query' | 'header' | 'body' | 'type', unknown>
 >
-export type Run = (request: Input) => Promise<Answer>
+/** A method. @param name its own */
+export type Run = (request: Input, name: string) => Promise<Answer>
 
 /** A request and the expected answer: its status, its text or a pattern of it, and its media type. */
 export type Exchange = readonly [
@@ -132,9 +133,12 @@ function Small(): void {
   // Only its name is used.
 }
 
-/** Makes a service object. All its methods are the same function. */
+/** Makes a service object. All its methods do the same. */
 function serviceOf(names: readonly string[], run: Run): object {
-  const methods = names.map((name) => [name, { value: run }] as const)
+  const methods = names.map((name) => {
+    const value = (request: Input) => run(request, name)
+    return [name, { value }] as const
+  })
   return Object.create(Object.defineProperties({ constructor: Small }, Object.fromEntries(methods)))
 }
 

@@ -19,7 +19,7 @@ export function record({ file }: Contract, operationId: string, status: string):
 
 if (import.meta.main) {
   const { product } = await import('../../service/product.ts')
-  const { file, operations } = contractOf(product)
+  const { file, operations } = await contractOf(product)
   const name = relative('.', file)
   const produced = new Set(readFileSync(FILE, 'utf8').split('\n'))
   const declared = operations.flatMap(({ id, responses }) =>

@@ -1,0 +1,75 @@
+// A contract as one document, read by Redocly's library and not by the service.
+import {
+  BaseResolver,
+  bundle,
+  createConfig,
+  type Document,
+  type Source,
+} from '@redocly/openapi-core'
+import { parse } from 'yaml'
+import { fields, isObject } from './fields.ts'
+import { toInteger } from './json.ts'
+
+/** Parses YAML as the service does: with merge keys (https://yaml.org/type/merge.html), and exact integers. */
+class ExactResolver extends BaseResolver {
+  override parseDocument(source: Source, isMain = false): Document {
+    if (!isMain && !/\.(ya?ml|json)$/i.test(source.absoluteRef)) return super.parseDocument(source)
+    const options = { intAsBigInt: true, merge: true, maxAliasCount: -1 }
+    const revive = (_key: unknown, value: unknown) =>
+      typeof value === 'bigint' ? toInteger(value) : withoutSiblings(value)
+    return { source, parsed: parse(source.body, revive, options) as unknown }
+  }
+}
+
+/** What a reference has beside it that is no schema, or says nothing of values. */
+const BESIDE = /^(summary|description|parameters|servers|get|put|post|delete|patch|x-.*)$/
+
+/** A schema with its reference in `allOf`: `bundle` leaves out what stands beside a reference to a reference. */
+function withoutSiblings(value: unknown): unknown {
+  const { $ref, allOf = [], ...rest } = fields(value)
+  const isPlain = Object.keys(rest).every((key) => BESIDE.test(key)) && !('allOf' in fields(value))
+  if (!isObject(value) || typeof $ref !== 'string' || isPlain) return value
+  return { ...rest, allOf: [{ $ref }, ...Object.values(fields(allOf))] }
+}
+
+/**
+ * Reads a contract. What it refers to in other files is within it: each reference that is left begins with `#/`.
+ * @throws {Error} if a file can't be read, or is no YAML
+ */
+export async function readDocument(file: string): Promise<Record<string, unknown>> {
+  const config = await createConfig({})
+  const { bundle: document } = await bundle({
+    ref: file,
+    config,
+    externalRefResolver: new ExactResolver(),
+  })
+  return fields(document.parsed)
+}
+
+/** The target of a reference, which may be another one. @throws {Error} if it leads nowhere */
+export function targetOf(root: unknown, reference: string): unknown {
+  const names = reference.split('/').slice(1).map(unescape)
+  const target = names.reduce((node, name) => fields(node)[name], root)
+  if (target === undefined) throw new Error(`the reference ${reference} leads nowhere`)
+  return target
+}
+
+/** An object, or the one that it refers to with what stands beside the reference. Of what is no object, no members. */
+export function follow(root: unknown, node: unknown): Record<string, unknown> {
+  const { $ref, ...rest } = fields(node)
+  return typeof $ref === 'string'
+    ? { ...follow(root, targetOf(root, $ref)), ...rest }
+    : fields(node)
+}
+
+/** The entries of an object that may be a reference, each with its target. */
+export const followed = (root: unknown, node: unknown) =>
+  Object.entries(follow(root, node)).map(([name, part]) => [name, follow(root, part)] as const)
+
+/** The items of a list, each with its target. */
+export const followedItems = (root: unknown, list: unknown) =>
+  (Array.isArray(list) ? list : []).map((item) => follow(root, item))
+
+/** A name within a JSON pointer in a URI fragment (RFC 6901, section 6). */
+const unescape = (name: string) =>
+  decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')
