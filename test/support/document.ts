@@ -6,18 +6,32 @@ import {
   type Document,
   type Source,
 } from '@redocly/openapi-core'
-import { parse } from 'yaml'
+import { isScalar, parseDocument, visit } from 'yaml'
 import { fields, isObject } from './fields.ts'
 import { toInteger } from './json.ts'
 
-/** Parses YAML as the service does: with merge keys (https://yaml.org/type/merge.html), and exact integers. */
+/**
+ * Parses YAML as the service does: with merge keys (https://yaml.org/type/merge.html), exact integers, and keys as they are
+ * written. The name of a file is that of a URI.
+ */
 class ExactResolver extends BaseResolver {
+  override resolveExternalRef(base: string | null, ref: string): string {
+    return super.resolveExternalRef(base, decodeURIComponent(ref))
+  }
+
   override parseDocument(source: Source, isMain = false): Document {
     if (!isMain && !/\.(ya?ml|json)$/i.test(source.absoluteRef)) return super.parseDocument(source)
     const options = { intAsBigInt: true, merge: true, maxAliasCount: -1 }
     const revive = (_key: unknown, value: unknown) =>
       typeof value === 'bigint' ? toInteger(value) : withoutSiblings(value)
-    return { source, parsed: parse(source.body, revive, options) as unknown }
+    const document = parseDocument(source.body, options)
+    visit(document, {
+      Pair: (_, { key }) => {
+        if (isScalar(key) && key.source !== undefined) key.value = key.source
+      },
+    })
+    const parsed: unknown = document.toJS({ reviver: revive, maxAliasCount: -1 })
+    return { source, parsed }
   }
 }
 

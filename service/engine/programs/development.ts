@@ -1,4 +1,5 @@
 // Loads the programs that need the packages for development, which `npm ci --omit=dev` leaves out.
+import { printError } from '../ops/terminal.ts'
 
 const ADVICE = 'install the packages for development by `npm ci --include=dev`'
 
@@ -9,7 +10,7 @@ export async function loadProgram<Program>(load: () => Promise<Program>): Promis
   } catch (error) {
     const name = absentPackage(error)
     if (name === undefined) throw error
-    console.error(`the package ${name} is not installed: ${ADVICE}`)
+    printError([`the package ${name} is not installed: ${ADVICE}`])
     process.exit(1)
   }
 }

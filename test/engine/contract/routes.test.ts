@@ -167,7 +167,7 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
 t.test('an error that a contract does not describe has the form of another', async (t) => {
   const problem =
     '{ type: object, required: [title], properties: { title: { type: string }, detail: { type: string } } }'
-  const asProblem = /"title":"Not Implemented","detail":"The operation run needs/
+  const asProblem = /"title":"Not Implemented","status":501,"detail":"The operation run needs/
   const asText = /^The operation run needs/
   for (const [errors, type, body] of [
     [

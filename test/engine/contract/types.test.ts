@@ -234,18 +234,25 @@ const OTHERS = `B: { type: object, properties: { b: ${int64} } }
 D: { type: object, properties: { b: { type: integer, minimum: 0 }, d: { type: string } } }
 C: { type: object, properties: { r: { type: string, readOnly: true }, s: { type: string, writeOnly: true } } }`
 
-/** A value as TypeScript; undefined if it has none, such as a stream. */
-function written(value: unknown): string | undefined {
+/** Levels of a value beyond which tsc crashes. */
+const MAX_LEVELS = 20
+
+/** A value as TypeScript; undefined if it has none, such as a stream, or is too deep. */
+function written(value: unknown, level = 0): string | undefined {
+  if (level > MAX_LEVELS) return undefined
   if (typeof value === 'bigint') return `${value}n`
   if (value === undefined) return 'undefined'
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) {
-    const items = value.map(written)
+    const items = value.map((item) => written(item, level + 1))
     return items.includes(undefined) ? undefined : `[${items.join(', ')}]`
   }
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== null && prototype !== Object.prototype) return undefined
-  const members = Object.entries(value).map(([name, each]) => [JSON.stringify(name), written(each)])
+  const members = Object.entries(value).map(([name, member]) => [
+    JSON.stringify(name),
+    written(member, level + 1),
+  ])
   if (members.some(([, text]) => text === undefined)) return undefined
   return `{ ${members.map(([name, text]) => `${name}: ${text}`).join(', ')} }`
 }
@@ -289,7 +296,8 @@ class Program {
     const settings = { extends: resolve('tsconfig.json'), include: ['**/*.ts'], compilerOptions }
     writeFileSync(`${this.#folder}/tsconfig.json`, JSON.stringify(settings))
     const words = ['node_modules/typescript/bin/tsc', '-p', this.#folder]
-    const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+    const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+    t.equal(stderr, '', 'tsc does not crash')
     const errors = new Map(
       stdout.split(/\n(?=\S)/).map((error) => {
         const [, file = '', line = ''] = /^(.*?)\((\d+),/.exec(error) ?? []
@@ -374,8 +382,8 @@ async function record(t: Test, { run = echo, asks = [], ...construct }: Served) 
   const calls: { request: Input; result: Answer }[] = []
   const app = await boot(t, {
     ...construct,
-    run: async (request) => {
-      const result = await run(request)
+    run: async (request, id) => {
+      const result = await run(request, id)
       calls.push({ request, result })
       return result
     },
