@@ -15,8 +15,8 @@ import { allowOrigins } from './http/cors.ts'
 import { startRequest } from './http/open-requests.ts'
 import { answerOtherMethods, checkFraming, checkPath, checkQuery } from './http/request-rules.ts'
 import { makeServer } from './http/server.ts'
-import { makeCollection } from './store/collection.ts'
-import type { Store } from './store/store.ts'
+import { makeCollection } from '../store/collection.ts'
+import type { Store } from '../store/store.ts'
 
 /** The parts that an app is built from. */
 interface Parts {

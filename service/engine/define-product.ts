@@ -2,7 +2,7 @@ import type { CompiledContract } from './contract/compiled.ts'
 import type { Extensions, ProductGuard } from './contract/extensions.ts'
 import type { Service } from './contract/types.ts'
 import { StartupError } from './errors.ts'
-import type { Collection, KeyType } from './store/store.ts'
+import type { Collection, KeyType } from '../store/store.ts'
 
 /** What a product says about itself. */
 export interface Product extends Extensions {

@@ -10,7 +10,7 @@ import { parse } from 'yaml'
 
 /** These take longest, and begin first: whatever begins late holds up the end. */
 const LONG =
-  /\/(postgres\/pool|programs\/dev|contract\/(docs-page|second|generate|types))\.test\.ts$/
+  /\/(postgres\/pool|compiler\/(dev|generate|types)|contract\/(docs-page|second))\.test\.ts$/
 /** The most checks of a file to name. */
 const MOST = 40
 /** What `tap build` writes: tap, with the plugins of .taprc. */

@@ -1,8 +1,8 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
 import type { Test } from 'tap'
-import { makeCollection } from '../../service/engine/store/collection.ts'
-import { openStore } from '../../service/engine/store/open.ts'
-import type { Collection, Store } from '../../service/engine/store/store.ts'
+import { makeCollection } from '../../service/store/collection.ts'
+import { openStore } from '../../service/store/open.ts'
+import type { Collection, Store } from '../../service/store/store.ts'
 import { parseJson } from '../../service/engine/http/json.ts'
 import type { Product } from '../../service/engine/index.ts'
 import type { components } from './product/contract.gen.ts'

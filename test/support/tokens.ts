@@ -1,5 +1,5 @@
 import { createToken } from '../../service/engine/auth/access-tokens.ts'
-import type { Store } from '../../service/engine/store/store.ts'
+import type { Store } from '../../service/store/store.ts'
 import type { Product } from '../../service/engine/index.ts'
 import type { Operation } from './contract.ts'
 import { withCredentials } from './credentials.ts'

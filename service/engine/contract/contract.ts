@@ -76,7 +76,7 @@ export function toContract(
 
 /** Compiles a document. A production installation lacks the packages for this. @param reason why the generated one is not used */
 async function compileAnew(file: string, product: Extensions, reason: string): Promise<Compiled> {
-  const { compile } = await import('./compile/compile.ts').catch((cause: unknown) => {
+  const { compile } = await import('../../compiler/compile.ts').catch((cause: unknown) => {
     throw new StartupError(`${file}: ${reason}`, { cause })
   })
   return compile(file, product)

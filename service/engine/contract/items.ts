@@ -1,7 +1,7 @@
 // Items of collections: each is checked by its schema before it is stored, and each int64 of it becomes a `bigint` when it is read.
-import { isObject } from './assertions.ts'
+import { isObject } from '../json-schema/assertions.ts'
 import type { Contract } from './contract.ts'
-import { reachable } from './joint-schemas.ts'
+import { reachable } from '../json-schema/joint-schemas.ts'
 import { Validators } from './validation.ts'
 import { exactJson, parseJson } from '../http/json.ts'
 

@@ -1,10 +1,22 @@
 // Validates values by the schemas of a contract, and changes them as the matching schemas say.
-import { type Formats, isHolder, isObject } from './assertions.ts'
+import { type Formats, isHolder, isObject } from '../json-schema/assertions.ts'
 import type { Keywords, Schema } from './compiled.ts'
-import { type Compile, compiler, type JointSchemasOf, type Mark } from './evaluation.ts'
-import { reachable } from './joint-schemas.ts'
-import { isInt64, roundNumbers, toInt64 } from './numbers.ts'
-import { type Fault, type Found, levelOf, type Match, type Outcome, type Place } from './outcome.ts'
+import {
+  type Compile,
+  compiler,
+  type JointSchemasOf,
+  type Mark,
+} from '../json-schema/evaluation.ts'
+import { reachable } from '../json-schema/joint-schemas.ts'
+import { isInt64, roundNumbers, toInt64 } from '../json-schema/numbers.ts'
+import {
+  type Fault,
+  type Found,
+  levelOf,
+  type Match,
+  type Outcome,
+  type Place,
+} from '../json-schema/outcome.ts'
 
 /**
  * Validates a value, and changes it.

@@ -53,7 +53,7 @@ export async function runService(
   void signalled.then(() => admin.stopping())
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
   const traces = isTraced ? (await import('../ops/traces.ts')).startTraces(product.name) : undefined
-  const { openStore } = await import('../store/open.ts')
+  const { openStore } = await import('../../store/open.ts')
   const onFailure = (message: string, error: unknown) => {
     admin.stopping()
     fail(message, error)

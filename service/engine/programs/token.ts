@@ -4,8 +4,8 @@ import { oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from '../config.ts'
 import type { Product } from '../define-product.ts'
 import { printError, visible } from '../ops/terminal.ts'
-import { openStore } from '../store/open.ts'
-import type { Store, StoredToken } from '../store/store.ts'
+import { openStore } from '../../store/open.ts'
+import type { Store, StoredToken } from '../../store/store.ts'
 
 const USAGE = `usage: token issue <caller> [--expires <time>] [--scope <scopes>]   prints a new access token
        token list                prints a line for each token: token id, caller, created, expires, scopes

@@ -9,7 +9,7 @@ import { takesTokens } from '../contract/security.ts'
 import type { Product } from '../define-product.ts'
 import { isTerminal } from '../ops/log.ts'
 import { printError } from '../ops/terminal.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from '../../store/store.ts'
 
 /**
  * Says where the data, the docs and the tokens are, and the operations, if their path is not the root. The first time, it

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { compile, inspect } from '../../../service/engine/contract/compile/compile.ts'
+import { compile, inspect } from '../../../service/compiler/compile.ts'
 import { readContract } from '../../../service/engine/contract/contract.ts'
 import { OPENAPI } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'

@@ -1,0 +1,135 @@
+// `npm run dev`: runs the service for development. The first process starts the second one, which is the service, and starts
+// it again when a file is newer than its start. So no change is missed, whenever it comes.
+import { execFile, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Contract } from '../engine/contract/contract.ts'
+import type { Product } from '../engine/define-product.ts'
+import { printError } from '../engine/ops/terminal.ts'
+import { readWords, runCommand } from '../engine/programs/command.ts'
+
+const USAGE =
+  'usage: dev   runs the service, which follows its contract and its code while they change'
+/** The word with which the command runs itself as the service. */
+const SERVICE = 'service'
+/** The program that was started, and the folder with the code. */
+const PROGRAM = String(process.argv[1])
+const CODE = dirname(PROGRAM)
+const LINT = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'))
+const TSC = fileURLToPath(import.meta.resolve('typescript/bin/tsc'))
+const FOLDER = join(CODE, '../.dev')
+const LAST_GOOD = join(FOLDER, 'openapi.yaml')
+const TYPES = join(FOLDER, 'tsconfig.json')
+/** Checks the types of the service without those of the tests, and only where they have changed. */
+const TYPES_OF_SERVICE = {
+  extends: '../tsconfig.json',
+  compilerOptions: { incremental: true, tsBuildInfoFile: 'types.json', pretty: false },
+  include: [CODE],
+}
+
+/** The programs that check the contract and the code, in this order: what they check, their words, and where they print it. */
+const CHECKS = [
+  { name: 'contract', words: [join(CODE, 'generate.ts')], output: 'stderr' },
+  {
+    name: 'openapi.yaml',
+    words: [LINT, 'lint', 'openapi.yaml', '--format=stylish'],
+    output: 'stdout',
+  },
+  { name: 'types', words: [TSC, '-p', TYPES], output: 'stdout' },
+] as const
+
+/** Runs the command, or the service. @param load imports the product */
+export async function dev(load: () => Promise<{ product: Product }>): Promise<void> {
+  if (process.argv[2] === SERVICE) return serve(load)
+  return runCommand(USAGE, async (words) => {
+    readWords(words, [], {})
+    return followChanges()
+  })
+}
+
+/** The first process. */
+async function followChanges(): Promise<never> {
+  let checks = new AbortController()
+  process.once('exit', () => checks.abort())
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit())
+  mkdirSync(FOLDER, { recursive: true })
+  const folders = new Set<string>()
+  const said = new Map<string, string>()
+  for (;;) {
+    writeFileSync(TYPES, JSON.stringify(TYPES_OF_SERVICE))
+    const started = statSync(TYPES).ctimeMs // by the clock of the file system
+    const { signal } = (checks = new AbortController())
+    const service = fork(PROGRAM, [SERVICE]).on('message', (found) => {
+      for (const each of found as string[]) folders.add(each) // only `readLatest` sends messages
+      void runChecks(said, signal)
+    })
+    while (!isChanged(started, folders)) await delay(100)
+    checks.abort()
+    if (service.kill('SIGKILL')) await once(service, 'exit') // a regular stop would take longer
+  }
+}
+
+/** Whether code, or a document in one of these folders, has been written since. Generated types have no effect at run time. */
+function isChanged(since: number, folders: Iterable<string>): boolean {
+  const files = (cwd: string, pattern: string) =>
+    globSync(pattern, { cwd }).map((name) => join(cwd, name))
+  const documents = [...folders].flatMap((folder) => files(folder, '*.{yaml,yml,json}'))
+  return [...files(CODE, '**/!(*.gen).ts'), ...documents].some((file) => {
+    const { ctimeMs = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {}
+    return ctimeMs > since
+  })
+}
+
+/** Writes the types, and prints what `npm run check` would say. What was said the last time is not said again. */
+async function runChecks(said: Map<string, string>, signal: AbortSignal): Promise<void> {
+  for (const { name, words, output } of CHECKS) {
+    const { found, isFailed } = await runProgram(words, output, signal)
+    if (signal.aborted) return
+    const isNew = found !== (said.get(name) ?? '')
+    if (isNew) printError((found || `${name}: nothing is left to fix`).split(/\r?\n/))
+    said.set(name, found)
+    if (isFailed && name === 'contract') return // the others would say the same
+  }
+}
+
+/** Runs a program to its end. */
+function runProgram(words: readonly string[], output: 'stdout' | 'stderr', signal: AbortSignal) {
+  return new Promise<{ found: string; isFailed: boolean }>((resolve) => {
+    execFile(process.execPath, words, { signal }, (error, stdout, stderr) =>
+      resolve({ found: { stdout, stderr }[output].trimEnd(), isFailed: error !== null }),
+    )
+  })
+}
+
+/** The second process. */
+async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
+  enableCompileCache(join(FOLDER, 'cache'))
+  process.once('disconnect', () => process.exit())
+  const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
+  await (
+    await import('../engine/programs/start.ts')
+  ).runService(product, ({ BASE_URL }) => readLatest(product, BASE_URL))
+}
+
+/**
+ * Reads the contract. It lacks the operations with a fault. If nothing can be served, it is the last good contract, unless
+ * that has another title: then it is another contract.
+ */
+async function readLatest(product: Product, baseUrl: string): Promise<Contract | undefined> {
+  const { readDraft } = await import('./draft.ts')
+  // `npm run generate`, which is one of the checks, tells why a document can't be read.
+  const read = (path: string) => readDraft(path, baseUrl, product).catch(() => undefined)
+  const file = fileURLToPath(product.contract.file)
+  const draft = await read(file)
+  process.send?.((draft?.files ?? [file]).map((each) => dirname(each)))
+  if (draft?.contract) {
+    writeFileSync(LAST_GOOD, draft.contract.bytes)
+    return draft.contract
+  }
+  const last = await read(LAST_GOOD)
+  return draft === undefined || draft.title === last?.title ? last?.contract : undefined
+}

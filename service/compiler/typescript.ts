@@ -1,0 +1,472 @@
+// Writes the types of a contract in TypeScript: of its schemas, and of its operations. Each valid value fits its type; where
+// TypeScript has no such type, the type is a wider one. What a value is at run time counts: an int64 is a `bigint`.
+import type { Oas3_1Definition } from '@redocly/openapi-core'
+import type { Operation } from '../engine/contract/compiled.ts'
+import type * as openapi from './document.ts'
+import { deref, derefEntries, member, nameOf, placeOf, resolveReference } from './references.ts'
+import type { Schemas } from './schemas.ts'
+import { declaredTypes, isFile, jointSchemas, type SchemaObject, schemasAt } from './shapes.ts'
+import { bodyKind } from '../engine/contract/bodies.ts'
+import { isHolder, isObject } from '../engine/json-schema/assertions.ts'
+import { isInt64, isNumeric } from '../engine/json-schema/numbers.ts'
+
+/** What else says something about the values of a schema: it may make an integer of theirs an int64. */
+interface Context {
+  /** Schemas that apply, too. */
+  readonly certain: readonly unknown[]
+  /** Schemas that may apply. */
+  readonly possible: readonly unknown[]
+}
+const ALONE: Context = { certain: [], possible: [] }
+
+type SentAs = 'json' | 'form'
+type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
+
+/** Writes the types of the schemas of a document. */
+class TypeWriter {
+  /** The types that others refer to, by their keys: names of `components/schemas`, or pointers. */
+  readonly named = new Map<string, string>()
+  readonly #schemas: Schemas
+  /** The combinations of schemas that are being written, with their keys. */
+  readonly #open = new Map<string, string>()
+  readonly #ids = new Map<unknown, number>()
+
+  constructor(schemas: Schemas) {
+    this.#schemas = schemas
+  }
+
+  /** The type of the values that fit all of these schemas. @param sentAs in a form there may be files */
+  write(group: readonly unknown[], sentAs: SentAs = 'json', context = ALONE): string {
+    const [first, ...more] = group
+    if (first === undefined || first === true)
+      return more.length > 0 ? this.write(more, sentAs, context) : 'unknown'
+    const isNamed = more.length === 0 && sentAs === 'json' && isPlainReference(first)
+    if (isNamed && !isMadeExact(first, context)) return this.#refer(first)
+    const key = `${sentAs} ${group.map((each) => this.#idOf(each)).join()}`
+    const open = this.#open.get(key)
+    if (open !== undefined) {
+      this.#open.set(key, open || `a part of ${key}`)
+      return `schemas[${quote(this.#open.get(key) ?? '')}]`
+    }
+    this.#open.set(key, '')
+    const text = this.#writeAll(group, sentAs, context)
+    const name = this.#open.get(key)
+    this.#open.delete(key)
+    if (name) this.named.set(name, text)
+    return text
+  }
+
+  /** A reference to a type that has a name. */
+  #refer(node: unknown): string {
+    const target = deref<unknown>(node)
+    if (isObject(target)) return this.#nameOf(target)
+    return target === false ? 'never' : 'unknown'
+  }
+
+  #nameOf(schema: object): string {
+    const name = nameOf(placeOf(schema).pointer.replace(COMPONENT, ''))
+    if (!this.named.has(name)) {
+      this.reserve(name)
+      this.named.set(name, this.write([schema]))
+    }
+    return `schemas[${quote(name)}]`
+  }
+
+  /** The type of a whole body or parameter. */
+  writeWhole(schema: unknown, sentAs: SentAs): string {
+    const isNamed = isObject(schema) && COMPONENT.test(placeOf(schema).pointer)
+    return isNamed && sentAs === 'json' ? this.#nameOf(schema) : this.write([schema], sentAs)
+  }
+
+  /** Reserves a name before what refers to it is written. */
+  reserve(name: string): void {
+    this.named.set(name, 'unknown')
+  }
+
+  #writeAll(group: readonly unknown[], sentAs: SentAs, context: Context): string {
+    if (group.some(isNever)) return 'never'
+    const joint = flatten(group)
+    if (sentAs === 'form' && joint.some(isFile)) return 'File'
+    const choices = joint.flatMap(choicesOf)
+    const inner: Context = {
+      certain: [...context.certain, ...joint],
+      possible: [...context.possible, ...joint.flatMap((each) => possibleSchemas(each))],
+    }
+    const unions = choices.map((branches) =>
+      union(branches.map((branch) => this.write([branch], sentAs, inner))),
+    )
+    const base = this.#writeBase(joint, sentAs, context, inner)
+    return intersection([base, ...unions])
+  }
+
+  /** The type of schemas without their alternatives. */
+  #writeBase(
+    joint: readonly SchemaObject[],
+    sentAs: SentAs,
+    outer: Context,
+    inner: Context,
+  ): string {
+    const level = levelOf(flatten([...outer.certain, ...joint]), flatten(inner.possible))
+    const kinds = kindsOf(joint)
+    const literals = level === 'number' ? literalsOf(joint, kinds) : undefined
+    if (literals) return union(literals)
+    // Who describes members means an object, unless what is around says more.
+    const ofMembers = joint.some(hasMembers)
+      ? (kindsOf(flatten(outer.certain)) ?? new Set<Kind>(['object']))
+      : undefined
+    const allowed = kinds ?? ofMembers
+    if (allowed === undefined) return 'unknown'
+    const typeOf = (kind: Kind) => {
+      if (kind === 'number') return level
+      if (kind === 'array') return this.#writeArray(joint, sentAs)
+      return kind === 'object' ? this.#writeObject(joint, sentAs, inner) : kind
+    }
+    return union([...allowed].map(typeOf))
+  }
+
+  #writeObject(joint: readonly SchemaObject[], sentAs: SentAs, context: Context): string {
+    const { members, required, others } = shapeOf(joint)
+    const known = [...members].map(([name, schemas]) => {
+      const type = this.write(schemas, sentAs, contextOf(name, schemas, context))
+      return { name, comment: comment(flatten(schemas)), type: this.#mark(schemas, type) }
+    })
+    const unknown = [...new Set([...required, ...others])]
+      .filter((name) => !members.has(name))
+      .map((name) => ({ name, comment: '', type: 'unknown' }))
+    const all = [...known, ...unknown]
+    const lines = all.map(({ name, comment, type }) => {
+      const isOptional = required.has(name) ? '' : '?'
+      return `${comment}${keyOf(name)}${isOptional}: ${type};`
+    })
+    const isOpen = lines.length === 0 && !joint.some(isClosed)
+    const index = isOpen ? 'unknown' : this.#writeIndex(joint, sentAs)
+    const isEmpty = lines.length === 0 && index === undefined
+    if (isEmpty) return 'Record<string, never>'
+    // All members must fit the type of the index.
+    const types = all.length === 0 ? [] : [...all.map(({ type }) => type), 'undefined']
+    const more = index === undefined ? [] : [`[key: string]: ${union([index, ...types])};`]
+    return block([...lines, ...more])
+  }
+
+  /** The type of members without a schema of their own; undefined if the schemas do not say that there are any. */
+  #writeIndex(joint: readonly SchemaObject[], sentAs: SentAs): string | undefined {
+    const types = joint.filter(hasIndex).flatMap((schema) => {
+      const { additionalProperties, unevaluatedProperties } = schema
+      // What alternatives have evaluated is not known here.
+      const unevaluated =
+        unevaluatedProperties !== false && hasPossible(joint) ? true : unevaluatedProperties
+      const rest = additionalProperties ?? unevaluated ?? true
+      const patterns: unknown[] = schemasAt(schema, 'patternProperties')
+      return [...patterns, rest].map((each) => this.write([each], sentAs))
+    })
+    return types.length === 0 ? undefined : union(types)
+  }
+
+  /** A list; with `prefixItems` a tuple, which may be shorter. */
+  #writeArray(joint: readonly SchemaObject[], sentAs: SentAs): string {
+    const hasAlternatives = hasPossible(joint)
+    const itemsAt = (index: number) =>
+      joint.flatMap((schema) => {
+        const rest = schema['items'] ?? (hasAlternatives ? true : schema['unevaluatedItems'])
+        return schemasAt(schema, 'prefixItems')[index] ?? rest ?? []
+      })
+    const length = Math.max(...joint.map((each) => schemasAt(each, 'prefixItems').length))
+    const least = Math.max(...joint.map((each) => Number(each['minItems'] ?? 0)))
+    const rest = this.write(itemsAt(length), sentAs)
+    const list = /^[\w"[\]]+$/.test(rest) ? `${rest}[]` : `(${rest})[]`
+    if (length === 0) return list
+    const parts = Array.from({ length }, (_, index) => {
+      const type = this.write(itemsAt(index), sentAs)
+      return index < least ? type : `(${type})?`
+    })
+    return `[${[...parts, ...(rest === 'never' ? [] : [`...${list}`])].join(', ')}]`
+  }
+
+  /** Marks the type of a member that only one side sends, or that has a default. */
+  #mark(schemas: readonly unknown[], type: string): string {
+    const joint = flatten(schemas)
+    const side = ['readOnly', 'writeOnly'].find((key) => joint.some((each) => each[key] === true))
+    const mark = side ?? (this.isFilledIn(schemas) ? 'default' : undefined)
+    return mark === undefined ? type : `Mark<${type}, ${quote(mark)}>`
+  }
+
+  /** Whether a member or a parameter with these schemas is always there, because it has a default. */
+  isFilledIn(schemas: readonly unknown[]): boolean {
+    return flatten(schemas).some(
+      (each) => each['default'] !== undefined && !this.#schemas.withoutDefault.has(each),
+    )
+  }
+
+  #idOf(schema: unknown): number {
+    const id = this.#ids.get(schema) ?? this.#ids.size
+    this.#ids.set(schema, id)
+    return id
+  }
+}
+
+/** All schemas that a value of these must fit, in which references and `allOf` are resolved. */
+const flatten = (group: readonly unknown[]): SchemaObject[] => [
+  ...new Set(group.flatMap((each) => jointSchemas(each))),
+]
+
+/** Whether no value fits a schema, because it is `false`, refers to `false`, or has it in `allOf`. */
+function isNever(schema: unknown): boolean {
+  if (schema === false) return true
+  return jointSchemas(schema).some(
+    (each) => resolveReference<unknown>(each) === false || schemasAt(each, 'allOf').includes(false),
+  )
+}
+
+/** The lists of alternatives in a schema. */
+const choicesOf = (schema: SchemaObject) =>
+  ['anyOf', 'oneOf'].filter((key) => schema[key] !== undefined).map((key) => schemasAt(schema, key))
+
+/** The schemas that may apply to the value of a schema, and those that may then apply. */
+function possibleSchemas(schema: SchemaObject, seen = new Set<unknown>()): SchemaObject[] {
+  if (seen.has(schema)) return []
+  seen.add(schema)
+  const branches = [...choicesOf(schema).flat(), ...conditionalSchemas(schema)]
+  return flatten(branches).flatMap((each) => [each, ...possibleSchemas(each, seen)])
+}
+
+/** The schemas that apply to the value of a schema under a condition. */
+const conditionalSchemas = (schema: SchemaObject): unknown[] => [
+  ...schemasAt(schema, 'dependentSchemas'),
+  ...['if', 'then', 'else'].flatMap((key) => schema[key] ?? []),
+]
+
+const hasPossible = (joint: readonly SchemaObject[]) =>
+  joint.some((each) => possibleSchemas(each).length > 0)
+
+/** How numbers are there: as `bigint` if a schema with int64 applies. */
+function levelOf(certain: readonly SchemaObject[], possible: readonly SchemaObject[]): string {
+  const exact = certain.filter(isInt64)
+  const isFraction = exact.some((each) => declaredTypes(each).filter(isNumeric).length > 1)
+  if (exact.length > 0 && !isFraction) return 'bigint'
+  return [...exact, ...possible].some(isInt64) ? 'number | bigint' : 'number'
+}
+
+const kindOf = (value: unknown): Kind => {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'bigint' ? 'number' : (typeof value as Kind)
+}
+const asKind = (type: string) => (type === 'integer' ? 'number' : type) as Kind
+
+/** The kinds of values that schemas allow together; undefined for all. */
+function kindsOf(joint: readonly SchemaObject[]): Set<Kind> | undefined {
+  const rules = joint.flatMap((schema) => {
+    const types = declaredTypes(schema).map(asKind)
+    return types.length > 0 ? [new Set(types)] : []
+  })
+  const [first, ...others] = rules
+  return first && others.reduce((left, rule) => left.intersection(rule), first)
+}
+
+/** The values of `const` and `enum` that schemas allow together, as types; undefined if there are none of these keywords. */
+function literalsOf(
+  joint: readonly SchemaObject[],
+  kinds: ReadonlySet<Kind> | undefined,
+): string[] | undefined {
+  const lists = joint.flatMap((schema) => {
+    const listed = [
+      ...('const' in schema ? [[schema['const']]] : []),
+      ...(Array.isArray(schema['enum']) ? [schema['enum']] : []),
+    ]
+    return listed.map((values: unknown[]) =>
+      values.filter((each) => kinds?.has(kindOf(each)) !== false).map(literal),
+    )
+  })
+  const [first, ...others] = lists
+  return first?.filter((each) => others.every((list) => list.includes(each)))
+}
+
+/** The type of one value. */
+function literal(value: unknown): string {
+  if (typeof value === 'bigint') return 'number' // a request has it rounded
+  if (!isHolder(value)) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
+  return `{ ${Object.entries(value)
+    .map(([name, each]) => `${keyOf(name)}: ${literal(each)}`)
+    .join('; ')} }`
+}
+
+/**
+ * What schemas say of the members of an object: the schemas of each, those that are required, and others that schemas have
+ * which may apply.
+ */
+function shapeOf(joint: readonly SchemaObject[]) {
+  const members = new Map<string, unknown[]>()
+  for (const { properties } of joint)
+    for (const [name, schema] of Object.entries(properties ?? {}))
+      members.set(name, [...(members.get(name) ?? []), schema])
+  const required = joint.flatMap((each) => [each['required'] ?? []].flat().map(String))
+  const conditional = flatten(joint.flatMap(conditionalSchemas))
+  const others = conditional.flatMap(({ properties }) => Object.keys(properties ?? {}))
+  return { members, required: new Set(required), others }
+}
+
+/** What is around an object says something about a member of it, too. */
+function contextOf(name: string, own: readonly unknown[], { certain, possible }: Context): Context {
+  const schemasIn = (around: readonly unknown[]) =>
+    flatten(around).flatMap(({ properties }) => member(properties, name) ?? [])
+  return {
+    certain: schemasIn(certain).filter((each) => !own.includes(each)),
+    possible: schemasIn(possible),
+  }
+}
+
+/** Whether what is around makes an integer that has a type of its own, or is a member of such an object, an int64. */
+function isMadeExact(schema: unknown, context: Context): boolean {
+  const joint = flatten([schema])
+  const isMade = (own: readonly SchemaObject[], { certain, possible }: Context) =>
+    own.length > 0 && !own.some(isInt64) && flatten([...certain, ...possible]).some(isInt64)
+  const { members } = shapeOf(joint)
+  return (
+    isMade(joint, context) ||
+    [...members].some(([name, own]) => isMade(flatten(own), contextOf(name, own, context)))
+  )
+}
+
+/** Whether a schema says something about members that have no schema of their own. */
+const hasIndex = (schema: SchemaObject) =>
+  Object.keys(schema['patternProperties'] ?? {}).length > 0 ||
+  ['additionalProperties', 'unevaluatedProperties'].some((key) => (schema[key] ?? false) !== false)
+/** Whether a schema says something about the members of an object. */
+const hasMembers = (schema: SchemaObject) =>
+  hasIndex(schema) || ['properties', 'required'].some((key) => schemasAt(schema, key).length > 0)
+const isClosed = (schema: SchemaObject) =>
+  [schema['additionalProperties'], schema['unevaluatedProperties']].includes(false)
+
+/** Whether a schema is a reference, with nothing beside it that changes its type. */
+const isPlainReference = (schema: unknown) =>
+  isObject(schema) &&
+  typeof schema['$ref'] === 'string' &&
+  Object.keys(schema).every((key) =>
+    /^(\$ref|summary|description|title|examples?|deprecated|default|readOnly|writeOnly|x-.*)$/.test(
+      key,
+    ),
+  )
+
+function union(types: readonly string[]): string {
+  const all = [...new Set(types)].filter((type) => type !== 'never')
+  if (all.includes('unknown')) return 'unknown'
+  return all.length === 0 ? 'never' : all.join(' | ')
+}
+
+function intersection(types: readonly string[]): string {
+  const all = [...new Set(types)].filter((type) => type !== 'unknown')
+  if (all.length === 0) return 'unknown'
+  return all.length === 1 ? String(all[0]) : all.map((type) => `(${type})`).join(' & ')
+}
+
+/** Where a schema is that has a name of its own. */
+const COMPONENT = /^#\/components\/schemas\/(?=[^/]+$)/
+const quote = (text: string) => JSON.stringify(text)
+const keyOf = (name: string) => (/^[a-z_$][\w$]*$/i.test(name) ? name : quote(name))
+const indent = (text: string) => text.replaceAll(/^/gm, '    ')
+
+/** What an editor shows of a member. */
+function comment(joint: readonly Readonly<Record<string, unknown>>[]): string {
+  const found = joint.map((each) => each['description']).find((each) => typeof each === 'string')
+  const isDeprecated = joint.some((each) => each['deprecated'] === true)
+  const words = [found, isDeprecated ? '@deprecated' : undefined].filter(Boolean).join(' ')
+  return words === ''
+    ? ''
+    : `/** ${words.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ').trim()} */\n`
+}
+
+/** An operation, as it was described and compiled. */
+interface Described {
+  readonly described: openapi.Operation
+  readonly operation: Operation
+}
+
+/**
+ * Writes the types of a contract: the interfaces `schemas`, `components` and `operations`.
+ * @param schemas the compiled ones
+ * @param operations those that are served
+ */
+export function writeTypes(
+  { components }: Oas3_1Definition,
+  schemas: Schemas,
+  operations: readonly Described[],
+): string {
+  const writer = new TypeWriter(schemas)
+  const names = Object.keys(components?.schemas ?? {})
+  for (const name of names) writer.reserve(name)
+  for (const name of names) writer.named.set(name, writer.write([components?.schemas?.[name]]))
+  const parameters = derefEntries(components?.parameters).map(
+    ([name, { schema = true }]) => `${keyOf(name)}: ${writer.write([schema])};`,
+  )
+  const methods = operations.map((each) => writeOperation(writer, schemas, each))
+  const named = [...writer.named].map(([name, type]) => `${keyOf(name)}: ${type};`)
+  const isMarked = [...named, ...methods].some((text) => text.includes('Mark<'))
+  const all = isMarked ? 'Sent<schemas, never>' : 'schemas' // methods and collections have items without marks
+  const picked = names.map(quote).join(' | ') || 'never'
+  return `interface schemas ${block(named)}
+export interface components {
+    schemas: Pick<${all}, ${picked}>;
+    parameters: ${indent(block(parameters)).trimStart()};
+}
+export interface operations ${block(methods)}`
+}
+
+function writeOperation(
+  writer: TypeWriter,
+  schemas: Schemas,
+  { described, operation }: Described,
+): string {
+  const typeOf = (id: string, sentAs: SentAs = 'json') =>
+    writer.writeWhole(schemas.nodeOf(id), sentAs)
+  const partsOf = (place: string) =>
+    operation.parameters
+      .filter((each) => each.in === place)
+      .map(({ name, required, schema }) => {
+        const isThere = required || writer.isFilledIn([schemas.nodeOf(schema)])
+        return `${keyOf(name)}${isThere ? '' : '?'}: ${typeOf(schema)};`
+      })
+  const mediaOf = (type: string, schema: string | null) => {
+    const kind = bodyKind(type)
+    const unchecked = kind === 'text' ? 'string' : 'unknown'
+    const text = schema === null ? unchecked : typeOf(schema, kind === 'form' ? 'form' : 'json')
+    return `${quote(type)}: ${text};`
+  }
+  const { body } = operation
+  const media = Object.entries(body?.content ?? {}).map(([type, { schema }]) =>
+    mediaOf(type, schema),
+  )
+  const responses = derefEntries(described.responses).flatMap(([status, response]) => {
+    const content = operation.responses[status]
+    if (content === undefined) return []
+    const types = Object.entries(content).map(([type, schema]) => mediaOf(type, schema))
+    const headers = derefEntries(response.headers)
+      .filter(([name]) => !/^content-type$/i.test(name))
+      .map(
+        ([name, { required = false, schema = true }]) =>
+          `${keyOf(name)}${required ? '' : '?'}: ${writer.write([schema])};`,
+      )
+    const parts = [
+      `headers: ${block(headers)};`,
+      ...(types.length > 0 ? [`content: ${block(types)};`] : []),
+    ]
+    return `${/^\d+$/.test(status) ? status : keyOf(status)}: ${block(parts)};`
+  })
+  const places = ['path', 'query', 'header'].map((place) => {
+    const members = partsOf(place)
+    return members.length === 0 ? `${place}?: undefined;` : `${place}: ${block(members)};`
+  })
+  const parts = [
+    `parameters: ${block(places)};`,
+    body === null
+      ? 'requestBody?: never;'
+      : `requestBody${body.required ? '' : '?'}: { content: ${block(media)} };`,
+    `responses: ${block(responses)};`,
+  ]
+  const { summary } = described
+  return `${comment([{ description: summary }])}${keyOf(operation.id)}: ${block(parts)};`
+}
+
+/** Members in braces, a line each. */
+const block = (members: readonly string[]) =>
+  members.length === 0 ? '{}' : `{\n${indent(members.join('\n'))}\n}`

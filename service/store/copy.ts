@@ -1,0 +1,62 @@
+// `npm run copy -- sqlite:<file>` copies everything from there to the store that DATABASE_URL names.
+import { existsSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
+import { describeCounts, readWords, runCommand } from '../engine/programs/command.ts'
+import { type Config, readConfig } from '../engine/config.ts'
+import type { Store } from './store.ts'
+import { openStore } from './open.ts'
+import type { Product } from '../engine/define-product.ts'
+
+const USAGE = `usage: copy sqlite:<file>   copies everything from there to the store of DATABASE_URL
+
+  No service may use the file. After an interruption it can be run again.`
+
+/** Runs the command. */
+export function copy(product: Product): Promise<void> {
+  return runCommand(USAGE, async (words) => {
+    const [source] = readWords(words, ['sqlite:<file>'], {}).args
+    const [, file] = /^sqlite:(.+)$/.exec(source) ?? []
+    if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
+    if (!existsSync(file)) throw new Error(`there is no file ${file}`)
+    // No request waits for it, and 500 items at a time may be long.
+    const config = { ...readConfig(product.name), DATABASE_TIMEOUT: 120 }
+    await using opened = new AsyncDisposableStack()
+    const open = async (database: Config['DATABASE_URL']) =>
+      opened.adopt(await openStore(database, product, true, config), (store) => store.close())
+    // The file is locked as by a service: no other process can write to it meanwhile.
+    const counts = await copyStore(await open({ file }), await open(config.DATABASE_URL))
+    return [`${describeCounts(counts)} are copied`]
+  })
+}
+
+/**
+ * Copies all access tokens and the items of all collections. It may be repeated: it does not change what the target has.
+ * @returns how many were copied, by what they are
+ * @throws {Error} if the target has another token or item with the same id or key
+ */
+async function copyStore(from: Store, to: Store): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {}
+  for (const [name, table] of from.tables) {
+    const target = to.tables.get(name) // both stores have the collections of the product
+    counts[name] = 0
+    for (
+      let entries = await table.entries();
+      entries.length > 0;
+      entries = await table.entries(entries.at(-1))
+    ) {
+      const copied = await Promise.all(
+        entries.map(async ({ owner, key, text }) => target?.create(owner, key, text)),
+      )
+      const other = entries.find(({ text }, at) => copied[at] !== text)
+      if (other) throw new Error(`${name}: ${other.key} of "${other.owner}" differs`)
+      counts[name] += entries.length
+    }
+  }
+  const tokens = await from.listTokens()
+  for (const token of tokens) {
+    const found = await to.findToken(token.digest)
+    if (found === undefined) await to.addToken(token)
+    else if (!isDeepStrictEqual(found, token)) throw new Error(`the token ${token.id} differs`)
+  }
+  return { ...counts, tokens: tokens.length }
+}

@@ -1,0 +1,160 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { StoreUnavailable } from '../../engine/errors.ts'
+import type { Figures, Settings } from '../store.ts'
+import type { Row } from '../tokens.ts'
+import { readAddress } from './address.ts'
+import { classify, isUnprepared, type Kind, NoConnection, repeat } from './errors.ts'
+import { Session } from './session.ts'
+
+/** The result of a statement: its rows, and how many rows it returned or wrote. */
+type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
+
+/**
+ * Runs one SQL statement.
+ * @param name of a prepared statement. The server parses and plans it once for each connection, and never plans it anew: use
+ * a name only if the primary key is the only sensible plan, however large the table is.
+ * @param timeout milliseconds until it fails, repetitions included; `DATABASE_TIMEOUT` if absent
+ */
+export type Query = (
+  text: string,
+  values?: unknown[],
+  name?: string,
+  timeout?: number,
+) => Promise<Result>
+
+/**
+ * Milliseconds for a connection to open. A server that lets nobody in ends a start after a minute (`authentication_timeout`):
+ * with more than half of that, it never has more than two for each connection.
+ */
+const START_TIMEOUT = 35_000
+/** Milliseconds of silence after which TCP asks whether the server is there. */
+const KEEP_ALIVE_DELAY = 10_000
+
+/**
+ * The connections to PostgreSQL, each for one statement at a time. Errors that may be temporary become StoreUnavailable.
+ *
+ * A connection whose statement takes too long is closed, but its server process may stay, for example while it waits for a
+ * standby. As long as too many stay, no other connection is opened.
+ */
+export class Pool {
+  /** Milliseconds for an operation. */
+  readonly timeout: number
+  /** How many reads can run beside as many writes as there may be. */
+  readonly parallelReads: number
+  /** Writes have connections of their own, because they may wait for a standby. A pool of one connection is for both. */
+  readonly #reads: pg.Pool
+  readonly #writes: pg.Pool
+  #ended: Promise<void> | undefined
+
+  /**
+   * @param url in libpq's format
+   * @throws {Error} if the URL can't be used
+   */
+  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings) {
+    const address = readAddress(url)
+    this.timeout = DATABASE_TIMEOUT * 1000
+    const writes = DATABASE_POOL_SIZE > 2 ? 2 : 1
+    this.parallelReads = Math.max(1, DATABASE_POOL_SIZE - writes)
+    this.#writes = openSessions(address, writes, this.timeout)
+    this.#reads =
+      DATABASE_POOL_SIZE === 1
+        ? this.#writes
+        : openSessions(address, this.parallelReads, this.timeout)
+  }
+
+  /** Runs a statement that changes nothing. */
+  readonly read: Query = (text, values = [], name, timeout) =>
+    this.#run('read', { text, values, name }, timeout)
+
+  /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
+  readonly write: Query = (text, values = [], name, timeout) =>
+    this.#run('write', { text, values, name }, timeout)
+
+  get figures(): NonNullable<Figures['pool']> {
+    const sum = (figure: (pool: pg.Pool) => number) =>
+      this.#pools.reduce((total, pool) => total + figure(pool), 0)
+    return {
+      size: sum(({ options }) => options.max),
+      used: sum(({ totalCount, idleCount }) => totalCount - idleCount),
+      idle: sum(({ idleCount }) => idleCount),
+      waiting: sum(({ waitingCount }) => waitingCount),
+    }
+  }
+
+  /** Waits for the statements under way, up to the timeout, and closes all connections. May be called again. */
+  end(): Promise<void> {
+    return (this.#ended ??= this.#end())
+  }
+
+  get #pools(): pg.Pool[] {
+    return [...new Set([this.#reads, this.#writes])]
+  }
+
+  async #end(): Promise<void> {
+    const ended = Promise.all(this.#pools.map((pool) => pool.end()))
+    await Promise.race([ended, delay(this.timeout, undefined, { ref: false })])
+  }
+
+  #run(kind: Kind, statement: pg.QueryConfig, timeout = this.timeout): Promise<Result> {
+    if (this.#ended) throw new StoreUnavailable('the store is closed')
+    const deadline = performance.now() + timeout
+    return repeat(kind, deadline, () => inTime(deadline, this.#runOnce(kind, statement, deadline)))
+  }
+
+  /** Runs a statement when it has a connection. @param deadline after which it is not sent, on the clock of `performance.now()` */
+  async #runOnce(kind: Kind, statement: pg.QueryConfig, deadline: number): Promise<Result> {
+    const pool = kind === 'write' ? this.#writes : this.#reads
+    const session = await pool.connect().catch((error: unknown) => {
+      throw new NoConnection(error)
+    })
+    if (performance.now() >= deadline || !(session instanceof Session)) {
+      session.release()
+      throw new NoConnection('no connection was free in time')
+    }
+    let isBroken = false
+    try {
+      const { text, values } = statement
+      const result = await session.query<Row>(
+        session.backend === undefined ? { text, values } : statement,
+      )
+      if (session.isUnsafe) throw new Error('the wait for a synchronous standby was cancelled')
+      return result
+    } catch (error) {
+      isBroken = classify(error) === 'unknown' || isUnprepared(error)
+      throw error
+    } finally {
+      session.release(isBroken)
+    }
+  }
+}
+
+/** @param timeout milliseconds for a statement, from when it is sent */
+function openSessions(address: pg.ClientConfig, max: number, timeout: number): pg.Pool {
+  const lost = new Set<string>()
+  const pool = new pg.Pool({
+    ...address,
+    max,
+    idleTimeoutMillis: 0,
+    connectionTimeoutMillis: START_TIMEOUT,
+    query_timeout: timeout,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY,
+    Client: Session,
+    onConnect: (session) =>
+      session instanceof Session ? session.setUp(timeout, lost, max) : undefined,
+  })
+  pool.on('error', () => undefined) // an unused connection was closed
+  pool.on('remove', (session) => {
+    if (session instanceof Session && session.backend !== undefined) lost.add(session.backend)
+  })
+  return pool
+}
+
+/** @param deadline on the clock of `performance.now()` @throws {Error} if it passes first */
+async function inTime<Value>(deadline: number, value: Promise<Value>): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const fail = () => reject(new Error('the server does not answer'))
+  const timer = setTimeout(fail, Math.max(1, deadline - performance.now()))
+  return Promise.race([value, promise]).finally(() => clearTimeout(timer))
+}

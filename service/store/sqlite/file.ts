@@ -1,0 +1,131 @@
+import { accessSync, closeSync, constants, existsSync, fsyncSync, lstatSync } from 'node:fs'
+import { openSync, readlinkSync, realpathSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
+import { assertNoLinks, copyBytes, makeFileIfAbsent, makeFolder } from './private-files.ts'
+import { prepareSchema } from './schema.ts'
+import type { Collections } from '../store.ts'
+import { DatabaseFiles, identify } from './watch.ts'
+import { reasonOf, StartupError } from '../../engine/errors.ts'
+
+// Older versions can corrupt a WAL file that two connections write (https://sqlite.org/wal.html, "The WAL-reset bug").
+const OLDEST_SQLITE = '3.51.3'
+
+/** Milliseconds that a connection waits for another process: at a start, and in commands. */
+export const BUSY_TIMEOUT = 5000
+/** The same while the service runs: short, because the wait blocks the event loop. */
+const SERVICE_BUSY_TIMEOUT = 100
+
+/** A database file that is open. */
+export interface OpenFile {
+  /** Reads integers as `bigint`. */
+  readonly db: DatabaseSync
+  /** Whether the file was empty or did not exist. */
+  readonly isNew: boolean
+  readonly files: DatabaseFiles
+  /** Closes the database and unlocks the file. May be called again. */
+  readonly close: () => void
+}
+
+/**
+ * Opens a SQLite file in WAL mode with each commit synced (https://sqlite.org/pragma.html#pragma_synchronous). Creates the
+ * file and its tables, if needed.
+ * @param exclusive whether to lock the file for this process; false for a command beside a running service
+ * @throws {StartupError}
+ */
+export function openSqlite(file: string, collections: Collections, exclusive: boolean): OpenFile {
+  let lock: DatabaseSync | undefined
+  let db: DatabaseSync | undefined
+  try {
+    const version = process.versions['sqlite'] ?? ''
+    if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
+      throw new Error(
+        `this runtime has SQLite ${version}, but ${OLDEST_SQLITE} or later is required`,
+      )
+    }
+    const given = withoutLinks(file)
+    if (!existsSync(dirname(given))) makeFolder(dirname(given))
+    assertUsable(given)
+    makeFileIfAbsent(given)
+    const identity = identify(given)
+    db = new DatabaseSync(given, { readBigInts: true, timeout: BUSY_TIMEOUT })
+    const path = String(db.location()) // without symbolic links
+    assertOneName(path)
+    assertNoLinks(path, lockPath(path))
+    if (exclusive) lock = acquireLock(path)
+    assertNotMoved(path, BUSY_TIMEOUT)
+    const isNew = prepare(db, exclusive, collections) === 0
+    // A restore gives the path to another file.
+    if (identify(path) !== identity) throw new Error('it was replaced while it was opened')
+    const files = new DatabaseFiles(path)
+    return { db, isNew, files, close: closer(db, lock) }
+  } catch (error) {
+    db?.close()
+    lock?.close()
+    throw new StartupError(`DATABASE_URL sqlite:${file}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+function closer(db: DatabaseSync, lock: DatabaseSync | undefined): OpenFile['close'] {
+  let isOver = false
+  return () => {
+    if (isOver) return
+    isOver = true
+    try {
+      // SQLite does not copy the log when it closes a file that was moved.
+      if (lock !== undefined) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {
+      // Another process is reading, or the disk fails. The log stays.
+    }
+    db.close()
+    lock?.close()
+  }
+}
+
+/**
+ * The absolute path of a file that may be absent, without symbolic links. SQLite would read a relative path that begins with
+ * "file:" as a URI.
+ */
+function withoutLinks(file: string): string {
+  if (existsSync(file)) return realpathSync(file)
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  return isLink ? resolve(dirname(file), readlinkSync(file)) : resolve(file)
+}
+
+/** Checks permissions. @throws {Error} naming the file, which SQLite's own error would not */
+function assertUsable(path: string): void {
+  const paths = [dirname(path), path, `${path}-wal`, `${path}-shm`, lockPath(path)]
+  for (const each of paths.filter(existsSync)) accessSync(each, constants.R_OK | constants.W_OK)
+}
+
+/**
+ * Writes the log again, unchanged. If a sync failed in an earlier process, the system may show data that is not on the
+ * disk, and never write it. Later commits in the log would be lost with it.
+ */
+function rewriteLog(log: string): void {
+  if (!existsSync(log)) return
+  const file = openSync(log, 'r+')
+  copyBytes(file, file)
+  fsyncSync(file)
+  closeSync(file)
+}
+
+/** @returns the version of the schema before */
+function prepare(db: DatabaseSync, exclusive: boolean, collections: Collections): number {
+  db.exec('PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
+  const version = prepareSchema(db, collections)
+  // The transaction keeps other processes from writing to the log.
+  if (exclusive) rewriteLog(`${db.location()}-wal`)
+  db.exec('COMMIT; PRAGMA journal_mode = WAL')
+  // Automatic checkpoints hide I/O errors: the service makes its own.
+  if (exclusive)
+    db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}`)
+  const set = db
+    .prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous')
+    .get()
+  if (set?.['journal_mode'] !== 'wal' || set['synchronous'] !== 2n) {
+    throw new Error("the file system does not support SQLite's write-ahead log")
+  }
+  return version
+}

@@ -1,0 +1,162 @@
+import { accepted, ask, type Constructs, json, path, refused } from '../../support/small.ts'
+
+const OPERATION =
+  "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
+const PATHS = `paths:\n  /x: { get: { ${OPERATION} } }\n`
+
+/** Constructs of documents, paths and operations, by their names in the README. */
+export const DOCUMENTS: Constructs = {
+  '`openapi: 3.1.0` and later patches': {
+    yaml: `openapi: 3.1.1\ninfo: { title: Small, version: '1' }\n${PATHS}`,
+    asks: [ask('/x', 200, '{}')],
+  },
+  '`openapi: 3.0.3`, `3.2.0`, `swagger: "2.0"`': `openapi: 3.0.3 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
+  '`jsonSchemaDialect` and `$schema` of another dialect than 2020-12': `${PATHS}jsonSchemaDialect: http://json-schema.org/draft-07/schema # here\n`,
+  '`$ref` to another file, percent-encoded as in a URI': {
+    yaml: `paths:\n  /x: { $ref: 'paths.yaml#/x' }\n  /y: { get: { operationId: y, parameters: [{ $ref: 'p%61ths.yaml#/limit' }, { $ref: 'paths.yaml#/page' }], responses: { $ref: 'paths.yaml#/y' } } }\n`,
+    files: {
+      'paths.yaml': `x: { get: { ${OPERATION} } }\nlimit: { name: limit, in: query, schema: { $ref: 'schemas.yaml#/Limit' } }\npage: { name: page, in: query, schema: { $ref: 'schemas.yaml#/Page' } }\ny: { '200': { description: Done, content: { application/json: {} } } }\n`,
+      'schemas.yaml':
+        "Limit: { type: integer, format: int64, maximum: 9223372036854775806 }\nPage: { $ref: '#/Limit', maximum: 7 }\n",
+    },
+    asks: [
+      ask('/x', 200, '{}'),
+      ask('/y?limit=9223372036854775806', 200, '{"query":{"limit":9223372036854775806}}'),
+      ask('/y?page=7', 200, '{"query":{"page":7}}'),
+      ...['/y?limit=9223372036854775807', '/y?page=8'].map((url) => ask(url, 400)),
+    ],
+  },
+  'a path that refers to another, with methods and parameters beside `$ref`': {
+    yaml: `paths:\n  /x: { get: { ${OPERATION} }, put: { ${OPERATION.replace('run', 'put')} } }\n  /y:\n    $ref: '#/components/pathItems/y'\n    put: { ${OPERATION.replace('run', 'yPut')} }\ncomponents: { pathItems: { y: { get: { ${OPERATION.replace('run', 'y')} }, put: { ${OPERATION.replace('run', 'never')} } } } }\n`,
+    run: async () => ({ status: 200, body: 1 }),
+    asks: [ask('/y', 200), ask({ method: 'PUT', url: '/y' }, 200)],
+  },
+  '`$ref` to a URL': `paths:\n  /x:\n    $ref: https://example.com/x.yaml # here\n`,
+  'a `$ref` that leads nowhere': `paths:\n  /x:\n    $ref: '#/components/pathItems/x' # here\n`,
+  'YAML anchors, aliases and merge keys': {
+    yaml: `paths:\n  /x: { get: &run { ${OPERATION} } }\n  /y: { get: { <<: *run, operationId: y } }\nx-all: [${'*run, '.repeat(999)}]\n`,
+    asks: [ask('/x', 200), ask('/y', 200)],
+  },
+  'keys that YAML takes for numbers, booleans or null: as they are written': {
+    yaml: `paths:\n  /x: { post: { operationId: run, requestBody: { content: { application/json: { x-body-limit: 99, schema: { properties: { 1.10: { type: string }, null: { type: string } } } } } }, responses: { 200: { description: Done, content: { application/json: {} } } } } }\n`,
+    asks: [
+      ...accepted(json, '{"1.10":"a","null":"b","1.1":1}'),
+      ...refused(json, '{"1.10":1} {"null":1}', /body/),
+    ],
+  },
+  'a key that is a list or an object': `${PATHS}x-a: { [a]: 1 } # here\n`,
+  'a key that stands twice, also if only one of them has quotes': `${PATHS}x-a: { 200: 1, '200': 1 } # here\n`,
+  'a field that OpenAPI does not have': `paths:\n  /x:\n    get:\n      operationID: run # here\n      responses: { '204': { description: Done } }\n`,
+  'a field that OpenAPI does not have, in `info`, `tags`, `webhooks`, `callbacks` and others that only people and clients read':
+    {
+      yaml: `openapi: 3.1.0\ninfo: { title: Small, version: '1', deprecated: true }\ndeprecated: true\n${PATHS}`,
+      asks: [ask('/x', 200)],
+    },
+  'extensions: `x-...`, with a `$ref`, too': {
+    yaml: `x-a: { $ref: '#/nowhere' }\nx-tagGroups: 7\n${PATHS}  x-b: { $ref: nowhere.yaml }\n`,
+    asks: [ask('/x', 200)],
+  },
+  '`servers` with a path: `{base_url}/v1`, `https://example.com/v1`': {
+    yaml: `servers: [{ url: '{at}', variables: { at: { default: 'https://example.com/v1' } } }, { url: '{base_url}/v1/', variables: { base_url: { default: . } } }]\n${PATHS}`,
+    asks: [ask('/v1/x', 200), ask('/x', 404)],
+  },
+  '`servers` with different paths: only that of the first': {
+    yaml: `servers: [{ url: https://example.com/v1 }, { url: https://example.com/v2 }]\n${PATHS}`,
+    asks: [ask('/v1/x', 200), ask('/v2/x', 404)],
+  },
+  '`servers` with variables in the path': {
+    yaml: `servers: [{ url: 'https://{host}/api/{version}', variables: { host: { default: a }, version: { default: v7 } } }]\n${PATHS}`,
+    asks: [ask('/api/v7/x', 200)],
+  },
+  '`servers` of a path or an operation': {
+    yaml: `servers: [{ url: /v1 }]\npaths:\n  /x:\n    servers: [{ url: 'https://other.example.com/v2' }]\n    get: { ${OPERATION} }\n  /y: { get: { servers: [{ url: / }], ${OPERATION.replace('run', 'y')} } }\n`,
+    asks: [ask('/v2/x', 200), ask('/v1/x', 404), ask('/y', 200)],
+  },
+  '`webhooks`, `callbacks`, `links`, `tags`, `externalDocs`, `examples`, `deprecated`': {
+    yaml: `paths:\n  /x: { get: { deprecated: true, callbacks: { on: { '{$url}': { post: { responses: { '204': { description: Done } } } } } }, ${OPERATION} } }\nwebhooks: { on: { post: { operationId: on, responses: { '204': { description: Done } } } } }\n`,
+    asks: [ask('/x', 200)],
+  },
+  '`get`, `put`, `post`, `delete`, `patch`': {
+    yaml: `paths:\n  /x:\n${['get', 'put', 'post', 'delete', 'patch'].map((method) => `    ${method}: { ${OPERATION.replace('run', method)} }\n`).join('')}`,
+    asks: (['GET', 'PUT', 'POST', 'DELETE', 'PATCH'] as const).map((method) => [
+      { method, url: '/x' },
+      200,
+    ]),
+  },
+  '`head`, `options`, `trace`': `paths:\n  /x:\n    head: { ${OPERATION} } # here\n`,
+  'a path of plain segments and `{parameters}`, whatever their names': {
+    yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n  /{a-b}/{a_b}/{a.b}/{a_45_b}: { get: { parameters: [${['a-b', 'a_b', 'a.b', 'a_45_b'].map((name) => `{ name: ${name}, in: path, required: true, schema: { type: string } }`).join()}], ${OPERATION.replace('run', 'four')} } }\n`,
+    asks: [
+      ...accepted(
+        path,
+        '/a:b/c%2Fd/$x=>{"plant-id":"c/d"} /1/2/3/4=>{"a-b":"1","a_b":"2","a.b":"3","a_45_b":"4"}',
+      ),
+      ask('/', 200),
+    ],
+  },
+  'parameters in a part of a segment: `/{id}.json`, `/{owner}:archive`, `/{a}-{b}`; it is split at the text before it is decoded':
+    {
+      yaml: `paths:\n${[
+        ['/{id}.json', 'id'],
+        ['/{id}', 'id'],
+        ['/me.json'],
+        ['/{id}.gz', 'id'],
+        ['/{id}.tar.gz', 'id'],
+        ['/{id}:archive', 'id'],
+        ['/near/{lat}-{l-n.g}', 'lat', 'l-n.g'],
+        ["/Things('{id}')/v{v}", 'id', 'v'],
+      ]
+        .map(([path = '', ...names], index) => {
+          const type = path.includes('near') ? 'number' : 'string'
+          const parameters = names.map(
+            (name) => `{ name: ${name}, in: path, required: true, schema: { type: ${type} } }`,
+          )
+          return `  "${path}": { get: { parameters: [${parameters.join()}], ${OPERATION.replace('run', `run${index}`)} } }\n`
+        })
+        .join('')}`,
+      asks: [
+        ...accepted(
+          path,
+          String.raw`/a.json=>{"id":"a"} /a.b%2Ejson.json=>{"id":"a.b.json"} /a%2Fb%0A.json=>{"id":"a/b\n"}
+        /.json=>{"id":".json"} /a.jsonl=>{"id":"a.jsonl"} /a.tar.gz=>{"id":"a"} /a:archive=>{"id":"a"}
+        /near/-1.5--2=>{"lat":-1.5,"l-n.g":-2} /Things('a''b')/v2=>{"id":"a''b","v":"2"}
+        /a%3Aarchive=>{"id":"a:archive"} /a%3aarchive=>{"id":"a:archive"} /a:%61rchive=>{"id":"a:archive"}
+        /b%3A:archive=>{"id":"b:"} /a%2Etar.gz=>{"id":"a.tar"} /a%2Ejson=>{"id":"a.json"}
+        /near/%2D1-2=>{"lat":-1,"l-n.g":2} /a%2525.json?x=.gz=>{"id":"a%25"}`,
+        ),
+        ...['/near/-', "/Things('')/v2", "/Things('a')/v", '/near/1%2D2', '/near/1%2d2'].map(
+          (url) => ask(url, 404),
+        ),
+        ask({ method: 'PUT', url: '/a%3Aarchive' }, 405),
+        ask({ method: 'PUT', url: '/near/1' }, 404),
+        ask({ method: 'HEAD', url: '/near/1-2' }, 200),
+        ask('/me.json', 200, '{}'),
+        ask('/near/1-2-3', 400, /path\/l-n.g must be a number/),
+        ask({ method: 'PUT', url: '/me.json' }, 405),
+        ask({ method: 'OPTIONS', url: '/a.json' }, 204),
+      ],
+    },
+  'a path, also one without operations, with `*`, two parameters without text between them, or one parameter twice':
+    'paths:\n  /{a}{b}: {} # here\n',
+  'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': `paths:\n${['-', ':'].map((each, index) => `  /{a}${each}{b}: ${index === 1 ? '# here' : ''}\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }\n`).join('')}`,
+  'a path that differs from another in the names of its parameters': `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}: # here\n    put: { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
+  'the paths `/openapi.yaml` and `/docs`': `paths:\n  /docs: # here\n    get: { ${OPERATION} }\n`,
+  'an operation without `operationId`': {
+    yaml: `paths:\n  /x/y-z/{id}:\n    get: { parameters: [{ name: id, in: path, required: true, schema: true }], responses: { '204': { description: Done } } }\n`,
+    methods: ['getXYZId'],
+    run: async () => ({ status: 204 }),
+    asks: [ask('/x/y-z/7', 204)],
+  },
+  'an operation without `responses`': {
+    yaml: `paths:\n  /x: { get: { operationId: run } }\n`,
+    run: async () => ({ status: 204 }),
+    asks: [ask('/x', 204)],
+  },
+  '`summary` and `description` beside a `$ref`': {
+    yaml: `paths:\n  /x: { get: { operationId: run, responses: { '200': { $ref: '#/components/responses/x', summary: a, description: b } } } }\ncomponents: { responses: { x: { description: Done, content: { application/json: {} } } } }\n`,
+    asks: [ask('/x', 200)],
+  },
+  'two operations with one `operationId`': `paths:\n  /x: { get: { ${OPERATION} } }\n  /y:\n    get:\n      operationId: run # here\n      responses: { '204': { description: Done } }\n`,
+  'a `{parameter}` of a path that is not described, or one that the path does not have': `paths:\n  /x/{a}:\n    get: { ${OPERATION} } # here\n`,
+  'two parameters of one name and place': `      parameters:\n        - { name: a, in: query, schema: { type: string } }\n        - { name: a, in: query, schema: { type: string } } # here`,
+}

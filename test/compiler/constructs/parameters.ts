@@ -1,0 +1,162 @@
+import { accepted, ask, type Constructs, query, refused } from '../../support/small.ts'
+
+const parameter = (lines: string) =>
+  `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
+
+/** Constructs of parameters, by their names in the README. */
+export const PARAMETERS: Constructs = {
+  'a parameter in `path`, `query` or `header`': {
+    yaml: `paths:\n  /{a}: { get: { operationId: run, parameters: [{ name: a, in: path, required: true, schema: { type: integer } }, { name: b, in: query, schema: { type: number } }, { name: X-C, in: header, schema: { type: boolean } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
+    asks: [
+      ask({ url: '/7', headers: { 'x-c': '1' } }, 400, /header\/X-C must be boolean/),
+      ask(
+        { url: '/7?c=1', headers: { 'x-c': 'true' } },
+        200,
+        '{"path":{"a":7},"header":{"X-C":true}}',
+      ),
+      ask('/07', 400, /path\/a must be an integer/),
+      ask('/7?b=1&b=2', 400, /query\/b must not be repeated/),
+      ask('/7?b=1.5', 200, '{"path":{"a":7},"query":{"b":1.5}}'),
+      ask(
+        { url: '/7', headers: { 'X-C': ['true', 'true'] } },
+        400,
+        /header\/X-C must not be repeated/,
+      ),
+    ],
+  },
+  'a parameter of a path, which an operation may replace': {
+    yaml: `paths:\n  /x: { parameters: [{ name: a, in: query, required: true, schema: { type: string } }], get: { operationId: run, parameters: [{ name: a, in: query, schema: { type: integer } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
+    asks: [ask('/x', 200, '{}'), ask('/x?a=x', 400)],
+  },
+  'a parameter in `cookie`': parameter('in: cookie # here\nschema: { type: string }'),
+  'the headers `Accept`, `Authorization`, `Content-Type` as parameters': {
+    yaml: '      parameters: [{ name: Authorization, in: header, required: true, schema: { type: integer } }]',
+    asks: [ask('/x', 200, '{}'), ask({ url: '/x', headers: { authorization: 'a' } }, 200, '{}')],
+  },
+  'a parameter whose type is one of `integer`, `number`, `boolean`, `string`, or is known by `enum` or `const`':
+    {
+      yaml: `      parameters:
+        - { name: i, in: query, schema: { type: integer } }
+        - { name: l, in: query, schema: { type: integer, format: int64, minimum: 5, maximum: 9007199254740993 } }
+        - { name: n, in: query, schema: { type: number } }
+        - { name: b, in: query, schema: { type: boolean } }
+        - { name: t, in: query, schema: { $ref: '#/components/schemas/Tag', maxLength: 2 } }
+        - { name: e, in: query, schema: { enum: [asc, desc] } }
+        - { name: X-Text, in: header, schema: { type: string, minLength: 2 } }
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components: { schemas: { Tag: { type: string } } }`,
+      asks: [
+        ...accepted(
+          query,
+          'i=7&x=1&b=false=>{"i":7,"b":false} l=9007199254740993=>{"l":9007199254740993}',
+        ),
+        ...accepted(
+          query,
+          'i=9007199254740991&n=-1.5e3&t=77=>{"i":9007199254740991,"n":-1500,"t":"77"} n=9007199254740993&e=asc=>{"n":9007199254740992,"e":"asc"}',
+        ),
+        ...refused(query, 'i=9007199254740993 i=7.0', /query\/i/),
+        ...refused(query, 'l=9007199254740994 l=4', /query\/l/),
+        ...refused(query, 'n=1e999 n=.5', /query\/n/),
+        ...refused(query, 'b=1 t=777 e=up', /query\/[bte]/),
+        ask(
+          { url: '/x', headers: { 'x-text': '12', 'x-other': 'y' } },
+          200,
+          '{"header":{"X-Text":"12"}}',
+        ),
+        ask({ url: '/x', headers: { 'x-text': 'a' } }, 400, /header\/X-Text/),
+      ],
+    },
+  'a parameter that may be null, or is `anyOf` one type and null': {
+    yaml: "      parameters: [{ name: a, in: query, schema: { anyOf: [{ type: integer }, { type: 'null' }] } }]",
+    asks: [ask('/x?a=7', 200, '{"query":{"a":7}}'), ask('/x?a=null', 400)],
+  },
+  'a parameter of several types, a list among them: a text, or each item of a list, is the first of int64, integer, number, boolean, text that its schema takes':
+    {
+      yaml: `      parameters:
+        - { name: a, in: query, schema: { anyOf: [{ type: integer, maximum: 5 }, { type: boolean }, { type: string }] } }
+        - { name: b, in: query, schema: { oneOf: [{ type: string, enum: [all] }, { type: array, items: { type: integer, format: int64 } }] } }
+        - { name: c, in: query, schema: { type: [string, number, 'null'] } }
+        - { name: d, in: query, schema: { enum: [1, asc] } }
+        - { name: e, in: query, schema: { anyOf: [{ type: number }, { type: integer, format: int64 }] } }
+        - { name: f, in: query, explode: false, schema: { type: array, maxItems: 3, items: { anyOf: [{ type: integer, maximum: 5 }, { type: string, maxLength: 2 }] } } }
+        - { name: g, in: query, schema: { oneOf: [{ type: boolean }, { type: array, items: { type: [integer, string], maximum: 5 } }] } }
+        - { name: h, in: query, schema: { anyOf: [{ type: array, items: { type: integer } }, { type: array, items: { type: string } }] } }`,
+      asks: [
+        ...accepted(query, 'a=5=>{"a":5} a=6=>{"a":"6"} a=true=>{"a":true} a=05=>{"a":"05"}'),
+        ...accepted(
+          query,
+          'b=all=>{"b":"all"} b=9007199254740993=>{"b":[9007199254740993]} b=1&b=2=>{"b":[1,2]}',
+        ),
+        ...accepted(query, 'c=1e2&d=1.0=>{"c":100,"d":1} c=null&d=asc=>{"c":"null","d":"asc"}'),
+        ...accepted(query, 'e=9007199254740993=>{"e":9007199254740993}'),
+        ...refused(query, 'a=5&a=5', /query\/a must not be repeated/),
+        ...refused(query, 'b=1&b=all b=some', /query\/b/),
+        ...accepted(query, 'f=5,6,x=>{"f":[5,"6","x"]} g=true&g=6&g=5=>{"g":["true","6",5]}'),
+        ...accepted(query, 'g=6=>{"g":["6"]} g=true=>{"g":true}'),
+        ...accepted(query, 'h=1&h=2=>{"h":[1,2]} h=1&h=x=>{"h":["1","x"]}'),
+        ...refused(query, 'f=5,600', /query\/f\/1/),
+        ...refused(query, 'f=5,6,7,8', /must NOT have more than 3 items/),
+      ],
+    },
+  'a parameter without a type: a text': {
+    yaml: '      parameters: [{ name: a, in: query, schema: { maxLength: 2 } }, { name: b, in: query, schema: true }, { name: c, in: query, schema: false }]',
+    asks: [
+      ask('/x?a=7&b=8', 200, '{"query":{"a":"7","b":"8"}}'),
+      ask('/x?a=777', 400),
+      ask('/x?c=1', 400),
+    ],
+  },
+  'a parameter that is an object, or a list of lists, or with `explode: false` a list or a text':
+    parameter('in: query\nschema: { type: [object, string] } # here'),
+  'a list with `prefixItems` or `unevaluatedItems`': parameter(
+    'in: query\nschema: { type: array, prefixItems: [{ type: integer }, { type: string }] } # here',
+  ),
+  'a list in a query: `a=1&a=2`, or with `explode: false` `a=1,2`': {
+    yaml: `      parameters: [{ name: a, in: query, schema: { type: array, maxItems: 2, items: { type: integer, format: int64 } } }, { name: b, in: query, explode: false, schema: { type: array, items: { type: string } } }]`,
+    asks: [
+      ask('/x?a=9007199254740993', 200, '{"query":{"a":[9007199254740993]}}'),
+      ask('/x?a=1&a=2&b=c,d%2Ce,+', 200, '{"query":{"a":[1,2],"b":["c","d,e"," "]}}'),
+      ask('/x?a=1,2', 400, /query\/a\/0 must be an integer/),
+      ask('/x?a=1&a=2&a=3', 400, /must NOT have more than 2 items/),
+      ask('/x?b=c&b=d', 400, /must not be repeated/),
+    ],
+  },
+  'a list in a header: `1, 2`': {
+    yaml: '      parameters: [{ name: X-A, in: header, schema: { type: array, items: { type: integer } } }]',
+    asks: [
+      ask({ url: '/x', headers: { 'x-a': '1 ,2,' } }, 200, '{"header":{"X-A":[1,2]}}'),
+      ask({ url: '/x', headers: { 'x-a': '' } }, 200, '{"header":{"X-A":[]}}'),
+      ask({ url: '/x', headers: { 'x-a': 'b' } }, 400, /header\/X-A\/0 must be an integer/),
+    ],
+  },
+  'a list in a path': `paths:\n  /{a}:\n    get:\n      operationId: run\n      parameters:\n        - name: a\n          in: path\n          required: true\n          schema: { type: array } # here\n      responses: { '204': { description: Done } }\n`,
+  '`style` other than the default, `deepObject` for one': parameter(
+    'in: query\nschema: { type: object }\nstyle: deepObject # here',
+  ),
+  '`allowReserved`, `allowEmptyValue`': parameter(
+    'in: query\nschema: { type: string }\nallowReserved: true # here',
+  ),
+  '`content` in the place of `schema`': parameter(
+    'in: query\ncontent: { application/json: { schema: { type: object } } } # here',
+  ),
+  '`default` of a parameter': {
+    yaml: `      parameters: [{ name: a, in: query, schema: { $ref: '#/components/schemas/Limit' } }, { name: b, in: query, schema: { type: array, items: { type: string }, default: [x] } }]\n      responses: { '200': { description: Done, content: { application/json: {} } } }\ncomponents: { schemas: { Limit: { type: integer, format: int64, default: 20 } } }`,
+    asks: [
+      ask('/x', 200, '{"query":{"a":20,"b":["x"]}}'),
+      ask('/x?a=1&b=y', 200, '{"query":{"a":1,"b":["y"]}}'),
+    ],
+  },
+  'a `default` of a parameter that its schema refuses': {
+    yaml: '      parameters: [{ name: a, in: query, schema: { type: integer, default: x } }]',
+    asks: [ask('/x', 200, '{}'), ask('/x?a=7', 200, '{"query":{"a":7}}'), ask('/x?a=x', 400)],
+  },
+  'parameters and members named `constructor`, `toString`, `hasOwnProperty`': {
+    yaml: `      parameters: [{ name: constructor, in: query, schema: { type: string } }, { name: toString, in: query, required: true, schema: { type: string } }]`,
+    asks: [
+      ask('/x?toString=a', 200, '{"query":{"toString":"a"}}'),
+      ask('/x', 400, /required property 'toString'/),
+    ],
+  },
+  'a parameter named `__proto__`':
+    '      parameters:\n        - in: query\n          name: __proto__ # here\n          schema: { type: string }',
+}

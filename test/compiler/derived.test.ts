@@ -1,0 +1,166 @@
+// What the tests that come from a contract send, sent to each construct that is served, and to ordinary contracts: what they
+// take for valid is accepted, what they take for a violation is refused, and each rule is violated or named.
+import { pathToFileURL } from 'node:url'
+import fc from 'fast-check'
+import type { FastifyInstance, InjectOptions } from 'fastify'
+import t, { type Test } from 'tap'
+import { contentTypeOf, isBytes, isJson, textsOfBody } from '../support/bodies.ts'
+import { contractOf, type Operation } from '../support/contract.ts'
+import { withCredentials } from '../support/credentials.ts'
+import { brief } from '../support/json.ts'
+import { textsOf } from '../support/parameters.ts'
+import { product } from '../support/product/product.ts'
+import {
+  exampleOf,
+  type Input,
+  inputsOf,
+  missingIn,
+  toCall,
+  withTexts,
+} from '../support/requests.ts'
+import { samplesOf } from '../support/schemas-arbitrary.ts'
+import { boot, type Run, type Served } from '../support/small.ts'
+import { BODIES } from './constructs/bodies.ts'
+import { DOCUMENTS } from './constructs/documents.ts'
+import { PARAMETERS } from './constructs/parameters.ts'
+import { RESPONSES } from './constructs/responses.ts'
+import { SCHEMAS } from './constructs/schemas.ts'
+import { ORDINARY } from './ordinary.ts'
+
+const CONSTRUCTS = { ...DOCUMENTS, ...PARAMETERS, ...BODIES, ...RESPONSES, ...SCHEMAS }
+/** How many valid inputs of an operation are tried. */
+const INPUTS = 10
+const CALLER = 'alice:read,write,admin'
+
+/** The rules that no test violates, by construct: each text is valid, or the format is one that is not known. */
+const SKIPPED: Readonly<Record<string, readonly string[]>> = {
+  'a parameter of several types, a list among them: a text, or each item of a list, is the first of int64, integer, number, boolean, text that its schema takes':
+    ['a/anyOf', 'a/anyOf/0/maximum', 'f/items/anyOf/0/maximum', 'g/oneOf']
+      .concat('g/oneOf/1/items/maximum', 'h/anyOf')
+      .map((rule) => `${rule}: nothing that was tried violates it`),
+  "`type: 'null'`, several types, `true` and `false` wherever a schema may stand": [
+    ...['properties/d/not', 'properties/f/items/not', 'properties/f/contains'],
+    ...['properties/f/unevaluatedItems', 'patternProperties/^y/not'],
+  ]
+    .map((rule) => `body/${rule}: no valid value that was made has this part: give an example`)
+    .concat(
+      ['anyOf', 'anyOf/0/not', 'not', 'else/not', 'propertyNames'].map(
+        (rule) => `body/${rule}: nothing that was tried violates it`,
+      ),
+      'body/dependentSchemas/z/not: no valid value that was made has this part: give an example',
+    ),
+  'a format that is unknown, or not for the type': [0, 1, 2, 3].map(
+    (index) => `body/prefixItems/${index}/format: the format validates nothing here`,
+  ),
+}
+
+/** Ajv can't say which of the alternatives that match lacks nothing. */
+const UNDECIDED =
+  '`oneOf` with alternatives that require a member which only the other side sends: where several match without it, one that lacks nothing counts'
+
+for (const [name, construct] of Object.entries(CONSTRUCTS)) {
+  if (typeof construct === 'string' || construct.asks === undefined || name === UNDECIDED) continue
+  t.test(`a construct that is served: ${name}`, async (t) =>
+    t.strictSame(await skippedIn(t, construct), SKIPPED[name] ?? []),
+  )
+}
+
+for (const [name, { skipped = [], ...served }] of Object.entries(ORDINARY)) {
+  t.test(`an ordinary contract: ${name}`, async (t) =>
+    t.strictSame(await skippedIn(t, served), skipped),
+  )
+}
+
+/** Holds a contract against what the tests make of it. @returns the rules that nothing violates */
+async function skippedIn(t: Test, served: Served): Promise<string[]> {
+  const operations: Operation[] = []
+  const answer: Run = async (_, id) => {
+    const operation = operations.find((each) => each.id === id)
+    return operation ? answerOf(operation) : { status: 204 }
+  }
+  const app = await boot(t, { ...served, run: answer })
+  const { href } = pathToFileURL(`${t.testdirName}/openapi.yaml`)
+  const own = { ...product, ...served.product, contract: { ...product.contract, file: href } }
+  operations.push(...(await contractOf(own)).operations)
+  t.not(operations.length, 0)
+  const skipped: string[] = []
+  for (const operation of operations) skipped.push(...(await holdsFor(t, app, operation)))
+  return skipped
+}
+
+async function holdsFor(t: Test, app: FastifyInstance, operation: Operation): Promise<string[]> {
+  const { id, parameters, body, isGuarded, credentials } = operation
+  if (isGuarded && credentials === undefined) return []
+  const send = async (input: Input) => {
+    const { headers, path, method, body } = withCredentials(
+      toCall(operation, input),
+      credentials ?? [],
+      CALLER,
+    )
+    const request: InjectOptions = { method: method as 'GET', url: path, headers: byName(headers) }
+    const { statusCode, payload } = await app.inject(
+      typeof body === 'string' ? { ...request, payload: body } : request,
+    )
+    return { status: statusCode, payload }
+  }
+  const isAccepted = async (input: Input, what: string) => {
+    const { status, payload } = await send(input)
+    if (status >= 300)
+      t.fail(`${id} accepts ${what}`, { status, payload, path: toCall(operation, input).path })
+  }
+  const isRefused = async (input: Input, what: string, expected: number) => {
+    const { status, payload } = await send(input)
+    if (status !== expected)
+      t.fail(`${id} refuses ${what}`, { status, payload, path: toCall(operation, input).path })
+  }
+  const missing = missingIn(operation)
+  if (missing.length > 0) return missing
+  const example = exampleOf(operation)
+  await isAccepted(example, 'its example')
+  for (const input of fc.sample(inputsOf(operation), { numRuns: INPUTS, seed: 1 }))
+    await isAccepted(input, brief(input.body ?? [...input.texts.values()]))
+  const rules: string[] = []
+  for (const parameter of parameters) {
+    const { sent, skipped } = textsOf(parameter)
+    // What is no UTF-8 is refused by the whole service.
+    for (const { texts, isRight } of sent.filter(({ texts }) => texts.join().isWellFormed())) {
+      const input = withTexts(example, parameter, ...texts)
+      if (isRight) await isAccepted(input, brief(texts))
+      else await isRefused(input, brief(texts), 400)
+    }
+    rules.push(...skipped.map(({ rule, reason }) => `${parameter.name}${rule}: ${reason}`))
+  }
+  if (body === undefined || !isJson(body.type)) return rules
+  const { sent, skipped } = textsOfBody(body)
+  for (const { label, text, status } of sent) {
+    const input = { ...example, body: text }
+    if (status === undefined) await isAccepted(input, label)
+    else await isRefused(input, label, status)
+  }
+  return [...rules, ...skipped.map(({ rule, reason }) => `body${rule}: ${reason}`)]
+}
+
+/** Headers by name. One that is there more than once is a list. */
+function byName(headers: readonly string[]): Record<string, string | string[]> {
+  const pairs = headers.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, headers[index + 1] ?? '']] : [],
+  )
+  const all = Map.groupBy(pairs, ([name = '']) => name)
+  const entries = [...all].map(
+    ([name, values]) => [name, values.map(([, value = '']) => value)] as const,
+  )
+  return Object.fromEntries(
+    entries.map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
+  )
+}
+
+/** A valid answer of an operation: its first success. */
+function answerOf({ responses }: Operation): Awaited<ReturnType<Run>> {
+  const [key, response] = [...responses].find(([status]) => /^(2|default)/.test(status)) ?? []
+  const [[type, schema] = []] = [...(response?.schemas ?? [])]
+  const status = Number(key?.replace(/xx$/i, '00').replace('default', '200') ?? 204)
+  if (type === undefined || schema === undefined || status === 204) return { status }
+  if (isBytes(type) && type !== '*/*')
+    return { status, type: contentTypeOf({ type }), body: Buffer.from('x') }
+  return { status, body: isJson(type) || type === '*/*' ? samplesOf(schema)[0] : 'x' }
+}

@@ -1,0 +1,156 @@
+// A database is refused if it has anything that the store does not make: a trigger could show one caller what another one adds.
+import { copyFileSync, readFileSync, rmSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import t, { type Test } from 'tap'
+import { checkDatabase, restoreBackup, saveBackup } from '../../../service/store/sqlite/backup.ts'
+import { COLLECTIONS, openTestStore } from '../../support/stores.ts'
+
+const REFUSED = 'is not one that this program makes'
+
+/** Changes a database as another program would. */
+function change(file: string, sql: string): void {
+  using db = new DatabaseSync(file)
+  db.enableDefensive(false)
+  db.exec(sql)
+}
+
+/** The names and definitions of the tables in a file. */
+function tablesOf(file: string) {
+  using db = new DatabaseSync(file, { readOnly: true })
+  return db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table'").all()
+}
+
+/** What says that a database is one of this program. */
+const VERSION = 'PRAGMA user_version = 2; PRAGMA application_id = 0x706c6e74'
+
+/** Makes a store, and a backup of it. */
+async function prepare(t: Test) {
+  const folder = t.testdir()
+  const [file, backup] = [`${folder}/plants.db`, `${folder}/backup.db`]
+  const store = await openTestStore({ file })
+  await store.create('joe', 1n, { name: 'Rose' })
+  await store.close()
+  await saveBackup(file, backup)
+  rmSync(`${backup}.sha256`) // of what it is before it is changed
+  return { folder, file, backup }
+}
+
+/** Checks that neither a command nor a start takes a file, and that all of them name the reason. */
+async function isRefused(t: Test, file: string, reason: string) {
+  t.throws(() => checkDatabase(file), { message: reason })
+  await t.rejects(saveBackup(file, `${file}.copy`), { message: reason })
+  await t.rejects(restoreBackup(file, `${t.testdirName}/plants.db`, true), { message: reason })
+  for (const exclusive of [true, false])
+    await t.rejects(openTestStore({ file }, exclusive), {
+      name: 'StartupError',
+      message: `DATABASE_URL sqlite:${file}: ${reason}`,
+    })
+}
+
+const SPY = `AFTER INSERT ON plants BEGIN
+  INSERT OR IGNORE INTO plants VALUES ('mallory', new.key, new.item); END`
+
+for (const [what, sql, name] of [
+  ['a trigger', `CREATE TRIGGER spy ${SPY}`, 'trigger spy'],
+  ['a view', 'CREATE VIEW shown AS SELECT * FROM plants', 'view shown'],
+  ['another table', 'CREATE TABLE another (id)', 'table another'],
+  ['a table of another kind', 'CREATE TABLE another (owner, key, item)', 'table another'],
+  ['a virtual table', 'CREATE VIRTUAL TABLE found USING fts5(item)', 'table found'],
+  ['an index', 'CREATE INDEX by_item ON plants (item)', 'index by_item'],
+  ['an index of an expression', 'CREATE INDEX x ON plants (length(item))', 'index x'],
+  ['a unique index', 'CREATE UNIQUE INDEX x ON tokens (caller)', 'index x'],
+  ['statistics', 'ANALYZE', 'table sqlite_stat1'],
+  ['another column', 'ALTER TABLE plants ADD COLUMN more TEXT', 'table plants'],
+  ['a generated column', 'ALTER TABLE plants ADD COLUMN more TEXT AS (item)', 'table plants'],
+  ['a check', "ALTER TABLE tokens ADD COLUMN more TEXT CHECK (more <> '')", 'table tokens'],
+] as const) {
+  t.test(`${what} is refused by name`, async (t) => {
+    const { file, backup } = await prepare(t)
+    change(backup, sql)
+    const bytes = readFileSync(file)
+    await isRefused(t, backup, `its ${name} ${REFUSED}`)
+    t.ok(readFileSync(file).equals(bytes), 'the store is as it was')
+  })
+}
+
+/** What is changed in the definition of a table; a comment is nothing. */
+const EDITS: [table: string, from: string, to: string, isSame?: true][] = [
+  ['plants', 'owner TEXT', 'owner TEXT COLLATE NOCASE'],
+  ['plants', 'item TEXT NOT NULL', "item TEXT NOT NULL DEFAULT '{}'"],
+  ['plants', 'item TEXT NOT NULL', 'item TEXT NOT NULL CHECK (length(item) > 1)'],
+  ['plants', 'item TEXT NOT NULL', 'item TEXT'],
+  ['plants', 'item TEXT NOT NULL', 'item ANY NOT NULL'],
+  ['plants', 'item TEXT NOT NULL', 'item TEXT NOT NULL ON CONFLICT REPLACE'],
+  ['plants', 'item TEXT NOT NULL', "item TEXT NOT NULL DEFAULT '--\n'"],
+  ['plants', 'PRIMARY KEY (owner, key)', 'PRIMARY KEY (key, owner)'],
+  ['plants', 'PRIMARY KEY (owner, key)', 'PRIMARY KEY (owner, key DESC)'],
+  ['plants', 'PRIMARY KEY (owner, key)', 'PRIMARY KEY (owner, key) ON CONFLICT REPLACE'],
+  ['plants', 'PRIMARY KEY (owner, key)', 'PRIMARY KEY (owner, key), UNIQUE (key)'],
+  ['plants', 'WITHOUT ROWID, STRICT', 'STRICT'],
+  ['plants', 'WITHOUT ROWID, STRICT', 'WITHOUT ROWID'],
+  ['tokens', 'caller TEXT', 'caller TEXT COLLATE RTRIM'],
+  ['tokens', 'scopes TEXT', "scopes TEXT DEFAULT 'admin'"],
+  ['tokens', 'scopes TEXT', 'scopes\u00a0TEXT TEXT'],
+  ['tokens', 'expires INTEGER', 'expires INTEGER REFERENCES plants (key)'],
+  ['tokens', 'digest BLOB NOT NULL UNIQUE', 'digest BLOB NOT NULL'],
+  ['plants', 'owner TEXT', 'owner -- the caller\n TEXT', true],
+  ['tokens', ', scopes', '\n, scopes', true],
+]
+for (const [table, from, to, isSame = false] of EDITS) {
+  const verb = isSame ? 'taken for the same as' : 'refused in place of'
+  t.test(`${JSON.stringify(to)} is ${verb} ${from} of ${table}`, async (t) => {
+    const { folder, file } = await prepare(t)
+    const rows = tablesOf(file)
+    const backup = `${folder}/edited.db`
+    const edited = rows.map(({ name, sql }) =>
+      name === table
+        ? String(sql)
+            .replaceAll(/\s+--.*/g, '')
+            .replace(/\s+/g, ' ')
+            .replace(from, to)
+        : String(sql),
+    )
+    t.not(edited.join(), rows.map(({ sql }) => sql).join())
+    t.ok(
+      edited.some((sql) => sql.includes(to)),
+      'it is edited',
+    )
+    change(backup, `${edited.join(';')}; ${VERSION}`)
+    if (!isSame) {
+      await isRefused(t, backup, `its table ${table} ${REFUSED}`)
+      return
+    }
+    await restoreBackup(backup, file, true)
+    await (await openTestStore({ file })).close()
+  })
+}
+
+t.test('texts in UTF-16 are refused: their bytes have another order', async (t) => {
+  const { folder, file } = await prepare(t)
+  const utf16 = `${folder}/utf16.db`
+  change(utf16, "PRAGMA encoding = 'UTF-16le'")
+  const tables = tablesOf(file)
+  change(
+    utf16,
+    `PRAGMA encoding = 'UTF-16le'; ${tables.map(({ sql }) => sql).join(';')}; ${VERSION}`,
+  )
+  await isRefused(t, utf16, 'its texts are not in UTF-8')
+})
+
+t.test('collections of another version of the product are no fault', async (t) => {
+  const { folder, file, backup } = await prepare(t)
+  const store = await openTestStore({ file }, true, undefined, undefined, {
+    collections: { ...COLLECTIONS, gardens: { key: 'text' } },
+  } as never)
+  await store.close()
+  await saveBackup(file, `${folder}/more.db`)
+  await restoreBackup(`${folder}/more.db`, file, true)
+  await (await openTestStore({ file })).close()
+  copyFileSync(backup, `${folder}/before.db`)
+  change(
+    `${folder}/before.db`,
+    'ALTER TABLE tokens DROP COLUMN scopes; ALTER TABLE tokens ADD COLUMN scopes TEXT',
+  )
+  await restoreBackup(`${folder}/before.db`, file, true)
+  await (await openTestStore({ file })).close()
+})
