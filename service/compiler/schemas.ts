@@ -1,6 +1,6 @@
 // Compiles the schemas of a contract for validation.ts, and refuses everything that it can't validate as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import type { Schema } from '../engine/contract/compiled.ts'
+import type { Schema } from '../engine/json-schema/schema.ts'
 import type { Extensions } from '../engine/contract/extensions.ts'
 import type { Findings } from './findings.ts'
 import { LEADS_NOWHERE, resolveReference } from './references.ts'

@@ -1,5 +1,6 @@
 // Finds out which values a schema allows: by its own keywords, its reference and its composition (`allOf`, `anyOf`, ...).
-import type { Keywords, Reading } from '../engine/contract/compiled.ts'
+import type { Reading } from '../engine/contract/compiled.ts'
+import type { Keywords } from '../engine/json-schema/schema.ts'
 import { member, resolveReference } from './references.ts'
 import { jointSchemas as jointSchemasBy } from '../engine/json-schema/joint-schemas.ts'
 

@@ -1,5 +1,6 @@
 // What a product adds to a contract: functions for what the document names, and the service can't know.
 import type { FastifyRequest } from 'fastify'
+import type { Formats } from '../json-schema/schema.ts'
 
 /** Who sends a request, as a guard of a product has found out. */
 export interface Identity {
@@ -38,6 +39,5 @@ export interface Extensions {
   readonly collections?: Readonly<
     Record<string, { readonly schema: string; readonly key: 'int64' | 'text' }>
   >
-  /** By the name of the `format`: whether a text is valid. */
-  readonly formats?: Readonly<Record<string, (text: string) => boolean>>
+  readonly formats?: Formats
 }

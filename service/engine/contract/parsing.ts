@@ -1,5 +1,6 @@
 // Parses texts that stand for values.
-import type { Reading, Schema } from './compiled.ts'
+import type { Reading } from './compiled.ts'
+import type { Schema } from '../json-schema/schema.ts'
 import { parseJson, STRICT_UTF8, toExact, TooDeep } from '../http/json.ts'
 import type { Validators } from './validation.ts'
 import { HttpError } from '../errors.ts'

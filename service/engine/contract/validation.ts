@@ -1,6 +1,6 @@
 // Validates values by the schemas of a contract, and changes them as the matching schemas say.
-import { type Formats, isHolder, isObject } from '../json-schema/assertions.ts'
-import type { Keywords, Schema } from './compiled.ts'
+import { isHolder, isObject } from '../json-schema/assertions.ts'
+import type { Formats, Keywords, Schema } from '../json-schema/schema.ts'
 import {
   type Compile,
   compiler,

@@ -1,11 +1,8 @@
 // The assertions of JSON Schema: keywords that a value by itself satisfies or not (2020-12 validation, section 6).
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import type { Keywords } from '../contract/compiled.ts'
-import type { Extensions } from '../contract/extensions.ts'
 import { canonicalJson, typeRule } from './numbers.ts'
 import { type Evaluate, fail, memoryOf, type Outcome } from './outcome.ts'
-
-export type Formats = NonNullable<Extensions['formats']>
+import type { Formats, Keywords } from './schema.ts'
 
 /** The assertions of a schema. @param required the members that must be there */
 export function assertionsOf(

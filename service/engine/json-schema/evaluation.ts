@@ -1,15 +1,7 @@
 // Evaluates a value by a schema: whether it is valid, and which schemas apply to which of its parts. These are the
 // applicators, annotations and unevaluated parts of JSON Schema 2020-12 (sections 10, 7.7 and 11).
-import {
-  assertionsOf,
-  type Formats,
-  has,
-  isHolder,
-  isObject,
-  namesOf,
-  toRegExp,
-} from './assertions.ts'
-import type { Keywords, Schema } from '../contract/compiled.ts'
+import { assertionsOf, has, isHolder, isObject, namesOf, toRegExp } from './assertions.ts'
+import type { Formats, Keywords, Schema } from './schema.ts'
 import { add, always, deepest, type Evaluate, fail, isValid, once, tryBranch } from './outcome.ts'
 import { jointSchemas, reachable } from './joint-schemas.ts'
 

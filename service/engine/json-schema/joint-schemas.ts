@@ -1,5 +1,5 @@
 import { isHolder, isObject } from './assertions.ts'
-import type { Keywords } from '../contract/compiled.ts'
+import type { Keywords } from './schema.ts'
 
 /**
  * All schemas that a value of this schema must fit: itself, the target of its reference, and its `allOf`.

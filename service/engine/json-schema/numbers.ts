@@ -1,5 +1,5 @@
 // Types and numbers of JSON Schema. Numbers are compared exactly, and integers have the range of their format.
-import type { Keywords } from '../contract/compiled.ts'
+import type { Keywords } from './schema.ts'
 
 /** A number as `parseJson` has it: a symbol is a fraction that a `number` can't tell from an integer. */
 type Numeric = number | bigint | symbol

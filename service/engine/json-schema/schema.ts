@@ -1,0 +1,30 @@
+// The types of schemas: those keywords of JSON Schema 2020-12 that validate or change a value.
+
+type Some<Names extends string, Value> = { readonly [_ in Names]?: Value }
+type Single = 'not' | 'if' | 'then' | 'else' | 'propertyNames' | 'contains' | 'items' | Rest
+type Rest = 'additionalProperties' | 'unevaluatedProperties' | 'unevaluatedItems'
+
+/** The keywords of a JSON Schema that validate or change a value, as the document has them. `$ref` has the id of its target. */
+export interface Keywords
+  extends
+    Some<Single, Schema>,
+    Some<'allOf' | 'anyOf' | 'oneOf' | 'prefixItems', readonly Schema[]>,
+    Some<'properties' | 'patternProperties' | 'dependentSchemas', Readonly<Record<string, Schema>>>,
+    Some<`${'min' | 'max'}${'Length' | 'Items' | 'Properties' | 'Contains'}`, number>,
+    Some<
+      'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf',
+      number | bigint
+    >,
+    Some<'$ref' | 'pattern' | 'format' | 'description', string>,
+    Some<'uniqueItems' | 'readOnly' | 'writeOnly', boolean>,
+    Some<'const' | 'default', unknown> {
+  /** `file`: a file of a form. */
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly required?: readonly string[]
+  readonly dependentRequired?: Readonly<Record<string, readonly string[]>>
+}
+export type Schema = Keywords | boolean
+
+/** By the name of the `format`: whether a text is valid. */
+export type Formats = Readonly<Record<string, (text: string) => boolean>>
