@@ -1,4 +1,4 @@
-import { backup } from './engine/index.ts'
+import { backup } from './store/index.ts'
 import { product } from './product.ts'
 
 await backup(product)

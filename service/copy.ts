@@ -1,4 +1,4 @@
-import { copy } from './engine/index.ts'
+import { copy } from './store/index.ts'
 import { product } from './product.ts'
 
 await copy(product)

@@ -1,3 +1,3 @@
-import { dev } from './engine/index.ts'
+import { dev } from './compiler/index.ts'
 
 await dev(() => import('./product.ts'))

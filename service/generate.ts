@@ -1,4 +1,4 @@
-import { generate } from './engine/index.ts'
+import { generate } from './compiler/index.ts'
 import { product } from './product.ts'
 
 await generate(product)

@@ -1,12 +1,14 @@
 import { contract } from './contract.gen.ts'
 import { defineProduct } from './engine/index.ts'
 import { PlantService } from './plant-service.ts'
+import { openStore } from './store/index.ts'
 
 /** What this service is: its names, its contract, what it stores, and the classes with the methods of its operations. */
 export const product = defineProduct({
   name: 'plants',
   tokenPrefix: 'plant',
   contract,
+  store: openStore,
   collections: { plants: { schema: 'Plant', key: 'int64' } },
   services: ({ plants }) => [new PlantService(plants)],
 })

@@ -24,50 +24,10 @@ const WALLS: Readonly<Record<string, RegExp>> = {
   compiler: /^(compiler\/|engine\/(json-schema\/|contract\/|http\/json\.ts|errors\.ts))/,
   store: /^(store\/|engine\/(store\.ts|http\/json\.ts|errors\.ts))/,
 }
-/** Imports through a wall that are still to go. */
-const STILL = new Set([
-  'engine/index.ts imports compiler/development.ts',
-  'store/backup.ts imports engine/ops/terminal.ts',
-  'compiler/dev.ts imports engine/ops/terminal.ts',
-  'compiler/development.ts imports engine/ops/terminal.ts',
-  'compiler/generate.ts imports engine/ops/terminal.ts',
-  'engine/app.ts imports store/collection.ts',
-  'engine/app.ts imports store/store.ts',
-  'engine/index.ts imports compiler/dev.ts',
-  'engine/index.ts imports compiler/generate.ts',
-  'engine/index.ts imports store/backup.ts',
-  'engine/index.ts imports store/copy.ts',
-  'engine/index.ts imports store/store.ts',
-  'engine/define-product.ts imports store/store.ts',
-  'engine/auth/access-tokens.ts imports store/store.ts',
-  'engine/auth/guard.ts imports store/store.ts',
-  'engine/ops/admin.ts imports store/store.ts',
-  'engine/ops/metrics.ts imports store/store.ts',
-  'engine/programs/start.ts imports store/open.ts',
-  'engine/programs/token.ts imports store/open.ts',
-  'engine/programs/token.ts imports store/store.ts',
-  'engine/programs/welcome.ts imports store/store.ts',
-  'engine/contract/contract.ts imports compiler/compile.ts',
-  'compiler/dev.ts imports engine/define-product.ts',
-  'compiler/dev.ts imports engine/programs/command.ts',
-  'compiler/dev.ts imports engine/programs/start.ts',
-  'compiler/generate.ts imports engine/define-product.ts',
-  'compiler/generate.ts imports engine/programs/command.ts',
-  'store/backup.ts imports engine/programs/command.ts',
-  'store/backup.ts imports engine/config.ts',
-  'store/backup.ts imports engine/define-product.ts',
-  'store/copy.ts imports engine/programs/command.ts',
-  'store/copy.ts imports engine/config.ts',
-  'store/copy.ts imports engine/define-product.ts',
-  'store/open.ts imports engine/config.ts',
-  'store/store.ts imports engine/config.ts',
-])
-
 const DOOR = /^(engine|compiler|store)\/index\.ts$/
 const files = globSync('**/*.ts', { cwd: 'service' })
 const sources = new Map(files.map((file) => [file, readFileSync(`service/${file}`, 'utf8')]))
 const houseOf = (file: string) => Object.keys(WALLS).find((house) => file.startsWith(`${house}/`))
-const isPermitted = (file: string, to: string) => STILL.has(`${file} imports ${to}`)
 
 /** The files that a file imports, types and dynamic imports included. */
 function importsOf(path: string): string[] {
@@ -90,7 +50,7 @@ t.test('from outside of a house, only its door is imported', async (t) => {
     for (const to of targets) {
       const isInside = house !== undefined && WALLS[house]?.test(to) === true
       const isAllowed = houseOf(to) === undefined ? house === undefined : isInside || DOOR.test(to)
-      t.ok(isAllowed || isPermitted(file, to), `${file} imports ${to}`)
+      t.ok(isAllowed, `${file} imports ${to}`)
     }
   }
 })
@@ -100,7 +60,7 @@ t.test(
   async (t) => {
     for (const [file, targets] of imports) {
       if (houseOf(file) !== 'engine') continue
-      const others = targets.filter((to) => houseOf(to) !== 'engine' && !isPermitted(file, to))
+      const others = targets.filter((to) => houseOf(to) !== 'engine')
       t.strictSame(others, [], file)
     }
     t.strictSame(filesWith(/plant/i).filter(houseOf), [])
@@ -123,7 +83,7 @@ t.test('rooms of the engine import downwards only', async (t) => {
       if (houseOf(file) !== 'engine' || houseOf(to) !== 'engine') continue
       const [from, below] = [roomOf(file), roomOf(to)]
       const isDown = from === below || layerOf(from) < layerOf(below)
-      t.ok(isDown || isPermitted(file, to), `${file} (${from}) imports ${to} (${below})`)
+      t.ok(isDown, `${file} (${from}) imports ${to} (${below})`)
     }
   }
 })

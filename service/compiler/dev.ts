@@ -8,9 +8,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Contract } from '../engine/contract/contract.ts'
-import type { Product } from '../engine/define-product.ts'
-import { printError } from '../engine/ops/terminal.ts'
-import { readWords, runCommand } from '../engine/programs/command.ts'
+import { printError, type Product, readWords, runCommand, runService } from '../engine/index.ts'
 
 const USAGE =
   'usage: dev   runs the service, which follows its contract and its code while they change'
@@ -110,9 +108,7 @@ async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
   enableCompileCache(join(FOLDER, 'cache'))
   process.once('disconnect', () => process.exit())
   const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
-  await (
-    await import('../engine/programs/start.ts')
-  ).runService(product, ({ BASE_URL }) => readLatest(product, BASE_URL))
+  await runService(product, { readDraft: ({ BASE_URL }) => readLatest(product, BASE_URL) })
 }
 
 /**

@@ -7,9 +7,7 @@ import { accept, inspect } from './compile.ts'
 import { dryRun } from './draft.ts'
 import { writeTypes } from './typescript.ts'
 import type { Extensions } from '../engine/contract/extensions.ts'
-import type { Product } from '../engine/define-product.ts'
-import { printError } from '../engine/ops/terminal.ts'
-import { readWords, runCommand } from '../engine/programs/command.ts'
+import { printError, type Product, readWords, runCommand } from '../engine/index.ts'
 
 const DOOR = fileURLToPath(import.meta.resolve('../engine/index.ts'))
 /** Options of `util.inspect` to print a whole value as TypeScript, in which an integer beyond 2^53 is a `bigint`. */

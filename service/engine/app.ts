@@ -3,7 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from '
 import { accessTokenChecker, buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
 import { checkBody } from './contract/bodies.ts'
-import { type Contract, readContract } from './contract/contract.ts'
+import { type Contract, type LoadCompiler, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { commonErrorWriter } from './contract/error-forms.ts'
 import { itemReader, itemWriter } from './contract/items.ts'
@@ -15,8 +15,7 @@ import { allowOrigins } from './http/cors.ts'
 import { startRequest } from './http/open-requests.ts'
 import { answerOtherMethods, checkFraming, checkPath, checkQuery } from './http/request-rules.ts'
 import { makeServer } from './http/server.ts'
-import { makeCollection } from '../store/collection.ts'
-import type { Store } from '../store/store.ts'
+import type { Store } from './store.ts'
 
 /** The parts that an app is built from. */
 interface Parts {
@@ -28,6 +27,8 @@ interface Parts {
   readonly plugin?: FastifyPluginCallback | undefined
   /** A contract that is still being written, instead of the product's. An operation without a method is answered 501. */
   readonly draft?: Contract | undefined
+  /** For a contract that has changed since it was generated. */
+  readonly loadCompiler?: LoadCompiler | undefined
 }
 
 /**
@@ -41,9 +42,9 @@ export async function buildApp({
   log,
   plugin,
   draft,
+  loadCompiler,
 }: Parts): Promise<FastifyInstance> {
-  const file = fileURLToPath(product.contract.file)
-  const contract = draft ?? (await readContract(file, config.BASE_URL, product.contract, product))
+  const contract = draft ?? (await readProduct(product, config, loadCompiler))
   const writeError = commonErrorWriter(contract, product)
   const app = makeServer({
     config,
@@ -83,7 +84,7 @@ export async function buildApp({
       if (!Object.hasOwn(contract.items, schema) && draft === undefined)
         throw new Error(`the collection ${name} needs the schema ${schema} in components/schemas`)
       const [parse, write] = [itemReader(contract, schema), itemWriter(contract, schema)]
-      return [name, makeCollection(store, name, parse, write)] as const
+      return [name, store.collection(name, { parse, write })] as const
     })
     await addRoutes(
       app,
@@ -100,4 +101,10 @@ export async function buildApp({
     throw new StartupError(`${contract.file}: ${reasonOf(error)}`, { cause: error })
   }
   return app
+}
+
+function readProduct(product: Product, { BASE_URL }: Config, loadCompiler?: LoadCompiler) {
+  const { contract: generated } = product
+  const options = { baseUrl: BASE_URL, generated, product, loadCompiler }
+  return readContract(fileURLToPath(generated.file), options)
 }

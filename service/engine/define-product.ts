@@ -2,7 +2,7 @@ import type { CompiledContract } from './contract/compiled.ts'
 import type { Extensions, ProductGuard } from './contract/extensions.ts'
 import type { Service } from './contract/types.ts'
 import { StartupError } from './errors.ts'
-import type { Collection, KeyType } from '../store/store.ts'
+import type { Collection, KeyType, OpenStore } from './store.ts'
 
 /** What a product says about itself. */
 export interface Product extends Extensions {
@@ -12,6 +12,8 @@ export interface Product extends Extensions {
   readonly tokenPrefix: string
   /** The one of `contract.gen.ts`. */
   readonly contract: CompiledContract
+  /** Opens what keeps its collections and its access tokens. */
+  readonly store: OpenStore
   /** What it stores: a table for each. */
   readonly collections: Definitions<string>
   /** Makes its services from its collections. Together they have a method for each operation, and no other. */
@@ -64,7 +66,7 @@ export function defineProduct<
   const All extends Definitions<keyof SchemasOf<Components> & string>,
   const Classes extends readonly object[],
 >(
-  product: Pick<Product, 'name' | 'errorBody' | 'formats'> &
+  product: Pick<Product, 'name' | 'store' | 'errorBody' | 'formats'> &
     Partial<Pick<Product, 'tokenPrefix'>> & {
       readonly contract: CompiledContract<Components, Operations, Schemes>
       readonly collections: All

@@ -1,9 +1,14 @@
 // `npm run backup -- <words>`: saves, restores and checks the embedded store that DATABASE_URL names.
 import { existsSync } from 'node:fs'
-import { describeCounts, oneOf, readWords, runCommand } from '../engine/programs/command.ts'
-import { readConfig } from '../engine/config.ts'
-import type { Product } from '../engine/define-product.ts'
-import { printError } from '../engine/ops/terminal.ts'
+import {
+  oneOf,
+  printError,
+  type Product,
+  readConfig,
+  readWords,
+  runCommand,
+} from '../engine/index.ts'
+import { describeCounts } from './counts.ts'
 import { checkDatabase, type Counts, restoreBackup, saveBackup } from './sqlite/backup.ts'
 
 const USAGE = `usage: backup save <file>                  copies the store, which may be in use

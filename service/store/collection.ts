@@ -1,14 +1,8 @@
 import { HttpError } from '../engine/errors.ts'
 import { exactJson, JsonText } from '../engine/http/json.ts'
 import { readList } from './lists.ts'
-import {
-  type Collection,
-  INT64_MAX,
-  INT64_MIN,
-  type Key,
-  type KeyType,
-  type Store,
-} from './store.ts'
+import { type Collection, type Key, type KeyType } from '../engine/store.ts'
+import { INT64_MAX, INT64_MIN, type Database } from './database.ts'
 
 /** PostgreSQL has no index entries of more than 2704 bytes, and an entry holds the owner, too. */
 const MAX_KEY_BYTES = 1024
@@ -22,7 +16,7 @@ const MAX_OWNER_BYTES = 1024
  * @throws {Error} if the store has no such collection
  */
 export function makeCollection<Item, K extends Key = bigint>(
-  store: Store,
+  store: Database,
   name: string,
   parse: (text: string) => Item,
   write: (item: Item) => string = exactJson,

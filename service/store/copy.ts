@@ -1,11 +1,10 @@
 // `npm run copy -- sqlite:<file>` copies everything from there to the store that DATABASE_URL names.
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { describeCounts, readWords, runCommand } from '../engine/programs/command.ts'
-import { type Config, readConfig } from '../engine/config.ts'
-import type { Store } from './store.ts'
-import { openStore } from './open.ts'
-import type { Product } from '../engine/define-product.ts'
+import type { Database } from './database.ts'
+import { openDatabase } from './open.ts'
+import { type Config, type Product, readConfig, readWords, runCommand } from '../engine/index.ts'
+import { describeCounts } from './counts.ts'
 
 const USAGE = `usage: copy sqlite:<file>   copies everything from there to the store of DATABASE_URL
 
@@ -19,12 +18,13 @@ export function copy(product: Product): Promise<void> {
     if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
     if (!existsSync(file)) throw new Error(`there is no file ${file}`)
     // No request waits for it, and 500 items at a time may be long.
-    const config = { ...readConfig(product.name), DATABASE_TIMEOUT: 120 }
+    const settings = { ...readConfig(product.name), DATABASE_TIMEOUT: 120 }
+    const options = { collections: product.collections, isExclusive: true, settings }
     await using opened = new AsyncDisposableStack()
     const open = async (database: Config['DATABASE_URL']) =>
-      opened.adopt(await openStore(database, product, true, config), (store) => store.close())
+      opened.adopt(await openDatabase({ ...options, database }), (store) => store.close())
     // The file is locked as by a service: no other process can write to it meanwhile.
-    const counts = await copyStore(await open({ file }), await open(config.DATABASE_URL))
+    const counts = await copyStore(await open({ file }), await open(settings.DATABASE_URL))
     return [`${describeCounts(counts)} are copied`]
   })
 }
@@ -34,7 +34,7 @@ export function copy(product: Product): Promise<void> {
  * @returns how many were copied, by what they are
  * @throws {Error} if the target has another token or item with the same id or key
  */
-async function copyStore(from: Store, to: Store): Promise<Readonly<Record<string, number>>> {
+async function copyStore(from: Database, to: Database): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {}
   for (const [name, table] of from.tables) {
     const target = to.tables.get(name) // both stores have the collections of the product

@@ -1,7 +1,8 @@
 import { JsonText } from '../engine/http/json.ts'
 import { StoreBusy } from '../engine/errors.ts'
 import { type Batched, Batcher } from './batch.ts'
-import type { Key, Rows, Step, Store, Table, Turn } from './store.ts'
+import type { Key } from '../engine/store.ts'
+import type { Rows, Step, Database, Table, Turn } from './database.ts'
 
 /** About how many characters a step has. While it is read and written, others wait. */
 export const STEP_LENGTH = 65_536
@@ -22,7 +23,7 @@ interface List {
  * @param parallel how many batches may run at a time
  * @param timeout milliseconds until a step must have begun
  */
-export function runSteps(max: number, parallel: number, timeout: number): Store['steps'] {
+export function runSteps(max: number, parallel: number, timeout: number): Database['steps'] {
   const run = (batch: readonly Batched<Turn, unknown>[]) =>
     Promise.all(
       batch.map(({ item, deadline, resolve, reject }) => item.read(deadline).then(resolve, reject)),
@@ -37,7 +38,7 @@ export function runSteps(max: number, parallel: number, timeout: number): Store[
  * @param limit the most rows
  */
 export async function readList(
-  { steps, timeout }: Pick<Store, 'steps' | 'timeout'>,
+  { steps, timeout }: Pick<Database, 'steps' | 'timeout'>,
   table: Pick<Table, 'read' | 'skip'>,
   owner: string,
   after: Key | undefined,

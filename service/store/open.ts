@@ -1,6 +1,7 @@
-import { type Config, readConfig } from '../engine/config.ts'
 import { StartupError } from '../engine/errors.ts'
-import type { Collections, Settings, Monitor, Store } from './store.ts'
+import type { OpenStore, Store, StoreOptions } from '../engine/store.ts'
+import { makeCollection } from './collection.ts'
+import type { Database } from './database.ts'
 
 /** Names of collections: those of SQL that need no quotes, and none of a table that the store or its database itself has. */
 const NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
@@ -8,28 +9,55 @@ const OWN = /^(tokens|(sqlite|pg)_.*)$/i
 const NAMES =
   'a small letter, then letters, digits and _, at most 55, and not "tokens", "sqlite_..." or "pg_..."'
 
-/**
- * Opens the store. Creates it if there is none, and the tables that it lacks.
- * @param exclusive whether this process locks an embedded store; false for a command beside a running service
- * @throws {StartupError}
- */
-export async function openStore(
-  database: Config['DATABASE_URL'],
-  { collections }: { readonly collections: Collections },
-  exclusive = true,
-  settings: Settings = readConfig('', {}),
-  monitor?: Monitor,
-): Promise<Store> {
-  const twins = Map.groupBy(Object.keys(collections), (name) => name.toLowerCase()) // as SQLite compares them
-  const wrong = twins
-    .values()
-    .find(([name = '', other]) => !NAME.test(name) || OWN.test(name) || other !== undefined)
-  if (wrong)
-    throw new StartupError(`the collection ${wrong.join(' or ')} needs another name: ${NAMES}`)
-  if ('file' in database) {
+/** Opens the store for the engine. @throws {StartupError} */
+export const openStore: OpenStore = async (options) => {
+  const database = await openDatabase(options)
+  return {
+    ...portOf(database),
+    addToken: (token) => database.addToken(token),
+    findToken: (digest) => database.findToken(digest),
+    listTokens: () => database.listTokens(),
+    deleteToken: (id) => database.deleteToken(id),
+    isEmpty: () => database.isEmpty(),
+    ping: () => database.ping(),
+    figures: () => database.figures(),
+    close: () => database.close(),
+  }
+}
+
+/** What the engine has of a database besides its methods. */
+export function portOf(database: Database): Pick<Store, 'collection' | 'counts'> {
+  return {
+    collection: (name, { parse, write }) => makeCollection(database, name, parse, write),
+    counts: () => countItems(database),
+  }
+}
+
+/** Opens the database with the tables of these collections. @throws {StartupError} */
+export async function openDatabase(options: StoreOptions): Promise<Database> {
+  checkNames(Object.keys(options.collections))
+  if ('file' in options.database) {
     const { SqliteStore } = await import('./sqlite/store.ts')
-    return new SqliteStore(database.file, collections, exclusive, settings, monitor)
+    return new SqliteStore(options.database.file, options)
   }
   const { PostgresStore } = await import('./postgres/store.ts')
-  return PostgresStore.open(database.url, collections, settings)
+  return PostgresStore.open(options.database.url, options)
+}
+
+/** @throws {StartupError} if a name can't be that of a table, or two are the same as SQLite compares them */
+function checkNames(names: readonly string[]): void {
+  const byTable = Map.groupBy(names, (name) => name.toLowerCase())
+  for (const same of byTable.values()) {
+    const isUsable = same.every((name) => NAME.test(name) && !OWN.test(name))
+    if (same.length > 1 || !isUsable)
+      throw new StartupError(`the collection ${same.join(' or ')} needs another name: ${NAMES}`)
+  }
+}
+
+async function countItems({ tables }: Database): Promise<Readonly<Record<string, number>>> {
+  const counts = [...tables].map(async ([name, table]) => {
+    const entries = await table.entries()
+    return [name, entries.length] as const
+  })
+  return Object.fromEntries(await Promise.all(counts))
 }

@@ -1,4 +1,4 @@
-import type { StoredToken } from './store.ts'
+import type { StoredToken } from '../engine/store.ts'
 
 /** A row of a database, by its columns. */
 export type Row = Readonly<Record<string, unknown>>

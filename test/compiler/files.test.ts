@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { parse } from 'yaml'
 import { compile } from '../../service/compiler/compile.ts'
 import { readDraft } from '../../service/compiler/draft.ts'
+import { loadCompiler } from '../../service/compiler/index.ts'
 import { readContract } from '../../service/engine/contract/contract.ts'
 import { fields } from '../support/fields.ts'
 import { boot, contract, post } from '../support/small.ts'
@@ -18,7 +19,7 @@ type Files = Readonly<Record<string, string>>
 /** Writes files, and reads the contract. @returns also the document as readers of YAML 1.1 and 1.2 see it */
 async function serve(t: Test, yaml: string, files: Files) {
   const folder = t.testdir({ 'openapi.yaml': contract(yaml), ...files })
-  const { bytes, operations } = await readContract(`${folder}/openapi.yaml`)
+  const { bytes, operations } = await readContract(`${folder}/openapi.yaml`, { loadCompiler })
   const text = String(bytes)
   const schemas = (version: '1.1' | '1.2') =>
     fields(fields(fields(parse(text, { version }))['components'])['schemas'])

@@ -97,6 +97,7 @@ t.test(
   async (t) => {
     const head = `import { addRoutes, type OperationHooks } from '../../../service/engine/contract/routes.ts'
 import { defineProduct, type CompiledContract } from '../../../service/engine/index.ts'
+import { openStore } from '../../../service/store/index.ts'
 import { PlantService } from '../../../test/support/product/plant-service.ts'
 import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
 import type { Service } from '../../../service/engine/contract/types.ts'
@@ -104,7 +105,7 @@ declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, 
 declare const hooks: OperationHooks
 type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
 declare const contract: CompiledContract<components, operations>
-const named = { name: 'plants', contract }
+const named = { name: 'plants', contract, store: openStore }
 const collections = { plants: { schema: 'Plant', key: 'int64' } } as const
 type One<Name extends keyof PlantService> = Pick<PlantService, Name>
 declare const service: PlantService
@@ -251,8 +252,10 @@ const resolve = (name, context, next) => {
 }
 registerHooks({ resolve })
 const { readContract } = await import('./service/engine/contract/contract.ts')
-const { contract } = await import('./service/contract.gen.ts')
-console.log(await readContract('openapi.yaml', undefined, contract).then(({ bytes }) => String(bytes), ({ message }) => message))`
+const { contract: generated } = await import('./service/contract.gen.ts')
+const { loadCompiler } = await import('./service/compiler/index.ts')
+const read = readContract('openapi.yaml', { generated, loadCompiler })
+console.log(await read.then(({ bytes }) => String(bytes), ({ message }) => message))`
   return {
     folder,
     generate: (...words: string[]) => node('service/generate.ts', ...words),

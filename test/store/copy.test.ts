@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { Entry } from '../../service/store/store.ts'
+import type { Entry } from '../../service/store/database.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { program, run, start } from '../support/process.ts'
 import { openTestStore } from '../support/stores.ts'

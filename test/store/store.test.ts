@@ -2,9 +2,9 @@
 // collection.test.ts has more of collections, and model.test.ts has pages after any key.
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
-import { makeCollection } from '../../service/store/collection.ts'
-import { openStore } from '../../service/store/open.ts'
-import type { Collection, Key } from '../../service/store/store.ts'
+import { readConfig } from '../../service/engine/config.ts'
+import { openStore } from '../../service/store/index.ts'
+import type { Collection, Collections, Key } from '../../service/engine/store.ts'
 import { type Engine, range, startEngines } from '../support/engines.ts'
 import { namesOf, read } from '../support/pages.ts'
 import { product } from '../support/product/product.ts'
@@ -267,7 +267,9 @@ async function suite(t: Test, engine: Engine): Promise<void> {
 t.test(
   'a collection needs a name that SQL takes, and that the store does not use itself',
   async (t) => {
-    const file = `${t.testdir()}/names.db`
+    const database = { file: `${t.testdir()}/names.db` }
+    const open = (collections: Collections) =>
+      openStore({ database, collections, isExclusive: true, settings: readConfig('', {}) })
     for (const name of [
       'tokens',
       'tOKENS',
@@ -280,25 +282,21 @@ t.test(
       'a'.repeat(56),
       'é',
     ]) {
-      const opened = openStore({ file }, { collections: { [name]: { key: 'text' } } })
+      const opened = open({ [name]: { key: 'text' } })
       await t.rejects(
         opened,
         { name: 'StartupError', message: `the collection ${name} needs another name` },
         name,
       )
     }
-    const twins = { collections: { aB: { key: 'text' }, ab: { key: 'text' } } } as const
-    await t.rejects(openStore({ file }, twins), {
+    await t.rejects(open({ aB: { key: 'text' }, ab: { key: 'text' } }), {
       message: 'the collection aB or ab needs another name',
     })
-    const store = await openStore(
-      { file },
-      { collections: { order: { key: 'text' }, bigPlants_2: { key: 'int64' } } },
-    )
+    const store = await open({ order: { key: 'text' }, bigPlants_2: { key: 'int64' } })
     t.teardown(() => store.close())
-    const orders = makeCollection<unknown, string>(store, 'order', JSON.parse)
+    const orders = store.collection<unknown, string>('order', { parse: JSON.parse })
     t.strictSame(await orders.create('joe', 'a', { a: 1 }), { a: 1 }, 'a word of SQL')
-    t.throws(() => makeCollection(store, 'plants', JSON.parse), {
+    t.throws(() => store.collection('plants', { parse: JSON.parse }), {
       message: 'the store has no collection plants',
     })
   },

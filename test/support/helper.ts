@@ -2,6 +2,7 @@ import http from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { pino } from 'pino'
 import type { Test } from 'tap'
+import { loadCompiler } from '../../service/compiler/index.ts'
 import { buildApp } from '../../service/engine/app.ts'
 import { readConfig } from '../../service/engine/config.ts'
 import type { Product } from '../../service/engine/index.ts'
@@ -53,6 +54,7 @@ export async function build(
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
   const app = await buildApp({
     product,
+    loadCompiler,
     config,
     store,
     log: pino({ level: config.LOG_LEVEL }, lines),

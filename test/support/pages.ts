@@ -1,5 +1,5 @@
 import { JsonText } from '../../service/engine/http/json.ts'
-import type { Key, Page } from '../../service/store/store.ts'
+import type { Key, Page } from '../../service/engine/store.ts'
 import { parse } from './json.ts'
 import type { Plant, TestStore } from './stores.ts'
 

@@ -43,10 +43,7 @@ export function putTestProduct(folder: string): void {
       '"./openapi.yaml"',
       '"../openapi.yaml"',
     )
-    writeFileSync(
-      `${folder}/service/${name}.ts`,
-      text.replace('../../../service/engine/', './engine/'),
-    )
+    writeFileSync(`${folder}/service/${name}.ts`, text.replaceAll('../../../service/', './'))
   }
 }
 

@@ -1,6 +1,7 @@
 // Serves small contracts in this process. One method answers all operations of a contract.
 import Fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import type { Test } from 'tap'
+import { loadCompiler } from '../../service/compiler/index.ts'
 import type { Answer } from '../../service/engine/contract/answer.ts'
 import { buildGuards } from '../../service/engine/auth/guard.ts'
 import { type Contract, readContract } from '../../service/engine/contract/contract.ts'
@@ -114,7 +115,10 @@ export async function boot(
   app.addHook('onRequest', checkPath)
   const addOtherMethods = answerOtherMethods(app)
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))
-  const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, product)
+  const read = await readContract(`${folder}/openapi.yaml`, {
+    product,
+    loadCompiler,
+  })
   const makeGuard = await buildGuards(app, 'x', { ...read.product, timeout: 5 }, checkToken)
   const hooks: OperationHooks = ({ security, body }) => ({
     onRequest: [requireCaller(security, makeGuard), ...(body ? [checkBody(body)] : [])],

@@ -1,8 +1,10 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
 import type { Test } from 'tap'
 import { makeCollection } from '../../service/store/collection.ts'
-import { openStore } from '../../service/store/open.ts'
-import type { Collection, Store } from '../../service/store/store.ts'
+import { openDatabase, portOf } from '../../service/store/open.ts'
+import { readConfig } from '../../service/engine/config.ts'
+import type { Collection, Store, StoreOptions } from '../../service/engine/store.ts'
+import type { Database } from '../../service/store/database.ts'
 import { parseJson } from '../../service/engine/http/json.ts'
 import type { Product } from '../../service/engine/index.ts'
 import type { components } from './product/contract.gen.ts'
@@ -13,31 +15,28 @@ export type Note = components['schemas']['Note']
 
 export const COLLECTIONS = { plants: { key: 'int64' }, notes: { key: 'text' } } as const
 
-/** A store with its two collections. It is itself the collection of plants. */
-export interface TestStore extends Store, Collection<Plant> {
+/** A store with its two collections, and its database. It is itself the collection of plants. */
+export interface TestStore extends Database, Store, Collection<Plant> {
   readonly notes: Collection<Note, string>
 }
 
-type Open = Parameters<typeof openStore>
-
 /** Opens a store as the service does. @param product the tests' own, or another, whose collections are opened, too */
 export async function openTestStore(
-  database: Open[0],
-  exclusive?: Open[2],
-  limits?: Open[3],
-  monitor?: Open[4],
+  database: StoreOptions['database'],
+  isExclusive = true,
+  settings: StoreOptions['settings'] = readConfig('', {}),
+  monitor?: StoreOptions['monitor'],
   product: Product = own,
 ): Promise<TestStore> {
   const collections = { ...COLLECTIONS, ...product.collections }
-  return collectionsOf(
-    await openStore(database, { ...product, collections }, exclusive, limits, monitor),
-  )
+  const options = { database, collections, isExclusive, settings }
+  return collectionsOf(await openDatabase(monitor ? { ...options, monitor } : options))
 }
 
 /** Opens a new store in a file. It closes with the test. */
 export async function openNewFile(
   t: Test,
-  monitor?: Open[4],
+  monitor?: StoreOptions['monitor'],
 ): Promise<{ store: TestStore; file: string }> {
   const file = `${t.testdir()}/plants.db`
   const store = await openTestStore({ file }, undefined, undefined, monitor)
@@ -45,11 +44,12 @@ export async function openNewFile(
   return { store, file }
 }
 
-/** Adds the methods of its collections to an open store. */
-function collectionsOf(store: Store): TestStore {
-  const plants = makeCollection<Plant>(store, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
-  return Object.assign(store, plants, {
-    notes: makeCollection<Note, string>(store, 'notes', toNote),
+/** Adds the methods of the store and of its collections to an open database. */
+function collectionsOf(database: Database): TestStore {
+  const plants = makeCollection<Plant>(database, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
+  return Object.assign(database, plants, {
+    notes: makeCollection<Note, string>(database, 'notes', toNote),
+    ...portOf(database),
   })
 }
 

@@ -1,5 +1,5 @@
 import { createToken } from '../../service/engine/auth/access-tokens.ts'
-import type { Store } from '../../service/store/store.ts'
+import type { Database } from '../../service/store/database.ts'
 import type { Product } from '../../service/engine/index.ts'
 import type { Operation } from './contract.ts'
 import { withCredentials } from './credentials.ts'
@@ -17,7 +17,7 @@ type TokenOptions =
   Parameters<typeof createToken> extends [unknown, ...infer Options] ? Options : never
 
 /** Issues an access token of the tests' product. @param options the parameters of `createToken` after the prefix */
-export function issueToken(store: Store, ...options: TokenOptions): Promise<string> {
+export function issueToken(store: Database, ...options: TokenOptions): Promise<string> {
   return issueTokenOf(own, store, ...options)
 }
 
@@ -31,7 +31,7 @@ export async function issueTokenIn(
 }
 
 /** Revokes an access token of a caller. @returns whether there was one */
-export async function revokeTokenOf(store: Store, of: string): Promise<boolean> {
+export async function revokeTokenOf(store: Database, of: string): Promise<boolean> {
   const found = (await store.listTokens()).find(({ caller }) => caller === of)
   return store.deleteToken(found?.id ?? '')
 }
@@ -39,7 +39,7 @@ export async function revokeTokenOf(store: Store, of: string): Promise<boolean> 
 /** Issues an access token of a product. */
 export async function issueTokenOf(
   { tokenPrefix }: Product,
-  store: Store,
+  store: Database,
   ...options: TokenOptions
 ): Promise<string> {
   const { token, stored } = createToken(tokenPrefix, ...options)

@@ -1,7 +1,7 @@
 // The access tokens that the service issues: a prefix (for secret scanners), 40 random digits, and their CRC-32.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { StoredToken } from '../../store/store.ts'
+import type { StoredToken } from '../store.ts'
 
 const TOKEN = /^(\w*)_([0-9a-f]{40})([0-9a-f]{8})$/
 

@@ -7,7 +7,7 @@ import type { Extensions, Identity, ProductGuard } from '../contract/extensions.
 import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { countHeader } from '../http/request-rules.ts'
-import type { Store, StoredToken } from '../../store/store.ts'
+import type { Store, StoredToken } from '../store.ts'
 import { readToken } from './access-tokens.ts'
 
 /** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */

@@ -34,28 +34,39 @@ export interface RefusedOperation {
   readonly fault: string
 }
 
+/** Imports the compiler. An image has none, nor the packages that it needs. */
+export type LoadCompiler = () => Promise<{
+  readonly compile: (file: string, product: Extensions) => Promise<Compiled>
+}>
+
+export interface ContractOptions {
+  /** The default of the server variable `base_url` in the served bytes. */
+  readonly baseUrl?: string
+  /** The contract as it was compiled by the last `npm run generate`. */
+  readonly generated?: CompiledContract
+  /** What the product adds. */
+  readonly product?: Extensions | undefined
+  readonly loadCompiler?: LoadCompiler | undefined
+}
+
 /**
  * Reads an OpenAPI 3.1 document. It is compiled anew if it has changed since the last `npm run generate`, or needs something
  * that the product lacks: then the faults have their lines.
  * @param file the path of a YAML file
- * @param baseUrl the default of the server variable `base_url` in the served bytes
- * @param generated the contract as it was compiled by the last `npm run generate`
- * @param product what the product adds
  * @throws {StartupError} with file, line and reason of each fault
  */
 export async function readContract(
   file: string,
-  baseUrl?: string,
-  generated?: CompiledContract,
-  product: Extensions = {},
+  { baseUrl, generated, product = {}, loadCompiler }: ContractOptions = {},
 ): Promise<Contract> {
   const known = generated && isCurrent(file, generated) ? generated : undefined
   const faults = known
     ? faultsOf(known, product)
     : ['it has changed since the last `npm run generate`: run it again']
-  const compiled =
-    known && faults.length === 0 ? known : await compileAnew(file, product, faults.join('; '))
-  return toContract(compiled, file, baseUrl, product)
+  if (known && faults.length === 0) return toContract(known, file, baseUrl, product)
+  const reason = `${file}: ${faults.join('; ')}`
+  const { compile } = await loadCompilerFor(reason, loadCompiler)
+  return toContract(await compile(file, product), file, baseUrl, product)
 }
 
 /** Adds the document to serve to a compiled contract, and leaves out the alternatives of `security` without a guard. */
@@ -74,12 +85,12 @@ export function toContract(
   return { ...compiled, operations, file, bytes, product }
 }
 
-/** Compiles a document. A production installation lacks the packages for this. @param reason why the generated one is not used */
-async function compileAnew(file: string, product: Extensions, reason: string): Promise<Compiled> {
-  const { compile } = await import('../../compiler/compile.ts').catch((cause: unknown) => {
-    throw new StartupError(`${file}: ${reason}`, { cause })
+/** @throws {StartupError} with the reason for compiling, if there is no compiler */
+async function loadCompilerFor(reason: string, load: LoadCompiler | undefined) {
+  if (load === undefined) throw new StartupError(reason)
+  return load().catch((cause: unknown) => {
+    throw new StartupError(reason, { cause })
   })
-  return compile(file, product)
 }
 
 /** What a contract needs, and the product lacks. */

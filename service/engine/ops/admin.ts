@@ -6,7 +6,7 @@ import { HttpError, reasonOf } from '../errors.ts'
 import { startRequest } from '../http/open-requests.ts'
 import { answerOtherMethods, checkFraming, checkPath } from '../http/request-rules.ts'
 import { listen, makeServer } from '../http/server.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store } from '../store.ts'
 import type { makeMetrics } from './metrics.ts'
 
 /** Connections. Few clients use this port, and a flood on it must not harm the service. */

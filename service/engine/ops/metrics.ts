@@ -1,7 +1,7 @@
 // Loaded at the first request for metrics: to load it at each start would take a tenth longer.
 import { collectDefaultMetrics, Counter, Gauge, register, Registry } from 'prom-client'
 import { OWN } from '../http/metrics.ts'
-import type { Figures, Store } from '../../store/store.ts'
+import type { Figures, Store } from '../store.ts'
 
 /** Gauges of prom-client whose names say counter: https://prometheus.io/docs/practices/naming/ */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`)

@@ -54,9 +54,3 @@ export function oneOf<Word extends string>(word: string | undefined, words: read
     throw new Error(`the first word must be ${words.join(' or ')}${SEE_HELP}`)
   return found
 }
-
-/** Describes counts in words: "2 items and 1 tokens". */
-export function describeCounts(counts: Readonly<Record<string, number>>): string {
-  const words = Object.entries(counts).map(([name, count]) => `${count} ${name}`)
-  return new Intl.ListFormat('en').format(words)
-}

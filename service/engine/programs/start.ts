@@ -4,7 +4,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { FastifyInstance } from 'fastify'
 import { readWords, runCommand } from './command.ts'
 import { type Config, readConfig } from '../config.ts'
-import type { Contract } from '../contract/contract.ts'
+import type { Contract, LoadCompiler } from '../contract/contract.ts'
 import type { Product } from '../define-product.ts'
 import { StartupError } from '../errors.ts'
 
@@ -15,21 +15,26 @@ const USAGE = `usage: start   runs the service
   The environment configures it: see "Configuration" in deploy/README.md.`
 
 /** Starts the service, as the command line says. It reports its errors itself. */
-export function start(product: Product): Promise<void> {
+export function start(product: Product, loadCompiler?: LoadCompiler): Promise<void> {
   return runCommand(USAGE, async (words) => {
     readWords(words, [], {})
-    void runService(product)
+    void runService(product, { loadCompiler })
     return []
   })
 }
 
-/**
- * Runs the service to the end of the process.
- * @param readDraft reads a contract that is still being written; undefined if nothing of it can be served
- */
+/** How the service reads its contract. */
+export interface ContractSources {
+  /** For a contract that has changed since it was generated. */
+  readonly loadCompiler?: LoadCompiler | undefined
+  /** Reads a contract that is still being written; undefined if nothing of it can be served. */
+  readonly readDraft?: (config: Config) => Promise<Contract | undefined>
+}
+
+/** Runs the service to the end of the process. */
 export async function runService(
   product: Product,
-  readDraft?: (config: Config) => Promise<Contract | undefined>,
+  { loadCompiler, readDraft }: ContractSources,
 ): Promise<void> {
   const { promise: signalled, resolve } = Promise.withResolvers<NodeJS.Signals>()
   for (const each of SIGNALS) process.on(each, () => resolve(each)) // before the slow imports, so that no signal is lost
@@ -53,14 +58,19 @@ export async function runService(
   void signalled.then(() => admin.stopping())
   const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
   const traces = isTraced ? (await import('../ops/traces.ts')).startTraces(product.name) : undefined
-  const { openStore } = await import('../../store/open.ts')
   const onFailure = (message: string, error: unknown) => {
     admin.stopping()
     fail(message, error)
   }
   // To open a store may take long: PostgreSQL may be away, or lack tables, and to make them is safe to interrupt.
   const store = await Promise.race([
-    openStore(config.DATABASE_URL, product, true, config, { log, onFailure }),
+    product.store({
+      database: config.DATABASE_URL,
+      collections: product.collections,
+      isExclusive: true,
+      settings: config,
+      monitor: { log, onFailure },
+    }),
     signalled.then(() => undefined),
   ])
   const draft = await readDraft?.(config)
@@ -69,7 +79,8 @@ export async function runService(
     const { buildApp } = await import('../app.ts')
     const { listen } = await import('../http/server.ts')
     const { printWelcome } = await import('./welcome.ts')
-    app = await buildApp({ product, config, store, log, plugin: traces?.plugin, draft })
+    const plugin = traces?.plugin
+    app = await buildApp({ product, config, store, log, plugin, draft, loadCompiler })
     await listen(app, config.HOST, config.PORT, 'PORT', app.contract.prefix)
     await printWelcome(product, config, store, app)
     admin.serving(store)

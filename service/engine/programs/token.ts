@@ -4,8 +4,7 @@ import { oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from '../config.ts'
 import type { Product } from '../define-product.ts'
 import { printError, visible } from '../ops/terminal.ts'
-import { openStore } from '../../store/open.ts'
-import type { Store, StoredToken } from '../../store/store.ts'
+import type { Store, StoredToken } from '../store.ts'
 
 const USAGE = `usage: token issue <caller> [--expires <time>] [--scope <scopes>]   prints a new access token
        token list                prints a line for each token: token id, caller, created, expires, scopes
@@ -90,6 +89,11 @@ async function withStore<Result>(
   action: (store: Store) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(product.name)
-  const store = await openStore(config.DATABASE_URL, product, false, config)
+  const store = await product.store({
+    database: config.DATABASE_URL,
+    collections: product.collections,
+    isExclusive: false,
+    settings: config,
+  })
   return action(store).finally(() => store.close())
 }

@@ -9,7 +9,7 @@ import { takesTokens } from '../contract/security.ts'
 import type { Product } from '../define-product.ts'
 import { isTerminal } from '../ops/log.ts'
 import { printError } from '../ops/terminal.ts'
-import type { Store } from '../../store/store.ts'
+import { MAX_COUNT, type Store } from '../store.ts'
 
 /**
  * Says where the data, the docs and the tokens are, and the operations, if their path is not the root. The first time, it
@@ -51,14 +51,12 @@ export async function printWelcome(
   printError(['', 'A token for the caller "demo". Try:', '', tried, ''])
 }
 
-/** How many items there are in each collection. Only the first ones are counted: to count all of them may take long. */
-async function countItems({ tables }: Store): Promise<string> {
-  const counts = [...tables].map(async ([name, table]) => {
-    const some = await table.entries()
-    const isMore = some.length > 0 && (await table.entries(some.at(-1))).length > 0
-    return `${name}: ${some.length}${isMore ? ' or more' : ''}`
-  })
-  return (await Promise.all(counts)).join(', ')
+/** How many items there are in each collection. To count all of them may take long. */
+async function countItems(store: Store): Promise<string> {
+  const counts = Object.entries(await store.counts())
+  return counts
+    .map(([name, count]) => `${name}: ${count}${count < MAX_COUNT ? '' : ' or more'}`)
+    .join(', ')
 }
 
 /** A command for the first operation that needs nothing but a token in a header: its text before and after the token. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreUnavailable } from '../../engine/errors.ts'
-import type { Figures, Settings } from '../store.ts'
+import type { Figures, Settings } from '../../engine/store.ts'
 import type { Row } from '../tokens.ts'
 import { readAddress } from './address.ts'
 import { classify, isUnprepared, type Kind, NoConnection, repeat } from './errors.ts'

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../engine/errors.ts'
 import type { Query } from './pool.ts'
-import { type Collections, type KeyType, otherKeys } from '../store.ts'
+import { type Collections, type KeyType } from '../../engine/store.ts'
+import { otherKeys } from '../database.ts'
 import { errorCode } from './errors.ts'
 
 /** A table of a collection: its columns in the order owner, key and item. */

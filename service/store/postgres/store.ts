@@ -3,11 +3,12 @@ import { Pool } from './pool.ts'
 import { prepareSchema } from './schema.ts'
 import { PostgresTable } from './table.ts'
 import { fromToken, toToken } from '../tokens.ts'
-import type { Collections, Figures, Settings, Store, StoredToken } from '../store.ts'
+import type { Figures, StoredToken, StoreOptions } from '../../engine/store.ts'
+import type { Database } from '../database.ts'
 import { reasonOf, StartupError } from '../../engine/errors.ts'
 
 /** The shared store, on PostgreSQL. Any number of processes may use it. */
-export class PostgresStore implements Store {
+export class PostgresStore implements Database {
   readonly tables: ReadonlyMap<string, PostgresTable>
   readonly timeout: number
   readonly steps
@@ -24,11 +25,7 @@ export class PostgresStore implements Store {
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {StartupError}
    */
-  static async open(
-    url: string,
-    collections: Collections,
-    settings: Settings,
-  ): Promise<PostgresStore> {
+  static async open(url: string, { collections, settings }: StoreOptions): Promise<PostgresStore> {
     const { host, pathname } = new URL(url)
     try {
       const pool = new Pool(url, settings)

@@ -1,15 +1,7 @@
 import { STEP_LENGTH } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
-import {
-  type Entry,
-  INT64_MAX,
-  INT64_MIN,
-  type Key,
-  type KeyType,
-  type Rows,
-  type Step,
-  type Table,
-} from '../store.ts'
+import { type Key, type KeyType } from '../../engine/store.ts'
+import { type Entry, INT64_MAX, INT64_MIN, type Rows, type Step, type Table } from '../database.ts'
 import { StoreUnavailable } from '../../engine/errors.ts'
 import type { Pool } from './pool.ts'
 import type { TableInfo } from './schema.ts'

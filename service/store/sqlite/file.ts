@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
 import { assertNoLinks, copyBytes, makeFileIfAbsent, makeFolder } from './private-files.ts'
 import { prepareSchema } from './schema.ts'
-import type { Collections } from '../store.ts'
+import type { Collections } from '../../engine/store.ts'
 import { DatabaseFiles, identify } from './watch.ts'
 import { reasonOf, StartupError } from '../../engine/errors.ts'
 

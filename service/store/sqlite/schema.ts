@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Collections } from '../store.ts'
+import type { Collections } from '../../engine/store.ts'
 import { createTable, tableDefinitions } from './table.ts'
 
 /** The version of the schema, which `user_version` of a file tells. */

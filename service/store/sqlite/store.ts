@@ -6,15 +6,8 @@ import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
 import { LOOK_INTERVAL } from './watch.ts'
-import type {
-  Collections,
-  Figures,
-  Settings,
-  Monitor,
-  Store,
-  StoredToken,
-  Table,
-} from '../store.ts'
+import type { Figures, Monitor, StoredToken, StoreOptions } from '../../engine/store.ts'
+import type { Database, Table } from '../database.ts'
 import { StoreUnavailable } from '../../engine/errors.ts'
 
 /** The number of writes between two checkpoints, which copy the log into the file. */
@@ -28,7 +21,7 @@ const MAX_ROWS_AT_ONCE = 500
 const BATCHES = { max: Infinity, eager: true }
 
 /** The embedded store, on SQLite. Only one service may use it. */
-export class SqliteStore implements Store {
+export class SqliteStore implements Database {
   readonly tables: ReadonlyMap<string, Table>
   readonly timeout = STEP_TIMEOUT
   readonly steps = runSteps(MAX_ROWS_AT_ONCE, 1, STEP_TIMEOUT)
@@ -51,18 +44,9 @@ export class SqliteStore implements Store {
   #writes = 0
   #writesAtCheckpoint = 0
 
-  /**
-   * @param exclusive whether to lock the file for this process
-   * @throws {StartupError}
-   */
-  constructor(
-    file: string,
-    collections: Collections,
-    exclusive: boolean,
-    { NODE_ENV }: Settings,
-    monitor?: Monitor,
-  ) {
-    this.#file = openSqlite(file, collections, exclusive)
+  /** @throws {StartupError} */
+  constructor(file: string, { collections, isExclusive, settings, monitor }: StoreOptions) {
+    this.#file = openSqlite(file, collections, isExclusive)
     const { db } = this.#file
     const path = String(db.location())
     this.#db = db
@@ -80,7 +64,10 @@ export class SqliteStore implements Store {
     this.#findToken = db.prepare('SELECT * FROM tokens WHERE digest = ?')
     // In production a new file usually means that a volume is missing.
     if (this.#file.isNew)
-      monitor?.log[NODE_ENV === 'production' ? 'warn' : 'info']({ file: path }, 'new database')
+      monitor?.log[settings.NODE_ENV === 'production' ? 'warn' : 'info'](
+        { file: path },
+        'new database',
+      )
     if (monitor !== undefined)
       this.#looking = setInterval(() => this.#look(), LOOK_INTERVAL).unref()
   }

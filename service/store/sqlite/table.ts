@@ -1,14 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
-import {
-  type Entry,
-  type Key,
-  type KeyType,
-  otherKeys,
-  type Rows,
-  type Step,
-  type Table,
-} from '../store.ts'
+import { type Key, type KeyType } from '../../engine/store.ts'
+import { type Entry, otherKeys, type Rows, type Step, type Table } from '../database.ts'
 
 /** How a table uses the connection of the store. */
 interface Access {

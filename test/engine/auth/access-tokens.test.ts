@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import t, { type Test } from 'tap'
 import { TOKEN_TTL, accessTokenChecker } from '../../../service/engine/auth/guard.ts'
-import type { Store } from '../../../service/store/store.ts'
+import type { Database } from '../../../service/store/database.ts'
 import { range } from '../../support/engines.ts'
 import { build, call } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
@@ -18,7 +18,7 @@ const { store, file } = await openNewFile(t)
 const postgres = { DATABASE_URL: await (await startPostgres(t)).createDatabase() }
 
 /** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */
-function callers(findToken: Store['findToken'] = (digest) => store.findToken(digest)) {
+function callers(findToken: Database['findToken'] = (digest) => store.findToken(digest)) {
   let lookUps = 0
   const check = accessTokenChecker(PREFIX, {
     findToken: (digest) => (lookUps++, findToken(digest)),

@@ -8,6 +8,7 @@ import t, { type Test } from 'tap'
 import { buildGuards, nameCaller, sourceOf } from '../../../service/engine/auth/guard.ts'
 import type { Extensions } from '../../../service/engine/contract/extensions.ts'
 import { requireCaller } from '../../../service/engine/contract/security.ts'
+import { loadCompiler } from '../../../service/compiler/index.ts'
 import { buildApp } from '../../../service/engine/app.ts'
 import { OPENAPI } from '../../support/own.ts'
 import { product } from '../../support/product/product.ts'
@@ -220,6 +221,7 @@ async function serve(
   )
   const log = pino({ level: 'trace' }, { write: (line: string) => logged.push(line) })
   const app = await buildApp({
+    loadCompiler,
     product: {
       ...product,
       ...added,

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { compile, inspect } from '../../../service/compiler/compile.ts'
-import { readContract } from '../../../service/engine/contract/contract.ts'
+import { loadCompiler } from '../../../service/compiler/index.ts'
+import {
+  type ContractOptions,
+  readContract as readCompiled,
+} from '../../../service/engine/contract/contract.ts'
 import { OPENAPI } from '../../support/own.ts'
 import { build } from '../../support/helper.ts'
 import { run } from '../../support/process.ts'
@@ -21,9 +25,13 @@ function written(t: Test, ...changes: (readonly [from: string, to: string])[]): 
   return `${t.testdir({ 'openapi.yaml': text })}/openapi.yaml`
 }
 
+/** Reads a contract where the compiler is there. */
+const readContract = (file: string, options: ContractOptions = {}) =>
+  readCompiled(file, { loadCompiler, ...options })
+
 /** What is served of a contract. */
 const bytesOf = async (file: string, baseUrl?: string) =>
-  (await readContract(file, baseUrl)).bytes.toString()
+  (await readContract(file, baseUrl === undefined ? {} : { baseUrl })).bytes.toString()
 
 /** The line, from 1, where a text first stands in the contract. */
 const lineOf = (text: string) => yaml.slice(0, yaml.indexOf(text)).split('\n').length
@@ -43,7 +51,7 @@ t.test(
       t.strictSame(served, /^http/.test(baseUrl) ? Buffer.from(expected) : readFileSync(OPENAPI))
     }
     const other = written(t, ['{base_url}', '{other}'], ['      base_url:', '      other:'])
-    await t.rejects(readContract(other, '/a'), { message: /base_url/ })
+    await t.rejects(readContract(other, { baseUrl: '/a' }), { message: /base_url/ })
   },
 )
 
@@ -139,10 +147,13 @@ t.test(
     const guards = { login: () => undefined }
     const either = await generate('[{ login: [] }, { b: [] }]')
     for (const [added, names] of [[{}, 'b'] as const, [{ guards }, 'login,b'] as const]) {
-      const { operations } = await readContract(either.file, undefined, either, added)
+      const { operations } = await readContract(either.file, {
+        generated: either,
+        product: added,
+      })
       t.equal(operations[0]?.security.flatMap(([each]) => each?.scheme.name).join(), names)
     }
     const only = await generate('[{ login: [] }]', { guards })
-    await t.rejects(readContract(only.file, undefined, only), /login needs a guard/)
+    await t.rejects(readContract(only.file, { generated: only }), /login needs a guard/)
   },
 )

@@ -1,6 +1,7 @@
 // An int64 becomes a `bigint` where the schema that says so has matched, and nowhere else: in requests and in stored items.
 // Other numbers of bodies are rounded to a double (IEEE 754, binary64).
 import t, { type Test } from 'tap'
+import { loadCompiler } from '../../../service/compiler/index.ts'
 import { readContract } from '../../../service/engine/contract/contract.ts'
 import type { Extensions } from '../../../service/engine/contract/extensions.ts'
 import { itemReader } from '../../../service/engine/contract/items.ts'
@@ -90,7 +91,7 @@ async function itemsOf(t: Test, schemas: string, name = 'A'): Promise<(text: str
   )
   const folder = t.testdir({ 'openapi.yaml': yaml })
   const product: Extensions = { collections: { all: { schema: 'A', key: 'int64' } } }
-  const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, product)
+  const read = await readContract(`${folder}/openapi.yaml`, { product, loadCompiler })
   return itemReader(read, name)
 }
 

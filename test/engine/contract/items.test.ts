@@ -1,11 +1,11 @@
 // An item is checked by the schema of its collection before it is stored, on each engine. What was stored before is read as it is.
 import t, { type Test } from 'tap'
+import { loadCompiler } from '../../../service/compiler/index.ts'
 import { readContract } from '../../../service/engine/contract/contract.ts'
 import type { Extensions } from '../../../service/engine/contract/extensions.ts'
 import { itemReader, itemWriter } from '../../../service/engine/contract/items.ts'
-import { makeCollection } from '../../../service/store/collection.ts'
 import type { Product } from '../../../service/engine/index.ts'
-import type { Collection, Store } from '../../../service/store/store.ts'
+import type { Collection, Store } from '../../../service/engine/store.ts'
 import { build } from '../../support/helper.ts'
 import { startEngines } from '../../support/engines.ts'
 import { read } from '../../support/pages.ts'
@@ -205,7 +205,7 @@ async function openItems<Stored = Item>(
     collections: { plants: { schema, key: 'int64' } },
     formats: { even: (text: string) => text.length % 2 === 0 },
   }
-  const read = await readContract(`${folder}/openapi.yaml`, undefined, undefined, stored)
-  const toItem = itemReader(read, schema) as (text: string) => Stored
-  return makeCollection<Stored>(store, 'plants', toItem, itemWriter(read, schema))
+  const read = await readContract(`${folder}/openapi.yaml`, { product: stored, loadCompiler })
+  const parse = itemReader(read, schema) as (text: string) => Stored
+  return store.collection('plants', { parse, write: itemWriter(read, schema) })
 }

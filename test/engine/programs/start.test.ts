@@ -151,8 +151,8 @@ t.test(
     for (const [plants, known, environment, address, page, command] of [
       [0, '0', { NODE_ENV: 'production', HOST }, shown, '/docs/', terminal],
       [1, '1', { NODE_ENV: 'development', DOCS: 'off' }, '127.0.0.1', '/openapi.yaml', MAIN],
-      [500, '500', { HOST: '0.0.0.0' }, '127.0.0.1', '/docs/', MAIN],
-      [501, '500 or more', { HOST: 'localhost' }, '127.0.0.1', '/docs/', terminal],
+      [499, '499', { HOST: '0.0.0.0' }, '127.0.0.1', '/docs/', MAIN],
+      [500, '500 or more', { HOST: 'localhost' }, '127.0.0.1', '/docs/', terminal],
     ] as const) {
       const store = await openTestStore({ file })
       await Promise.all(

@@ -1,4 +1,4 @@
-import { backup } from '../../../service/engine/index.ts'
+import { backup } from '../../../service/store/index.ts'
 import { product } from './product.ts'
 
 await backup(product)

@@ -1,4 +1,4 @@
-import { copy } from '../../../service/engine/index.ts'
+import { copy } from '../../../service/store/index.ts'
 import { product } from './product.ts'
 
 await copy(product)

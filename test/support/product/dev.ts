@@ -1,3 +1,3 @@
-import { dev } from '../../../service/engine/index.ts'
+import { dev } from '../../../service/compiler/index.ts'
 
 await dev(() => import('./product.ts'))

@@ -1,4 +1,4 @@
-import { generate } from '../../../service/engine/index.ts'
+import { generate } from '../../../service/compiler/index.ts'
 import { product } from './product.ts'
 
 await generate(product)

@@ -1,4 +1,5 @@
+import { loadCompiler } from '../../../service/compiler/index.ts'
 import { start } from '../../../service/engine/index.ts'
 import { product } from './product.ts'
 
-await start(product)
+await start(product, loadCompiler)

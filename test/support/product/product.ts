@@ -1,4 +1,5 @@
 import { defineProduct } from '../../../service/engine/index.ts'
+import { openStore } from '../../../service/store/index.ts'
 import { contract } from './contract.gen.ts'
 import { NoteService } from './note-service.ts'
 import { PlantService } from './plant-service.ts'
@@ -8,6 +9,7 @@ export const product = defineProduct({
   name: 'plants',
   tokenPrefix: 'plant',
   contract,
+  store: openStore,
   collections: {
     plants: { schema: 'Plant', key: 'int64' },
     notes: { schema: 'Note', key: 'text' },

@@ -1,7 +1,7 @@
+// The port of the store: what the engine knows of it. The product hands over the function that opens one.
 import type { Logger } from 'pino'
-import type { Config } from '../engine/config.ts'
-import type { JsonText } from '../engine/http/json.ts'
-import type { Batcher } from './batch.ts'
+import type { Config } from './config.ts'
+import type { JsonText } from './http/json.ts'
 
 /** The settings that a store reads, besides `DATABASE_URL`. */
 export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
@@ -17,11 +17,6 @@ export interface Monitor {
 /** A key: an int64, or a text of 1 to 1024 bytes in UTF-8 without NUL. */
 export type Key = bigint | string
 export type KeyType = 'int64' | 'text'
-/** Says that a table was made for another type of keys. */
-export const otherKeys = (name: string, type: KeyType) =>
-  `the keys of the collection ${name} are no ${type}: give it another name, or its keys the type that they had`
-export const INT64_MIN = -(2n ** 63n)
-export const INT64_MAX = 2n ** 63n - 1n
 
 /** The collections of a product by name, which is also the name of their table. */
 export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
@@ -79,58 +74,6 @@ export interface Page<Item> {
   readonly next?: string
 }
 
-/** An item as JSON, with its owner and its key. */
-export interface Entry {
-  readonly owner: string
-  readonly key: Key
-  readonly text: string
-}
-
-/** A step of a list: it ends at the first bound that it reaches, but has at least one row. */
-export interface Step {
-  readonly owner: string
-  /** The key after which it begins; absent: from the first one. */
-  readonly after: Key | undefined
-  /** The most rows. */
-  readonly most: number
-  /** The length in bytes, or characters, after which no further row is read. */
-  readonly length: number
-  /** The key after which no further row is read. */
-  readonly end?: Key | undefined
-}
-
-/** What a step has read: items as JSON with commas between, the last key if there is one, and whether more rows follow. */
-export interface Rows {
-  readonly text: string
-  readonly count: number
-  readonly last?: Key | undefined
-  readonly hasMore: boolean
-}
-
-/** The table of a collection in a database: the methods of `Collection` with items as JSON texts, and steps of lists. */
-export interface Table {
-  readonly key: KeyType
-  create(owner: string, key: Key, text: string): Promise<string>
-  find(owner: string, key: Key): Promise<string | undefined>
-  update(
-    owner: string,
-    key: Key,
-    change: (text: string) => string | undefined,
-  ): Promise<string | undefined>
-  delete(owner: string, key: Key): Promise<boolean>
-  /** Reads a step in one moment. @param deadline when it must be read, on the clock of `performance.now()` */
-  read(step: Step, deadline: number): Promise<Rows>
-  /** The key of the row `count` places after a key, or from the first one; undefined if there are fewer. */
-  skip(
-    owner: string,
-    after: Key | undefined,
-    count: number,
-    deadline: number,
-  ): Promise<Key | undefined>
-  /** The next rows of all owners, by owner and key, after an entry or from the first one. Empty after the last one. */
-  entries(after?: Entry): Promise<Entry[]>
-}
-
 /** An access token. The token itself is not stored, only its SHA-256, the digest. */
 export interface StoredToken {
   /** Names the token in lists and commands; the beginning of its digest. */
@@ -158,14 +101,18 @@ export interface Figures {
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'waiting', number>>
 }
 
-/** The tables of the collections, and access tokens. Every method may fail with StoreUnavailable (errors.ts). */
+/** How the items of a collection are written and read. */
+export interface ItemFormat<Item> {
+  /** Reads an item that was written. */
+  readonly parse: (text: string) => Item
+  /** Writes an item as JSON. @throws {Error} if it must not be stored */
+  readonly write?: (item: Item) => string
+}
+
+/** What a product keeps. Every method may fail with StoreUnavailable (errors.ts). */
 export interface Store {
-  /** By the names of the collections. */
-  readonly tables: ReadonlyMap<string, Table>
-  /** Milliseconds for an operation. An embedded store has it for the steps of lists, which wait for each other. */
-  readonly timeout: number
-  /** Runs the steps of long lists, with {@link runSteps}. */
-  readonly steps: Batcher<Turn, unknown>
+  /** The collection of this name, which the store was opened with. */
+  collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K>
 
   addToken(token: StoredToken): Promise<void>
   /** The access token with this digest, expired or not; undefined if there is none. */
@@ -175,18 +122,30 @@ export interface Store {
   /** Deletes the access token with this id. @returns whether there was one */
   deleteToken(id: string): Promise<boolean>
 
+  /** How many items each collection has, at most {@link MAX_COUNT}. */
+  counts(): Promise<Readonly<Record<string, number>>>
+  /** Whether the store has neither items nor tokens. */
+  isEmpty(): Promise<boolean>
   /** Checks that each table can be read. */
   ping(): Promise<void>
   figures(): Figures
-  /** Whether the store has neither items nor tokens. */
-  isEmpty(): Promise<boolean>
   /** Waits for the writes under way, then closes the store. May be called again. */
   close(): Promise<void>
 }
 
-/** What an owner's turn is for: a step of a long list, which reads at most this many rows. */
-export interface Turn {
-  readonly owner: string
-  readonly rows: number
-  readonly read: (deadline: number) => Promise<unknown>
+/** `counts` does not count on: it would take long. */
+export const MAX_COUNT = 500
+
+/** How a store is opened. */
+export interface StoreOptions {
+  /** Where the data is kept. */
+  readonly database: Config['DATABASE_URL']
+  readonly collections: Collections
+  /** Whether this process locks an embedded store; false for a command beside a running service. */
+  readonly isExclusive: boolean
+  readonly settings: Settings
+  readonly monitor?: Monitor
 }
+
+/** Opens the store. Creates it if there is none, and the tables that it lacks. @throws {StartupError} */
+export type OpenStore = (options: StoreOptions) => Promise<Store>

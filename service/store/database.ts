@@ -1,0 +1,78 @@
+// A database with the tables of collections: what SQLite and PostgreSQL have in common.
+import type { Key, KeyType, Store } from '../engine/store.ts'
+import type { Batcher } from './batch.ts'
+
+/** Says that a table was made for another type of keys. */
+export const otherKeys = (name: string, type: KeyType) =>
+  `the keys of the collection ${name} are no ${type}: give it another name, or its keys the type that they had`
+export const INT64_MIN = -(2n ** 63n)
+export const INT64_MAX = 2n ** 63n - 1n
+
+/** An item as JSON, with its owner and its key. */
+export interface Entry {
+  readonly owner: string
+  readonly key: Key
+  readonly text: string
+}
+
+/** A step of a list: it ends at the first bound that it reaches, but has at least one row. */
+export interface Step {
+  readonly owner: string
+  /** The key after which it begins; absent: from the first one. */
+  readonly after: Key | undefined
+  /** The most rows. */
+  readonly most: number
+  /** The length in bytes, or characters, after which no further row is read. */
+  readonly length: number
+  /** The key after which no further row is read. */
+  readonly end?: Key | undefined
+}
+
+/** What a step has read: items as JSON with commas between, the last key if there is one, and whether more rows follow. */
+export interface Rows {
+  readonly text: string
+  readonly count: number
+  readonly last?: Key | undefined
+  readonly hasMore: boolean
+}
+
+/** The table of a collection in a database: the methods of `Collection` with items as JSON texts, and steps of lists. */
+export interface Table {
+  readonly key: KeyType
+  create(owner: string, key: Key, text: string): Promise<string>
+  find(owner: string, key: Key): Promise<string | undefined>
+  update(
+    owner: string,
+    key: Key,
+    change: (text: string) => string | undefined,
+  ): Promise<string | undefined>
+  delete(owner: string, key: Key): Promise<boolean>
+  /** Reads a step in one moment. @param deadline when it must be read, on the clock of `performance.now()` */
+  read(step: Step, deadline: number): Promise<Rows>
+  /** The key of the row `count` places after a key, or from the first one; undefined if there are fewer. */
+  skip(
+    owner: string,
+    after: Key | undefined,
+    count: number,
+    deadline: number,
+  ): Promise<Key | undefined>
+  /** The next rows of all owners, by owner and key, after an entry or from the first one. Empty after the last one. */
+  entries(after?: Entry): Promise<Entry[]>
+}
+
+/** What an owner's turn is for: a step of a long list, which reads at most this many rows. */
+export interface Turn {
+  readonly owner: string
+  readonly rows: number
+  readonly read: (deadline: number) => Promise<unknown>
+}
+
+/** A database with the tables of collections, and access tokens. Every method may fail with StoreUnavailable (errors.ts). */
+export interface Database extends Omit<Store, 'collection' | 'counts'> {
+  /** By the names of the collections. */
+  readonly tables: ReadonlyMap<string, Table>
+  /** Milliseconds for an operation. An embedded store has it for the steps of lists, which wait for each other. */
+  readonly timeout: number
+  /** Runs the steps of long lists, with `runSteps` of lists.ts. */
+  readonly steps: Batcher<Turn, unknown>
+}
