@@ -96,7 +96,7 @@ t.test(
 
 /** Whether a file went away with the product that it was of. */
 function isOfOldProduct(file: string): boolean {
-  const isOfProduct = /^((test\/)?product\/|(service\/)?plant-service\.ts$)/.test(file)
+  const isOfProduct = /^((test\/)?(product|released)\/|(service\/)?plant-service\.ts$)/.test(file)
   return isOfProduct && !existsSync('test/product')
 }
 

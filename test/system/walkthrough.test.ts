@@ -1,6 +1,6 @@
 // The README's sections "Contract and method" and "Add an operation", and the sections "Add a resource" and "Make it your
-// own" of service/engine/README.md, done as they say in copies of the project.
-import { copyFileSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+// own" of service/README.md, done as they say in copies of the project.
+import { copyFileSync, existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { run, start } from '../support/process.ts'
 import { copyProject, eventually, freePort, NPM } from '../support/project.ts'
@@ -20,9 +20,10 @@ const [yaml = '', method = '', promised = ''] = blocksOf(
   '## Docs',
 )
 const promises = promised.trim().split(/\n */)
-const README = 'service/engine/README.md'
+const README = 'service/README.md'
 const added = blocksOf(README, 'Add a resource')
 const [, failure = '', remove = '', rename = ''] = blocksOf(README, 'Make it your own')
+const [takeOver = ''] = blocksOf(README, 'Take over a newer engine')
 
 t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
   const port = await freePort()
@@ -129,8 +130,34 @@ t.test(
     for (const each of [remove, rename])
       t.match(await run(['sh', '-ec', each], {}, folder), { code: 0 })
     await passes(t)
+
+    t.test('the service takes over a newer engine', { timeout: 3_600_000 }, async (t) => {
+      await commitNextVersion(t, folder)
+      const [checkout = '', generate = ''] = takeOver.split('\n')
+      for (const command of [checkout.replace('VERSION', 'next'), generate])
+        t.match(await run(['sh', '-ec', command], {}, folder), { code: 0 })
+      t.ok(existsSync(`${folder}/service/engine/new.ts`), 'what is new is there')
+      t.notOk(existsSync(`${folder}/test/support/gone.ts`), 'what is gone is gone')
+      t.match(readFileSync(`${folder}/service/product.ts`, 'utf8'), "name: 'books'")
+      await passes(t)
+    })
   },
 )
+
+/** Commits a service, and beside it, as `next`, a version of the project with one file more and one less. */
+async function commitNextVersion(t: Test, folder: string): Promise<void> {
+  const newer = copyProject(t)
+  writeFileSync(`${newer}/service/engine/new.ts`, 'export {}\n')
+  writeFileSync(`${folder}/test/support/gone.ts`, 'export {}\n')
+  const git = 'git -c user.name=a -c user.email=a@b.example'
+  const commit = `${git} add --all && ${git} commit --quiet --message a`
+  for (const [command, where] of [
+    [`git init --quiet --initial-branch=main && ${commit}`, folder],
+    [`git init --quiet --initial-branch=next && ${commit}`, newer],
+    [`git fetch --quiet '${newer}' next:next`, folder],
+  ] as const)
+    t.match(await run(['sh', '-ec', command], {}, where), { code: 0 }, command)
+}
 
 /** The code blocks of a section, from its title to the next title of its level. */
 function blocksOf(file: string, title: string, end = '## '): string[] {
