@@ -48,11 +48,11 @@ export async function readDraft(
 /** Says how each operation of a document would be served. @returns lines: the operations, notes, faults, and how many are served */
 export async function dryRun(file: string): Promise<string> {
   const { names: operations, faults, notes } = await inspect(file)
-  const concerns = (operation: string) => (finding: Finding) =>
-    finding.operations?.includes(operation) !== false
-  const refused = operations.filter((operation) => faults.some(concerns(operation)))
+  const isConcerned = (operation: string, findings: readonly Finding[]) =>
+    findings.some((finding) => finding.operations?.includes(operation) !== false)
+  const refused = operations.filter((operation) => isConcerned(operation, faults))
   const lines = operations.map((operation) => {
-    const has = notes.some(concerns(operation)) ? 'served with a note' : 'served'
+    const has = isConcerned(operation, notes) ? 'served with a note' : 'served'
     return `${operation}: ${refused.includes(operation) ? 'refused' : has}`
   })
   const found = [

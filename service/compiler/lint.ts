@@ -40,8 +40,10 @@ function withKeywords({ Schema = { properties: {} }, ...others }: Types): Types 
   // Otherwise it would take what a map inherits from `Object.prototype` for the types of members with these names.
   const maps = MAPS.map((name) => {
     const { properties, additionalProperties: type } = others[name] ?? { properties: {} }
-    const typeOf = (value: unknown, key: string) =>
-      typeof value === 'function' ? null : typeof type === 'function' ? type(value, key) : type
+    const typeOf = (value: unknown, key: string) => {
+      if (typeof value === 'function') return null
+      return typeof type === 'function' ? type(value, key) : type
+    }
     const named = Object.fromEntries(INHERITED.map((key) => [key, typeOf]))
     return [name, { ...others[name], properties: { ...named, ...properties } }] as const
   })

@@ -133,7 +133,8 @@ export function deref<T>(node: T | OasRef): T {
 /** Follows references to their end. @returns undefined if one leads nowhere */
 export function tryDeref<T>(node: T | OasRef): T | undefined {
   const target = resolveReference(node)
-  return target !== undefined ? tryDeref(target) : isRef(node) ? undefined : node
+  if (target !== undefined) return tryDeref(target)
+  return isRef(node) ? undefined : node
 }
 
 export const LEADS_NOWHERE =

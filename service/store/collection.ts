@@ -92,7 +92,9 @@ function toCursor(key: Key): string {
 
 function fromCursor(type: KeyType, cursor: string): Key {
   const bytes = Buffer.from(cursor, 'base64url')
-  const key = type === 'text' ? bytes.toString() : bytes.length === 8 ? bytes.readBigInt64BE() : ''
+  const isLong = bytes.length === 8
+  const number = isLong ? bytes.readBigInt64BE() : ''
+  const key = type === 'text' ? bytes.toString() : number
   // `toCursor` has not written what it would write differently.
   if (!isStorable(key) || toCursor(key) !== cursor)
     throw new HttpError(400, 'No page has given this cursor')

@@ -105,6 +105,14 @@ export async function runHistory(
   return { operations, statuses }
 }
 
+/** What a status says of a write. */
+const OUTCOMES = new Map<number, Write['outcome']>([
+  [200, 'done'],
+  [204, 'done'],
+  [404, 'refused'],
+  [409, 'refused'],
+])
+
 /**
  * Makes one request. The collections of a caller are checked separately, as if they had two owners.
  * @returns the operation, unless its answer says nothing; and the status, 0 if the connection was lost
@@ -122,12 +130,7 @@ export async function observe(
   if (request.kind === 'list')
     return { status, operation: { kind: 'list', owner, start, end, plants: itemsOf(json) } }
   const { kind, id } = request
-  const outcome =
-    status === 200 || status === 204
-      ? 'done'
-      : status === 404 || status === 409
-        ? 'refused'
-        : 'unknown'
+  const outcome = OUTCOMES.get(status) ?? 'unknown'
   const name = kind === 'update' && outcome === 'done' ? nameOf(json) : request.name
   const operation: Write = {
     kind,

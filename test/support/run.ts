@@ -72,7 +72,8 @@ async function run(file: string): Promise<void> {
   checks += report.match(/^ *(not )?ok \d+(?!.* # time=)/gm)?.length ?? 0
   const [, reason] = /^1\.\.0 # ?(.*)/m.exec(report) ?? []
   const took = `${((performance.now() - start) / 1000).toFixed(1)} s`
-  const state = code !== 0 ? 'FAILED' : reason === undefined ? 'ok    ' : 'skipped'
+  const passed = reason === undefined ? 'ok    ' : 'skipped'
+  const state = code === 0 ? passed : 'FAILED'
   console.log(`${state} ${file}, ${reason ?? took}`)
   for (const [, name, reason] of report.matchAll(/^ *ok \d+ - (.*) # SKIP (.*)$/gm))
     console.log(`skipped ${file}: ${name}, ${reason}`)

@@ -83,12 +83,10 @@ const kinds: [calls: string, error: string, ends: boolean, step: number][] = [
 const isCommon = ([calls, error]: (typeof kinds)[number]) =>
   !/openat|ftruncate/.test(calls) && error !== 'EDQUOT'
 for (const [calls, error, ends, step] of kinds.filter((kind) => !isShort || isCommon(kind))) {
-  const what = ends
-    ? 'ends the service'
-    : calls === 'openat'
-      ? 'fails the start'
-      : 'is 503 until it is over'
-  const factor = isLong ? 1 : isShort && calls !== 'pread64' ? 4 : step
+  const passing = calls === 'openat' ? 'fails the start' : 'is 503 until it is over'
+  const what = ends ? 'ends the service' : passing
+  const shorter = isShort && calls !== 'pread64' ? 4 : step
+  const factor = isLong ? 1 : shorter
   t.test(
     `${error} of ${calls} ${what}, and nothing that was acknowledged is lost`,
     { timeout: 0 },
@@ -103,7 +101,8 @@ for (const [calls, error, ends, step] of kinds.filter((kind) => !isShort || isCo
         const { isServing, code, statuses, fatal, violations, acknowledged } = run
         hasFault = run.hasFault
         const refused = statuses.get(503) ?? 0
-        const what = !isServing ? 'atStart' : code === 1 ? 'ended' : 'wentOn'
+        const end = code === 1 ? 'ended' : 'wentOn'
+        const what = isServing ? end : 'atStart'
         const isRight = {
           atStart: code === 1 && fatal.length === 1,
           ended: ends && /^(I\/O error of the store|.*its disk fails)$/.test(fatal.join()),

@@ -59,7 +59,8 @@ export function parametersReader(
 
 /** The name that a parameter has in Fastify's request. */
 function keyOf({ in: where, name }: Parameter): string {
-  return where === 'path' ? routerName(name) : where === 'header' ? name.toLowerCase() : name
+  if (where === 'path') return routerName(name)
+  return where === 'header' ? name.toLowerCase() : name
 }
 
 /** The name of a path parameter in the router, which allows letters, digits and `_`: another one for each name. */

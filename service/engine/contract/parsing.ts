@@ -25,11 +25,16 @@ export function orRefuse<Value>(parse: () => Value, message: string): Value {
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 const INTEGER = /^(0|-?[1-9]\d*)$/
 
+const BOOLEANS = new Map([
+  ['true', true],
+  ['false', false],
+])
+
 /** By type: reads a text that is spelled as in JSON. Any other text stays a text, and the schema refuses it. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   integer: (text) => (INTEGER.test(text) ? readNumber(text) : undefined),
   number: (text) => (NUMBER.test(text) ? readNumber(text) : undefined),
-  boolean: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+  boolean: (text) => BOOLEANS.get(text),
   object: readObject,
 }
 
@@ -58,9 +63,10 @@ export type Sent = string | { readonly value: unknown }
  * first of its types that its schema takes, or the text itself. One text may be a list, and all items of a list texts.
  */
 export function valueReader({ types, list, schema, items }: Reading, validators: Validators) {
-  const check = (schema: Schema) => (value: unknown) => validators.isValid(schema, value)
-  const isValid = check(schema === undefined || { $ref: schema })
-  const isItem = check(items === undefined || { $ref: items })
+  const whole: Schema = schema === undefined || { $ref: schema }
+  const item: Schema = items === undefined || { $ref: items }
+  const isValid = (value: unknown) => validators.isValid(whole, value)
+  const isItem = (value: unknown) => validators.isValid(item, value)
   const read = (sent: Sent | undefined, isValid: (value: unknown) => boolean): unknown => {
     if (typeof sent !== 'string') return sent?.value
     const value =

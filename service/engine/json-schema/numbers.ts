@@ -60,12 +60,16 @@ export function typeRule(
   const { minimum: from = least, maximum: to = greatest } = schema
   const isRange = from !== undefined && to !== undefined
   const others = bounds.filter(({ key }) => !isRange || !/^m..imum$/.test(key))
-  const nouns = types.map((type) =>
-    type in RANGES ? 'an integer' : /^(number|file)$/.test(type) ? `a ${type}` : type,
-  )
+  const nouns = types.map(nounOf)
   const range = isRange ? ` from ${from} to ${to}` : ''
   const limits = others.map(({ words, bound }) => `, ${words} ${bound}`).join('')
   return [isValid, `must be ${nouns.join(' or ') || 'a number'}${range}${limits}`]
+}
+
+/** A type in a message. */
+function nounOf(type: string): string {
+  if (type in RANGES) return 'an integer'
+  return /^(number|file)$/.test(type) ? `a ${type}` : type
 }
 
 function isNumber(data: unknown): data is Numeric {
@@ -75,8 +79,9 @@ function isNumber(data: unknown): data is Numeric {
 /** Whether a value is of a type of JSON Schema, or of int64 or int32, or a file of a form. */
 function isOfType(data: unknown, type: string): boolean {
   if (data instanceof Blob) return type === 'file'
-  if (!isNumber(data))
-    return type === (data === null ? 'null' : Array.isArray(data) ? 'array' : typeof data)
+  if (data === null) return type === 'null'
+  if (Array.isArray(data)) return type === 'array'
+  if (!isNumber(data)) return type === typeof data
   const range = RANGES[type]
   if (range === undefined)
     return type === 'number' && (typeof data !== 'number' || Number.isFinite(data))

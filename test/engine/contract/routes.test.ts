@@ -38,7 +38,9 @@ t.test('the start is refused, by name, if the services do not fit the contract',
   await boot(t, { yaml, methods: [['deletePayout'], others] })
 })
 
-const done = (body: string) => async () => ({ status: 200, body })
+function done(body: string) {
+  return async () => ({ status: 200, body })
+}
 
 t.test('a method may be inherited, a property, or what a getter returns', async (t) => {
   const ids = ['own', 'inherited', 'arrow', 'assigned', 'got', 'toString', 'traced', 'plain']
