@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
+import { accessTokens } from './auth/access-tokens.ts'
 import { accessTokenChecker, buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
 import { checkBody } from './contract/bodies.ts'
@@ -56,7 +57,7 @@ export async function buildApp({
   app.decorate('contract', contract)
   if (plugin) await app.register(plugin)
 
-  const checkAccessToken = accessTokenChecker(product.tokenPrefix, store)
+  const checkAccessToken = accessTokenChecker(product.tokenPrefix, accessTokens(store))
   // Loaded only where it is needed: the service starts faster.
   const checkJwt =
     config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)

@@ -2,7 +2,7 @@ import type { CompiledContract } from './contract/compiled.ts'
 import type { Extensions, ProductGuard } from './contract/extensions.ts'
 import type { Service } from './contract/types.ts'
 import { StartupError } from './errors.ts'
-import type { Collection, KeyType, OpenStore } from './store.ts'
+import { ACCESS_TOKENS, type Collection, type KeyType, type OpenStore } from './store.ts'
 
 /** What a product says about itself. */
 export interface Product extends Extensions {
@@ -80,6 +80,8 @@ export function defineProduct<
   const wrong = [name, tokenPrefix].find((each) => !NAME.test(each))
   if (wrong !== undefined)
     throw new StartupError(`the name "${wrong}" must be a-z, 0-9 and _, at most 32 characters`)
+  if (Object.hasOwn(product.collections, ACCESS_TOKENS))
+    throw new StartupError(`the collection ${ACCESS_TOKENS} needs another name: the engine has it`)
   // app.ts makes a collection for each definition.
   return {
     ...product,

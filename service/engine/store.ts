@@ -18,8 +18,18 @@ export interface Monitor {
 export type Key = bigint | string
 export type KeyType = 'int64' | 'text'
 
-/** The collections of a product by name, which is also the name of their table. */
+/** Collections by name, which is also the name of their table. */
 export type Collections = Readonly<Record<string, { readonly key: KeyType }>>
+
+/** The collection of the engine's own, which no product has: auth/access-tokens.ts writes and reads it. */
+export const ACCESS_TOKENS = 'access_tokens'
+/** The owner of all access tokens. */
+export const TOKENS_OWNER = 'engine'
+
+/** The collections that a store is opened with: those of the product, and that of the access tokens. */
+export function storedCollections({ collections }: { collections: Collections }): Collections {
+  return { ...collections, [ACCESS_TOKENS]: { key: 'text' } }
+}
 
 /**
  * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for what
@@ -74,19 +84,6 @@ export interface Page<Item> {
   readonly next?: string
 }
 
-/** An access token. The token itself is not stored, only its SHA-256, the digest. */
-export interface StoredToken {
-  /** Names the token in lists and commands; the beginning of its digest. */
-  readonly id: string
-  readonly caller: string
-  readonly created: Date
-  /** Absent if it never expires. */
-  readonly expires?: Date
-  /** RFC 6749, section 3.3. */
-  readonly scopes: readonly string[]
-  readonly digest: Uint8Array
-}
-
 /** The figures of a store that the metrics show. */
 export interface Figures {
   /** How many transactions were committed since the start, and how many writes were in them. */
@@ -109,22 +106,14 @@ export interface ItemFormat<Item> {
   readonly write?: (item: Item) => string
 }
 
-/** What a product keeps. Every method may fail with StoreUnavailable (errors.ts). */
+/** What a product and the engine keep. Every method may fail with StoreUnavailable (errors.ts). */
 export interface Store {
   /** The collection of this name, which the store was opened with. */
   collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K>
 
-  addToken(token: StoredToken): Promise<void>
-  /** The access token with this digest, expired or not; undefined if there is none. */
-  findToken(digest: Uint8Array): Promise<StoredToken | undefined>
-  /** All access tokens, also expired ones, the oldest first. */
-  listTokens(): Promise<StoredToken[]>
-  /** Deletes the access token with this id. @returns whether there was one */
-  deleteToken(id: string): Promise<boolean>
-
   /** How many items each collection has, at most {@link MAX_COUNT}. */
   counts(): Promise<Readonly<Record<string, number>>>
-  /** Whether the store has neither items nor tokens. */
+  /** Whether no collection has an item. */
   isEmpty(): Promise<boolean>
   /** Checks that each table can be read. */
   ping(): Promise<void>

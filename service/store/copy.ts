@@ -1,9 +1,9 @@
 // `npm run copy -- sqlite:<file>` copies everything from there to the store that DATABASE_URL names.
 import { existsSync } from 'node:fs'
-import { isDeepStrictEqual } from 'node:util'
-import type { Database } from './database.ts'
+import type { Database, Entry } from './database.ts'
 import { openDatabase } from './open.ts'
 import { type Config, type Product, readConfig, readWords, runCommand } from '../engine/index.ts'
+import { ACCESS_TOKENS, storedCollections } from '../engine/store.ts'
 import { describeCounts } from './counts.ts'
 
 const USAGE = `usage: copy sqlite:<file>   copies everything from there to the store of DATABASE_URL
@@ -19,7 +19,7 @@ export function copy(product: Product): Promise<void> {
     if (!existsSync(file)) throw new Error(`there is no file ${file}`)
     // No request waits for it, and 500 items at a time may be long.
     const settings = { ...readConfig(product.name), DATABASE_TIMEOUT: 120 }
-    const options = { collections: product.collections, isExclusive: true, settings }
+    const options = { collections: storedCollections(product), isExclusive: true, settings }
     await using opened = new AsyncDisposableStack()
     const open = async (database: Config['DATABASE_URL']) =>
       opened.adopt(await openDatabase({ ...options, database }), (store) => store.close())
@@ -30,14 +30,14 @@ export function copy(product: Product): Promise<void> {
 }
 
 /**
- * Copies all access tokens and the items of all collections. It may be repeated: it does not change what the target has.
+ * Copies the items of all collections, and the access tokens. It may be repeated: it does not change what the target has.
  * @returns how many were copied, by what they are
- * @throws {Error} if the target has another token or item with the same id or key
+ * @throws {Error} if the target has another item with the same owner and key
  */
 async function copyStore(from: Database, to: Database): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {}
   for (const [name, table] of from.tables) {
-    const target = to.tables.get(name) // both stores have the collections of the product
+    const target = to.tables.get(name) // both stores have the same collections
     counts[name] = 0
     for (
       let entries = await table.entries();
@@ -47,16 +47,14 @@ async function copyStore(from: Database, to: Database): Promise<Readonly<Record<
       const copied = await Promise.all(
         entries.map(async ({ owner, key, text }) => target?.create(owner, key, text)),
       )
-      const other = entries.find(({ text }, at) => copied[at] !== text)
-      if (other) throw new Error(`${name}: ${other.key} of "${other.owner}" differs`)
+      const different = entries.find(({ text }, at) => copied[at] !== text)
+      if (different) throw new Error(`${describe(name, different)} differs`)
       counts[name] += entries.length
     }
   }
-  const tokens = await from.listTokens()
-  for (const token of tokens) {
-    const found = await to.findToken(token.digest)
-    if (found === undefined) await to.addToken(token)
-    else if (!isDeepStrictEqual(found, token)) throw new Error(`the token ${token.id} differs`)
-  }
-  return { ...counts, tokens: tokens.length }
+  return counts
+}
+
+function describe(name: string, { owner, key }: Entry): string {
+  return name === ACCESS_TOKENS ? `the token ${key}` : `${name}: ${key} of "${owner}"`
 }

@@ -67,7 +67,7 @@ export interface Turn {
   readonly read: (deadline: number) => Promise<unknown>
 }
 
-/** A database with the tables of collections, and access tokens. Every method may fail with StoreUnavailable (errors.ts). */
+/** A database with the tables of collections. Every method may fail with StoreUnavailable (errors.ts). */
 export interface Database extends Omit<Store, 'collection' | 'counts'> {
   /** By the names of the collections. */
   readonly tables: ReadonlyMap<string, Table>

@@ -3,7 +3,7 @@ import type { OpenStore, Store, StoreOptions } from '../engine/store.ts'
 import { makeCollection } from './collection.ts'
 import type { Database } from './database.ts'
 
-/** Names of collections: those of SQL that need no quotes, and none of a table that the store or its database itself has. */
+/** Names of collections: those of SQL that need no quotes, and none of a table that the store had or its database has. */
 const NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
 const OWN = /^(tokens|(sqlite|pg)_.*)$/i
 const NAMES =
@@ -14,10 +14,6 @@ export const openStore: OpenStore = async (options) => {
   const database = await openDatabase(options)
   return {
     ...portOf(database),
-    addToken: (token) => database.addToken(token),
-    findToken: (digest) => database.findToken(digest),
-    listTokens: () => database.listTokens(),
-    deleteToken: (id) => database.deleteToken(id),
     isEmpty: () => database.isEmpty(),
     ping: () => database.ping(),
     figures: () => database.figures(),

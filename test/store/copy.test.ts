@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { idOf } from '../../service/engine/auth/access-tokens.ts'
 import type { Entry } from '../../service/store/database.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { program, run, start } from '../support/process.ts'
@@ -48,7 +49,7 @@ async function heldBy(database: Parameters<typeof openTestStore>[0]) {
     for (let some = await table.entries(); some.length > 0; some = await table.entries(some.at(-1)))
       entries.push([name, ...some])
   }
-  const tokens = await store.listTokens()
+  const tokens = await store.tokens.list()
   await store.close()
   return { entries, tokens }
 }
@@ -95,12 +96,12 @@ t.test('a plant or a token that differs in the target is named, and not changed'
   })
   t.strictSame(await store.find('bob', 1n), { name: 'more' }, 'other rows are not changed')
   for (const token of kept.tokens.slice(0, 1)) {
-    await store.deleteToken(token.id)
-    await store.addToken({ ...token, caller: 'other' })
+    await store.tokens.remove(idOf(token))
+    await store.tokens.add({ ...token, caller: 'other' })
     t.match(await copy(file, url), {
       code: 1,
       stdout: '',
-      stderr: `the token ${token.id} differs\n`,
+      stderr: `the token ${idOf(token)} differs\n`,
     })
   }
   await store.close()

@@ -2,6 +2,7 @@
 // collection.test.ts has more of collections, and model.test.ts has pages after any key.
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
+import { idOf } from '../../service/engine/auth/access-tokens.ts'
 import { readConfig } from '../../service/engine/config.ts'
 import { openStore } from '../../service/store/index.ts'
 import type { Collection, Collections, Key } from '../../service/engine/store.ts'
@@ -32,35 +33,35 @@ async function suite(t: Test, engine: Engine): Promise<void> {
   const { notes } = store
 
   t.test('access tokens are added, found, listed and deleted', async (t) => {
-    const digest = (n: number) => new Uint8Array(32).fill(n)
+    const { tokens } = store
+    const digest = (digit: number) => String(digit).repeat(64)
     const old = {
-      id: 'old',
+      digest: digest(1),
       caller: 'joe',
       created: new Date(1),
       expires: new Date(2),
-      digest: digest(1),
       scopes: [],
     }
-    const tokens = [
-      {
-        id: 'b',
-        caller: 'jöe',
-        created: new Date(5e12),
-        digest: digest(0),
-        scopes: ['plants:read', 'b'],
-      },
-      old,
-      { id: 'a', caller: 'x', created: new Date(3), digest: digest(2), scopes: ['x'] },
-    ]
-    t.equal(await store.findToken(digest(0)), undefined)
-    for (const token of tokens) await store.addToken(token)
-    for (const token of tokens)
-      t.strictSame(await store.findToken(token.digest), token, 'expired or not')
-    t.equal(await store.findToken(digest(9)), undefined)
-    t.strictSame(await store.listTokens(), [old, tokens[2], tokens[0]])
-    t.equal(await store.deleteToken('old'), true)
-    t.equal(await store.deleteToken('old'), false)
-    t.equal(await store.findToken(digest(1)), undefined)
+    const future = {
+      digest: digest(0),
+      caller: 'jöe',
+      created: new Date(5e12),
+      scopes: ['plants:read', 'b'],
+    }
+    const young = { digest: digest(2), caller: 'x', created: new Date(3), scopes: ['x'] }
+    t.equal(await tokens.find(digest(0)), undefined)
+    for (const token of [future, old, young]) await tokens.add(token)
+    for (const token of [future, old, young])
+      t.strictSame(await tokens.find(token.digest), token, 'expired or not')
+    t.equal(await tokens.find(digest(9)), undefined)
+    t.strictSame(await tokens.list(), [old, young, future])
+    t.equal(await tokens.remove(idOf(old)), true)
+    t.equal(await tokens.remove(idOf(old)), false)
+    t.equal(await tokens.find(digest(1)), undefined)
+    const sameId = { ...young, digest: `${idOf(young)}${'3'.repeat(48)}` }
+    t.equal(await tokens.find(sameId.digest), undefined, 'the whole digest counts')
+    await t.rejects(tokens.add(sameId), { message: 'there is another token with the id 2222' })
+    t.strictSame(await tokens.list(), [young, future])
   })
 
   t.test('int64 keys are exact in their whole range, and ascend by their values', async (t) => {
@@ -218,7 +219,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
     const again = await reopen()
     t.strictSame(await namesOf(again.list('close')), range(50).map(String))
     t.strictSame(await again.notes.find('close', 'a'), changed)
-    t.equal((await again.listTokens()).length, 2)
+    t.equal((await again.tokens.list()).length, 2)
     await again.close()
     for (const late of [
       () => store.create('closed', 1n, { name: 'x' }),
@@ -243,11 +244,10 @@ async function suite(t: Test, engine: Engine): Promise<void> {
   t.test('a store is empty until it has an item or a token', async (t) => {
     const { store } = await engine.open(t)
     const token = {
-      id: 'a',
+      digest: '0'.repeat(64),
       caller: 'joe',
       created: new Date(),
       expires: new Date(0),
-      digest: new Uint8Array(32),
       scopes: [],
     }
     for (const [write, isEmpty] of [
@@ -256,7 +256,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
       [() => store.delete('joe', 1n), true],
       [() => store.notes.create('joe', 'a', { text: 'a', count: 1n }), false],
       [() => store.notes.delete('joe', 'a'), true],
-      [() => store.addToken(token), false],
+      [() => store.tokens.add(token), false],
     ] as const) {
       await write()
       t.equal(await store.isEmpty(), isEmpty)

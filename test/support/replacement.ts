@@ -49,7 +49,7 @@ export async function storeIn(file: string): Promise<'old' | 'new'> {
     const what = names.length === COUNTS.new ? 'new' : 'old'
     const isWhole =
       names.length === COUNTS[what] && names.every((name, id) => name === nameOf(what, id))
-    if (!isWhole || (await store.listTokens()).length !== 1)
+    if (!isWhole || (await store.tokens.list()).length !== 1)
       throw new Error(`neither of them: ${names.join()}`)
     return what
   } finally {

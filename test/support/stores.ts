@@ -1,9 +1,15 @@
 // Opens stores for tests, with two collections: plants by int64, and notes by text.
 import type { Test } from 'tap'
+import { accessTokens, type AccessTokens } from '../../service/engine/auth/access-tokens.ts'
 import { makeCollection } from '../../service/store/collection.ts'
 import { openDatabase, portOf } from '../../service/store/open.ts'
 import { readConfig } from '../../service/engine/config.ts'
-import type { Collection, Store, StoreOptions } from '../../service/engine/store.ts'
+import {
+  type Collection,
+  type Store,
+  storedCollections,
+  type StoreOptions,
+} from '../../service/engine/store.ts'
 import type { Database } from '../../service/store/database.ts'
 import { parseJson } from '../../service/engine/http/json.ts'
 import type { Product } from '../../service/engine/index.ts'
@@ -18,6 +24,7 @@ export const COLLECTIONS = { plants: { key: 'int64' }, notes: { key: 'text' } } 
 /** A store with its two collections, and its database. It is itself the collection of plants. */
 export interface TestStore extends Database, Store, Collection<Plant> {
   readonly notes: Collection<Note, string>
+  readonly tokens: AccessTokens
 }
 
 /** Opens a store as the service does. @param product the tests' own, or another, whose collections are opened, too */
@@ -28,7 +35,9 @@ export async function openTestStore(
   monitor?: StoreOptions['monitor'],
   product: Product = own,
 ): Promise<TestStore> {
-  const collections = { ...COLLECTIONS, ...product.collections }
+  const collections = storedCollections({
+    collections: { ...COLLECTIONS, ...product.collections },
+  })
   const options = { database, collections, isExclusive, settings }
   return collectionsOf(await openDatabase(monitor ? { ...options, monitor } : options))
 }
@@ -47,9 +56,10 @@ export async function openNewFile(
 /** Adds the methods of the store and of its collections to an open database. */
 function collectionsOf(database: Database): TestStore {
   const plants = makeCollection<Plant>(database, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
-  return Object.assign(database, plants, {
+  const port = portOf(database)
+  return Object.assign(database, plants, port, {
     notes: makeCollection<Note, string>(database, 'notes', toNote),
-    ...portOf(database),
+    tokens: accessTokens(port),
   })
 }
 

@@ -1,5 +1,5 @@
-import { createToken } from '../../service/engine/auth/access-tokens.ts'
-import type { Database } from '../../service/store/database.ts'
+import { accessTokens, createToken, idOf } from '../../service/engine/auth/access-tokens.ts'
+import type { Store } from '../../service/engine/store.ts'
 import type { Product } from '../../service/engine/index.ts'
 import type { Operation } from './contract.ts'
 import { withCredentials } from './credentials.ts'
@@ -13,11 +13,14 @@ export const PREFIX = own.tokenPrefix
 /** Changes a request that has its headers in a list; and the challenge that answers it, if it is known. */
 type Refused = readonly [change: (request: Call) => Call, challenge: string | undefined]
 
+/** A store with access tokens. */
+type Tokens = Pick<Store, 'collection'>
+
 type TokenOptions =
   Parameters<typeof createToken> extends [unknown, ...infer Options] ? Options : never
 
 /** Issues an access token of the tests' product. @param options the parameters of `createToken` after the prefix */
-export function issueToken(store: Database, ...options: TokenOptions): Promise<string> {
+export function issueToken(store: Tokens, ...options: TokenOptions): Promise<string> {
   return issueTokenOf(own, store, ...options)
 }
 
@@ -31,19 +34,24 @@ export async function issueTokenIn(
 }
 
 /** Revokes an access token of a caller. @returns whether there was one */
-export async function revokeTokenOf(store: Database, of: string): Promise<boolean> {
-  const found = (await store.listTokens()).find(({ caller }) => caller === of)
-  return store.deleteToken(found?.id ?? '')
+export async function revokeTokenOf(store: Tokens, of: string): Promise<boolean> {
+  return accessTokens(store).remove(await tokenIdOf(store, of))
+}
+
+/** The id of a caller's access token; '' if there is none. */
+export async function tokenIdOf(store: Tokens, of: string): Promise<string> {
+  const issued = (await accessTokens(store).list()).find(({ caller }) => caller === of)
+  return issued === undefined ? '' : idOf(issued)
 }
 
 /** Issues an access token of a product. */
 export async function issueTokenOf(
   { tokenPrefix }: Product,
-  store: Database,
+  store: Tokens,
   ...options: TokenOptions
 ): Promise<string> {
   const { token, stored } = createToken(tokenPrefix, ...options)
-  await store.addToken(stored)
+  await accessTokens(store).add(stored)
   return token
 }
 

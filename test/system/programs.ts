@@ -35,7 +35,7 @@ export async function violationsIn(
 ): Promise<string[]> {
   try {
     const store = await openTestStore({ file })
-    const verdict = token && (await accessTokenChecker(PREFIX, store)(token))
+    const verdict = token && (await accessTokenChecker(PREFIX, store.tokens)(token))
     const isKnown =
       token === undefined || isDeepStrictEqual(verdict, { caller: 'demo', scopes: [] })
     await store.close()

@@ -1,7 +1,32 @@
 // The access tokens that the service issues: a prefix (for secret scanners), 40 random digits, and their CRC-32.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import type { StoredToken } from '../store.ts'
+import { JsonText } from '../http/json.ts'
+import { ACCESS_TOKENS, type Store, TOKENS_OWNER } from '../store.ts'
+
+/** An access token. The token itself is not stored, only its SHA-256, the digest. */
+export interface StoredToken {
+  /** In hexadecimal digits. */
+  readonly digest: string
+  readonly caller: string
+  readonly created: Date
+  /** Absent if it never expires. */
+  readonly expires?: Date
+  /** RFC 6749, section 3.3. */
+  readonly scopes: readonly string[]
+}
+
+/** The access tokens of a store. Every method may fail with StoreUnavailable (errors.ts). */
+export interface AccessTokens {
+  /** Stores a token. @throws {Error} if another token has its id */
+  add(token: StoredToken): Promise<void>
+  /** The token with this digest, expired or not; undefined if there is none. */
+  find(digest: string): Promise<StoredToken | undefined>
+  /** All tokens, also expired ones, the oldest first. */
+  list(): Promise<StoredToken[]>
+  /** Deletes the token with this id. @returns whether there was one */
+  remove(id: string): Promise<boolean>
+}
 
 const TOKEN = /^(\w*)_([0-9a-f]{40})([0-9a-f]{8})$/
 
@@ -23,25 +48,67 @@ export function createToken(
 ) {
   const random = randomBytes(20).toString('hex')
   const token = `${prefix}_${random}${checksum(random)}`
-  const digest = hash('sha256', token, 'buffer') // only this is stored
+  const digest = hash('sha256', token) // only this is stored
   const created = new Date()
   const expires = lifetime === Infinity ? {} : { expires: new Date(created.getTime() + lifetime) }
-  const stored: StoredToken = {
-    id: digest.toString('hex', 0, 8),
-    caller,
-    created,
-    ...expires,
-    digest,
-    scopes,
-  }
+  const stored: StoredToken = { digest, caller, created, ...expires, scopes }
   return { token, stored }
 }
 
 /** The digest of a token, by which it is stored; undefined if the text is no token. The checksum finds a typing error. */
-export function readToken(prefix: string, token: string): Buffer | undefined {
+export function readToken(prefix: string, token: string): string | undefined {
   const [, found, random, sum] = TOKEN.exec(token) ?? []
   const isToken = found === prefix && random !== undefined && sum === checksum(random)
-  return isToken ? hash('sha256', token, 'buffer') : undefined
+  return isToken ? hash('sha256', token) : undefined
 }
 
 const checksum = (random: string) => crc32(random).toString(16).padStart(8, '0')
+
+/** Names a token in lists and commands: the first 16 digits of its digest, which are its key in the store. */
+export const idOf = ({ digest }: Pick<StoredToken, 'digest'>) => digest.slice(0, 16)
+
+/** The access tokens in a store, which was opened with `storedCollections`. */
+export function accessTokens(store: Pick<Store, 'collection'>): AccessTokens {
+  const collection = store.collection<StoredToken, string>(ACCESS_TOKENS, {
+    parse: (text) => toToken(JSON.parse(text) as TokenItem), // as `toItem` wrote it
+    write: (token) => JSON.stringify(toItem(token)),
+  })
+  return {
+    async add(token) {
+      const stored = await collection.create(TOKENS_OWNER, idOf(token), token)
+      if (stored !== token) throw new Error(`there is another token with the id ${idOf(token)}`)
+    },
+    async find(digest) {
+      const token = await collection.find(TOKENS_OWNER, idOf({ digest }))
+      return token?.digest === digest ? token : undefined
+    },
+    async list() {
+      const { items } = await collection.list(TOKENS_OWNER)
+      const parts = items instanceof JsonText ? [items] : await Array.fromAsync(items)
+      const tokens = parts.flatMap(({ text }) => (JSON.parse(text) as TokenItem[]).map(toToken))
+      return tokens.sort((a, b) => a.created.getTime() - b.created.getTime())
+    },
+    remove: (id) => collection.delete(TOKENS_OWNER, id),
+  }
+}
+
+/** A token as it is stored: times in milliseconds since 1970, and spaces between the scopes. */
+interface TokenItem {
+  readonly digest: string
+  readonly caller: string
+  readonly created: number
+  readonly expires?: number
+  readonly scopes: string
+}
+
+/** The order of the members is always the same: `copy` compares texts. */
+function toItem({ digest, caller, created, expires, scopes }: StoredToken): TokenItem {
+  const end = expires === undefined ? {} : { expires: expires.getTime() }
+  return { digest, caller, created: created.getTime(), ...end, scopes: scopes.join(' ') }
+}
+
+function toToken({ digest, caller, created, expires, scopes }: TokenItem): StoredToken {
+  const end = expires === undefined ? {} : { expires: new Date(expires) }
+  const separate = scopes.split(' ').filter(Boolean)
+  return { digest, caller, created: new Date(created), ...end, scopes: separate }
+}

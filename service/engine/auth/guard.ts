@@ -7,8 +7,7 @@ import type { Extensions, Identity, ProductGuard } from '../contract/extensions.
 import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { countHeader } from '../http/request-rules.ts'
-import type { Store, StoredToken } from '../store.ts'
-import { readToken } from './access-tokens.ts'
+import { type AccessTokens, readToken, type StoredToken } from './access-tokens.ts'
 
 /** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
 export type CheckToken = (token: string) => Verdict | Promise<Verdict>
@@ -160,7 +159,7 @@ function guardCheck(scheme: SecurityScheme, guard: ProductGuard, timeout: number
 }
 
 /** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
-export function accessTokenChecker(prefix: string, store: Pick<Store, 'findToken'>): CheckToken {
+export function accessTokenChecker(prefix: string, tokens: Pick<AccessTokens, 'find'>): CheckToken {
   // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
   const known = new LRUCache<string, StoredToken>({
     max: MAX_TOKENS,
@@ -170,16 +169,15 @@ export function accessTokenChecker(prefix: string, store: Pick<Store, 'findToken
   return (token) => {
     const digest = readToken(prefix, token)
     if (digest === undefined) return { refused: 'malformed' }
-    const key = digest.toString('latin1') // so that the token does not stay in memory
-    const cached = known.get(key)
-    return cached === undefined ? find(digest, key) : toVerdict(cached)
+    const cached = known.get(digest) // by the digest, so that the token does not stay in memory
+    return cached === undefined ? find(digest) : toVerdict(cached)
   }
 
-  async function find(digest: Buffer, key: string): Promise<Verdict> {
+  async function find(digest: string): Promise<Verdict> {
     const start = performance.now()
-    const stored = await store.findToken(digest)
+    const stored = await tokens.find(digest)
     if (stored === undefined) return { refused: 'unknown' }
-    known.set(key, stored, { start }) // `start`, because the look-up may have taken long
+    known.set(digest, stored, { start }) // `start`, because the look-up may have taken long
     return toVerdict(stored)
   }
 }

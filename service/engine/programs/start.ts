@@ -7,6 +7,7 @@ import { type Config, readConfig } from '../config.ts'
 import type { Contract, LoadCompiler } from '../contract/contract.ts'
 import type { Product } from '../define-product.ts'
 import { StartupError } from '../errors.ts'
+import { storedCollections } from '../store.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
@@ -66,7 +67,7 @@ export async function runService(
   const store = await Promise.race([
     product.store({
       database: config.DATABASE_URL,
-      collections: product.collections,
+      collections: storedCollections(product),
       isExclusive: true,
       settings: config,
       monitor: { log, onFailure },

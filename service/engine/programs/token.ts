@@ -1,10 +1,16 @@
 // `npm run token -- <words>`: issues, lists and revokes access tokens.
-import { createToken } from '../auth/access-tokens.ts'
+import {
+  accessTokens,
+  type AccessTokens,
+  createToken,
+  idOf,
+  type StoredToken,
+} from '../auth/access-tokens.ts'
 import { oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from '../config.ts'
 import type { Product } from '../define-product.ts'
 import { printError, visible } from '../ops/terminal.ts'
-import type { Store, StoredToken } from '../store.ts'
+import { storedCollections } from '../store.ts'
 
 const USAGE = `usage: token issue <caller> [--expires <time>] [--scope <scopes>]   prints a new access token
        token list                prints a line for each token: token id, caller, created, expires, scopes
@@ -31,9 +37,9 @@ export function token(product: Product): Promise<void> {
     const what = oneOf(command, ['issue', 'list', 'revoke'])
     if (what === 'issue') return issue(product, words)
     const [id = ''] = readWords(words, what === 'list' ? [] : ['<token id>'], {}).args
-    return withStore(product, async (store) => {
-      if (what === 'list') return (await store.listTokens()).map(toLine)
-      if (!(await store.deleteToken(id))) throw new Error(`no token has the id ${id}`)
+    return withTokens(product, async (tokens) => {
+      if (what === 'list') return (await tokens.list()).map(toLine)
+      if (!(await tokens.remove(id))) throw new Error(`no token has the id ${id}`)
       return []
     })
   })
@@ -67,7 +73,7 @@ async function issue(product: Product, words: string[]): Promise<string[]> {
       'visible ASCII characters without " and \\',
     )
   const { token, stored } = createToken(product.tokenPrefix, caller, lifetime, scopes)
-  await withStore(product, (store) => store.addToken(stored))
+  await withTokens(product, (tokens) => tokens.add(stored))
   const end = stored.expires ? `expires on ${stored.expires.toISOString()}` : 'never expires'
   printError([`The token for ${caller} ${end}. It can't be shown again.`])
   return [token]
@@ -77,23 +83,24 @@ function check(name: string, text: string, pattern: RegExp, values: string): voi
   if (!pattern.test(text)) throw new Error(`${name} "${text}" must be ${values}`)
 }
 
-function toLine({ id, caller, created, expires, scopes }: StoredToken): string {
+function toLine(token: StoredToken): string {
+  const { caller, created, expires, scopes } = token
   const end = expires?.toISOString() ?? 'never'
-  const columns = [id, caller, created.toISOString(), end, scopes.join(' ')]
+  const columns = [idOf(token), caller, created.toISOString(), end, scopes.join(' ')]
   return columns.map(visible).join('\t').trimEnd()
 }
 
 /** Opens the store for one action. The service may use it at the same time. */
-async function withStore<Result>(
+async function withTokens<Result>(
   product: Product,
-  action: (store: Store) => Promise<Result>,
+  action: (tokens: AccessTokens) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(product.name)
   const store = await product.store({
     database: config.DATABASE_URL,
-    collections: product.collections,
+    collections: storedCollections(product),
     isExclusive: false,
     settings: config,
   })
-  return action(store).finally(() => store.close())
+  return action(accessTokens(store)).finally(() => store.close())
 }

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { FastifyInstance } from 'fastify'
-import { createToken } from '../auth/access-tokens.ts'
+import { accessTokens, createToken } from '../auth/access-tokens.ts'
 import { type Config, readConfig } from '../config.ts'
 import type { Contract } from '../contract/contract.ts'
 import { takesTokens } from '../contract/security.ts'
@@ -16,11 +16,12 @@ import { MAX_COUNT, type Store } from '../store.ts'
  * issues a token, too. In production it prints nothing secret, and nothing at all where only a program reads the output.
  */
 export async function printWelcome(
-  { name, tokenPrefix }: Product,
+  product: Product,
   { DATABASE_URL, DOCS, NODE_ENV }: Config,
   store: Store,
   { contract, listeningOrigin }: FastifyInstance,
 ): Promise<void> {
+  const { name, tokenPrefix } = product
   const isProduction = NODE_ENV === 'production'
   if (isProduction && !isTerminal) return
   const address = listeningOrigin
@@ -37,7 +38,7 @@ export async function printWelcome(
   const variable = isUsual ? '' : `DATABASE_URL='sqlite:${file}' `
   printError([
     '',
-    `  Data    ${place} (${await countItems(store)})`,
+    `  Data    ${place} (${await countItems(store, product)})`,
     ...(contract.prefix === '' ? [] : [`  API     ${address}${contract.prefix}`]),
     `  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}`,
     `  Token   ${variable}npm run token -- issue <name>`,
@@ -46,15 +47,16 @@ export async function printWelcome(
   if (isProduction || file === undefined || command === undefined || !(await store.isEmpty()))
     return
   const { token, stored } = createToken(tokenPrefix, 'demo')
-  await store.addToken(stored)
+  await accessTokens(store).add(stored)
   const tried = `  ${command[0]}${token}${command[1]}`
   printError(['', 'A token for the caller "demo". Try:', '', tried, ''])
 }
 
 /** How many items there are in each collection. To count all of them may take long. */
-async function countItems(store: Store): Promise<string> {
+async function countItems(store: Store, { collections }: Product): Promise<string> {
   const counts = Object.entries(await store.counts())
   return counts
+    .filter(([name]) => Object.hasOwn(collections, name))
     .map(([name, count]) => `${name}: ${count}${count < MAX_COUNT ? '' : ' or more'}`)
     .join(', ')
 }

@@ -2,10 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreUnavailable } from '../../engine/errors.ts'
 import type { Figures, Settings } from '../../engine/store.ts'
-import type { Row } from '../tokens.ts'
 import { readAddress } from './address.ts'
 import { classify, isUnprepared, type Kind, NoConnection, repeat } from './errors.ts'
-import { Session } from './session.ts'
+import { type Row, Session } from './session.ts'
 
 /** The result of a statement: its rows, and how many rows it returned or wrote. */
 type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreUnavailable } from '../../engine/errors.ts'
 import type { Query } from './pool.ts'
-import { type Collections, type KeyType } from '../../engine/store.ts'
+import { ACCESS_TOKENS, type Collections, type KeyType, TOKENS_OWNER } from '../../engine/store.ts'
 import { otherKeys } from '../database.ts'
 import { errorCode } from './errors.ts'
 
@@ -12,6 +12,16 @@ export interface TableInfo {
   readonly columns: readonly [owner: string, key: string, item: string]
 }
 
+/** Columns of the table in which the version before kept access tokens. */
+const OLD_COLUMNS = ['digest', 'caller', 'created', 'expires', 'scopes']
+/** Writes the old tokens as auth/access-tokens.ts of the engine does, to the letter: `copy` compares texts. */
+const TAKE_OVER = `
+  INSERT INTO "${ACCESS_TOKENS}"
+  SELECT '${TOKENS_OWNER}', left(encode(digest, 'hex'), 16),
+    '{"digest":"' || encode(digest, 'hex') || '","caller":' || to_json(caller)::text
+    || ',"created":' || created::text || coalesce(',"expires":' || expires::text, '')
+    || ',"scopes":' || to_json(coalesce(scopes, ''))::text || '}'
+  FROM tokens`
 /** Error codes if another process makes the same change at the same time: the object exists now. */
 const RACES = /^(23505|42P07|42710|XX000|40P01)$/
 /** Error codes if another attempt to connect can't help: the credentials are wrong, or there is no such database. */
@@ -50,10 +60,7 @@ async function upgrade(query: Query, collections: Collections): Promise<TableInf
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   // Compared by bytes. CockroachDB compares all texts so, and refuses this collation.
   const text = String(product).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
-  // Times are in milliseconds since 1970.
-  const tokens = `id ${text} NOT NULL PRIMARY KEY, digest BYTEA NOT NULL UNIQUE, caller TEXT NOT NULL,
-    created BIGINT NOT NULL, expires BIGINT, scopes TEXT`
-  const wanted = new Map([['tokens', tokens]])
+  const wanted = new Map<string, string>()
   // An item is JSON, in the form that it is answered in; not JSONB, which changes it.
   for (const [name, { key }] of Object.entries(collections)) {
     const type = key === 'text' ? text : 'BIGINT'
@@ -62,9 +69,16 @@ async function upgrade(query: Query, collections: Collections): Promise<TableInf
       `owner ${text} NOT NULL, key ${type} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (owner, key)`,
     )
   }
-  const existing = await readColumns(query, [...wanted.keys()])
-  for (const [name, columns] of wanted)
-    if (!existing.has(name)) await query(`CREATE TABLE IF NOT EXISTS "${name}" (${columns})`)
+  const existing = await readColumns(query, ['tokens', ...wanted.keys()])
+  const oldColumns = existing.get('tokens')?.columns ?? []
+  const hasOldTokens = OLD_COLUMNS.every((name) => oldColumns.includes(name))
+  for (const [name, columns] of wanted) {
+    if (existing.has(name)) continue
+    if (name === ACCESS_TOKENS && hasOldTokens)
+      // One transaction: the tokens are copied once, by who makes the table. A token that is revoked later stays so.
+      await query(`CREATE TABLE "${name}" (${columns}); ${TAKE_OVER}`)
+    else await query(`CREATE TABLE IF NOT EXISTS "${name}" (${columns})`)
+  }
   return Object.entries(collections).map(([name, { key: type }]) => {
     // The columns of a table that an earlier version made have other names, in the same order.
     const { columns = [], types = [] } = existing.get(name) ?? {}

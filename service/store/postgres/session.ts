@@ -1,6 +1,8 @@
 import net from 'node:net'
 import pg from 'pg'
-import type { Row } from '../tokens.ts'
+
+/** A row of a result, by its columns. */
+export type Row = Readonly<Record<string, unknown>>
 
 /** Milliseconds until a server must answer the first packet. A start then takes as long as the server lets it. */
 const ANSWER_TIMEOUT = 2000

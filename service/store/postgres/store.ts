@@ -2,8 +2,7 @@ import { runSteps } from '../lists.ts'
 import { Pool } from './pool.ts'
 import { prepareSchema } from './schema.ts'
 import { PostgresTable } from './table.ts'
-import { fromToken, toToken } from '../tokens.ts'
-import type { Figures, StoredToken, StoreOptions } from '../../engine/store.ts'
+import type { Figures, StoreOptions } from '../../engine/store.ts'
 import type { Database } from '../database.ts'
 import { reasonOf, StartupError } from '../../engine/errors.ts'
 
@@ -41,30 +40,6 @@ export class PostgresStore implements Database {
     }
   }
 
-  async addToken(token: StoredToken): Promise<void> {
-    const add =
-      'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES ($1, $2, $3, $4, $5, $6)'
-    await this.#pool.write(add, [...fromToken(token)])
-  }
-
-  async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    const { rows } = await this.#pool.read(
-      'SELECT * FROM tokens WHERE digest = $1',
-      [digest],
-      'tokens',
-    )
-    return rows[0] && toToken(rows[0])
-  }
-
-  async listTokens(): Promise<StoredToken[]> {
-    const read = 'SELECT * FROM tokens ORDER BY created, id'
-    return (await this.#pool.read(read)).rows.map(toToken)
-  }
-
-  async deleteToken(id: string): Promise<boolean> {
-    return (await this.#pool.write('DELETE FROM tokens WHERE id = $1', [id])).rowCount === 1
-  }
-
   async ping(): Promise<void> {
     await this.isEmpty() // it reads each table
   }
@@ -82,9 +57,7 @@ export class PostgresStore implements Database {
   }
 
   async isEmpty(): Promise<boolean> {
-    const reads = ['tokens', ...this.tables.keys()].map(
-      (name) => `(SELECT 1 FROM "${name}" LIMIT 1)`,
-    )
+    const reads = [...this.tables.keys()].map((name) => `(SELECT 1 FROM "${name}" LIMIT 1)`)
     return (await this.#pool.read(reads.join(' UNION ALL '))).rows.length === 0
   }
 

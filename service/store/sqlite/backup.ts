@@ -13,6 +13,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
+import { ACCESS_TOKENS } from '../../engine/store.ts'
 import { isCorrupt, primaryCode } from './errors.ts'
 import { BUSY_TIMEOUT } from './file.ts'
 import { acquireLock, assertOneName, lockPath } from './lock.ts'
@@ -223,7 +224,10 @@ function check(db: DatabaseSync): Counts {
     .map(({ integrity_check }) => String(integrity_check))
   if (lines[0] !== 'ok') throw new Error(`the database is damaged: ${lines.join('; ')}`)
   const tables = db
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name = 'tokens', name")
+    .prepare(
+      `SELECT name FROM sqlite_schema WHERE type = 'table'
+        ORDER BY name IN ('${ACCESS_TOKENS}', 'tokens'), name`,
+    )
     .all()
   const count = (name: string) =>
     Number(db.prepare(`SELECT count(*) AS count FROM "${name}"`).get()?.['count'])

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
 import { assertNoLinks, copyBytes, makeFileIfAbsent, makeFolder } from './private-files.ts'
-import { prepareSchema } from './schema.ts'
+import { isOutdated, prepareSchema } from './schema.ts'
 import type { Collections } from '../../engine/store.ts'
 import { DatabaseFiles, identify } from './watch.ts'
 import { reasonOf, StartupError } from '../../engine/errors.ts'
@@ -55,7 +55,9 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
     assertNoLinks(path, lockPath(path))
     if (exclusive) lock = acquireLock(path)
     assertNotMoved(path, BUSY_TIMEOUT)
-    const isNew = prepare(db, exclusive, collections) === 0
+    // A service of the version before can't go on with what is taken over: no command does it beside one.
+    lock ??= isOutdated(db) ? acquireLock(path) : undefined
+    const isNew = prepare(db, lock !== undefined, collections) === 0
     // A restore gives the path to another file.
     if (identify(path) !== identity) throw new Error('it was replaced while it was opened')
     const files = new DatabaseFiles(path)

@@ -1,12 +1,11 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
 import { runSteps } from '../lists.ts'
-import { fromToken, toToken } from '../tokens.ts'
 import { finalMessage, isTemporary } from './errors.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
 import { LOOK_INTERVAL } from './watch.ts'
-import type { Figures, Monitor, StoredToken, StoreOptions } from '../../engine/store.ts'
+import type { Figures, Monitor, StoreOptions } from '../../engine/store.ts'
 import type { Database, Table } from '../database.ts'
 import { StoreUnavailable } from '../../engine/errors.ts'
 
@@ -27,7 +26,6 @@ export class SqliteStore implements Database {
   readonly steps = runSteps(MAX_ROWS_AT_ONCE, 1, STEP_TIMEOUT)
   readonly #file: OpenFile
   readonly #db: DatabaseSync
-  readonly #findToken: StatementSync
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
   // that arrives by itself does not wait for the end of the turn.
   readonly #batcher = new Batcher<() => unknown, unknown>((batch) => this.#commit(batch), BATCHES)
@@ -61,7 +59,6 @@ export class SqliteStore implements Database {
     this.tables = new Map(
       Object.entries(collections).map(([name, { key }]) => [name, openTable(access, name, key)]),
     )
-    this.#findToken = db.prepare('SELECT * FROM tokens WHERE digest = ?')
     // In production a new file usually means that a volume is missing.
     if (this.#file.isNew)
       monitor?.log[settings.NODE_ENV === 'production' ? 'warn' : 'info'](
@@ -70,29 +67,6 @@ export class SqliteStore implements Database {
       )
     if (monitor !== undefined)
       this.#looking = setInterval(() => this.#look(), LOOK_INTERVAL).unref()
-  }
-
-  async addToken(token: StoredToken): Promise<void> {
-    const sql =
-      'INSERT INTO tokens (id, caller, created, expires, digest, scopes) VALUES (?, ?, ?, ?, ?, ?)'
-    this.#run(() => this.#db.prepare(sql).run(...fromToken(token)))
-  }
-
-  async findToken(digest: Uint8Array): Promise<StoredToken | undefined> {
-    const row = this.#run(() => this.#findToken.get(digest))
-    return row && toToken(row)
-  }
-
-  async listTokens(): Promise<StoredToken[]> {
-    return this.#run(() => this.#db.prepare('SELECT * FROM tokens ORDER BY created, id').all()).map(
-      toToken,
-    )
-  }
-
-  async deleteToken(id: string): Promise<boolean> {
-    return (
-      this.#run(() => this.#db.prepare('DELETE FROM tokens WHERE id = ?').run(id)).changes === 1n
-    )
   }
 
   async ping(): Promise<void> {
@@ -110,7 +84,7 @@ export class SqliteStore implements Database {
 
   /** Reads a row of each table, if it has one. */
   #firstRows() {
-    const reads = ['tokens', ...this.tables.keys()].map((name) => `SELECT 1 FROM "${name}" LIMIT 1`)
+    const reads = [...this.tables.keys()].map((name) => `SELECT 1 FROM "${name}" LIMIT 1`)
     return this.#run(() => reads.map((sql) => this.#db.prepare(sql).get()))
   }
 

@@ -4,24 +4,24 @@ import { mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import t, { type Test } from 'tap'
+import type { AccessTokens } from '../../../service/engine/auth/access-tokens.ts'
 import { TOKEN_TTL, accessTokenChecker } from '../../../service/engine/auth/guard.ts'
-import type { Database } from '../../../service/store/database.ts'
 import { range } from '../../support/engines.ts'
 import { build, call } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { program, run, startService } from '../../support/process.ts'
 import { eventually } from '../../support/project.ts'
 import { openNewFile } from '../../support/stores.ts'
-import { issueToken, PREFIX, revokeTokenOf } from '../../support/tokens.ts'
+import { issueToken, PREFIX, revokeTokenOf, tokenIdOf } from '../../support/tokens.ts'
 
 const { store, file } = await openNewFile(t)
 const postgres = { DATABASE_URL: await (await startPostgres(t)).createDatabase() }
 
 /** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */
-function callers(findToken: Database['findToken'] = (digest) => store.findToken(digest)) {
+function callers(find: AccessTokens['find'] = (digest) => store.tokens.find(digest)) {
   let lookUps = 0
   const check = accessTokenChecker(PREFIX, {
-    findToken: (digest) => (lookUps++, findToken(digest)),
+    find: (digest) => (lookUps++, find(digest)),
   })
   return {
     check,
@@ -81,7 +81,7 @@ t.test('a slow look-up does not extend the time that a token is cached', async (
   for (const took of [1, TOKEN_TTL - 1, TOKEN_TTL + 1, 10 * TOKEN_TTL]) {
     const issued = await issueToken(store, 'late')
     const { callerOf } = callers(async (digest) => {
-      const found = await store.findToken(digest)
+      const found = await store.tokens.find(digest)
       pass(took)
       return found
     })
@@ -142,7 +142,7 @@ for (const [kind, environment] of Object.entries({ sqlite: {}, postgres })) {
     const first = await build(t, environment)
     const services = kind === 'postgres' ? [first, await build(t, environment)] : [first]
     const old = await first.token('machine')
-    const id = (await first.store.listTokens())[0]?.id ?? ''
+    const id = await tokenIdOf(first.store, 'machine')
     const clients = range(8).map(() => ({ token: old, answered: 0 }))
     const refused: number[] = []
     let isOver = false
@@ -162,7 +162,7 @@ for (const [kind, environment] of Object.entries({ sqlite: {}, postgres })) {
       // Twice, because the request in flight may have the old token.
       await eventually(() => client.answered >= answered + 2)
     }
-    t.equal(await first.store.deleteToken(id), true)
+    t.equal(await first.store.tokens.remove(id), true)
     const revoked = Date.now()
     for (const { call } of services) {
       await eventually(async () => (await call({ path: '/plants', token: old })).status === 401)

@@ -12,7 +12,7 @@ import { program, run } from '../../support/process.ts'
 import { eventually } from '../../support/project.ts'
 import { runFaults, startRelay, startReplicas } from '../../support/replicas.ts'
 import { openTestStore } from '../../support/stores.ts'
-import { issueToken } from '../../support/tokens.ts'
+import { issueToken, tokenIdOf } from '../../support/tokens.ts'
 
 const isLong = process.env['LONG'] !== undefined
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
@@ -134,7 +134,7 @@ t.test(
         ),
       )
     t.strictSame(new Set(await statuses()), new Set([200]))
-    const id = (await store.listTokens()).find(({ caller }) => caller === 'revoked')?.id ?? ''
+    const id = await tokenIdOf(store, 'revoked')
     await token('revoke', id)
     const revoked = performance.now()
     // The token is in use all the time, which must not keep it in the cache.

@@ -37,34 +37,27 @@ t.test('ten services start at the same time on an empty database', async (t) => 
 t.test('a service works on tables to which a later version has added columns', async (t) => {
   const url = await server.createDatabase()
   await use(url)
-  const add = `ALTER TABLE plants ADD COLUMN note TEXT; ALTER TABLE tokens ADD COLUMN more TEXT DEFAULT 'all'`
+  const add = `ALTER TABLE plants ADD COLUMN note TEXT; ALTER TABLE access_tokens ADD COLUMN more TEXT DEFAULT 'all'`
   await server.sql(add, url)
   await use(url)
   const store = await openTestStore({ url })
-  const token = {
-    id: 'a',
-    caller: 'joe',
-    created: new Date(1),
-    digest: new Uint8Array(32),
-    scopes: ['a'],
-  }
-  await store.addToken(token)
-  t.strictSame(await store.listTokens(), [token])
+  const digest = '0'.repeat(64)
+  const token = { digest, caller: 'joe', created: new Date(1), scopes: ['a'] }
+  await store.tokens.add(token)
+  t.strictSame(await store.tokens.list(), [token])
   t.equal((await namesIn(store, 'joe')).length, 2)
   await store.close()
 })
 
-t.test(
-  'owners, keys and token ids are compared byte by byte, in any language of the database',
-  async (t) => {
-    const url = await server.createDatabase()
-    await use(url)
-    const text = `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
+t.test('owners and keys are compared byte by byte, in any language of the database', async (t) => {
+  const url = await server.createDatabase()
+  await use(url)
+  const text = `SELECT table_name || '.' || column_name AS name FROM information_schema.columns
     WHERE collation_name = 'C' AND table_schema = 'public' ORDER BY name`
-    const columns = (await server.sql(text, url)).map(({ name }) => name)
-    t.strictSame(columns, ['notes.key', 'notes.owner', 'plants.owner', 'tokens.id'])
-  },
-)
+  const columns = (await server.sql(text, url)).map(({ name }) => name)
+  const ours = ['access_tokens.key', 'access_tokens.owner']
+  t.strictSame(columns, [...ours, 'notes.key', 'notes.owner', 'plants.owner'])
+})
 
 t.test(
   'a fault that a person must fix is one line, with the variable and never the password',
@@ -192,5 +185,5 @@ t.test('no token is issued on the first start: the database may be shared', asyn
   const { child, ended } = await startService(t, { DATABASE_URL: url })
   child.kill('SIGTERM')
   t.strictSame({ ...(await ended), stdout: '' }, { code: 0, signal: null, stdout: '', stderr: '' })
-  t.strictSame(await server.sql('SELECT * FROM tokens', url), [])
+  t.strictSame(await server.sql('SELECT * FROM access_tokens', url), [])
 })

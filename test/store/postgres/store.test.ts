@@ -157,7 +157,7 @@ t.test(
       await store.tables.get('plants')?.entries({ owner: 'zoe', key: 1n, text: '' })
       await store.delete('joe', id)
       await Promise.all([store.delete('joe', id + 1n), store.delete('ann', id)])
-      await store.findToken(Buffer.alloc(32))
+      await store.tokens.find('0'.repeat(64))
     }
     const TIMES = 20
     for (let times = 0; times < TIMES; times++) await use(-9n)

@@ -31,15 +31,10 @@ t.test('each commit is synced, in WAL mode, for the service and for commands', a
 t.test('commands can open a file that a service uses', async (t) => {
   const { store, file } = await openNewFile(t)
   const visitor = await openTestStore({ file }, false)
-  await visitor.addToken({
-    id: 'a',
-    caller: 'joe',
-    created: new Date(),
-    digest: new Uint8Array(32),
-    scopes: [],
-  })
+  const digest = '0'.repeat(64)
+  await visitor.tokens.add({ digest, caller: 'joe', created: new Date(), scopes: [] })
   await visitor.close()
-  t.equal((await store.findToken(new Uint8Array(32)))?.caller, 'joe')
+  t.equal((await store.tokens.find(digest))?.caller, 'joe')
 })
 
 const OPEN = 'another process is using it'
@@ -242,6 +237,7 @@ t.test(
     for (const [from, change, message] of [
       [text, '', /file is not a database$/],
       [ours, `PRAGMA user_version = ${VERSION + 1}`, newer],
+      [ours, 'PRAGMA user_version = 1', /is version 1, and this program knows/],
       [ours, 'PRAGMA application_id = 7', another],
       ['/dev/null', 'PRAGMA application_id = 7', another],
       ['/dev/null', 'PRAGMA user_version = 1', another],

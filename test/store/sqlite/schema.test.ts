@@ -21,7 +21,17 @@ function tablesOf(file: string) {
 }
 
 /** What says that a database is one of this program. */
-const VERSION = 'PRAGMA user_version = 2; PRAGMA application_id = 0x706c6e74'
+const VERSION = 'PRAGMA user_version = 3; PRAGMA application_id = 0x706c6e74'
+/** What the version before has made for access tokens. */
+const OLD_TOKENS = `CREATE TABLE tokens (
+  id TEXT NOT NULL PRIMARY KEY,
+  digest BLOB NOT NULL UNIQUE,
+  caller TEXT NOT NULL,
+  created INTEGER NOT NULL, -- milliseconds since 1970, as is expires
+  expires INTEGER,
+  scopes TEXT
+) WITHOUT ROWID, STRICT`
+const OLD_VERSION = 'DROP TABLE access_tokens; PRAGMA user_version = 2'
 
 /** Makes a store, and a backup of it. */
 async function prepare(t: Test) {
@@ -54,15 +64,25 @@ for (const [what, sql, name] of [
   ['a trigger', `CREATE TRIGGER spy ${SPY}`, 'trigger spy'],
   ['a view', 'CREATE VIEW shown AS SELECT * FROM plants', 'view shown'],
   ['another table', 'CREATE TABLE another (id)', 'table another'],
+  ['the table of tokens of before', OLD_TOKENS, 'table tokens'],
+  [
+    'an index of the old table',
+    `${OLD_TOKENS}; ${OLD_VERSION}; CREATE INDEX x ON tokens (caller)`,
+    'index x',
+  ],
   ['a table of another kind', 'CREATE TABLE another (owner, key, item)', 'table another'],
   ['a virtual table', 'CREATE VIRTUAL TABLE found USING fts5(item)', 'table found'],
   ['an index', 'CREATE INDEX by_item ON plants (item)', 'index by_item'],
   ['an index of an expression', 'CREATE INDEX x ON plants (length(item))', 'index x'],
-  ['a unique index', 'CREATE UNIQUE INDEX x ON tokens (caller)', 'index x'],
+  ['a unique index', 'CREATE UNIQUE INDEX x ON access_tokens (item)', 'index x'],
   ['statistics', 'ANALYZE', 'table sqlite_stat1'],
   ['another column', 'ALTER TABLE plants ADD COLUMN more TEXT', 'table plants'],
   ['a generated column', 'ALTER TABLE plants ADD COLUMN more TEXT AS (item)', 'table plants'],
-  ['a check', "ALTER TABLE tokens ADD COLUMN more TEXT CHECK (more <> '')", 'table tokens'],
+  [
+    'a check',
+    "ALTER TABLE access_tokens ADD COLUMN more TEXT CHECK (more <> '')",
+    'table access_tokens',
+  ],
 ] as const) {
   t.test(`${what} is refused by name`, async (t) => {
     const { file, backup } = await prepare(t)
@@ -100,6 +120,7 @@ for (const [table, from, to, isSame = false] of EDITS) {
   const verb = isSame ? 'taken for the same as' : 'refused in place of'
   t.test(`${JSON.stringify(to)} is ${verb} ${from} of ${table}`, async (t) => {
     const { folder, file } = await prepare(t)
+    if (table === 'tokens') change(file, `${OLD_TOKENS}; ${OLD_VERSION}`)
     const rows = tablesOf(file)
     const backup = `${folder}/edited.db`
     const edited = rows.map(({ name, sql }) =>
@@ -115,7 +136,8 @@ for (const [table, from, to, isSame = false] of EDITS) {
       edited.some((sql) => sql.includes(to)),
       'it is edited',
     )
-    change(backup, `${edited.join(';')}; ${VERSION}`)
+    const version = table === 'tokens' ? VERSION.replace('3', '2') : VERSION
+    change(backup, `${edited.join(';')}; ${version}`)
     if (!isSame) {
       await isRefused(t, backup, `its table ${table} ${REFUSED}`)
       return
@@ -147,6 +169,7 @@ t.test('collections of another version of the product are no fault', async (t) =
   await restoreBackup(`${folder}/more.db`, file, true)
   await (await openTestStore({ file })).close()
   copyFileSync(backup, `${folder}/before.db`)
+  change(`${folder}/before.db`, `${OLD_TOKENS}; ${OLD_VERSION}`)
   change(
     `${folder}/before.db`,
     'ALTER TABLE tokens DROP COLUMN scopes; ALTER TABLE tokens ADD COLUMN scopes TEXT',
