@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Contract } from '../engine/contract/contract.ts'
+import type { Extensions } from '../engine/contract/extensions.ts'
 import { printError, type Product, readWords, runCommand, runService } from '../engine/index.ts'
 
 const USAGE =
@@ -108,17 +109,23 @@ async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
   enableCompileCache(join(FOLDER, 'cache'))
   process.once('disconnect', () => process.exit())
   const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
-  await runService(product, { readDraft: ({ BASE_URL }) => readLatest(product, BASE_URL) })
+  await runService(product, {
+    readDraft: ({ BASE_URL }, extensions) => readLatest(product, extensions, BASE_URL),
+  })
 }
 
 /**
  * Reads the contract. It lacks the operations with a fault. If nothing can be served, it is the last good contract, unless
  * that has another title: then it is another contract.
  */
-async function readLatest(product: Product, baseUrl: string): Promise<Contract | undefined> {
+async function readLatest(
+  product: Product,
+  extensions: Extensions,
+  baseUrl: string,
+): Promise<Contract | undefined> {
   const { readDraft } = await import('./draft.ts')
   // `npm run generate`, which is one of the checks, tells why a document can't be read.
-  const read = (path: string) => readDraft(path, baseUrl, product).catch(() => undefined)
+  const read = (path: string) => readDraft(path, baseUrl, extensions).catch(() => undefined)
   const file = fileURLToPath(product.contract.file)
   const draft = await read(file)
   process.send?.((draft?.files ?? [file]).map((each) => dirname(each)))

@@ -1,6 +1,6 @@
 // Compiles the security of an operation, and says which guards the product must have for it.
 import type { Requirement, SecurityScheme } from '../engine/contract/compiled.ts'
-import { checkable, isGuarded } from '../engine/contract/security.ts'
+import { checkable, isGuarded, lackedFor } from '../engine/contract/security.ts'
 import { deref } from './references.ts'
 import type { Context } from './schemas.ts'
 
@@ -41,7 +41,7 @@ export function readSecurity(
     const text = `the security scheme ${scheme.name}`
     if (product === undefined) note(node, `${text} is served with a guard of the product: ${guard}`)
     else if (isEachServed) note(node, `${text} is left out: the product has no ${guard}`)
-    else refuse(node, `${text} needs a guard: write ${guard} in the product`)
+    else refuse(node, `${text} needs ${lackedFor(scheme)}: write ${guard} in the product`)
   }
   return all
 }

@@ -10,7 +10,7 @@ import { commonErrorWriter } from './contract/error-forms.ts'
 import { itemReader, itemWriter } from './contract/items.ts'
 import { addFaultyOperations, addRoutes, type OperationHooks } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
-import type { Product } from './define-product.ts'
+import { extensionsAt, type Product } from './define-product.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
 import { startRequest } from './http/open-requests.ts'
@@ -22,7 +22,8 @@ import type { Store } from './store.ts'
 interface Parts {
   readonly product: Product
   readonly config: Config
-  readonly store: Store
+  /** Absent if the product has none. */
+  readonly store?: Store | undefined
   readonly log: FastifyBaseLogger
   /** A plugin that sees each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback | undefined
@@ -57,7 +58,9 @@ export async function buildApp({
   app.decorate('contract', contract)
   if (plugin) await app.register(plugin)
 
-  const checkAccessToken = accessTokenChecker(product.tokenPrefix, accessTokens(store))
+  const checkAccessToken = store
+    ? accessTokenChecker(product.tokenPrefix, accessTokens(store))
+    : () => ({ refused: 'unknown' }) as const
   // Loaded only where it is needed: the service starts faster.
   const checkJwt =
     config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
@@ -81,19 +84,9 @@ export async function buildApp({
   })
 
   try {
-    const collections = Object.entries(product.collections).map(([name, { schema }]) => {
-      if (!Object.hasOwn(contract.items, schema) && draft === undefined)
-        throw new Error(`the collection ${name} needs the schema ${schema} in components/schemas`)
-      const [parse, write] = [itemReader(contract, schema), itemWriter(contract, schema)]
-      return [name, store.collection(name, { parse, write })] as const
-    })
-    await addRoutes(
-      app,
-      contract,
-      product.services(Object.fromEntries(collections)),
-      hooks,
-      draft !== undefined,
-    )
+    const isDraft = draft !== undefined
+    const collections = store ? openCollections(store, product, contract, isDraft) : {}
+    await addRoutes(app, contract, product.services(collections), hooks, isDraft)
     serveDocs(app, contract, config)
     addFaultyOperations(app, contract)
     addOtherMethods()
@@ -104,8 +97,25 @@ export async function buildApp({
   return app
 }
 
-function readProduct(product: Product, { BASE_URL }: Config, loadCompiler?: LoadCompiler) {
+/** The collections of a product, by name. @throws {Error} if the contract lacks the schema of one, unless it is a draft */
+function openCollections(
+  store: Store,
+  product: Product,
+  contract: Contract,
+  isDraft: boolean,
+): Readonly<Record<string, unknown>> {
+  const collections = Object.entries(product.collections).map(([name, { schema }]) => {
+    if (!Object.hasOwn(contract.items, schema) && !isDraft)
+      throw new Error(`the collection ${name} needs the schema ${schema} in components/schemas`)
+    const [parse, write] = [itemReader(contract, schema), itemWriter(contract, schema)]
+    return [name, store.collection(name, { parse, write })] as const
+  })
+  return Object.fromEntries(collections)
+}
+
+function readProduct(product: Product, config: Config, loadCompiler?: LoadCompiler) {
   const { contract: generated } = product
-  const options = { baseUrl: BASE_URL, generated, product, loadCompiler }
+  const extensions = extensionsAt(product, config)
+  const options = { baseUrl: config.BASE_URL, generated, product: extensions, loadCompiler }
   return readContract(fileURLToPath(generated.file), options)
 }

@@ -1,3 +1,4 @@
+import type { Config } from './config.ts'
 import type { CompiledContract } from './contract/compiled.ts'
 import type { Extensions, ProductGuard } from './contract/extensions.ts'
 import type { Service } from './contract/types.ts'
@@ -12,8 +13,8 @@ export interface Product extends Extensions {
   readonly tokenPrefix: string
   /** The one of `contract.gen.ts`. */
   readonly contract: CompiledContract
-  /** Opens what keeps its collections and its access tokens. */
-  readonly store: OpenStore
+  /** Opens what keeps its collections and its access tokens. Without it there are none of both. */
+  readonly store?: OpenStore | undefined
   /** What it stores: a table for each. */
   readonly collections: Definitions<string>
   /** Makes its services from its collections. Together they have a method for each operation, and no other. */
@@ -34,6 +35,9 @@ type Opened<Schemas, All extends Definitions<keyof Schemas & string>> = {
     All[Name]['key'] extends 'text' ? string : bigint
   >
 }
+
+/** What a product with collections must have besides. */
+type StoreOf<All> = [All] extends [never] ? unknown : { readonly store: OpenStore }
 
 /** The methods that several classes have together. */
 type Together<Classes> = (Classes extends unknown ? (each: Classes) => void : never) extends (
@@ -56,36 +60,49 @@ type Fitting<Operations, Methods> = Partial<Service<Operations>> &
 const NAME = /^[a-z][a-z0-9_]{0,31}$/
 
 /**
- * Defines a product. Without a `tokenPrefix`, its tokens begin with its name.
- * @throws {StartupError} if a name is not valid
+ * Defines a product. Without a `tokenPrefix`, its tokens begin with its name. Without a `store`, it has no collections and
+ * no access tokens.
+ * @throws {StartupError} if a name is not valid, or there are collections without a store
  */
 export function defineProduct<
   Components,
   Operations,
   Schemes,
-  const All extends Definitions<keyof SchemasOf<Components> & string>,
   const Classes extends readonly object[],
+  const All extends Definitions<keyof SchemasOf<Components> & string> = never,
 >(
-  product: Pick<Product, 'name' | 'store' | 'errorBody' | 'formats'> &
-    Partial<Pick<Product, 'tokenPrefix'>> & {
+  product: Pick<Product, 'name' | 'errorBody' | 'formats'> &
+    Partial<Pick<Product, 'tokenPrefix'>> &
+    StoreOf<All> & {
       readonly contract: CompiledContract<Components, Operations, Schemes>
-      readonly collections: All
+      readonly store?: OpenStore
+      readonly collections?: All
       readonly services: (opened: Opened<SchemasOf<Components>, All>) => readonly [...Classes] & {
         readonly [_ in keyof Classes]: Fitting<Operations, Together<Classes[number]>>
       }
       readonly guards?: { readonly [Name in Schemes & string]?: ProductGuard }
     },
 ): Product {
-  const { name, tokenPrefix = name, services } = product
+  const { name, tokenPrefix = name, store, collections = {}, services } = product
   const wrong = [name, tokenPrefix].find((each) => !NAME.test(each))
   if (wrong !== undefined)
     throw new StartupError(`the name "${wrong}" must be a-z, 0-9 and _, at most 32 characters`)
-  if (Object.hasOwn(product.collections, ACCESS_TOKENS))
+  if (store === undefined && Object.keys(collections).length > 0)
+    throw new StartupError('the product has collections: it needs a store (store: openStore)')
+  if (Object.hasOwn(collections, ACCESS_TOKENS))
     throw new StartupError(`the collection ${ACCESS_TOKENS} needs another name: the engine has it`)
   // app.ts makes a collection for each definition.
   return {
     ...product,
     tokenPrefix,
+    collections,
+    // JWTs are taken where JWT_ISSUER is set, which only a start knows.
+    tokenTypes: store === undefined ? ['bearer'] : ['bearer', 'apiKey'],
     services: (opened) => services(opened as Parameters<typeof services>[0]),
   }
+}
+
+/** What a product adds to its contract at a start. Without a store and an identity provider, the service checks no tokens. */
+export function extensionsAt(product: Product, { JWT_ISSUER }: Config): Extensions {
+  return product.store || JWT_ISSUER !== '' ? product : { ...product, tokenTypes: [] }
 }

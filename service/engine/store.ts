@@ -136,5 +136,5 @@ export interface StoreOptions {
   readonly monitor?: Monitor
 }
 
-/** Opens the store. Creates it if there is none, and the tables that it lacks. @throws {StartupError} */
+/** Opens a store. Creates it if there is none, and the tables that it lacks. @throws {StartupError} */
 export type OpenStore = (options: StoreOptions) => Promise<Store>

@@ -18,8 +18,9 @@ const USAGE = `usage: backup save <file>                  copies the store, whic
   Beside <file>, <file>.sha256 has its checksum: save writes it, restore compares it.`
 
 /** Runs the command. */
-export function backup({ name }: Product): Promise<void> {
+export function backup({ name, store: openStore }: Product): Promise<void> {
   return runCommand(USAGE, async ([command, ...words]) => {
+    if (openStore === undefined) throw new Error('the product has no store to back up')
     const what = oneOf(command, ['save', 'restore', 'check'])
     const options = what === 'restore' ? ({ replace: { type: 'boolean' } } as const) : {}
     const { args, values } = readWords(words, what === 'check' ? [] : ['<file>'], options)

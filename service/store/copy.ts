@@ -13,6 +13,7 @@ const USAGE = `usage: copy sqlite:<file>   copies everything from there to the s
 /** Runs the command. */
 export function copy(product: Product): Promise<void> {
   return runCommand(USAGE, async (words) => {
+    if (product.store === undefined) throw new Error('the product has no store to copy to')
     const [source] = readWords(words, ['sqlite:<file>'], {}).args
     const [, file] = /^sqlite:(.+)$/.exec(source) ?? []
     if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)

@@ -124,6 +124,20 @@ declare const doesMore: PlantService & typeof doesOther
       [keeps('Plant', 'int64'), ''],
       [keeps('Garden', 'int64'), '"Garden"'],
       [keeps('Plant', 'text'), "'string' is not assignable to type 'bigint'"],
+      [
+        'export const product = defineProduct({ name: "plants", contract, services: () => [service] })',
+        '',
+      ],
+      ['export const product = defineProduct({ ...named, services: () => [service] })', ''],
+      [
+        `export const product = defineProduct({
+    name: 'plants',
+    contract,
+    collections,
+    services: () => [service],
+  })`,
+        "Property 'store' is missing",
+      ],
       [of('[creates, lists, deletes]'), ''],
       [
         of('[{ ...creates, ...lists }]'),

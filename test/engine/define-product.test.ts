@@ -1,7 +1,10 @@
 // What `defineProduct` refuses: tsc can't see it, or a product is written without its types.
 import t from 'tap'
 import { defineProduct } from '../../service/engine/index.ts'
-import { product } from '../support/product/product.ts'
+import { openStore } from '../../service/store/index.ts'
+import { product as own } from '../support/product/product.ts'
+
+const product = { ...own, store: openStore }
 
 const refused = (message: string) => ({ name: 'StartupError', message })
 
@@ -11,6 +14,11 @@ t.test('a name that no metric or table can have is refused', async (t) => {
     t.throws(() => defineProduct({ ...product, name }), refused(message))
     t.throws(() => defineProduct({ ...product, tokenPrefix: name }), refused(message))
   }
+})
+
+t.test('collections without a store are refused', async (t) => {
+  const message = 'the product has collections: it needs a store (store: openStore)'
+  t.throws(() => defineProduct({ ...product, store: undefined } as never), refused(message))
 })
 
 t.test('no product takes the collection of the access tokens', async (t) => {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import type { Compiled, CompiledContract } from './compiled.ts'
 import { errorFaults } from './error-forms.ts'
 import type { Extensions } from './extensions.ts'
-import { checkable, isGuarded } from './security.ts'
+import { checkable, isGuarded, lackedFor } from './security.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 
 declare module 'fastify' {
@@ -100,10 +100,8 @@ function faultsOf(compiled: Compiled, product: Extensions): readonly string[] {
   )
   const unguarded = requirements
     .filter(({ scheme }) => !isGuarded(scheme, product))
-    .map(({ scheme }) => scheme.name)
-  const guards = [...new Set(unguarded)].map(
-    (name) => `the security scheme ${name} needs a guard in the product`,
-  )
+    .map(({ scheme }) => `the security scheme ${scheme.name} needs ${lackedFor(scheme)}`)
+  const guards = [...new Set(unguarded)]
   const stored = Object.entries(product.collections ?? {})
   const uncompiled = stored
     .filter(([, { schema }]) => !Object.hasOwn(compiled.items, schema))

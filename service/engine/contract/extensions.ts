@@ -26,7 +26,15 @@ export type ProductGuard = (
   credentials: string,
 ) => Identity | undefined | Promise<Identity | undefined>
 
+/** The types of security schemes that may have tokens of the service. */
+export type TokenType = 'bearer' | 'apiKey'
+
 export interface Extensions {
+  /**
+   * The types of security schemes whose tokens the service checks itself, where the product has no guard. All: it has a
+   * store, and so access tokens of its own. Only `bearer`: JWTs of an identity provider. Both if absent.
+   */
+  readonly tokenTypes?: readonly TokenType[]
   /** By the name of the security scheme. It takes the place of the service's own guard of that scheme. */
   readonly guards?: Readonly<Partial<Record<string, ProductGuard>>>
   /**

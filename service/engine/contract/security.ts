@@ -1,7 +1,7 @@
 // Who may call an operation: `security` of the contract says which credentials it requires, and guards check them.
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Requirement, SecurityScheme } from './compiled.ts'
-import type { Extensions } from './extensions.ts'
+import type { Extensions, TokenType } from './extensions.ts'
 import { Counter, OWN } from '../http/metrics.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 
@@ -45,9 +45,19 @@ export type MakeGuard = (scheme: SecurityScheme) => Guard
 
 type Alternatives = readonly (readonly Requirement[])[]
 
-/** Whether the service takes its own tokens by a scheme. */
-export function takesTokens({ name, type }: SecurityScheme, { guards = {} }: Extensions): boolean {
-  return type !== 'other' && !Object.hasOwn(guards, name)
+const TOKEN_TYPES: readonly TokenType[] = ['bearer', 'apiKey']
+
+/** Whether the service itself checks the tokens of a scheme. */
+export function takesTokens({ name, type }: SecurityScheme, product: Extensions): boolean {
+  const { guards = {}, tokenTypes = TOKEN_TYPES } = product
+  return tokenTypes.some((taken) => taken === type) && !Object.hasOwn(guards, name)
+}
+
+/** What the product lacks for a scheme that is not guarded. */
+export function lackedFor({ type }: SecurityScheme): string {
+  if (type === 'other') return 'a guard'
+  const source = type === 'bearer' ? 'a store or JWT_ISSUER' : 'a store'
+  return `a guard in product.ts, or ${source}`
 }
 
 /** Whether the service can check the credentials of a scheme. */

@@ -24,7 +24,10 @@ const READY_TTL = 1000
 export async function openAdmin(name: string, config: Config, log: Logger) {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
   let opened:
-    | { readonly checkReadiness: () => Promise<void>; readonly store: Pick<Store, 'figures'> }
+    | {
+        readonly checkReadiness?: (() => Promise<void>) | undefined
+        readonly store: Pick<Store, 'figures'> | undefined
+      }
     | undefined
   let metrics: Promise<ReturnType<typeof makeMetrics>> | undefined
   const notServing = () => new HttpError(503, `The service is ${state}`)
@@ -36,7 +39,7 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
   const addOtherMethods = answerOtherMethods(app)
   app.get('/livez', async () => 'ok\n')
   app.get('/readyz', async () => {
-    if (state === 'serving') await opened?.checkReadiness()
+    if (state === 'serving') await opened?.checkReadiness?.()
     if (state !== 'serving') throw notServing() // the state may have changed meanwhile
     return 'ok\n'
   })
@@ -51,9 +54,9 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
   await listen(app, config.HOST, config.ADMIN_PORT, 'ADMIN_PORT')
 
   return {
-    /** Marks the service as ready, and logs the port. */
-    serving(store: Pick<Store, 'ping' | 'figures'>): void {
-      opened = { checkReadiness: readinessCheck(store, log), store }
+    /** Marks the service as ready, and logs the port. @param store undefined if the product has none */
+    serving(store: Pick<Store, 'ping' | 'figures'> | undefined): void {
+      opened = { checkReadiness: store && readinessCheck(store, log), store }
       if (state === 'starting') state = 'serving'
       const { port } = app.server.address() as AddressInfo // because it listens on a port
       log.info({ port }, 'admin port open')

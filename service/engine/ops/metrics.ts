@@ -27,13 +27,13 @@ const STORE_METRICS: readonly [
   ],
 ]
 
-/** Collects all metrics: those of other files, the process and the store. @param product the name that begins their names */
-export function makeMetrics(product: string, store: Pick<Store, 'figures'>) {
+/** Collects all metrics: those of other files, the process and the store, if there is one. @param product the name that begins their names */
+export function makeMetrics(product: string, store: Pick<Store, 'figures'> | undefined) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
   for (const [end, help, read] of STORE_METRICS) {
-    if (read(store.figures()) === undefined) continue
+    if (store === undefined || read(store.figures()) === undefined) continue
     const collect = () => {
       metric.reset()
       metric.inc(read(store.figures()) ?? 0)

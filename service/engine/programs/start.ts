@@ -5,7 +5,8 @@ import type { FastifyInstance } from 'fastify'
 import { readWords, runCommand } from './command.ts'
 import { type Config, readConfig } from '../config.ts'
 import type { Contract, LoadCompiler } from '../contract/contract.ts'
-import type { Product } from '../define-product.ts'
+import type { Extensions } from '../contract/extensions.ts'
+import { extensionsAt, type Product } from '../define-product.ts'
 import { StartupError } from '../errors.ts'
 import { storedCollections } from '../store.ts'
 
@@ -29,7 +30,7 @@ export interface ContractSources {
   /** For a contract that has changed since it was generated. */
   readonly loadCompiler?: LoadCompiler | undefined
   /** Reads a contract that is still being written; undefined if nothing of it can be served. */
-  readonly readDraft?: (config: Config) => Promise<Contract | undefined>
+  readonly readDraft?: (config: Config, product: Extensions) => Promise<Contract | undefined>
 }
 
 /** Runs the service to the end of the process. */
@@ -64,19 +65,18 @@ export async function runService(
     fail(message, error)
   }
   // To open a store may take long: PostgreSQL may be away, or lack tables, and to make them is safe to interrupt.
-  const store = await Promise.race([
-    product.store({
-      database: config.DATABASE_URL,
-      collections: storedCollections(product),
-      isExclusive: true,
-      settings: config,
-      monitor: { log, onFailure },
-    }),
-    signalled.then(() => undefined),
-  ])
-  const draft = await readDraft?.(config)
+  const opening = product.store?.({
+    database: config.DATABASE_URL,
+    collections: storedCollections(product),
+    isExclusive: true,
+    settings: config,
+    monitor: { log, onFailure },
+  })
+  const store = await Promise.race([opening, signalled.then(() => undefined)])
+  const isOpen = store !== undefined || opening === undefined
+  const draft = await readDraft?.(config, extensionsAt(product, config))
   let app: FastifyInstance | undefined
-  if (store && (draft || !readDraft)) {
+  if (isOpen && (draft || !readDraft)) {
     const { buildApp } = await import('../app.ts')
     const { listen } = await import('../http/server.ts')
     const { printWelcome } = await import('./welcome.ts')

@@ -10,7 +10,7 @@ import { oneOf, readWords, runCommand } from './command.ts'
 import { readConfig } from '../config.ts'
 import type { Product } from '../define-product.ts'
 import { printError, visible } from '../ops/terminal.ts'
-import { storedCollections } from '../store.ts'
+import { type OpenStore, storedCollections } from '../store.ts'
 
 const USAGE = `usage: token issue <caller> [--expires <time>] [--scope <scopes>]   prints a new access token
        token list                prints a line for each token: token id, caller, created, expires, scopes
@@ -34,6 +34,7 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
 /** Runs the command. */
 export function token(product: Product): Promise<void> {
   return runCommand(USAGE, async ([command, ...words]) => {
+    openStoreOf(product)
     const what = oneOf(command, ['issue', 'list', 'revoke'])
     if (what === 'issue') return issue(product, words)
     const [id = ''] = readWords(words, what === 'list' ? [] : ['<token id>'], {}).args
@@ -90,13 +91,19 @@ function toLine(token: StoredToken): string {
   return columns.map(visible).join('\t').trimEnd()
 }
 
+/** @throws {Error} if the product has no store */
+function openStoreOf({ store }: Product): OpenStore {
+  if (store === undefined) throw new Error('the product has no store for access tokens')
+  return store
+}
+
 /** Opens the store for one action. The service may use it at the same time. */
 async function withTokens<Result>(
   product: Product,
   action: (tokens: AccessTokens) => Promise<Result>,
 ): Promise<Result> {
   const config = readConfig(product.name)
-  const store = await product.store({
+  const store = await openStoreOf(product)({
     database: config.DATABASE_URL,
     collections: storedCollections(product),
     isExclusive: false,

@@ -12,40 +12,50 @@ import { printError } from '../ops/terminal.ts'
 import { MAX_COUNT, type Store } from '../store.ts'
 
 /**
- * Says where the data, the docs and the tokens are, and the operations, if their path is not the root. The first time, it
- * issues a token, too. In production it prints nothing secret, and nothing at all where only a program reads the output.
+ * Says where the docs are, and the operations, if their path is not the root; with a store also where the data and the tokens
+ * are. The first time, it issues a token, too. In production it prints nothing secret, and nothing at all where only a program
+ * reads the output.
  */
 export async function printWelcome(
   product: Product,
-  { DATABASE_URL, DOCS, NODE_ENV }: Config,
-  store: Store,
+  config: Config,
+  store: Store | undefined,
   { contract, listeningOrigin }: FastifyInstance,
 ): Promise<void> {
-  const { name, tokenPrefix } = product
-  const isProduction = NODE_ENV === 'production'
+  const isProduction = config.NODE_ENV === 'production'
   if (isProduction && !isTerminal) return
   const address = listeningOrigin
     .replace('//0.0.0.0:', '//127.0.0.1:')
     .replace('//[::]:', '//[::1]:')
+  const api = contract.prefix === '' ? [] : [`  API     ${address}${contract.prefix}`]
+  const docs = `  Docs    ${address}${config.DOCS === 'on' ? '/docs/' : '/openapi.yaml'}`
+  if (store === undefined) {
+    printError(['', ...api, docs])
+    return
+  }
+  const { DATABASE_URL } = config
   const file = 'file' in DATABASE_URL ? DATABASE_URL.file : undefined
   // The commands need the same DATABASE_URL. That of PostgreSQL may hold a password.
-  const isUsual =
-    file === undefined || isDeepStrictEqual(DATABASE_URL, readConfig(name, {}).DATABASE_URL)
+  const usual = readConfig(product.name, {}).DATABASE_URL
+  const isUsual = file === undefined || isDeepStrictEqual(DATABASE_URL, usual)
   const place =
     'url' in DATABASE_URL
       ? `PostgreSQL, ${new URL(DATABASE_URL.url).host}`
       : resolve(DATABASE_URL.file)
+  const data = `  Data    ${place} (${await countItems(store, product)})`
   const variable = isUsual ? '' : `DATABASE_URL='sqlite:${file}' `
-  printError([
-    '',
-    `  Data    ${place} (${await countItems(store, product)})`,
-    ...(contract.prefix === '' ? [] : [`  API     ${address}${contract.prefix}`]),
-    `  Docs    ${address}${DOCS === 'on' ? '/docs/' : '/openapi.yaml'}`,
-    `  Token   ${variable}npm run token -- issue <name>`,
-  ])
-  const command = findCommand(contract, address)
-  if (isProduction || file === undefined || command === undefined || !(await store.isEmpty()))
-    return
+  printError(['', data, ...api, docs, `  Token   ${variable}npm run token -- issue <name>`])
+  if (isProduction || file === undefined || !(await store.isEmpty())) return
+  await printFirstToken(product, store, findCommand(contract, address))
+}
+
+/** Issues a token for the caller demo, and prints it in a command. */
+async function printFirstToken(
+  { tokenPrefix }: Product,
+  store: Store,
+  command: ReturnType<typeof findCommand>,
+): Promise<void> {
+  if (command === undefined) return
   const { token, stored } = createToken(tokenPrefix, 'demo')
   await accessTokens(store).add(stored)
   const tried = `  ${command[0]}${token}${command[1]}`
