@@ -14,6 +14,9 @@ export interface Monitor {
   readonly onFailure: (message: string, error: unknown) => void
 }
 
+/** The most bytes of an owner in UTF-8: of a caller with its source, or of a name that the product chooses. */
+export const MAX_OWNER_BYTES = 1024
+
 /** A key: an int64, or a text of 1 to 1024 bytes in UTF-8 without NUL. */
 export type Key = bigint | string
 export type KeyType = 'int64' | 'text'
@@ -33,7 +36,7 @@ export function storedCollections({ collections }: { collections: Collections })
 
 /**
  * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for what
- * callers share: a text of at most 1024 bytes in UTF-8 without NUL. No owner sees or changes what another one has. Under an
+ * callers share: a text without NUL of at most {@link MAX_OWNER_BYTES}. No owner sees or changes what another one has. Under an
  * owner or a key that can't be stored there is nothing: it is not found, deleted or listed.
  *
  * When the promise of a write is fulfilled, the write is on disk, and every later call sees it, on every replica. Every

@@ -1,12 +1,11 @@
 import { HttpError } from '../engine/errors.ts'
 import { exactJson, JsonText } from '../engine/http/json.ts'
 import { readList } from './lists.ts'
-import { type Collection, type Key, type KeyType } from '../engine/store.ts'
+import { type Collection, type Key, type KeyType, MAX_OWNER_BYTES } from '../engine/store.ts'
 import { INT64_MAX, INT64_MIN, type Database } from './database.ts'
 
 /** PostgreSQL has no index entries of more than 2704 bytes, and an entry holds the owner, too. */
 const MAX_KEY_BYTES = 1024
-const MAX_OWNER_BYTES = 1024
 
 /**
  * Makes the collection that is kept in a table.

@@ -7,6 +7,7 @@ import type { Extensions, Identity, ProductGuard } from '../contract/extensions.
 import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { countHeader } from '../http/request-rules.ts'
+import { MAX_OWNER_BYTES } from '../store.ts'
 import { type AccessTokens, readToken, type StoredToken } from './access-tokens.ts'
 
 /** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
@@ -92,9 +93,6 @@ function credentialsOf(
   return found.map((each) => each.slice(key.length + 1).replace(/^"(.*)"$/, '$1')) // RFC 6265, section 4.1.1
 }
 
-/** Bytes in UTF-8 of a caller with its source: what the owner of an item may have. */
-const MAX_CALLER_BYTES = 1024
-
 /**
  * Names a caller, so that no caller of one source is equal to one of another. The callers of access
  * tokens are `[\w.@-]`, those of JWTs `<issuer>#<sub>`, and those of guards `#<scheme>#<caller>`.
@@ -105,7 +103,7 @@ const MAX_CALLER_BYTES = 1024
 export function nameCaller(source: string, name: unknown): string | undefined {
   if (typeof name !== 'string' || !/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(name)) return undefined
   const caller = source + name
-  return Buffer.byteLength(caller) > MAX_CALLER_BYTES ? undefined : caller
+  return Buffer.byteLength(caller) > MAX_OWNER_BYTES ? undefined : caller
 }
 
 /** The source of the callers that a guard of the product names. */
