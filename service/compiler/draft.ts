@@ -46,7 +46,7 @@ export async function readDraft(
 }
 
 /** Says how each operation of a document would be served. @returns lines: the operations, notes, faults, and how many are served */
-export async function dryRun(file: string): Promise<string> {
+export async function dryRun(file: string): Promise<string[]> {
   const { names: operations, faults, notes } = await inspect(file)
   const isConcerned = (operation: string, findings: readonly Finding[]) =>
     findings.some((finding) => finding.operations?.includes(operation) !== false)
@@ -60,5 +60,5 @@ export async function dryRun(file: string): Promise<string> {
     ...faults.map((each) => `refused: ${toLine(each)}`),
   ]
   const served = `${operations.length - refused.length} of ${operations.length} operations are served`
-  return [...lines, ...found, served].join('\n')
+  return [...lines, ...found, served]
 }

@@ -78,7 +78,7 @@ export function generate(product: Product): Promise<void> {
   return runCommand(USAGE, async (words) => {
     const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
     const { check, 'dry-run': draft } = readWords(words, [], options).values
-    if (draft !== undefined) return (await dryRun(draft)).split('\n')
+    if (draft !== undefined) return dryRun(draft)
     const types = await generateTypes(fileURLToPath(file), generated, product, (line) =>
       printError([line]),
     )

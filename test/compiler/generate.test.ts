@@ -291,7 +291,7 @@ components: { schemas: { A: { patternProperties: { '(': {} } }, B: { pattern: '(
 webhooks: { c: { get: { parameters: [{ name: c, in: cookie, schema: {} }] } } }
 `
     const folder = t.testdir({ 'openapi.yaml': text })
-    const lines = (await dryRun(`${folder}/openapi.yaml`)).split('\n')
+    const lines = await dryRun(`${folder}/openapi.yaml`)
     t.strictSame(lines.slice(0, 4), [
       'GET /good: served',
       'GET /a: refused',
@@ -327,7 +327,7 @@ t.test('a line that is half written is a fault of that line, and hides no other'
     const operation = `{ get: { operationId: a, parameters: [{ $ref: '#/components/parameters/A' }], responses: { '204': {} } } }`
     const text = `openapi: 3.1.0\ninfo: { title: Small, version: 1.0.0 }\n${line}\npaths:\n  /x: { get: { responses: 7 } }\n  /y: ${operation}\n`
     writeFileSync(`${folder}/openapi.yaml`, text)
-    const said = await dryRun(`${folder}/openapi.yaml`)
+    const said = (await dryRun(`${folder}/openapi.yaml`)).join('\n')
     t.match(said, fault, line)
     t.match(
       said,

@@ -1,8 +1,12 @@
 // The one writer of what a person reads at a terminal. Names and texts come from strangers: from contracts, callers, files.
 // A terminal would obey control characters in them, and show a text in another order than it has.
 
-/** Control characters, invisible ones that format (such as U+202E), separators of lines, and halves of a character. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
+/**
+ * Control characters, those that format (such as U+202E) or fill, separators, spaces but the usual one, and halves of a
+ * character. Not what selects a variant of the character before it: many emoji have one.
+ */
+const INVISIBLE =
+  /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Cs}\p{Default_Ignorable_Code_Point}]--[ \p{Variation_Selector}]]/gv
 
 /** Where a line of the log goes on. */
 const INDENT = '    '

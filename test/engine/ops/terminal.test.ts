@@ -9,11 +9,12 @@ import { issueToken } from '../../support/tokens.ts'
 /** One of each kind, and how it is shown. */
 const INVISIBLE = '\u0000\u0007\b\t\n\r\u001b\u007f\u0085\u009b\u00ad\u061c\u200b\u200e\u200f'
 const ORDER = '\u2028\u2029\u202a\u202e\u2066\u2069\udfff\ufeff\u{e0001}\ud800'
+const BLANK = '\u00a0\u034f\u115f\u2000\u3000\u3164\uffa0'
 const HOSTILE = `\u001b]0;owned\u0007\u001b[2J\u202egnp.exe\u2066\u2028\u009b1A\u007f`
 const RAW = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
 t.test('invisible characters are shown as escapes, and all others as they are', async (t) => {
-  for (const character of INVISIBLE + ORDER) {
+  for (const character of INVISIBLE + ORDER + BLANK) {
     const digits = (character.codePointAt(0) ?? 0).toString(16)
     const shown = digits.length > 4 ? `\\u{${digits}}` : `\\u${digits.padStart(4, '0')}`
     t.equal(visible(`a${character}b`), `a${shown}b`)
@@ -85,11 +86,11 @@ t.test('the banner shows the name of a file as an escape', async (t) => {
   t.notMatch(stderr, RAW)
 })
 
-t.test('generate shows what a contract says as escapes', async (t) => {
+t.test('generate shows what a contract says as escapes, and no text adds a line', async (t) => {
   const yaml = (text: string) => JSON.stringify(text).replaceAll('\u007f', '\\u007f')
   const operation = `get: { operationId: a, responses: { '204': { description: x, ${yaml(`bad${HOSTILE}`)}: 7 } } }`
   const folder = t.testdir({
-    'openapi.yaml': `openapi: 3.1.0\ninfo: { title: Small, version: 1.0.0 }\npaths:\n  ${yaml(`/x${HOSTILE}`)}: { ${operation} }\n`,
+    'openapi.yaml': `openapi: 3.1.0\ninfo: { title: Small, version: 1.0.0 }\npaths:\n  ${yaml(`/x${HOSTILE}\nGET /faked: served`)}: { ${operation} }\n`,
   })
   const { code, stdout, stderr } = await run(
     program('generate', '--dry-run', `${folder}/openapi.yaml`),
@@ -97,5 +98,6 @@ t.test('generate shows what a contract says as escapes', async (t) => {
   )
   t.equal(code, 0)
   t.match(stdout, '\\u001b')
+  t.match(stdout, /^GET .*\nrefused: .*\nrefused: .*\n0 of 1 operations are served\n$/)
   t.notMatch(stdout + stderr, RAW)
 })
