@@ -225,7 +225,7 @@ function check(db: DatabaseSync): Counts {
   if (lines[0] !== 'ok') throw new Error(`the database is damaged: ${lines.join('; ')}`)
   const tables = db
     .prepare(
-      `SELECT name FROM sqlite_schema WHERE type = 'table'
+      `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'
         ORDER BY name IN ('${ACCESS_TOKENS}', 'tokens'), name`,
     )
     .all()

@@ -28,6 +28,11 @@ const TAKE_OVER = `
     || ',"scopes":' || json_quote(coalesce(scopes, '')) || '}'
   FROM tokens;
   DROP TABLE tokens`
+/** What ANALYZE makes. It decides how SQLite looks for rows, not which: https://sqlite.org/fileformat.html#stat1tab */
+const STATISTICS: ReadonlyMap<string, string> = new Map([
+  ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'],
+  ['sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
+])
 
 /**
  * Creates the tables of new collections, and takes over a file of the version before, in the transaction that is open.
@@ -71,7 +76,7 @@ export function readVersion(db: DatabaseSync): number {
   return version
 }
 
-/** Refuses a schema with anything but the tables and indexes that the store makes. @throws {Error} naming it */
+/** Refuses a schema with anything but what the store makes, and statistics. @throws {Error} naming it */
 function assertOwnSchema(db: DatabaseSync, version: number): void {
   const encoding = db.prepare('PRAGMA encoding').get()?.['encoding']
   if (encoding !== 'UTF-8') throw new Error('its texts are not in UTF-8') // the order of keys is that of their bytes
@@ -84,6 +89,7 @@ function assertOwnSchema(db: DatabaseSync, version: number): void {
 
 /** Whether the store makes a table of this name by this definition. */
 function isOwn(db: DatabaseSync, name: string, sql: unknown): boolean {
+  if (STATISTICS.has(name)) return sql === STATISTICS.get(name)
   return tableDefinitions(db, name).some((definition) => isSameLayout(definition, sql))
 }
 

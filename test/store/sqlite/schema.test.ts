@@ -75,7 +75,6 @@ for (const [what, sql, name] of [
   ['an index', 'CREATE INDEX by_item ON plants (item)', 'index by_item'],
   ['an index of an expression', 'CREATE INDEX x ON plants (length(item))', 'index x'],
   ['a unique index', 'CREATE UNIQUE INDEX x ON access_tokens (item)', 'index x'],
-  ['statistics', 'ANALYZE', 'table sqlite_stat1'],
   ['another column', 'ALTER TABLE plants ADD COLUMN more TEXT', 'table plants'],
   ['a generated column', 'ALTER TABLE plants ADD COLUMN more TEXT AS (item)', 'table plants'],
   [
@@ -145,6 +144,51 @@ for (const [table, from, to, isSame = false] of EDITS) {
     await restoreBackup(backup, file, true)
     await (await openTestStore({ file })).close()
   })
+}
+
+/** Definitions of tables with names that only SQLite itself may give. */
+const STATISTICS = [
+  ['sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
+  ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat,more)'],
+  [
+    'sqlite_stat1',
+    'CREATE VIEW sqlite_stat1 AS SELECT owner AS tbl, key AS idx, item AS stat FROM plants',
+  ],
+  ['sqlite_stat2', 'CREATE TABLE sqlite_stat2(tbl,idx,stat)'],
+  ['sqlite_sequence', 'CREATE TABLE sqlite_sequence(name,seq)'],
+  ['sqlite_trigger', `CREATE TRIGGER sqlite_trigger ${SPY}`],
+] as const
+
+t.test("SQLite's own statistics are no fault, and count for nothing", async (t) => {
+  for (const sql of ['ANALYZE', `ANALYZE; ${asSqlite(...STATISTICS[0])}`]) {
+    const { folder, file, backup } = await prepare(t)
+    const counts = checkDatabase(file)
+    for (const path of [file, backup]) change(path, sql)
+    await (await openTestStore({ file })).close()
+    t.strictSame(checkDatabase(file), counts)
+    t.strictSame(await saveBackup(file, `${folder}/more.db`), counts)
+    await restoreBackup(backup, file, true)
+    await (await openTestStore({ file })).close()
+  }
+})
+
+t.test('what has only a name of SQLite is refused', async (t) => {
+  for (const [name, sql] of STATISTICS.slice(1)) {
+    const { backup } = await prepare(t)
+    change(backup, asSqlite(name, sql))
+    const type = sql.split(' ')[1]?.toLowerCase()
+    await isRefused(t, backup, `its ${type} ${name} ${REFUSED}`)
+  }
+})
+
+/** Adds a definition to the schema that SQLite lets nobody else add. */
+function asSqlite(name: string, sql: string): string {
+  const type = sql.split(' ')[1]?.toLowerCase()
+  const page = type === 'table' ? "(SELECT rootpage FROM sqlite_schema WHERE name = 'spare')" : '0'
+  const table = type === 'trigger' ? 'plants' : name
+  return `CREATE TABLE spare (a); PRAGMA writable_schema = on;
+    INSERT INTO sqlite_schema VALUES ('${type}', '${name}', '${table}', ${page}, '${sql.replaceAll("'", "''")}');
+    DELETE FROM sqlite_schema WHERE name = 'spare'`
 }
 
 t.test('texts in UTF-16 are refused: their bytes have another order', async (t) => {
