@@ -3,6 +3,7 @@ import { StoreBusy } from '../engine/errors.ts'
 /** An item of a batch, with the functions that settle its caller's promise. */
 export interface Batched<Item, Value> {
   readonly item: Item
+  readonly weight: number
   /** When it must be settled, on the clock of `performance.now()`. */
   readonly deadline: number
   readonly resolve: (value: Value) => void
@@ -68,13 +69,15 @@ export class Batcher<Item, Value> {
    * @param until when it must be settled, on the clock of `performance.now()`; after `timeout` if absent
    * @returns the value that `run` resolves it with
    * @throws {StoreBusy} if its batch does not begin in time
+   * @throws what `weigh` or `shareOf` throws for it
    */
   add(item: Item, until?: number): Promise<Value> {
-    const { shareOf, eager, timeout } = this.#options
+    const { shareOf, weigh, eager, timeout } = this.#options
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     const share = shareOf?.(item) ?? ''
     const deadline = until ?? (timeout === undefined ? Infinity : performance.now() + timeout)
-    const waiting: Batched<Item, Value> = { item, deadline, resolve, reject }
+    const weight = weigh?.(item) ?? 1 // here, so that what it throws concerns this item only
+    const waiting: Batched<Item, Value> = { item, weight, deadline, resolve, reject }
     const isFirst = eager === true && this.#isQuiet && !this.#isScheduled && this.#running === 0 // nothing else waits
     if (timeout !== undefined && !isFirst) {
       const left = deadline - timeout * LEAST_TIME - performance.now()
@@ -137,7 +140,7 @@ export class Batcher<Item, Value> {
 
   /** Takes the next batch: of each share in turn, as many items as fit. */
   #take(): Batched<Item, Value>[] {
-    const { max, maxShare = max, timeout = 0, freshFirst, weigh } = this.#options
+    const { max, maxShare = max, timeout = 0, freshFirst } = this.#options
     const least = performance.now() + timeout * FRESH
     const batch: Batched<Item, Value>[] = []
     let weight = 0
@@ -145,14 +148,14 @@ export class Batcher<Item, Value> {
       let [count, weightOfShare] = [0, 0]
       const from = freshFirst ? firstAfter(items, least) % items.length : 0 // if none is fresh, the oldest is first
       for (let each = items[from]; each !== undefined; each = items[from + count]) {
-        const own = weigh?.(each.item) ?? 1
-        const fits = weight + own <= max && (count === 0 || weightOfShare + own <= maxShare)
+        const fits =
+          weight + each.weight <= max && (count === 0 || weightOfShare + each.weight <= maxShare)
         if (!fits && batch.length > 0) break
         clearTimeout(each.timer)
         batch.push(each)
         count += 1
-        weight += own
-        weightOfShare += own
+        weight += each.weight
+        weightOfShare += each.weight
       }
       if (items.splice(from, count).length > 0) this.#shares.delete(share) // it goes behind the others
       if (items.length > 0) this.#shares.set(share, items)

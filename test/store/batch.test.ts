@@ -59,6 +59,19 @@ t.test(
   },
 )
 
+t.test('an item without a weight is refused, and holds up nobody', async (t) => {
+  const weigh = (item: string) => {
+    if (item === 'broken') throw new TypeError(item)
+    return 1
+  }
+  const { begun, batches } = batcher({ weigh })
+  void batches.add('a')
+  t.throws(() => batches.add('broken'), TypeError)
+  void batches.add('b')
+  await nextTurn()
+  t.strictSame([begun, batches.waiting], [[['a', 'b']], 0])
+})
+
 /** The items `a3` and `b1` have the weights 3 and 1, and are of the shares a and b. */
 const shares = {
   weigh: (item: string) => Number(item.slice(1)),
