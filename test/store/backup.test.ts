@@ -16,6 +16,7 @@ import { inspect } from '../support/ledger.ts'
 import { namesIn } from '../support/pages.ts'
 import { program, run, startService } from '../support/process.ts'
 import { openTestStore } from '../support/stores.ts'
+import { eventually } from '../support/project.ts'
 import { issueToken } from '../support/tokens.ts'
 
 /** Makes a store with plants of the caller "joe", a copy of it, and a function that runs the backup command on it. */
@@ -63,6 +64,7 @@ t.test(
         acknowledged = id + 1
       }
     })()
+    await eventually(() => acknowledged > 1000)
     for (const number of [1, 2, 3]) {
       const [copy, before] = [`${folder}/copy${number}.db`, acknowledged]
       const { code, stdout, stderr } = await backup('save', copy)
