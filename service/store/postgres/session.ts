@@ -10,7 +10,10 @@ const ANSWER_TIMEOUT = 2000
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 /** Names a server process of `pg_stat_activity`, also after another one got its id. */
 const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
-/** Ends those of some server processes ($1) that wait for their client. Returns all that are there. */
+/**
+ * Ends those of some server processes ($1) that wait for their client: after packets that were swallowed they would stay until
+ * TCP gives up. Returns all that are there.
+ */
 const END_LOST = `SELECT ${BACKEND} AS backend,
   CASE WHEN wait_event = 'ClientRead' THEN pg_terminate_backend(pid) END
   FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
@@ -49,7 +52,10 @@ export class Session extends pg.Client {
     this.on('notice', ({ routine }) => (this.isUnsafe ||= routine === 'SyncRepWaitForLSN'))
   }
 
-  /** Connects to a server that answers. What is sent to one that does not may arrive later, and begin a session there. */
+  /**
+   * Connects to a server that answers. What is sent to one that does not may arrive later, and begin a session there; and after
+   * packets that were swallowed, the first connection would wait for the whole time of a start.
+   */
   override connect(): Promise<pg.Client>
   override connect(callback: (error?: Error) => void): void
   override connect(callback?: (error?: Error) => void): unknown {
