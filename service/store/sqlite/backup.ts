@@ -69,8 +69,8 @@ export async function restoreBackup(
   database: string,
   replace: boolean,
 ): Promise<{ counts: Counts; hasChecksum: boolean }> {
-  const hasChecksum = await compareChecksum(backup)
-  const counts = checkBackup(backup)
+  assertOneFile(backup)
+  await checkCopy(backup, backup) // for a bad one nothing is made
   const folder = dirname(resolve(database))
   assertNoLinksOfOthers(folder)
   if (!existsSync(folder)) makeFolder(folder)
@@ -81,8 +81,9 @@ export async function restoreBackup(
   const old = lookAt(path)
   if (old && !replace) throw new Error(`${database} already exists: --replace overwrites it`)
   const part = partPath(path)
-  await withPart(part, (descriptor) => {
+  return await withPart(part, async (descriptor) => {
     copyFile(backup, descriptor)
+    const checked = await checkCopy(backup, part) // another file may have got the name of the backup meanwhile
     if (old) giveTo(descriptor, old)
     fchmodSync(descriptor, permissionsOf(old) | OWNER_ONLY)
     fsyncSync(descriptor)
@@ -92,8 +93,8 @@ export async function restoreBackup(
     sync(dirname(path)) // else a power cut could leave the new database with the old log
     renameSync(part, path)
     sync(dirname(path))
+    return checked
   })
-  return { counts, hasChecksum }
 }
 
 /** What is at a path; a link is not followed. */
@@ -159,12 +160,30 @@ function closeLog(path: string): DatabaseSync | undefined {
   }
 }
 
-/** Compares a backup with its checksum, if there is one. @returns whether there is one @throws {Error} if they differ */
-async function compareChecksum(backup: string): Promise<boolean> {
-  if (!statSync(backup).isFile()) throw new Error(`${backup} is not a file`)
+/** Refuses a backup that is not one file, or that root would reach by a link of another user. @throws {Error} naming the path */
+function assertOneFile(backup: string): void {
+  assertNoLinksOfOthers(resolve(backup))
+  const checksums = [checksumPath(backup)].filter(existsSync)
+  for (const path of [backup, ...checksums]) {
+    if (!statSync(path).isFile()) throw new Error(`${path} is not a file`)
+  }
+  for (const log of [`${backup}-wal`, `${backup}-journal`]) {
+    const { size = 0 } = statSync(log, { throwIfNoEntry: false }) ?? {}
+    if (size > 0) throw new Error(`${log} is beside it: a backup is one file, as \`save\` makes it`)
+  }
+}
+
+/** Checks the copy of a backup, or itself. @throws {Error} if it is not sound */
+async function checkCopy(backup: string, copy: string) {
+  const hasChecksum = await compareChecksum(backup, copy)
+  return { counts: checkBackup(copy), hasChecksum }
+}
+
+/** Compares the copy of a backup with its checksum, if there is one. @returns whether there is one @throws {Error} if they differ */
+async function compareChecksum(backup: string, copy: string): Promise<boolean> {
   const path = checksumPath(backup)
   if (!existsSync(path)) return false
-  if (readFileSync(path, 'utf8').startsWith(await sha256(backup))) return true
+  if (readFileSync(path, 'utf8').startsWith(await sha256(copy))) return true
   throw new Error(`${backup} has changed since it was saved: its SHA-256 is not the one in ${path}`)
 }
 
@@ -204,10 +223,6 @@ export function checkDatabase(file: string): Counts {
 
 /** Reads a whole backup, which is one file that nobody writes. @throws {Error} if it is not sound */
 function checkBackup(file: string): Counts {
-  for (const log of [`${file}-wal`, `${file}-journal`]) {
-    const { size = 0 } = statSync(log, { throwIfNoEntry: false }) ?? {}
-    if (size > 0) throw new Error(`${log} is beside it: a backup is one file, as \`save\` makes it`)
-  }
   const url = pathToFileURL(file)
   url.searchParams.set('immutable', '1') // nothing is made beside it: https://sqlite.org/uri.html#uriimmutable
   using db = new DatabaseSync(url, { readOnly: true })

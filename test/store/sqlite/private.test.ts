@@ -2,10 +2,11 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, copyFileSync, existsSync, lchownSync, linkSync } from 'node:fs'
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { statSync, writeFileSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { restoreBackup, saveBackup } from '../../../service/store/sqlite/backup.ts'
+import { checkDatabase, restoreBackup, saveBackup } from '../../../service/store/sqlite/backup.ts'
 import { NOBODY } from '../../support/nobody.ts'
 import { program, run, startService } from '../../support/process.ts'
 import { openTestStore } from '../../support/stores.ts'
@@ -164,6 +165,59 @@ t.test(
         `${link} is a symbolic link of another user`,
       )
     t.equal(statSync(file).ino, ino)
+  },
+)
+
+t.test(
+  'a backup that root reaches by a link of another user is refused',
+  { skip: !isRoot && 'only root can make such a link' },
+  async (t) => {
+    const { folder, file, backup } = await prepare(t)
+    const link = `${folder}/link.db`
+    symlinkSync(backup, link)
+    await restoreBackup(link, file, true)
+    lchownSync(link, NOBODY, NOBODY)
+    const refused = `${link} is a symbolic link of another user`
+    await t.rejects(restoreBackup(link, file, true), refused)
+  },
+)
+
+t.test('a restore of a bad backup makes nothing where no store was', async (t) => {
+  const { folder, backup } = await prepare(t)
+  writeFileSync(`${backup}.sha256`, 'another sum')
+  const made = restoreBackup(backup, `${folder}/new/plants.db`, false)
+  await t.rejects(made, /has changed since it was saved/)
+  t.notOk(existsSync(`${folder}/new`))
+})
+
+t.test('a pipe in place of a backup or its checksum is refused, and not waited for', async (t) => {
+  const { file, backup } = await prepare(t)
+  for (const path of [`${backup}.sha256`, backup]) {
+    rmSync(path)
+    execFileSync('mkfifo', [path])
+    await t.rejects(restoreBackup(backup, file, true), `${path} is not a file`)
+  }
+})
+
+t.test(
+  'what is restored is what was checked, though the backup is replaced meanwhile',
+  async (t) => {
+    const { folder, file, backup } = await prepare(t)
+    const store = await openTestStore({ file })
+    await store.create('joe', 2n, { name: 'Tulip' })
+    await store.close()
+    const [first, second] = [`${folder}/first`, `${folder}/second`]
+    renameSync(backup, first)
+    await saveBackup(file, second)
+    for (const turns of Array(40).keys()) {
+      copyFileSync(first, backup)
+      copyFileSync(second, `${second}.copy`)
+      const restored = restoreBackup(backup, file, true).catch(() => undefined)
+      for (let turn = 0; turn < turns; turn++) await nextTurn()
+      renameSync(`${second}.copy`, backup)
+      const result = await restored
+      if (result !== undefined) t.match(checkDatabase(file), { plants: 1 }, `after ${turns} turns`)
+    }
   },
 )
 
