@@ -7,7 +7,8 @@ import { LEADS_NOWHERE, resolveReference } from './references.ts'
 import { keywordFinding, metaFaults } from './refusals.ts'
 import { bytesRule, declaredTypes, isFile, type SchemaObject } from './shapes.ts'
 import { isObject } from '../engine/json-schema/assertions.ts'
-import { type Check, Validators } from '../engine/contract/validation.ts'
+import { jointSchemas } from '../engine/json-schema/joint-schemas.ts'
+import { type Check, FILLS_IN_TOO_MUCH, Validators } from '../engine/contract/validation.ts'
 import { reasonOf } from '../engine/errors.ts'
 
 /** Keywords with schemas by name, and with one schema or a list of them. */
@@ -47,7 +48,11 @@ export class Schemas {
   readonly #nodes = new Map<string, unknown>()
   /** Schemas with a default, as they were written and compiled. */
   readonly #defaults: [written: SchemaObject, compiled: Record<string, unknown>][] = []
+  /** The schemas of members, as they were compiled. */
+  readonly #members: Schema[] = []
   #validators: Validators | undefined
+  /** Fills in the defaults that are left. */
+  #fillingIn: Validators | undefined
   readonly #findings: Findings
   readonly #formats: NonNullable<Extensions['formats']>
 
@@ -92,18 +97,33 @@ export class Schemas {
     }
   }
 
-  /** Removes each default that does not fit its schema, or would be filled in within itself. The schemas must be complete. */
+  /** Removes each default that does not fit its schema, or fills in too much. The schemas must be complete. */
   checkDefaults(): void {
     for (const [written, compiled] of this.#defaults) {
       const isFitting = this.check('default', compiled)(compiled['default']).fault === undefined
-      const validators = new Validators(this.all, 'request', this.#formats) // without the defaults that are removed
-      const { fault } = this.check('default', { properties: { x: compiled } }, validators)({}) // the stack overflows
-      if (isFitting && fault === undefined) continue
-      const reason = isFitting ? 'would never end' : 'does not fit its schema'
-      this.#findings.note(written, `this default ${reason}: it is not filled in`, 'default')
-      this.withoutDefault.add(written)
-      delete compiled['default']
+      if (!isFitting) this.#leaveOut(written, compiled, 'does not fit its schema')
     }
+    const values = this.#defaults.map(([, compiled]) => compiled)
+    for (const member of [...values, ...this.#members]) this.#boundDefault(member)
+  }
+
+  /** Removes the default of a member until what is filled in with it is not too much. */
+  #boundDefault(member: Schema): void {
+    for (const part of jointSchemas(member, ({ $ref }) => this.all[String($ref)])) {
+      if (part['default'] === undefined) continue
+      this.#fillingIn ??= new Validators(this.all, 'request', this.#formats)
+      const check = this.check('default', { properties: { x: member } }, this.#fillingIn)
+      if (check({}).fault !== FILLS_IN_TOO_MUCH) return
+      const [written, compiled] = this.#defaults.find(([, each]) => each === part) ?? []
+      if (written && compiled) this.#leaveOut(written, compiled, FILLS_IN_TOO_MUCH)
+    }
+  }
+
+  #leaveOut(written: SchemaObject, compiled: Record<string, unknown>, reason: string): void {
+    this.#findings.note(written, `this default ${reason}: it is not filled in`, 'default')
+    this.withoutDefault.add(written)
+    delete compiled['default']
+    this.#fillingIn = undefined // it has the default
   }
 
   /** Reports what is wrong with a schema. @returns its keywords that validate or change a value */
@@ -131,9 +151,11 @@ export class Schemas {
         if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)
         compiled[key] = this.add(target, sentAs)
       } else if (BY_NAME.test(key)) {
-        compiled[key] = Object.fromEntries(
-          Object.entries(value ?? {}).map(([name, one]) => [name, compile(one)]),
+        const entries = Object.entries(value ?? {}).map(
+          ([name, one]) => [name, compile(one)] as const,
         )
+        compiled[key] = Object.fromEntries(entries)
+        if (key === 'properties') this.#members.push(...entries.map(([, member]) => member))
       } else if (WITH_SCHEMAS.test(key))
         compiled[key] = Array.isArray(value) ? value.map(compile) : compile(value)
       else if (key === 'type')

@@ -48,6 +48,11 @@ interface Change {
   readonly defaults: readonly (readonly [name: string, value: unknown, schema: Schema])[]
 }
 
+/** The most members that are filled in for one that is absent: it, and those in its default. */
+const MAX_FILLED_IN = 100
+/** The fault of a default that would fill in more. The compiler removes it. */
+export const FILLS_IN_TOO_MUCH = `would fill in more than ${MAX_FILLED_IN} members`
+
 /** Validates by JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. */
 export class Validators {
   readonly #use: keyof typeof MARKS
@@ -118,16 +123,23 @@ export class Validators {
     return root.value
   }
 
-  /** Fills in the defaults of absent members, and those in these defaults, and adds what is found in them. */
-  #fillIn(found: Match<Change>[]): void {
+  /**
+   * Fills in the defaults of absent members, and those in these defaults, and adds what is found in them.
+   * @param outer counts the members that the default around these fills in
+   * @throws {Error} if a default fills in too much
+   */
+  #fillIn(found: Match<Change>[], outer?: { filledIn: number }): void {
     for (const { change, value: holder, place } of found) {
       for (const [key, value, schema] of change.defaults) {
         if (!isObject(holder) || Object.hasOwn(holder, key)) continue
+        const count = outer ?? { filledIn: 0 }
+        count.filledIn += 1
+        if (count.filledIn > MAX_FILLED_IN) throw new Error(FILLS_IN_TOO_MUCH)
         const outcome: Outcome<Change> = { found: [], isLenient: true }
         holder[key] = copy(value)
         this.#compile(schema)(holder[key], { holder, key, outer: place }, outcome)
         const inner = matchesIn(outcome.found)
-        this.#fillIn(inner)
+        this.#fillIn(inner, count)
         found.push(...inner)
       }
     }

@@ -30,6 +30,10 @@ const TABLE: Readonly<
     'properties: { b: { default: {}, properties: { c: { type: integer, format: int64, default: 2 } } } }',
     { '{}': '{"b":{"c":2n}}' },
   ],
+  'a schema that it leads back to': [
+    `properties: { b: { allOf: [{ default: {} }, { $ref: '#/components/schemas/A' }] } }`,
+    { '{}': '{}', '{"b":{}}': '{"b":{}}' },
+  ],
   'anyOf: where the schema has matched': [
     `anyOf: [{ required: [b], ${A} }, { required: [c], properties: { d: { default: x } } }]`,
     { '{"b":1}': '{"b":1,"a":7n}', '{"c":1}': '{"c":1,"d":"x"}' },
@@ -66,4 +70,20 @@ t.test('each request gets a default of its own', async (t) => {
   const [first, second] = [(await request('{}')).got, (await request('{}')).got] as { a: object }[]
   t.strictSame(first, { a: {} })
   t.not(first?.a, second?.a)
+})
+
+t.test('a default fills in at most 100 members', async (t) => {
+  // A default of level 6 fills in one member, of level 5 three, of level 0 127.
+  const levels = [0, 1, 2, 3, 4, 5, 6].map((level) => {
+    const member = `{ default: {}, allOf: [{ $ref: '#/components/schemas/L${level + 1}' }] }`
+    return `L${level}: { type: object, properties: { a: ${member}, b: ${member} } }`
+  })
+  const filledIn = async (level: number) => {
+    const schemas = [`A: { $ref: '#/components/schemas/L${level}' }`, ...levels, 'L7: {}']
+    const { request } = await serve(t, schemas.join('\n'))
+    const text = shown((await request('{}')).got)
+    return text.split(':').length - 1
+  }
+  t.equal(await filledIn(1), 2 * 63)
+  t.equal(await filledIn(0), 0)
 })
