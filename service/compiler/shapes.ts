@@ -24,9 +24,7 @@ export const schemaWith = (schema: unknown, key: string, resolve?: Resolve) =>
 /** The schemas of the members of a form by name: of the schema itself, and of its alternatives. */
 export function allFields(schema: unknown): Map<string, Set<unknown>> {
   const fields = new Map<string, Set<unknown>>()
-  for (const { properties } of [schema, ...alternatives(schema)].flatMap((each) =>
-    jointSchemas(each),
-  ))
+  for (const { properties } of alternatives(schema).flatMap((each) => jointSchemas(each)))
     for (const [name, one] of Object.entries(properties ?? {}))
       fields.set(name, (fields.get(name) ?? new Set()).add(one))
   return fields
@@ -44,20 +42,29 @@ export function declaredTypes({ type, nullable }: SchemaObject): string[] {
 
 /** The types that a schema and its joint schemas allow together, or `any`. */
 export function allowedTypes(schema: unknown): string[] {
-  const listed = (each: SchemaObject) =>
-    [each['enum'] ?? each['const'] ?? []]
-      .flat()
-      .map((value: unknown) => (value === null ? 'null' : typeof value))
+  const listed = (each: SchemaObject) => [each['enum'] ?? each['const'] ?? []].flat().map(typeOf)
   const rules = jointSchemas(schema)
     .flatMap((each) => [
       [declaredTypes(each), listed(each)].find(({ length }) => length > 0) ?? ['any'],
       ...allChoices(each).map((choice) => choice.flatMap(allowedTypes)),
     ])
     .filter((rule) => !rule.includes('any'))
-  return [...new Set(rules[0] ?? ['any'])].filter((type) =>
-    rules.every((rule) => rule.includes(type)),
-  )
+  const [first = ['any'], ...others] = rules
+  return [...new Set(others.reduce(typesInBoth, first))]
 }
+
+const typeOf = (value: unknown) => {
+  if (typeof value === 'bigint') return 'integer'
+  return value === null ? 'null' : typeof value
+}
+
+/** The types that two rules allow together: an integer is a number. */
+const typesInBoth = (left: readonly string[], right: readonly string[]): string[] =>
+  left.flatMap((type) => {
+    if (right.includes(type)) return [type]
+    if (type === 'integer') return right.includes('number') ? [type] : []
+    return type === 'number' && right.includes('integer') ? ['integer'] : []
+  })
 
 /** The types that a text may be parsed as. No text is null. */
 export const textTypes = (schema: unknown): string[] =>
@@ -87,10 +94,15 @@ export function isFile(schema: unknown): boolean {
   return isBinary && schemas.every(({ contentEncoding = 'binary' }) => contentEncoding === 'binary')
 }
 
-/** The alternatives in a schema, and those in them; the schema itself if it has none. */
-function alternatives(schema: unknown): unknown[] {
-  const choices = jointSchemas(schema).flatMap(allChoices)
-  return choices.length === 0 ? [schema] : choices.flat().flatMap(alternatives)
+/**
+ * The alternatives in a schema, and those in them, each with the schemas that it is in; the schema itself if it has none.
+ * @param around the schemas that it is in
+ */
+function alternatives(schema: unknown, around: readonly unknown[] = []): unknown[] {
+  const branches = jointSchemas(schema).flatMap(allChoices).flat()
+  if (branches.length > 0)
+    return branches.flatMap((branch) => alternatives(branch, [...around, schema]))
+  return around.length === 0 ? [schema] : [{ allOf: [...around, schema] }]
 }
 
 /**
@@ -105,16 +117,15 @@ export function readingOf(
   sentAs: keyof typeof TYPES = 'parameter',
 ): { reading: Reading; itemSchema: unknown; isRead: boolean } {
   const typesOf = (one: unknown) => (sentAs === 'parts' && isFile(one) ? ['file'] : textTypes(one))
-  const allowed = textTypes(schema)
-  const isList = allowed.includes('array')
+  const isList = textTypes(schema).includes('array')
   const each = alternatives(schema)
-  const items = each.flatMap((one) => (schemaWith(one, 'items') ?? {})['items'] ?? [])
-  const own = each
-    .flatMap(typesOf)
-    .filter((type) => type !== 'array' && (type === 'file' || allowed.includes(type)))
+  const items = [...new Set(each.flatMap((one) => jointItems(one)))]
+  const own = each.flatMap(typesOf).filter((type) => type !== 'array')
   const types = [
     ...own,
-    ...(isList && items.length === 0 ? ['any'] : items.flatMap(alternatives).flatMap(typesOf)),
+    ...(isList && items.length === 0
+      ? ['any']
+      : items.flatMap((one) => alternatives(one)).flatMap(typesOf)),
   ]
   const list = !isList ? null : own.length > 0 ? 'either' : explode ? 'repeated' : 'commas'
   const known = TYPES[sentAs].filter((type) => types.includes(type))
@@ -124,6 +135,12 @@ export function readingOf(
     !each.some(hasPlaces)
   const itemSchema = items.length > 1 ? { anyOf: items } : items[0]
   return { reading: { types: known, list }, itemSchema, isRead }
+}
+
+/** What each item of a list must fit: a schema; several, as one; or none. */
+function jointItems(schema: unknown): unknown[] {
+  const items = jointSchemas(schema).flatMap((part) => part['items'] ?? [])
+  return items.length > 1 ? [{ allOf: items }] : items
 }
 
 /** Whether a schema tells the items of a list apart by their places. */

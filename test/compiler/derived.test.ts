@@ -34,6 +34,8 @@ const CALLER = 'alice:read,write,admin'
 
 /** The rules that no test violates, by construct: each text is valid, or the format is one that is not known. */
 const SKIPPED: Readonly<Record<string, readonly string[]>> = {
+  'a parameter whose alternatives leave its type, or the items of its list, to what is around them':
+    ['c/anyOf', 'd/anyOf'].map((rule) => `${rule}: nothing that was tried violates it`),
   'a parameter of several types, a list among them: a text, or each item of a list, is the first of int64, integer, number, boolean, text that its schema takes':
     ['a/anyOf', 'a/anyOf/0/maximum', 'f/items/anyOf/0/maximum', 'g/oneOf']
       .concat('g/oneOf/1/items/maximum', 'h/anyOf')

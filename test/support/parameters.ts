@@ -1,7 +1,16 @@
 import type { Parameter } from './contract.ts'
 import { stringify, toInteger } from './json.ts'
-import { samplesOf } from './schemas-arbitrary.ts'
-import { faultsOf, isObject, isValid, listOf, optionsOf, RANGES, type Schema } from './schemas.ts'
+import { fits, samplesOf } from './schemas-arbitrary.ts'
+import {
+  faultsOf,
+  isObject,
+  isValid,
+  listOf,
+  optionsOf,
+  partsOf,
+  RANGES,
+  type Schema,
+} from './schemas.ts'
 import { violationsOf } from './schemas-violations.ts'
 
 /** Spellings of numbers and booleans that some parsers accept, but JSON does not, or not for an integer. */
@@ -141,10 +150,10 @@ export const readingOf = (schema: Schema, text: string) => {
 /** What a text may be by a schema: an integer, which has decimal digits only, a number, a boolean, or the text itself. */
 function readingsOf(schema: Schema, text: string): unknown[] {
   const types = typesOf(schema)
-  const isWhole = Object.keys(RANGES).some((type) => types.has(type))
+  const isNumber = ['number', ...Object.keys(RANGES)].some((type) => types.has(type))
   const values: unknown[] = []
-  if (isWhole && /^(0|-?[1-9]\d*)$/.test(text)) values.push(toInteger(BigInt(text)))
-  if (types.has('number') && /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text))
+  if (isNumber && /^(0|-?[1-9]\d*)$/.test(text)) values.push(toInteger(BigInt(text)))
+  else if (types.has('number') && /^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text))
     values.push(Number(text))
   if (types.has('boolean') && /^(true|false)$/.test(text)) values.push(text === 'true')
   const isText = types.has('string') || types.size === 0
@@ -157,7 +166,10 @@ function typesOf(schema: Schema): Set<string> {
     const listed = only === undefined ? listOf(values) : [only]
     return types === undefined ? listed.map(typeOf) : listOf(types).map(String)
   })
-  return new Set(all)
+  const needed = partsOf(schema).flatMap(({ types }) =>
+    types === undefined ? [] : [listOf(types).map(String)],
+  )
+  return new Set(all.filter((type) => needed.every((types) => fits(type, types))))
 }
 
 const typeOf = (value: unknown) => (typeof value === 'bigint' ? 'int64' : typeof value)

@@ -132,13 +132,15 @@ function typesIn(all: All): string[] {
   const lists = all('types').map((each) => listOf(each).map(String))
   const [first, ...others] = lists
   if (first === undefined) return inferredTypes(all)
-  const fits = (type: string, list: readonly string[]) =>
-    list.includes(type) ||
-    (type in RANGES && list.some((each) => each in RANGES || each === 'number'))
   const whole = lists.flat().filter((type) => type in RANGES)
   const types = first.flatMap((type) => (type === 'number' ? ['number', ...whole] : [type]))
   return [...new Set(types)].filter((type) => others.every((list) => fits(type, list)))
 }
+
+/** Whether values of a type may have one of these types. */
+export const fits = (type: string, types: readonly string[]) =>
+  types.includes(type) ||
+  (type in RANGES && types.some((other) => other in RANGES || other === 'number'))
 
 function inferredTypes(all: All): string[] {
   const has = (...keywords: string[]) => keywords.some((keyword) => all(keyword).length > 0)

@@ -70,6 +70,22 @@ components: { schemas: { Tag: { type: string } } }`,
     yaml: "      parameters: [{ name: a, in: query, schema: { anyOf: [{ type: integer }, { type: 'null' }] } }]",
     asks: [ask('/x?a=7', 200, '{"query":{"a":7}}'), ask('/x?a=null', 400)],
   },
+  'a parameter whose alternatives leave its type, or the items of its list, to what is around them':
+    {
+      yaml: `      parameters:
+        - { name: a, in: query, schema: { type: number, oneOf: [{ maximum: 1 }, { minimum: 5 }] } }
+        - { name: b, in: query, schema: { allOf: [{ $ref: '#/components/schemas/Whole' }], anyOf: [{ enum: [3] }, { anyOf: [{ maximum: -1 }, { minimum: 5 }] }] } }
+        - { name: c, in: query, schema: { type: array, items: { type: integer }, anyOf: [{ maxItems: 1 }, { items: { maximum: 5 } }] } }
+        - { name: d, in: query, schema: { type: number, anyOf: [{ type: integer, format: int64 }, { minimum: 0.5 }] } }
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components: { schemas: { Whole: { type: integer } } }`,
+      asks: [
+        ...accepted(query, 'a=0.5=>{"a":0.5} a=5=>{"a":5} b=3=>{"b":3} b=-7=>{"b":-7}'),
+        ...accepted(query, 'c=9=>{"c":[9]} c=1&c=2=>{"c":[1,2]}'),
+        ...accepted(query, 'd=9007199254740993=>{"d":9007199254740993} d=1.5=>{"d":1.5}'),
+        ...refused(query, 'a=2 a=x b=2 b=1.5 c=1&c=9 c=x d=-0.5', /query\/[abcd]/),
+      ],
+    },
   'a parameter of several types, a list among them: a text, or each item of a list, is the first of int64, integer, number, boolean, text that its schema takes':
     {
       yaml: `      parameters:
