@@ -51,17 +51,17 @@ const SKIPPED: Readonly<Record<string, readonly string[]>> = {
       ),
       'body/dependentSchemas/z/not: no valid value that was made has this part: give an example',
     ),
+  '`oneOf` with alternatives that require a member which only the other side sends: where several match without it, one that lacks nothing counts':
+    ['body/oneOf/1/required/a', 'body/oneOf/2/required/b'].map(
+      (rule) => `${rule}: nothing that was tried violates it`,
+    ),
   'a format that is unknown, or not for the type': [0, 1, 2, 3].map(
     (index) => `body/prefixItems/${index}/format: the format validates nothing here`,
   ),
 }
 
-/** Ajv can't say which of the alternatives that match lacks nothing. */
-const UNDECIDED =
-  '`oneOf` with alternatives that require a member which only the other side sends: where several match without it, one that lacks nothing counts'
-
 for (const [name, construct] of Object.entries(CONSTRUCTS)) {
-  if (typeof construct === 'string' || construct.asks === undefined || name === UNDECIDED) continue
+  if (typeof construct === 'string' || construct.asks === undefined) continue
   t.test(`a construct that is served: ${name}`, async (t) =>
     t.strictSame(await skippedIn(t, construct), SKIPPED[name] ?? []),
   )

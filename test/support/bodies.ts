@@ -3,7 +3,15 @@ import { expectedOf, REFUSED } from '../fuzz/oracle.ts'
 import type { Operation } from './contract.ts'
 import { stringify } from './json.ts'
 import { ownSchemas, samplesOf } from './schemas-arbitrary.ts'
-import { faultsOf, fields, isObject, isValid, optionsOf, type Schema } from './schemas.ts'
+import {
+  faultsOf,
+  fields,
+  isObject,
+  isUndecided,
+  isValid,
+  optionsOf,
+  type Schema,
+} from './schemas.ts'
 import { violationsOf } from './schemas-violations.ts'
 
 type Body = NonNullable<Operation['body']>
@@ -85,11 +93,13 @@ export function textsOfBody(body: Body) {
   const { schema, examples, limit } = body
   const isShort = (value: unknown) => Buffer.byteLength(stringify(value)) <= limit
   const values = [...examples, ...samplesOf(schema, 60)].filter(isShort)
+  const isDecided = (value: unknown) => isShort(value) && !isUndecided(schema, value)
   const { mutants, skipped } = violationsOf(schema, values, (value) =>
-    isShort(value) ? faultsOf(schema, value) : [],
+    isDecided(value) ? faultsOf(schema, value) : [],
   )
+  const decided = mutants.filter(([, value]) => !isUndecided(schema, value))
   const texts = new Map(
-    mutants.toReversed().map(([label, value]) => [stringify(value), [label, value]] as const),
+    decided.toReversed().map(([label, value]) => [stringify(value), [label, value]] as const),
   )
   const sent = [...texts].map(([text, [label, value]]): Sent => {
     if (Buffer.byteLength(text) > limit) return { label, text, status: 413 }

@@ -91,12 +91,19 @@ export function allowOf({ operations }: Contract, path: string): string {
     .join(', ')
 }
 
+/** The patterns of paths, by path: a contract has hundreds, and each answer asks for them. */
+const patterns = new Map<string, RegExp>()
+
 /** Whether a URL matches a path. */
 export function matches(path: string, url: string): boolean {
-  const pattern = path
-    .split(/{[^}]+}/)
-    .map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
-  return new RegExp(`^${pattern.join('[^/?]+')}([?]|$)`).test(url)
+  const pattern = patterns.get(path) ?? patternOf(path)
+  patterns.set(path, pattern)
+  return pattern.test(url)
+}
+
+function patternOf(path: string): RegExp {
+  const texts = path.split(/{[^}]+}/).map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
+  return new RegExp(`^${texts.join('[^/?]+')}([?]|$)`)
 }
 
 /** The operation that answers a request; undefined if there is none. */

@@ -311,6 +311,27 @@ t.test('an error outside of operations has the form that the product writes', as
   t.match(fault('application/problem+json', { error: 405, message: 'No' }), 'code')
 })
 
+t.test('a success may be the default, and an error has the form of another error', async (t) => {
+  const json = (schema: string) => `{ description: x, content: { application/json: ${schema} } }`
+  const coded = json('{ schema: { type: object, required: [code] } }')
+  const any = json('{}')
+  const own = await contractFrom(
+    t,
+    `paths:
+  /a: { get: { operationId: one, responses: { '400': ${coded}, default: ${any} } } }
+  /b: { get: { operationId: two, responses: { '200': ${any}, '401': ${coded} } } }
+  /c: { get: { operationId: three, responses: { '200': ${any} } } }`,
+  )
+  const fault = (path: string, status: number, body: object) =>
+    faultOfAny(own, 'GET', path, { status, headers, text: JSON.stringify(body) })
+  t.equal(fault('/a', 200, {}), undefined)
+  t.equal(fault('/b', 400, { code: 400 }), undefined)
+  t.match(fault('/b', 400, { error: 400, message: 'No' }), 'code')
+  t.match(fault('/b', 201, {}), 'add the response 201')
+  t.equal(fault('/c', 400, { error: 400, message: 'No' }), undefined)
+  t.match(fault('/c', 400, { code: 400 }), 'error')
+})
+
 /** Reads a contract that is a text. */
 function contractFrom(t: Test, text: string, added: Pick<Product, 'guards' | 'formats'> = {}) {
   const { href } = pathToFileURL(`${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`)

@@ -94,12 +94,12 @@ function check(
   }
   const [named] = keysOf(status).flatMap((each) => operation?.responses.get(each) ?? [])
   const isOther = status >= 400 && (operation === undefined || STATUSES.has(status))
+  const isDefault = status < 400 && operation !== undefined && succeedsByDefault(operation)
   const of = `the response ${status} of the operation ${operation?.id ?? 'that it has not'} in openapi.yaml`
-  assert.ok(named ?? isOther, `${where}: add ${of}, or answer another status`)
-  // Without an operation, the default answer of all operations applies.
-  const others = operation ? [operation] : contract.operations
-  const response =
-    named ?? operation?.responses.get('default') ?? otherError(contract, others, status)
+  assert.ok(named ?? (isOther || isDefault), `${where}: add ${of}, or answer another status`)
+  const other = () =>
+    operation ? undescribedError(contract, operation, status) : otherError(contract, status)
+  const response = named ?? operation?.responses.get('default') ?? other()
 
   const all = [...response.headers, ...(everyResponse ?? [])]
   const declared = new Map(all.map(([name, header]) => [name.toLowerCase(), header]))
@@ -128,16 +128,30 @@ function check(
   )
   if (!isJson(type)) return
   assertValid(where, schema, parse(text))
-  const { error = status } = contract.errorBody ? {} : fields(parse(text))
-  if (status >= 400) assert.equal(error, status, where)
+  const { error } = contract.errorBody ? {} : fields(parse(text))
+  if (status >= 400 && typeof error === 'number') assert.equal(error, status, where)
 }
 
-/** The answer to an error that no response is for. If the product writes errors, it is the first one that they fit, with all members. */
-function otherError(
-  { anyError, errorBody }: Contract,
-  operations: readonly Operation[],
-  status: number,
-): Response {
+/** Whether the success of an operation is its default: no other response is one. */
+const succeedsByDefault = ({ responses }: Operation) =>
+  responses.has('default') && ![...responses.keys()].some((key) => /^[23]/.test(key))
+
+/** The answer to an error that the operation has no response for: it has the form of another error of it. */
+function undescribedError(contract: Contract, { responses }: Operation, status: number): Response {
+  const { anyError, errorBody } = contract
+  const own = [...STATUSES].flatMap((each) => keysOf(each))
+  const described = [...responses].find(([key, { schemas }]) => own.includes(key) && schemas.size)
+  if (described !== undefined) return { ...anyError, schemas: described[1].schemas }
+  if (errorBody === undefined) return anyError
+  const required = Object.keys(fields(errorBody(status, 'The reason')))
+  return { ...anyError, schemas: new Map([['application/json', { required }]]) }
+}
+
+/**
+ * The answer to an error without an operation. If the product writes errors, it is the first one of all operations that they
+ * fit, with all members.
+ */
+function otherError({ anyError, errorBody, operations }: Contract, status: number): Response {
   if (errorBody === undefined) return anyError
   const errors = operations
     .flatMap((each) => [...each.responses])

@@ -165,6 +165,26 @@ export function faultsOf(schema: Schema, value: unknown): readonly ErrorObject[]
 /** Whether a value is valid. */
 export const isValid = (schema: Schema, value: unknown) => faultsOf(schema, value).length === 0
 
+/** Schemas with a `oneOf` of which a schema requires a member that is hidden. */
+const undecided = new WeakSet<object>()
+/** A fault below these does not make the whole value invalid. */
+const ALTERNATIVE = /\/(anyOf|oneOf|not|if|then|else)(\/|$)/
+
+/**
+ * Whether Ajv can't say if a value is valid: an alternative that lacks a hidden member counts only where no other one matches.
+ * What is invalid beside that is decided.
+ */
+export function isUndecided(schema: Schema, value: unknown): boolean {
+  const faults = faultsOf(schema, value)
+  const isOpen = faults.some(({ keyword, parentSchema, params }) => {
+    const isShared = keyword === 'oneOf' && params['passingSchemas'] !== null
+    return isShared && undecided.has(parentSchema ?? {})
+  })
+  const isDecided = ({ schemaPath }: ErrorObject) =>
+    schemaPath.startsWith('#') && !ALTERNATIVE.test(schemaPath)
+  return isOpen && !faults.some(isDecided)
+}
+
 /** Makes a function that makes something of an object once, and then gives the same again. */
 export function remembered<From extends object, Made>(
   make: (from: From) => Made,
@@ -210,7 +230,8 @@ export function schemaReader(root: unknown): (node: unknown, mark?: Mark) => Sch
   const ids = new Map<string, string>()
   return (node, mark) => {
     const read = readWithout(root, mark, ids)
-    return fields(read(node === false ? { not: {} } : node, []))
+    const schema = read(node === false ? { not: {} } : node, [])
+    return isObject(schema) ? schema : {}
   }
 }
 
@@ -233,7 +254,22 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
       schema['required'] = listOf(schema['required']).filter(
         (name) => !names.includes(String(name)),
       )
-    return typeof $ref === 'string' ? { ...schema, $ref: refer($ref, names) } : schema
+    const complete = typeof $ref === 'string' ? { ...schema, $ref: refer($ref, names) } : schema
+    if (names && listOf(node['oneOf']).some((option) => requires(option, names)))
+      undecided.add(complete)
+    return complete
+  }
+
+  /** Whether a schema, or an alternative in it, requires a hidden member. */
+  function requires(node: unknown, hidden: readonly string[], seen = new Set<unknown>()): boolean {
+    if (seen.has(node)) return false
+    seen.add(node)
+    const names = [...hidden, ...hiddenIn(node)]
+    return joint(node).some(({ required, anyOf, oneOf }) => {
+      const isOwn = listOf(required).some((name) => names.includes(String(name)))
+      const options = [...listOf(anyOf), ...listOf(oneOf)]
+      return isOwn || options.some((option) => requires(option, names, seen))
+    })
   }
 
   function readKeyword(key: string, value: unknown, names: Hidden): [string, unknown][] {
@@ -260,7 +296,9 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
     const schema: Record<string, unknown> = {}
     targets.set(id, schema)
     const target = targetOf(root, reference)
-    Object.assign(schema, target === false ? { not: {} } : read(target, hidden))
+    const complete = target === false ? { not: {} } : read(target, hidden)
+    Object.assign(schema, complete)
+    if (isObject(complete) && undecided.has(complete)) undecided.add(schema)
     ajv.addSchema(schema, id)
     return id
   }
