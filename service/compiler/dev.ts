@@ -123,12 +123,17 @@ async function readLatest(
   extensions: Extensions,
   baseUrl: string,
 ): Promise<Contract | undefined> {
-  const { readDraft } = await import('./draft.ts')
-  // `npm run generate`, which is one of the checks, tells why a document can't be read.
-  const read = (path: string) => readDraft(path, baseUrl, extensions).catch(() => undefined)
+  const { readDraft, UnreadableDocument } = await import('./draft.ts')
   const file = fileURLToPath(product.contract.file)
+  let unread: readonly string[] = []
+  // `npm run generate`, which is one of the checks, tells why a document can't be read.
+  const read = (path: string) =>
+    readDraft(path, baseUrl, extensions).catch((error: unknown) => {
+      if (error instanceof UnreadableDocument) unread = error.files
+      return undefined
+    })
   const draft = await read(file)
-  process.send?.((draft?.files ?? [file]).map((each) => dirname(each)))
+  process.send?.([file, ...(draft?.files ?? unread)].map((each) => dirname(each)))
   if (draft?.contract) {
     writeFileSync(LAST_GOOD, draft.contract.bytes)
     return draft.contract

@@ -52,10 +52,21 @@ interface OpenApi {
   readonly baseUrl: Compiled['baseUrl']
 }
 
+/** A document can't be read. */
+export class UnreadableDocument extends StartupError {
+  /** The absolute paths of its files, as far as they are known. */
+  readonly files: readonly string[]
+
+  constructor(message: string, files: readonly string[]) {
+    super(message)
+    this.files = files
+  }
+}
+
 /**
  * Reads a YAML file. If it refers to others, what it refers to is moved into it.
  * @param findings get each fault of the structure
- * @throws {StartupError} if it is no YAML, or no OpenAPI document
+ * @throws {UnreadableDocument} if it is no YAML, or no OpenAPI document
  */
 export async function readOpenApi(file: string, findings: Findings): Promise<OpenApi> {
   const resolver = new FileResolver()
@@ -84,8 +95,8 @@ export async function readOpenApi(file: string, findings: Findings): Promise<Ope
       baseUrl: findBaseUrl(bundle === null ? main.yaml : parseDocument(bundle)),
     }
   } catch (error) {
-    if (error instanceof StartupError) throw error
-    throw new StartupError(`${file}: ${reasonOf(error)}`)
+    const message = error instanceof StartupError ? error.message : `${file}: ${reasonOf(error)}`
+    throw new UnreadableDocument(message, [...resolver.getFiles()])
   }
 }
 

@@ -4,6 +4,8 @@ import { type Finding, toLine } from './findings.ts'
 import { type Contract, type RefusedOperation, toContract } from '../engine/contract/contract.ts'
 import type { Extensions } from '../engine/contract/extensions.ts'
 
+export { UnreadableDocument } from './document.ts'
+
 export interface Draft {
   /** Without the operations that have faults; undefined if a fault concerns the whole document. */
   readonly contract: Contract | undefined

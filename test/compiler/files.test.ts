@@ -288,3 +288,16 @@ t.test('keys are as they are written', async (t) => {
     '',
   )
 })
+
+t.test('who can not read a document is told its files, those of other folders, too', async (t) => {
+  const files = {
+    parts: { 'item.yaml': '$ref: deeper/item.yaml', deeper: { 'item.yaml': 'a: [' } },
+  }
+  const yaml = contract(MAIN('{ $ref: parts/item.yaml }'))
+  const folder = t.testdir({ 'openapi.yaml': yaml, ...files })
+  const names = ['openapi.yaml', 'parts/item.yaml', 'parts/deeper/item.yaml']
+  await t.rejects(readDraft(`${folder}/openapi.yaml`, '.', {}), {
+    message: /deeper\/item.yaml:1: /,
+    files: names.map((name) => `${folder}/${name}`),
+  })
+})

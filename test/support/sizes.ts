@@ -32,12 +32,12 @@ function sizeOf(text: string): { lines: number; code: number; tokens: number } {
   const file = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest)
   const withCode = new Set<number>()
   let tokens = 0
-  const visit = (node: ts.Node) => {
+  const visit = (node: ts.Node): void => {
     const children = node.getChildren(file)
-    if (children.length > 0) return children.forEach(visit)
-    if (node.getWidth(file) === 0) return undefined
+    children.forEach(visit)
+    if (children.length > 0 || node.getWidth(file) === 0) return
     tokens += 1
-    return withCode.add(file.getLineAndCharacterOfPosition(node.getStart(file)).line)
+    withCode.add(file.getLineAndCharacterOfPosition(node.getStart(file)).line)
   }
   visit(file)
   return { lines: text.split('\n').length - 1, code: withCode.size, tokens }

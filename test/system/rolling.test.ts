@@ -18,6 +18,8 @@ const CLIENTS = 24
 const DRAIN_DELAY = 5
 /** Milliseconds. Each begins a second before a replica closes its port, and ends a second later. */
 const STALL = 2000
+/** Keeps a processor busy until its parent has ended, in whatever way. */
+const BUSY = 'const parent = process.ppid; while (process.ppid === parent);'
 
 for (const [name, startGateway] of Object.entries(gateways)) {
   t.test(
@@ -37,7 +39,7 @@ for (const [name, startGateway] of Object.entries(gateways)) {
       const { port } = await startGateway(t, replicas)
       // 401: the gateway has found a replica that is ready.
       await eventually(async () => (await fetch(`http://127.0.0.1:${port}/plants`)).status === 401)
-      for (const _ of [1, 2]) await start(t, [process.execPath, '-e', 'for (;;);'], {}) // two processors are busy
+      for (const _ of [1, 2]) await start(t, [process.execPath, '-e', BUSY], {}) // two processors are busy
 
       const over = new AbortController()
       const loaded = load(port, tokens).finally(() => over.abort())
