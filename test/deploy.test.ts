@@ -345,8 +345,8 @@ t.test('what connections can hold fits into the memory that deploy/ names', (t) 
   const textOf = (name: string) => readFileSync(`deploy/${name}`, 'utf8')
   const numbersOf = (name: string, pattern: RegExp) =>
     (pattern.exec(textOf(name)) ?? []).slice(1).map(Number)
-  const sum = /(\d+) MB, (\d+) KB for each connection .*, and (\d+) MiB for bodies/
-  const [start = 0, each = 0, bodies = 0] = numbersOf('README.md', sum)
+  const sum = /(\d+) MB, (\d+) KB for each connection .*, and (\d+) MiB for bodies and answers/
+  const [start = 0, each = 0, shared = 0] = numbersOf('README.md', sum)
   for (const [file, ...patterns] of [
     ['compose.yaml', /MAX_CONNECTIONS: '(\d+)'/, /mem_limit: (\d+)m/],
     ['kubernetes.yaml', /MAX_CONNECTIONS, value: '(\d+)'/, /limits: .*memory: (\d+)Mi/],
@@ -354,7 +354,7 @@ t.test('what connections can hold fits into the memory that deploy/ names', (t) 
     const [[connections = 0] = [], [memory = 0] = []] = patterns.map((pattern) =>
       numbersOf(file, pattern),
     )
-    const most = start * 1e6 + each * 1e3 * connections + bodies * 2 ** 20
+    const most = start * 1e6 + each * 1e3 * connections + shared * 2 ** 20
     t.ok(connections > 0 && most < memory * 2 ** 20, `${file}: ${most} bytes`)
   }
   t.end()

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
+import { countAnswer } from './answer-budget.ts'
 import { bodyKind, findType } from './bodies.ts'
 import { findStatus } from './error-forms.ts'
 import type { Check, Validators } from './validation.ts'
@@ -55,10 +56,15 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     const join = (pieces: Pieces) => (kind === 'json' ? jsonArray(pieces, toText) : pieces)
     if (Symbol.asyncIterator in Object(body))
       return startStream(request, body as Pieces, join).then(send)
-    if (body instanceof Uint8Array)
-      return send(Buffer.from(body.buffer, body.byteOffset, body.byteLength))
-    if (kind === 'bytes') throw fail(status, 'a body that is not bytes')
-    return send(toText(body))
+    if (!(body instanceof Uint8Array) && kind === 'bytes')
+      throw fail(status, 'a body that is not bytes')
+    const payload =
+      body instanceof Uint8Array
+        ? Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+        : toText(body)
+    send(payload)
+    countAnswer(reply)
+    return reply
   }
 
   /** The media type of an answer, and how its body is written; null if the contract declares no body. */

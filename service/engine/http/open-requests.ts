@@ -77,9 +77,12 @@ export class OpenRequests {
       if (response.closed || !response.headersSent) continue
       open.answeredSince ??= performance.now()
       if (performance.now() - open.answeredSince < timeout * 1000) continue
-      const reason = 'the client did not take the answer in time'
-      this.#log.warn({ reqId: fastify?.request.id, reason }, 'response broken off')
-      response.destroy()
+      breakOff(
+        response,
+        this.#log,
+        fastify?.request.id,
+        'the client did not take the answer in time',
+      )
     }
   }
 
@@ -92,6 +95,17 @@ export class OpenRequests {
     this.#warned = performance.now()
     this.#log.warn({ reason }, 'too busy')
   }
+}
+
+/** Breaks off a response that its client does not read. @param reqId for the log */
+export function breakOff(
+  response: ServerResponse,
+  log: FastifyBaseLogger,
+  reqId: string | undefined,
+  reason: string,
+): void {
+  log.warn({ reqId, reason }, 'response broken off')
+  response.destroy()
 }
 
 /** What may be logged. An access token, which has `_` and 48 hexadecimal digits, must not be. */
