@@ -52,6 +52,9 @@ interface Change {
 const MAX_FILLED_IN = 100
 /** The fault of a default that would fill in more. The compiler removes it. */
 export const FILLS_IN_TOO_MUCH = `would fill in more than ${MAX_FILLED_IN} members`
+/** The most defaults of a value. Else a few bytes of a list could become many objects. */
+const MAX_DEFAULTS = 100_000
+const TOO_MANY = `must NOT lack more than ${MAX_DEFAULTS} members that have a default`
 
 /** Validates by JSON Schema 2020-12, the dialect of OpenAPI 3.1. Values are never coerced. */
 export class Validators {
@@ -92,7 +95,7 @@ export class Validators {
       )
       if (this.#use === 'request') {
         if (hidden[0]) return { fault: `${pathOf(hidden[0].place)} is read-only: leave it out` }
-        this.#fillIn(found)
+        if (!this.#fillIn(found)) return { fault: `${name} ${TOO_MANY}` }
         roundNumbers(root)
         makeExact(found)
         return { value: root[name] }
@@ -125,24 +128,29 @@ export class Validators {
 
   /**
    * Fills in the defaults of absent members, and those in these defaults, and adds what is found in them.
-   * @param outer counts the members that the default around these fills in
+   * @param total counts the members that are filled in
+   * @param outer counts those that the default around these fills in
+   * @returns whether they were not too many
    * @throws {Error} if a default fills in too much
    */
-  #fillIn(found: Match<Change>[], outer?: { filledIn: number }): void {
+  #fillIn(found: Match<Change>[], total = { filledIn: 0 }, outer?: { filledIn: number }): boolean {
     for (const { change, value: holder, place } of found) {
       for (const [key, value, schema] of change.defaults) {
         if (!isObject(holder) || Object.hasOwn(holder, key)) continue
         const count = outer ?? { filledIn: 0 }
         count.filledIn += 1
+        total.filledIn += 1
         if (count.filledIn > MAX_FILLED_IN) throw new Error(FILLS_IN_TOO_MUCH)
+        if (total.filledIn > MAX_DEFAULTS) return false
         const outcome: Outcome<Change> = { found: [], isLenient: true }
         holder[key] = copy(value)
         this.#compile(schema)(holder[key], { holder, key, outer: place }, outcome)
         const inner = matchesIn(outcome.found)
-        this.#fillIn(inner, count)
+        if (!this.#fillIn(inner, total, count)) return false
         found.push(...inner)
       }
     }
+    return true
   }
 }
 

@@ -87,3 +87,15 @@ t.test('a default fills in at most 100 members', async (t) => {
   t.equal(await filledIn(1), 2 * 63)
   t.equal(await filledIn(0), 0)
 })
+
+t.test('defaults have a bound: a short list does not become many objects', async (t) => {
+  const members =
+    'properties: { a: { default: {} }, b: { type: object, default: {}, properties: { c: { default: 1 } } } }'
+  const { request } = await serve(t, `A: { type: array, items: { ${members} } }`)
+  const empty = (count: number) => `[${Array(count).fill('{}').join()}]`
+  t.equal((await request(empty(33_333))).status, 204)
+  t.match(await request(empty(33_334)), {
+    status: 400,
+    text: /more than 100000 members that have a default/,
+  })
+})
