@@ -1,10 +1,11 @@
 // Request bodies: checks their media type and length, parses them and validates them.
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type {
   FastifyInstance,
+  FastifyReply,
   FastifyRequest,
   onRequestHookHandler,
   onResponseHookHandler,
@@ -82,7 +83,7 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
     const refusal = media instanceof HttpError ? media : undefined
     if (refusal && (required || !isChunked)) throw refusal
     if (!(media instanceof HttpError))
-      reserveBody(raw, reply.raw, isChunked ? media.limit : length, media.isStream)
+      reserveBody(reply.raw, isChunked ? media.limit : length, media.isStream)
     if (headers.expect !== undefined && httpVersion === '1.1') reply.raw.writeContinue()
     if (!isChunked) {
       done()
@@ -141,9 +142,9 @@ export function bodyReader({ content }: Body, validators: Validators) {
     all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, validators)]),
   )
   const [only] = all.length === 1 ? readers.values() : [] // `checkBody` refuses other types
-  return (request: FastifyRequest): unknown => {
+  return (request: FastifyRequest, reply: FastifyReply): unknown => {
     const read = only ?? readers.get(findType(content, request.mediaType ?? '') ?? '')
-    return request.body === undefined ? undefined : read?.(request.raw)
+    return request.body === undefined ? undefined : read?.(request.raw, reply.raw)
   }
 }
 
@@ -156,9 +157,9 @@ function mediaReader(kind: unknown, media: Media, validators: Validators) {
     if (kind === 'form') return readForm(parseMultipart(bytes, type))
     return kind === 'pairs' ? readForm(parseUrlencoded(bytes)) : parseText(bytes)
   }
-  return async (payload: IncomingMessage) => {
+  return async (payload: IncomingMessage, response: ServerResponse) => {
     const bytes = await readBytes(payload, media.limit)
-    reserveValue(payload, bytes.length, kind === 'json')
+    reserveValue(response, bytes.length, kind === 'json')
     const { fault, value } = validate(parse(bytes, payload.headers['content-type']))
     if (fault !== undefined) throw new HttpError(400, fault)
     return value

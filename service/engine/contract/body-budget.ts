@@ -1,5 +1,5 @@
 // The memory that bodies take. deploy/README.md adds it to what else the service may hold.
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { Budget } from '../http/budget.ts'
 
 /** Bytes of all bodies together that are under way: a slow client holds what it has announced. */
@@ -16,7 +16,6 @@ const [JSON_FACTOR, TEXT_FACTOR] = [26, 3]
 
 const underWay = new Budget(MAX_UNDER_WAY)
 const parsed = new Budget(MAX_PARSED)
-const responses = new WeakMap<IncomingMessage, ServerResponse>()
 
 /**
  * Makes room for a body, before it is read.
@@ -24,14 +23,8 @@ const responses = new WeakMap<IncomingMessage, ServerResponse>()
  * @param isStream whether a method reads it piece by piece
  * @throws {HttpError} 503 if the bodies of others take all room
  */
-export function reserveBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  length: number,
-  isStream: boolean,
-): void {
+export function reserveBody(response: ServerResponse, length: number, isStream: boolean): void {
   underWay.take(response, isStream ? Math.min(length, MAX_STREAM) : length)
-  responses.set(request, response)
 }
 
 /**
@@ -39,7 +32,6 @@ export function reserveBody(
  * @param length of the body, in bytes
  * @throws {HttpError} 503 if the bodies of others take all room
  */
-export function reserveValue(request: IncomingMessage, length: number, isJson: boolean): void {
-  const response = responses.get(request)
-  if (response) parsed.take(response, length * (isJson ? JSON_FACTOR : TEXT_FACTOR))
+export function reserveValue(response: ServerResponse, length: number, isJson: boolean): void {
+  parsed.take(response, length * (isJson ? JSON_FACTOR : TEXT_FACTOR))
 }

@@ -82,7 +82,7 @@ export async function addRoutes(
         return send(
           request,
           reply,
-          await run({ caller, ...parameters, body: await readBody?.(request), type }),
+          await run({ caller, ...parameters, body: await readBody?.(request, reply), type }),
         )
       },
     }

@@ -19,6 +19,6 @@ export class Budget {
   take(response: ServerResponse, bytes: number): void {
     if (this.#taken > 0 && this.#taken + bytes > this.#max) throw TOO_BUSY
     this.#taken += bytes
-    response.once('close', () => (this.#taken -= bytes))
+    response.on('close', () => (this.#taken -= bytes))
   }
 }
