@@ -22,6 +22,12 @@ const ALONE: Context = { certain: [], possible: [] }
 type SentAs = 'json' | 'form'
 type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
+/**
+ * The most references of one type whose targets are written out in it, because what is around them changes their types. What
+ * is beyond is `unknown`: else a type could double at each level.
+ */
+const MAX_WRITTEN_OUT = 1000
+
 /** Writes the types of the schemas of a document. */
 class TypeWriter {
   /** The types that others refer to, by their keys: names of `components/schemas`, or pointers. */
@@ -30,6 +36,8 @@ class TypeWriter {
   /** The combinations of schemas that are being written, with their keys. */
   readonly #open = new Map<string, string>()
   readonly #ids = new Map<unknown, number>()
+  /** How many references were written out in the type that is being written. */
+  #writtenOut = 0
 
   constructor(schemas: Schemas) {
     this.#schemas = schemas
@@ -48,6 +56,9 @@ class TypeWriter {
       this.#open.set(key, open || `a part of ${key}`)
       return `schemas[${quote(this.#open.get(key) ?? '')}]`
     }
+    if (this.#open.size === 0) this.#writtenOut = 0
+    if (group.some(isPlainReference)) this.#writtenOut += 1
+    if (this.#writtenOut > MAX_WRITTEN_OUT) return 'unknown'
     this.#open.set(key, '')
     const text = this.#writeAll(group, sentAs, context)
     const name = this.#open.get(key)
@@ -66,8 +77,11 @@ class TypeWriter {
   #nameOf(schema: object): string {
     const name = nameOf(placeOf(schema).pointer.replace(COMPONENT, ''))
     if (!this.named.has(name)) {
+      const writtenOut = this.#writtenOut
+      this.#writtenOut = 0
       this.reserve(name)
       this.named.set(name, this.write([schema]))
+      this.#writtenOut = writtenOut
     }
     return `schemas[${quote(name)}]`
   }

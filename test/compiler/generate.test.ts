@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } f
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
 import { dryRun } from '../../service/compiler/draft.ts'
+import { generateTypes } from '../../service/compiler/generate.ts'
 import { OPENAPI } from '../support/own.ts'
 import { putTestProduct } from '../support/project.ts'
 import { contract } from '../support/small.ts'
@@ -335,4 +336,22 @@ t.test('a line that is half written is a fault of that line, and hides no other'
       line,
     )
   }
+})
+
+t.test('types that alternatives change at each of many levels do not double at each', async (t) => {
+  const levels = Array.from({ length: 14 }, (_, level) => {
+    const next = `$ref: '#/components/schemas/L${level + 1}'`
+    const exact = `{ allOf: [{ ${next} }], properties: { id: { type: integer, format: int64 } } }`
+    const members = `{ id: { type: integer }, x: { anyOf: [{ ${next} }, ${exact}] } }`
+    return `    L${level}: { type: object, properties: ${members} }`
+  })
+  const yaml = `paths: {}
+components:
+  schemas:
+${levels.join('\n')}
+    L14: { type: object, properties: { id: { type: integer } } }
+`
+  const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
+  const types = await generateTypes(`${folder}/openapi.yaml`, `${folder}/contract.gen.ts`)
+  t.ok(types.length < 1_000_000, `${types.length} characters`)
 })
