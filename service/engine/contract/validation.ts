@@ -128,26 +128,28 @@ export class Validators {
 
   /**
    * Fills in the defaults of absent members, and those in these defaults, and adds what is found in them.
-   * @param total counts the members that are filled in
-   * @param outer counts those that the default around these fills in
    * @returns whether they were not too many
-   * @throws {Error} if a default fills in too much
+   * @throws {Error} if one default fills in too much
    */
-  #fillIn(found: Match<Change>[], total = { filledIn: 0 }, outer?: { filledIn: number }): boolean {
-    for (const { change, value: holder, place } of found) {
+  #fillIn(found: Match<Change>[]): boolean {
+    let total = 0
+    // By the index of a match that a default has added: how many members that default fills in.
+    const counts: { filledIn: number }[] = []
+    for (const [index, { change, value: holder, place }] of found.entries()) {
       for (const [key, value, schema] of change.defaults) {
         if (!isObject(holder) || Object.hasOwn(holder, key)) continue
-        const count = outer ?? { filledIn: 0 }
+        const count = counts[index] ?? { filledIn: 0 }
         count.filledIn += 1
-        total.filledIn += 1
         if (count.filledIn > MAX_FILLED_IN) throw new Error(FILLS_IN_TOO_MUCH)
-        if (total.filledIn > MAX_DEFAULTS) return false
+        total += 1
+        if (total > MAX_DEFAULTS) return false
         const outcome: Outcome<Change> = { found: [], isLenient: true }
         holder[key] = copy(value)
         this.#compile(schema)(holder[key], { holder, key, outer: place }, outcome)
-        const inner = matchesIn(outcome.found)
-        if (!this.#fillIn(inner, total, count)) return false
-        found.push(...inner)
+        for (const match of matchesIn(outcome.found)) {
+          counts[found.length] = count
+          found.push(match) // and this loop goes on with it
+        }
       }
     }
     return true

@@ -39,12 +39,13 @@ export const SCHEMAS: Constructs = {
     '9007199254740993 9007199254740995=>9007199254740996 {"b":2,"a":[1]} 3',
     '9007199254740992 9007199254740996 {"a":[2],"b":2} 2',
   ),
-  '`default` of a member, up to 100,000 in a body; a `default` of a member that is required is left out': schema(
-    "type: object\nrequired: [c]\nproperties: { a: { $ref: '#/components/schemas/A' }, b: { type: object, default: {}, properties: { d: { type: integer, default: 2 } } }, c: { type: integer, default: 3 }, e: { type: integer, format: int64, default: 9007199254740993 } }",
-    '{"c":1}=>{"c":1,"a":"x","b":{"d":2},"e":9007199254740993}',
-    '{}',
-    'components: { schemas: { A: { type: string, default: x } } }',
-  ),
+  '`default` of a member, up to 100,000 in a body; a `default` of a member that is required is left out':
+    schema(
+      "type: object\nrequired: [c]\nproperties: { a: { $ref: '#/components/schemas/A' }, b: { type: object, default: {}, properties: { d: { type: integer, default: 2 } } }, c: { type: integer, default: 3 }, e: { type: integer, format: int64, default: 9007199254740993 } }",
+      '{"c":1}=>{"c":1,"a":"x","b":{"d":2},"e":9007199254740993}',
+      '{}',
+      'components: { schemas: { A: { type: string, default: x } } }',
+    ),
   'a `default` below `anyOf`, `oneOf`, `then`: filled in where its schema has matched': schema(
     "oneOf:\n  - { $ref: '#/components/schemas/A' }\n  - { type: string }",
     '{}=>{"a":"x"} "a"',

@@ -35,7 +35,7 @@ t.test('commands show what is in a store as escapes, and no text adds a line', a
   for (const store of [first, second]) await store.close()
   {
     using db = new DatabaseSync(file)
-    db.prepare('UPDATE tokens SET caller = ?').run(owner)
+    db.prepare("UPDATE access_tokens SET item = json_set(item, '$.caller', ?)").run(owner)
   }
   const environment = { DATABASE_URL: `sqlite:${file}` }
   const list = await run(program('token', 'list'), environment)
