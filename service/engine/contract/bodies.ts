@@ -1,6 +1,6 @@
 // Request bodies: checks their media type and length, parses them and validates them.
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type {
@@ -83,7 +83,7 @@ export function checkBody({ required, content }: Body): onRequestHookHandler {
     const refusal = media instanceof HttpError ? media : undefined
     if (refusal && (required || !isChunked)) throw refusal
     if (!(media instanceof HttpError))
-      reserveBody(reply.raw, isChunked ? media.limit : length, media.isStream)
+      reserveBody(reply, isChunked ? media.limit : length, media.isStream)
     if (headers.expect !== undefined && httpVersion === '1.1') reply.raw.writeContinue()
     if (!isChunked) {
       done()
@@ -144,7 +144,7 @@ export function bodyReader({ content }: Body, validators: Validators) {
   const [only] = all.length === 1 ? readers.values() : [] // `checkBody` refuses other types
   return (request: FastifyRequest, reply: FastifyReply): unknown => {
     const read = only ?? readers.get(findType(content, request.mediaType ?? '') ?? '')
-    return request.body === undefined ? undefined : read?.(request.raw, reply.raw)
+    return request.body === undefined ? undefined : read?.(request.raw, reply)
   }
 }
 
@@ -157,9 +157,9 @@ function mediaReader(kind: unknown, media: Media, validators: Validators) {
     if (kind === 'form') return readForm(parseMultipart(bytes, type))
     return kind === 'pairs' ? readForm(parseUrlencoded(bytes)) : parseText(bytes)
   }
-  return async (payload: IncomingMessage, response: ServerResponse) => {
+  return async (payload: IncomingMessage, reply: FastifyReply) => {
     const bytes = await readBytes(payload, media.limit)
-    reserveValue(response, bytes.length, kind === 'json')
+    reserveValue(reply, bytes.length, kind === 'json')
     const { fault, value } = validate(parse(bytes, payload.headers['content-type']))
     if (fault !== undefined) throw new HttpError(400, fault)
     return value

@@ -1,5 +1,5 @@
 // The memory that bodies take. deploy/README.md adds it to what else the service may hold.
-import type { ServerResponse } from 'node:http'
+import type { FastifyReply } from 'fastify'
 import { Budget } from '../http/budget.ts'
 
 /** Bytes of all bodies together that are under way: a slow client holds what it has announced. */
@@ -23,8 +23,9 @@ const parsed = new Budget(MAX_PARSED)
  * @param isStream whether a method reads it piece by piece
  * @throws {HttpError} 503 if the bodies of others take all room
  */
-export function reserveBody(response: ServerResponse, length: number, isStream: boolean): void {
-  underWay.take(response, isStream ? Math.min(length, MAX_STREAM) : length)
+export function reserveBody(reply: FastifyReply, length: number, isStream: boolean): void {
+  const bytes = isStream ? Math.min(length, MAX_STREAM) : length
+  underWay.take(reply.raw, reply.request.caller, bytes)
 }
 
 /**
@@ -32,6 +33,7 @@ export function reserveBody(response: ServerResponse, length: number, isStream: 
  * @param length of the body, in bytes
  * @throws {HttpError} 503 if the bodies of others take all room
  */
-export function reserveValue(response: ServerResponse, length: number, isJson: boolean): void {
-  parsed.take(response, length * (isJson ? JSON_FACTOR : TEXT_FACTOR))
+export function reserveValue(reply: FastifyReply, length: number, isJson: boolean): void {
+  const bytes = length * (isJson ? JSON_FACTOR : TEXT_FACTOR)
+  parsed.take(reply.raw, reply.request.caller, bytes)
 }
