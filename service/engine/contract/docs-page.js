@@ -50,6 +50,8 @@ const toText = (_, value, { source } = {}) =>
 const fromText = (_, value) =>
   typeof value === 'string' && value.startsWith(MARK) ? BigInt(value.slice(MARK.length)) : value
 const copy = (value, revive) => parse(JSON.stringify(value), revive)
+/** The document with texts. There is one, because that library prepares it: it gives operations the parameters of their path. */
+let withTexts
 
 /** React 18 leaves a field empty whose value is a bigint. */
 const toFields = (value) =>
@@ -70,8 +72,10 @@ const exactBounds = (schema) =>
 
 const exactPlugin = ({ fn: { resolveSubtree } }) => ({
   fn: {
-    resolveSubtree: async (contract, ...others) =>
-      copy(await resolveSubtree(copy(contract, toText), ...others), fromText),
+    resolveSubtree: async (contract, ...others) => {
+      withTexts ??= copy(contract, toText)
+      return copy(await resolveSubtree(withTexts, ...others), fromText)
+    },
   },
   wrapComponents: {
     JsonSchemaForm:

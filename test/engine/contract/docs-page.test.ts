@@ -110,6 +110,8 @@ t.test('a person tries all three operations in a browser, behind a gateway', asy
     'Monstera',
   )
   t.equal(await execute(page, 'deletePayout'), '204')
+  const type = await page.textContent('#operations-transactions-deletePayout .parameter__type')
+  t.equal(type, 'integer($int64)', 'the parameter of a path, by its reference')
   t.equal(await execute(page, 'deletePayout'), '404')
   t.strictSame(faults, [])
   if (process.env['SCREENSHOT'])
