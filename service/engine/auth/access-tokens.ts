@@ -48,18 +48,20 @@ export function createToken(
 ) {
   const random = randomBytes(20).toString('hex')
   const token = `${prefix}_${random}${checksum(random)}`
-  const digest = hash('sha256', token) // only this is stored
+  const digest = digestOf(token)
   const created = new Date()
   const expires = lifetime === Infinity ? {} : { expires: new Date(created.getTime() + lifetime) }
   const stored: StoredToken = { digest, caller, created, ...expires, scopes }
   return { token, stored }
 }
 
-/** The digest of a token, by which it is stored; undefined if the text is no token. The checksum finds a typing error. */
-export function readToken(prefix: string, token: string): string | undefined {
-  const [, found, random, sum] = TOKEN.exec(token) ?? []
-  const isToken = found === prefix && random !== undefined && sum === checksum(random)
-  return isToken ? hash('sha256', token) : undefined
+/** The digest of a token: only this is stored. */
+export const digestOf = (token: string) => hash('sha256', token)
+
+/** Whether a text may be a token with this prefix. The checksum finds a typing error, without a look-up. */
+export function isWellFormed(prefix: string, token: string): boolean {
+  const [, ownPrefix, random, sum] = TOKEN.exec(token) ?? []
+  return ownPrefix === prefix && random !== undefined && sum === checksum(random)
 }
 
 const checksum = (random: string) => crc32(random).toString(16).padStart(8, '0')

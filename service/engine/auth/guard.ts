@@ -8,7 +8,7 @@ import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 import { countHeader } from '../http/request-rules.ts'
 import { MAX_OWNER_BYTES } from '../store.ts'
-import { type AccessTokens, readToken, type StoredToken } from './access-tokens.ts'
+import { type AccessTokens, digestOf, isWellFormed, type StoredToken } from './access-tokens.ts'
 
 /** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
 export type CheckToken = (token: string) => Verdict | Promise<Verdict>
@@ -165,10 +165,10 @@ export function accessTokenChecker(prefix: string, tokens: Pick<AccessTokens, 'f
     ttlResolution: 0,
   })
   return (token) => {
-    const digest = readToken(prefix, token)
-    if (digest === undefined) return { refused: 'malformed' }
-    const cached = known.get(digest) // by the digest, so that the token does not stay in memory
-    return cached === undefined ? find(digest) : toVerdict(cached)
+    const digest = digestOf(token) // the key of the cache, so that the token does not stay in memory
+    const cached = known.get(digest)
+    if (cached !== undefined) return toVerdict(cached)
+    return isWellFormed(prefix, token) ? find(digest) : { refused: 'malformed' }
   }
 
   async function find(digest: string): Promise<Verdict> {

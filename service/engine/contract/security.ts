@@ -91,9 +91,19 @@ export function requireCaller(
     .map((schemes) => schemes.map(({ scheme, scopes }) => ({ guard: guardOf(scheme), scopes })))
   const isOpen = guarded.length === 0 || guarded.length < alternatives.length
   const checks = [...guards.values()]
+  const [[onlyScheme, ...furtherSchemes] = [], ...furtherAlternatives] = guarded
+  const hasOne = !isOpen && furtherSchemes.length + furtherAlternatives.length === 0
+  const only = hasOne ? onlyScheme : undefined
 
   return (request, reply, done) => {
     const pending = checks.map((guard) => guard.check(request, reply))
+    const [first] = pending
+    // Most operations have one scheme, and most tokens are cached and valid.
+    if (only && first && 'caller' in first && hasScopes(first, only)) {
+      request.caller = first.caller
+      done()
+      return
+    }
     // Usually all tokens are cached. To wait for promises would cost more than the checks.
     if (pending.every((verdict): verdict is Verdict => !(verdict instanceof Promise))) {
       request.caller = findCaller(pending, request)
@@ -156,6 +166,9 @@ interface Guarded {
   readonly guard: NumberedGuard
   readonly scopes: readonly string[]
 }
+const hasScopes = (accepted: Pick<Guarded, 'scopes'>, required: Pick<Guarded, 'scopes'>) =>
+  required.scopes.every((scope) => accepted.scopes.includes(scope))
+
 type Judgement = { readonly caller: string } | { readonly refusals: readonly Refused[] } | Failure
 
 /**
@@ -173,8 +186,7 @@ function judge(alternative: readonly Guarded[], outcomes: readonly Outcome[]): J
     else if ('refused' in outcome) refusals.push({ reason: outcome.refused, guard, scopes })
     else {
       if (outcome.caller !== '') callers.add(outcome.caller)
-      const isAllowed = scopes.every((scope) => outcome.scopes.includes(scope))
-      if (!isAllowed) unscoped.push({ reason: 'scope', guard, scopes })
+      if (!hasScopes(outcome, { scopes })) unscoped.push({ reason: 'scope', guard, scopes })
     }
   }
   if (refusals.length > 0) return { refusals }
