@@ -35,12 +35,15 @@ export function answerSender({ id, responses }: Operation, validators: Validator
   const fail = (status: number, fault: string) =>
     new Error(`the method ${id} answered ${status} with ${fault}`)
 
+  // By status: what the contract declares for it.
+  const usual = new Map<number, ReturnType<typeof contentOf>>()
+
   return (request, reply, { status, headers, type, body }) => {
     for (const name in headers) {
       validateHeaderName(name)
       validateHeaderValue(name, String(headers[name]))
     }
-    const content = contentOf(status, type)
+    const content = type === undefined ? usualContentOf(status) : contentOf(status, type)
     const send = (payload?: unknown) => {
       for (const name in headers)
         if (headers[name] !== undefined) reply.header(name, String(headers[name]))
@@ -65,6 +68,15 @@ export function answerSender({ id, responses }: Operation, validators: Validator
     send(payload)
     countAnswer(reply)
     return reply
+  }
+
+  /** The content of an answer whose method names no media type. */
+  function usualContentOf(status: number) {
+    const earlier = usual.get(status)
+    if (earlier !== undefined) return earlier
+    const content = contentOf(status, undefined)
+    usual.set(status, content)
+    return content
   }
 
   /** The media type of an answer, and how its body is written; null if the contract declares no body. */

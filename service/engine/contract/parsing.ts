@@ -32,10 +32,18 @@ const BOOLEANS = new Map([
 
 /** By type: reads a text that is spelled as in JSON. Any other text stays a text, and the schema refuses it. */
 const READERS: Readonly<Record<string, (text: string) => unknown>> = {
-  integer: (text) => (INTEGER.test(text) ? readNumber(text) : undefined),
+  integer: (text) => (INTEGER.test(text) ? readInteger(text) : undefined),
   number: (text) => (NUMBER.test(text) ? readNumber(text) : undefined),
   boolean: (text) => BOOLEANS.get(text),
   object: readObject,
+}
+
+/** The digits of an integer that is exact as a double, whatever it is. */
+const MAX_EXACT_DIGITS = 15
+
+/** Reads an integer in plain digits: most are short. */
+function readInteger(text: string): unknown {
+  return text.length <= MAX_EXACT_DIGITS ? Number(text) : readNumber(text)
 }
 
 /** Reads a number as exactly as in a body: so a bound says the same of it in both. */
