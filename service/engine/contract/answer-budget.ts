@@ -15,7 +15,7 @@ let total = 0
  */
 export function countAnswer(reply: FastifyReply): void {
   if (reply.raw.writableLength === 0) return // the system has taken it, as it takes most
-  const length = Number(reply.getHeader('content-length'))
+  const length = Number(reply.getHeader('content-length')) || 0 // NaN would end the count for good
   untaken.set(reply, length)
   total += length
   reply.raw.once('close', () => release(reply))
