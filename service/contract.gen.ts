@@ -247,38 +247,47 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           name: 'limit',
           required: false,
           schema: 'json-0',
-          types: [
-            'integer'
-          ],
-          list: null
+          explode: true
         },
         {
           in: 'query',
           name: 'cursor',
           required: false,
           schema: 'json-1',
-          types: [
-            'string'
-          ],
-          list: null
+          explode: true
         }
       ],
       body: null,
       responses: {
         '200': {
-          'application/json': 'json-2'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-2'
+          }
         },
         '400': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '401': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '503': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         default: {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         }
       },
       errors: {}
@@ -306,6 +315,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
         required: true,
         content: {
           'application/json': {
+            kind: 'json',
             schema: 'json-7',
             limit: 16384
           }
@@ -313,28 +323,52 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
       },
       responses: {
         '200': {
-          'application/json': 'json-3'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-3'
+          }
         },
         '400': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '401': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '409': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '413': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '415': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '503': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         default: {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         }
       },
       errors: {}
@@ -363,29 +397,41 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
           name: 'id',
           required: true,
           schema: 'json-8',
-          types: [
-            'integer'
-          ],
-          list: null
+          explode: false
         }
       ],
       body: null,
       responses: {
         '204': {},
         '400': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '401': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '404': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         '503': {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         },
         default: {
-          'application/json': 'json-6'
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
         }
       },
       errors: {}

@@ -158,10 +158,10 @@ t.test(
 )
 
 const documents = parseAllDocuments(read('kubernetes.yaml')).map(
-  (each): { apiVersion: string; kind: string } => each.toJS(),
+  (document): { apiVersion: string; kind: string } => document.toJS(),
 )
 const find = (kind: string) =>
-  JSON.parse(JSON.stringify(documents.find((each) => each.kind === kind)))
+  JSON.parse(JSON.stringify(documents.find((document) => document.kind === kind)))
 
 // The manifests, with types from the published schemas.
 const deployment = new Deployment(find('Deployment'))
@@ -176,8 +176,8 @@ t.test(
   'the manifests are valid by the published schemas of Kubernetes, and have no other properties',
   async (t) => {
     t.equal(documents.length, 4)
-    for (const each of [deployment, service, budget, policy])
-      t.doesNotThrow(() => each.validate(), each.kind)
+    for (const resource of [deployment, service, budget, policy])
+      t.doesNotThrow(() => resource.validate(), resource.kind)
     // TypeScript refuses literals with unknown properties.
     const lines = documents.flatMap(({ apiVersion, kind, ...rest }) => [
       `import type { I${kind} } from 'kubernetes-models/${apiVersion}'`,
@@ -237,11 +237,11 @@ t.test('the manifests agree with the service and with each other', async (t) => 
     policy.spec?.podSelector,
     ...spread,
   ]
-  for (const each of [
+  for (const resource of [
     service.spec?.selector,
     ...selectors.map((selector) => selector?.matchLabels),
   ])
-    t.strictSame(each, labels)
+    t.strictSame(resource, labels)
   const ports = new Map(container.ports?.map(({ name, containerPort }) => [name, containerPort]))
   t.strictSame([...ports.values()], [PORT, ADMIN_PORT])
   t.equal(ports.get('http'), PORT)
@@ -282,25 +282,25 @@ const [building = [], instructions = []] = readFileSync('Dockerfile', 'utf8')
   .filter((stage) => stage.startsWith('FROM '))
   .map((stage) => stage.split('\n').filter((line) => line !== ''))
 
-const all = (name: string) => instructions.filter((line) => line.startsWith(`${name} `))
+const linesOf = (name: string) => instructions.filter((line) => line.startsWith(`${name} `))
 
 /** Runs the command of the HEALTHCHECK. @returns its exit code */
 async function check(environment: Record<string, string>): Promise<number | null> {
-  const [, command = '[]'] = /CMD (\[.*\])$/.exec(all('HEALTHCHECK')[0] ?? '') ?? []
+  const [, command = '[]'] = /CMD (\[.*\])$/.exec(linesOf('HEALTHCHECK')[0] ?? '') ?? []
   const [node, ...words]: string[] = JSON.parse(command)
   t.equal(node, 'node')
   return (await run([process.execPath, ...words], environment)).code
 }
 
 t.test('the image runs as a user who is not root, and can only write the data', async (t) => {
-  t.strictSame(all('USER'), ['USER 1000:1000'])
-  const copies = all('COPY').filter((line) => line.includes('/app'))
+  t.strictSame(linesOf('USER'), ['USER 1000:1000'])
+  const copies = linesOf('COPY').filter((line) => line.includes('/app'))
   t.strictSame(copies, [
     'COPY --from=build --chown=0:0 /app /app',
     'COPY --from=build --chown=1000:1000 /data /app/data',
   ])
-  t.strictSame(all('VOLUME'), ['VOLUME /app/data'])
-  t.strictSame(all('RUN'), [], 'there is no shell')
+  t.strictSame(linesOf('VOLUME'), ['VOLUME /app/data'])
+  t.strictSame(linesOf('RUN'), [], 'there is no shell')
 })
 
 t.test(
@@ -316,10 +316,10 @@ t.test(
   'the image has the version and the license of the project, and the ports of the service',
   async (t) => {
     for (const [name, value] of Object.entries({ version, licenses: license }))
-      t.match(all('LABEL').join(), ` org.opencontainers.image.${name}="${value}"`)
-    t.strictSame(all('EXPOSE'), [`EXPOSE ${PORT} ${ADMIN_PORT}`])
-    t.match(all('HEALTHCHECK')[0], `process.env.ADMIN_PORT || ${ADMIN_PORT}}`)
-    t.notOk(all('ENV').some((line) => /\b(ADMIN_)?PORT=/.test(line)))
+      t.match(linesOf('LABEL').join(), ` org.opencontainers.image.${name}="${value}"`)
+    t.strictSame(linesOf('EXPOSE'), [`EXPOSE ${PORT} ${ADMIN_PORT}`])
+    t.match(linesOf('HEALTHCHECK')[0], `process.env.ADMIN_PORT || ${ADMIN_PORT}}`)
+    t.notOk(linesOf('ENV').some((line) => /\b(ADMIN_)?PORT=/.test(line)))
   },
 )
 
@@ -346,7 +346,7 @@ t.test('what connections can hold fits into the memory that deploy/ names', (t) 
   const numbersOf = (name: string, pattern: RegExp) =>
     (pattern.exec(textOf(name)) ?? []).slice(1).map(Number)
   const sum = /(\d+) MB, (\d+) KB for each connection .*, and (\d+) MiB for bodies and answers/
-  const [start = 0, each = 0, shared = 0] = numbersOf('README.md', sum)
+  const [start = 0, perConnection = 0, shared = 0] = numbersOf('README.md', sum)
   for (const [file, ...patterns] of [
     ['compose.yaml', /MAX_CONNECTIONS: '(\d+)'/, /mem_limit: (\d+)m/],
     ['kubernetes.yaml', /MAX_CONNECTIONS, value: '(\d+)'/, /limits: .*memory: (\d+)Mi/],
@@ -354,7 +354,7 @@ t.test('what connections can hold fits into the memory that deploy/ names', (t) 
     const [[connections = 0] = [], [memory = 0] = []] = patterns.map((pattern) =>
       numbersOf(file, pattern),
     )
-    const most = start * 1e6 + each * 1e3 * connections + shared * 2 ** 20
+    const most = start * 1e6 + perConnection * 1e3 * connections + shared * 2 ** 20
     t.ok(connections > 0 && most < memory * 2 ** 20, `${file}: ${most} bytes`)
   }
   t.end()

@@ -78,8 +78,8 @@ t.test(
       /^\| `(system\/[\w./]+)` \| (.*) \|$/gm,
     )
     const left = [...rows].map(([, file = '', short = '']) => {
-      for (const [, each = ''] of short.matchAll(/`([\w/]+\.test\.ts)`/g))
-        t.ok(existsSync(`test/${each}`) || isOfOldProduct(each), each)
+      for (const [, file = ''] of short.matchAll(/`([\w/]+\.test\.ts)`/g))
+        t.ok(existsSync(`test/${file}`) || isOfOldProduct(file), file)
       return file
     })
     t.strictSame(
@@ -104,10 +104,10 @@ function isOfOldProduct(file: string): boolean {
 function headings(file: string): string[] {
   const titles = readFileSync(file, 'utf8').match(/(?<=^#+ ).+/gm) ?? []
   const words = titles.map((title) => title.toLowerCase().replaceAll(/[^\w\s-]/g, ''))
-  return words.map((each) => each.replaceAll(' ', '-'))
+  return words.map((heading) => heading.replaceAll(' ', '-'))
 }
 
 function section(file: string, title: string): string {
   const sections = readFileSync(file, 'utf8').split(/^(?=## )/m)
-  return sections.find((each) => each.startsWith(`${title}\n`)) ?? ''
+  return sections.find((section) => section.startsWith(`${title}\n`)) ?? ''
 }

@@ -9,7 +9,7 @@ import ts from 'typescript'
 const LAYERS = [
   ['index.ts'],
   ['programs'],
-  ['app.ts'],
+  ['app.ts', 'for-compiler.ts'],
   ['auth', 'ops', 'define-product.ts'],
   ['contract'],
   ['store.ts'],
@@ -21,7 +21,7 @@ const LAYERS = [
 /** What a house may import of the others, besides their doors. */
 const WALLS: Readonly<Record<string, RegExp>> = {
   engine: /^engine\//,
-  compiler: /^(compiler\/|engine\/(json-schema\/|contract\/|http\/json\.ts|errors\.ts))/,
+  compiler: /^(compiler\/|engine\/(json-schema\/|contract\/compiled\.ts|for-compiler\.ts))/,
   store: /^(store\/|engine\/(store\.ts|http\/json\.ts|errors\.ts))/,
 }
 const DOOR = /^(engine|compiler|store)\/index\.ts$/
@@ -92,8 +92,8 @@ t.test('there is no import cycle', async (t) => {
   // Files that import nothing of what is left are taken away. A cycle stays.
   const left = new Map(imports)
   const free = () => [...left].filter(([, targets]) => !targets.some((to) => left.has(to)))
-  for (let some = free(); some.length > 0; some = free())
-    for (const [file] of some) left.delete(file)
+  for (let leaves = free(); leaves.length > 0; leaves = free())
+    for (const [file] of leaves) left.delete(file)
   t.strictSame([...left.keys()], [])
 })
 

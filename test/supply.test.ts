@@ -106,7 +106,7 @@ t.test('the bill of materials has the packages of the image', async (t) => {
 
 t.test('the README names each direct dependency, and the number of packages', async (t) => {
   const section =
-    readme.split(/^(?=## )/m).find((each) => each.startsWith('## Dependencies\n')) ?? ''
+    readme.split(/^(?=## )/m).find((section) => section.startsWith('## Dependencies\n')) ?? ''
   const cells = [...section.matchAll(/^\| `(.*?)` \|/gm)].map(([, cell = '']) => cell)
   const listed = cells.flatMap((cell) => cell.split('`, `'))
   t.strictSame(listed.sort(), Object.keys(fields(project['dependencies'])).sort())

@@ -2,83 +2,89 @@
 import { hash } from 'node:crypto'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Compiled, Operation } from '../engine/contract/compiled.ts'
-import type { Extensions } from '../engine/contract/extensions.ts'
+import { type ProductHooks, StartupError } from '../engine/for-compiler.ts'
+import { type DiagnosticList, Diagnostics, toLine, toLines } from './diagnostics.ts'
 import { readOpenApi } from './document.ts'
-import { toLine, type Finding, Findings } from './findings.ts'
-import { type Listed, listOperations, readOperations } from './operations.ts'
+import { listOperations, type NormalOperation, prefixOf } from './normal-form.ts'
+import { checkPaths, compileOperations, describeOperations } from './operations.ts'
 import { type Context, readItems, Schemas } from './schemas.ts'
-import { StartupError } from '../engine/errors.ts'
 
-/** What is known of a document. */
-interface Inspected {
-  /** Without the operations that have faults it can be served. Undefined for another version of OpenAPI. */
+/** A document, as far as it can be served. */
+interface Inspected extends DiagnosticList {
+  /** Without the operations that have errors it can be served. Undefined for another version of OpenAPI. */
   readonly compiled: Compiled | undefined
   readonly root: Oas3_1Definition
   /** The absolute paths of its files, also of those that are missing. */
   readonly files: readonly string[]
   readonly schemas: Schemas
-  readonly listed: readonly Listed[]
   /** All operations of the document, such as `GET /users`. */
   readonly names: readonly string[]
-  /** Those that could be compiled. */
-  readonly operations: ReadonlyMap<string, Operation>
-  readonly faults: readonly Finding[]
-  readonly notes: readonly Finding[]
+  /** The operations that could be compiled, by these names. */
+  readonly operations: ReadonlyMap<string, CompiledOperation>
+}
+
+interface CompiledOperation {
+  readonly operation: Operation
+  readonly normal: NormalOperation
 }
 
 /**
- * Compiles an OpenAPI 3.1 document, and says what of it can't be served as described.
+ * Compiles an OpenAPI 3.1 document, and says which parts of it can't be served as described.
  * @param file the path of a YAML file
- * @param product what the product adds; undefined if no product is known
+ * @param product the hooks of the product; undefined if no product is known
  * @throws {StartupError} if it can't be read as YAML
  */
-export async function inspect(file: string, product?: Extensions): Promise<Inspected> {
-  const findings = new Findings()
-  const { root, isServed, sources, files, bundle, baseUrl } = await readOpenApi(file, findings)
-  const schemas = new Schemas(findings, product?.formats)
-  const context: Context = { root, schemas, findings, product }
-  const listed = listOperations(context)
-  const document = { root, files, schemas, listed, names: listed.map(({ key }) => key) }
-  if (!isServed)
-    return { ...document, compiled: undefined, operations: new Map(), ...findings.list() }
-  const { prefix, operations } = readOperations(context, listed)
+export async function inspect(file: string, product?: ProductHooks): Promise<Inspected> {
+  const diagnostics = new Diagnostics()
+  const document = await readOpenApi(file, diagnostics)
+  const { root, files } = document
+  const schemas = new Schemas(diagnostics, product?.formats)
+  const context: Context = { root, schemas, diagnostics, product }
+  const listed = listOperations(root)
+  describeOperations(context, listed)
+  const inspected = { root, files, schemas, names: listed.map(({ key }) => key) }
+  if (!document.isServed)
+    return { ...inspected, compiled: undefined, operations: new Map(), ...diagnostics.list() }
+
+  checkPaths(context, listed)
+  const operations = compileOperations(context, listed)
   const items = readItems(context)
-  const found = findings.list()
-  const compiled = {
+  const sources = document.sources.map(([path, text]) => [path, hash('sha256', text)] as const)
+  const compiled: Compiled = {
     title: root.info?.title ?? '',
-    sources: Object.fromEntries(sources.map(([path, source]) => [path, hash('sha256', source)])),
-    bundle,
-    baseUrl,
-    prefix,
-    operations: [...operations.values()],
-    schemas: schemas.all,
+    sources: Object.fromEntries(sources),
+    bundle: document.bundle,
+    baseUrl: document.baseUrl,
+    prefix: prefixOf(root),
+    operations: [...operations.values()].map(({ operation }) => operation),
+    schemas: schemas.compiled,
     items,
   }
-  return { ...document, compiled, operations, ...found }
+  return { ...inspected, compiled, operations, ...diagnostics.list() }
 }
 
 /**
- * Compiles an OpenAPI 3.1 document. It refuses everything that the service can't do as described.
+ * Compiles an OpenAPI 3.1 document. It refuses a document if the service can't serve a part of it as described.
  * @param file the path of a YAML file
- * @param product what the product adds
+ * @param product the hooks of the product
  * @param note is told each note, with file and line
- * @throws {StartupError} with file, line and reason of each fault, and what to write instead
+ * @throws {StartupError} with file, line, reason and advice for each error
  */
 export async function compile(
   file: string,
-  product: Extensions = {},
+  product: ProductHooks = {},
   note?: (line: string) => void,
 ): Promise<Compiled> {
   return accept(await inspect(file, product), note)
 }
 
-/** The compiled contract of a document without faults. @throws {StartupError} with all faults */
+/** The compiled contract of a document without errors. @throws {StartupError} with all errors */
 export function accept(
-  { compiled, faults, notes }: Inspected,
+  { compiled, errors, warnings }: Inspected,
   note?: (line: string) => void,
 ): Compiled {
-  if (faults.length > 0 || compiled === undefined)
-    throw new StartupError(faults.map(toLine).join('\n'))
-  for (const each of notes) note?.(`note: ${toLine(each)}`)
+  if (errors.length > 0 || compiled === undefined)
+    throw new StartupError(toLines(errors).join('\n'))
+  for (const warning of warnings) note?.(`note: ${toLine(warning)}`)
   return compiled
 }

@@ -1,5 +1,5 @@
-// `npm run dev`: runs the service for development. The first process starts the second one, which is the service, and starts
-// it again when a file is newer than its start. So no change is missed, whenever it comes.
+// `npm run dev`: runs the service for development. The first process starts the service as a second process, and
+// starts it again when a file is newer than that start. So no change is missed, whenever it comes.
 import { execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
@@ -7,8 +7,7 @@ import { enableCompileCache } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { Contract } from '../engine/contract/contract.ts'
-import type { Extensions } from '../engine/contract/extensions.ts'
+import type { Contract, ProductHooks } from '../engine/for-compiler.ts'
 import { printError, type Product, readWords, runCommand, runService } from '../engine/index.ts'
 
 const USAGE =
@@ -30,7 +29,7 @@ const TYPES_OF_SERVICE = {
   include: [CODE],
 }
 
-/** The programs that check the contract and the code, in this order: what they check, their words, and where they print it. */
+/** The programs that check the contract and the code, in this order: their subject, their words, and the stream they print to. */
 const CHECKS = [
   { name: 'contract', words: [join(CODE, 'generate.ts')], output: 'stderr' },
   {
@@ -50,7 +49,7 @@ export async function dev(load: () => Promise<{ product: Product }>): Promise<vo
   })
 }
 
-/** The first process. */
+/** The first process: starts the service again after changes. */
 async function followChanges(): Promise<never> {
   let checks = new AbortController()
   process.once('exit', () => checks.abort())
@@ -62,8 +61,8 @@ async function followChanges(): Promise<never> {
     writeFileSync(TYPES, JSON.stringify(TYPES_OF_SERVICE))
     const started = statSync(TYPES).ctimeMs // by the clock of the file system
     const { signal } = (checks = new AbortController())
-    const service = fork(PROGRAM, [SERVICE]).on('message', (found) => {
-      for (const each of found as string[]) folders.add(each) // only `readLatest` sends messages
+    const service = fork(PROGRAM, [SERVICE]).on('message', (message) => {
+      for (const folder of message as string[]) folders.add(folder) // only `readLatest` sends messages
       void runChecks(said, signal)
     })
     while (!isChanged(started, folders)) await delay(100)
@@ -83,44 +82,45 @@ function isChanged(since: number, folders: Iterable<string>): boolean {
   })
 }
 
-/** Writes the types, and prints what `npm run check` would say. What was said the last time is not said again. */
+/** Writes the types, and prints the lines that `npm run check` would print. Lines that were printed last time are left out. */
 async function runChecks(said: Map<string, string>, signal: AbortSignal): Promise<void> {
   for (const { name, words, output } of CHECKS) {
-    const { found, isFailed } = await runProgram(words, output, signal)
+    const { text, isFailed } = await runProgram(words, output, signal)
     if (signal.aborted) return
-    const isNew = found !== (said.get(name) ?? '')
-    if (isNew) printError((found || `${name}: nothing is left to fix`).split(/\r?\n/))
-    said.set(name, found)
-    if (isFailed && name === 'contract') return // the others would say the same
+    const isNew = text !== (said.get(name) ?? '')
+    if (isNew) printError((text || `${name}: nothing is left to fix`).split(/\r?\n/))
+    said.set(name, text)
+    if (isFailed && name === 'contract') return // the other checks would report the same errors
   }
 }
 
 /** Runs a program to its end. */
 function runProgram(words: readonly string[], output: 'stdout' | 'stderr', signal: AbortSignal) {
-  return new Promise<{ found: string; isFailed: boolean }>((resolve) => {
-    execFile(process.execPath, words, { signal }, (error, stdout, stderr) =>
-      resolve({ found: { stdout, stderr }[output].trimEnd(), isFailed: error !== null }),
-    )
+  return new Promise<{ text: string; isFailed: boolean }>((resolve) => {
+    execFile(process.execPath, words, { signal }, (error, stdout, stderr) => {
+      const text = output === 'stdout' ? stdout : stderr
+      resolve({ text: text.trimEnd(), isFailed: error !== null })
+    })
   })
 }
 
-/** The second process. */
+/** The second process: the service. */
 async function serve(load: () => Promise<{ product: Product }>): Promise<void> {
   enableCompileCache(join(FOLDER, 'cache'))
   process.once('disconnect', () => process.exit())
   const { product } = await load() // before the log is opened, so that Node prints the place of a fault in the code
   await runService(product, {
-    readDraft: ({ BASE_URL }, extensions) => readLatest(product, extensions, BASE_URL),
+    readDraft: ({ BASE_URL }, hooks) => readLatest(product, hooks, BASE_URL),
   })
 }
 
 /**
- * Reads the contract. It lacks the operations with a fault. If nothing can be served, it is the last good contract, unless
- * that has another title: then it is another contract.
+ * Reads the contract, without the operations that have a fault. If no operation can be served, the last good contract is
+ * served, if it has the same title: another title means another contract.
  */
 async function readLatest(
   product: Product,
-  extensions: Extensions,
+  hooks: ProductHooks,
   baseUrl: string,
 ): Promise<Contract | undefined> {
   const { readDraft, UnreadableDocument } = await import('./draft.ts')
@@ -128,12 +128,13 @@ async function readLatest(
   let unread: readonly string[] = []
   // `npm run generate`, which is one of the checks, tells why a document can't be read.
   const read = (path: string) =>
-    readDraft(path, baseUrl, extensions).catch((error: unknown) => {
+    readDraft(path, baseUrl, hooks).catch((error: unknown) => {
       if (error instanceof UnreadableDocument) unread = error.files
       return undefined
     })
   const draft = await read(file)
-  process.send?.([file, ...(draft?.files ?? unread)].map((each) => dirname(each)))
+  const files = [file, ...(draft?.files ?? unread)]
+  process.send?.(files.map((path) => dirname(path)))
   if (draft?.contract) {
     writeFileSync(LAST_GOOD, draft.contract.bytes)
     return draft.contract

@@ -3,7 +3,7 @@ import { printError } from '../engine/index.ts'
 
 const ADVICE = 'install the packages for development by `npm ci --include=dev`'
 
-/** Imports a program. If a package of it is absent, the process ends, with a line that says what to do. */
+/** Imports a program. If a package of it is absent, the process ends, with a line of advice. */
 export async function loadProgram<Program>(load: () => Promise<Program>): Promise<Program> {
   try {
     return await load()

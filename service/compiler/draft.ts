@@ -1,13 +1,18 @@
-// What can be served of a document with faults: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
+// Serves a document with errors, as far as possible: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
 import { inspect } from './compile.ts'
-import { type Finding, toLine } from './findings.ts'
-import { type Contract, type RefusedOperation, toContract } from '../engine/contract/contract.ts'
-import type { Extensions } from '../engine/contract/extensions.ts'
+import { type Diagnostic, toLine, toLines } from './diagnostics.ts'
+import {
+  type Contract,
+  type ProductHooks,
+  type RefusedOperation,
+  toContract,
+} from '../engine/for-compiler.ts'
+import type { Compiled, Operation } from '../engine/contract/compiled.ts'
 
 export { UnreadableDocument } from './document.ts'
 
 export interface Draft {
-  /** Without the operations that have faults; undefined if a fault concerns the whole document. */
+  /** Without the operations that have errors; undefined if an error concerns the whole document. */
   readonly contract: Contract | undefined
   /** Also of a document that can't be served. */
   readonly title: string | undefined
@@ -16,51 +21,62 @@ export interface Draft {
 }
 
 /**
- * Compiles a document. An operation with a fault is left out, and is in `refused`.
+ * Compiles a document. An operation with an error is left out, and is in `refused`.
  * @throws {StartupError} if it can't be read as YAML
  */
 export async function readDraft(
   file: string,
   baseUrl: string,
-  product: Extensions,
+  product: ProductHooks,
 ): Promise<Draft> {
-  const { compiled, root, files, names, operations, faults } = await inspect(file, product)
-  const left = new Map(operations)
-  const refused = names.flatMap((name): RefusedOperation[] => {
-    const own = faults.filter((each) => each.operations?.includes(name)).map(toLine)
-    if (own.length === 0) return []
-    left.delete(name)
-    const [method = '', path = ''] = name.split(' ')
-    const { id, path: at } = operations.get(name) ?? {
-      id: '',
-      path: `${compiled?.prefix ?? ''}${path}`,
-    }
-    return [{ id, method, path: at, fault: own.join('\n') }]
-  })
-  const isServed = !faults.some((each) => each.operations === null)
-  const rest = compiled && { ...compiled, operations: [...left.values()] }
+  const { compiled, root, files, names, operations, errors } = await inspect(file, product)
+  const refused: RefusedOperation[] = []
+  const served: Operation[] = []
+  for (const name of names) {
+    const operation = operations.get(name)?.operation
+    const lines = errors.filter((error) => error.operations?.includes(name)).map(toLine)
+    if (lines.length > 0)
+      refused.push({ ...addressOf(name, operation, compiled), fault: lines.join('\n') })
+    else if (operation !== undefined) served.push(operation)
+  }
+  const isServed = !errors.some((error) => error.operations === null)
+  const rest = compiled && isServed ? { ...compiled, operations: served } : undefined
   return {
-    contract:
-      rest && isServed ? { ...toContract(rest, file, baseUrl, product), refused } : undefined,
+    contract: rest && { ...toContract(rest, file, baseUrl, product), refused },
     title: root.info?.title,
     files,
   }
 }
 
-/** Says how each operation of a document would be served. @returns lines: the operations, notes, faults, and how many are served */
+/** The method and the path of an operation; its id, if it could be compiled. @param name such as `GET /users` */
+function addressOf(
+  name: string,
+  operation: Operation | undefined,
+  compiled: Compiled | undefined,
+): Omit<RefusedOperation, 'fault'> {
+  const [method = '', path = ''] = name.split(' ')
+  if (operation !== undefined) return { id: operation.id, method, path: operation.path }
+  return { id: '', method, path: `${compiled?.prefix ?? ''}${path}` }
+}
+
+/** Says how each operation of a document would be served. @returns lines: the operations, notes, errors, and how many are served */
 export async function dryRun(file: string): Promise<string[]> {
-  const { names: operations, faults, notes } = await inspect(file)
-  const isConcerned = (operation: string, findings: readonly Finding[]) =>
-    findings.some((finding) => finding.operations?.includes(operation) !== false)
-  const refused = operations.filter((operation) => isConcerned(operation, faults))
+  const { names: operations, errors, warnings } = await inspect(file)
+  const isRefused = (operation: string) => errors.some((error) => concerns(error, operation))
+  const hasNote = (operation: string) => warnings.some((warning) => concerns(warning, operation))
   const lines = operations.map((operation) => {
-    const has = isConcerned(operation, notes) ? 'served with a note' : 'served'
-    return `${operation}: ${refused.includes(operation) ? 'refused' : has}`
+    if (isRefused(operation)) return `${operation}: refused`
+    return `${operation}: ${hasNote(operation) ? 'served with a note' : 'served'}`
   })
-  const found = [
-    ...notes.map((each) => `note: ${toLine(each)}`),
-    ...faults.map((each) => `refused: ${toLine(each)}`),
+  const served = operations.filter((operation) => !isRefused(operation))
+  return [
+    ...lines,
+    ...warnings.map((warning) => `note: ${toLine(warning)}`),
+    ...toLines(errors).map((line) => `refused: ${line}`),
+    `${served.length} of ${operations.length} operations are served`,
   ]
-  const served = `${operations.length - refused.length} of ${operations.length} operations are served`
-  return [...lines, ...found, served]
+}
+
+function concerns({ operations }: Diagnostic, operation: string): boolean {
+  return operations === null || operations.includes(operation)
 }

@@ -1,16 +1,41 @@
-// The door of the compiler: what makes contract.gen.ts from openapi.yaml.
+// The door of the compiler, which makes contract.gen.ts from openapi.yaml.
 import type { Product } from '../engine/index.ts'
 import { loadProgram } from './development.ts'
 
-// Each program loads only what it needs.
-/** Compiles the contract of a start, if it has changed since `npm run generate`. */
+// A program imports only its own modules, so that it starts faster.
+/**
+ * Compiles the contract of a start, if it has changed since `npm run generate`.
+ * @example
+ * ```ts
+ * import { loadCompiler } from './compiler/index.ts'
+ * import { start } from './engine/index.ts'
+ * import { product } from './product.ts'
+ *
+ * await start(product, loadCompiler)
+ * ```
+ */
 export const loadCompiler = () => import('./compile.ts')
-/** `npm run generate`: compiles the contract, and writes its types. */
+/**
+ * `npm run generate`: compiles the contract, and writes its types.
+ * @example
+ * ```ts
+ * import { generate } from './compiler/index.ts'
+ * import { product } from './product.ts'
+ *
+ * await generate(product)
+ * ```
+ */
 export const generate = async (product: Product) =>
   (await loadProgram(() => import('./generate.ts'))).generate(product)
 /**
  * `npm run dev`: runs the service, which follows its contract and its code.
  * @param load imports the product. It is imported only in the process of the service: a fault in it does not end the watch
+ * @example
+ * ```ts
+ * import { dev } from './compiler/index.ts'
+ *
+ * await dev(() => import('./product.ts'))
+ * ```
  */
 export const dev = async (load: () => Promise<{ product: Product }>) =>
   (await loadProgram(() => import('./dev.ts'))).dev(load)

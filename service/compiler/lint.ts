@@ -1,8 +1,8 @@
-// Redocly's linter and bundler: what they know of OpenAPI 3.1, and by which rules a document is checked.
+// The configuration of Redocly's linter and bundler: the objects of OpenAPI 3.1, and the rules that check a document.
 import { fileURLToPath } from 'node:url'
 import { createConfig } from '@redocly/openapi-core'
 import type { Plugin } from '@redocly/openapi-core/lib/config/types.js'
-import { isObject } from '../engine/json-schema/assertions.ts'
+import { isObject } from '../engine/json-schema/values.ts'
 
 type Types = ReturnType<NonNullable<NonNullable<Plugin['typeExtension']>['oas3']>>
 
@@ -12,67 +12,122 @@ const RULES = {
   'no-unresolved-refs': 'error',
   'path-parameters-defined': 'error',
   'operation-parameters-unique': 'error',
-  'no-undefined-server-variable': 'error',
+  'no-undefined-server-variable': 'warn',
 } as const
 const REFUSALS = fileURLToPath(import.meta.resolve('./refusals.yaml'))
 
 /** The configuration to bundle the files of a document. */
-export const bundlingConfig = () => createConfig({ ...configOf(withKeywords), rules: {} })
+export const bundlingConfig = () => createConfig({ ...configOf(withCorrections), rules: {} })
+
 /** The configuration to check a document without its schemas, which schemas.ts checks. */
 export const checkingConfig = () =>
   createConfig({
-    ...configOf((types) => withoutSchemas(withKeywords(types))),
+    ...configOf((types) => withoutSchemas(withCorrections(types))),
     extends: [REFUSALS],
     rules: RULES,
   })
 
-function configOf(oas3: (types: Types) => Types) {
-  const plugin: Plugin = { id: 'contract', typeExtension: { oas3 } }
+/** @param change gets Redocly's table of the objects of OpenAPI, and returns the one that is used */
+function configOf(change: (types: Types) => Types) {
+  const plugin: Plugin = { id: 'contract', typeExtension: { oas3: change } }
   return { plugins: [plugin], resolve: { doNotResolveExamples: true } }
 }
 
+/** Redocly's table of objects, corrected where it differs from OpenAPI 3.1. */
+function withCorrections(types: Types): Types {
+  return withoutExtensions(withCommonHabits(withOtherKeywords(withAnyMemberName(types))))
+}
+
+type Members = Types[string]['properties']
+
+/** The types of objects whose members have any names: each is a map from a name to a value. */
 const MAPS = ['NamedSchemas', 'SchemaProperties', 'PatternProperties', 'DependentRequired']
+/** The names of the members that every object inherits, such as `constructor`. */
 const INHERITED = Object.getOwnPropertyNames(Object.prototype).filter(
   (name) => name !== '__proto__',
 )
 
-function withKeywords({ Schema = { properties: {} }, ...others }: Types): Types {
-  // Otherwise it would take what a map inherits from `Object.prototype` for the types of members with these names.
-  const maps = MAPS.map((name) => {
-    const { properties, additionalProperties: type } = others[name] ?? { properties: {} }
-    const typeOf = (value: unknown, key: string) => {
-      if (typeof value === 'function') return null
-      return typeof type === 'function' ? type(value, key) : type
-    }
-    const named = Object.fromEntries(INHERITED.map((key) => [key, typeOf]))
-    return [name, { ...others[name], properties: { ...named, ...properties } }] as const
-  })
-  const properties = { ...Schema.properties, dependentSchemas: 'NamedSchemas' }
-  // Other keywords are annotations (section 6.5).
-  const types = {
-    ...others,
-    ...Object.fromEntries(maps),
-    Schema: { ...Schema, properties, additionalProperties: {} },
+/**
+ * Redocly looks up the type of a member by `properties[name]`. For a member of a map with the name `constructor` it finds the
+ * function that all objects inherit, and calls it. So each map gets its own entry for such a name.
+ */
+function withAnyMemberName(types: Types): Types {
+  const { Schema, ...otherTypes } = types
+  const corrected: Types = { ...otherTypes }
+  for (const name of MAPS) {
+    const map = types[name] ?? { properties: {} }
+    corrected[name] = { ...map, properties: { ...inheritedNames(map), ...map.properties } }
   }
-  // It would follow each `$ref` in an extension, and check those that it knows.
-  const plain = Object.entries(types).map(
-    ([name, { extensionsPrefix: _, properties, ...type }]) => {
-      const standard = Object.entries(properties).filter(([key]) => !key.startsWith('x-'))
-      return [name, { ...type, properties: Object.fromEntries(standard) }] as const
-    },
-  )
-  return Object.fromEntries(plain)
+  if (Schema === undefined) return corrected
+  // Redocly has a map without a name for this keyword: it would not be corrected.
+  const properties: Members = { ...Schema.properties, dependentSchemas: 'NamedSchemas' }
+  return { ...corrected, Schema: { ...Schema, properties } }
 }
 
+/** The entries of a map for the names that every object inherits. */
+function inheritedNames({ additionalProperties: type }: Types[string]): Members {
+  const typeOf = (value: unknown, name: string) => {
+    const isMissing = typeof value === 'function' // Redocly has read the inherited member
+    if (isMissing) return null
+    return typeof type === 'function' ? type(value, name) : type
+  }
+  return Object.fromEntries(INHERITED.map((name) => [name, typeOf]))
+}
+
+/** Redocly refuses a keyword that it does not know. In JSON Schema it is an annotation (core, section 6.5). */
+function withOtherKeywords({ Schema = { properties: {} }, ...otherTypes }: Types): Types {
+  return { ...otherTypes, Schema: { ...Schema, additionalProperties: {} } }
+}
+
+/** The objects of the flows of OAuth 2.0. */
+const FLOWS = ['ImplicitFlow', 'PasswordFlow', 'ClientCredentials', 'AuthorizationCode']
+
+/** Deviations that many documents have, and all readers understand: refusals.yaml has notes for them. */
+function withCommonHabits(types: Types): Types {
+  const corrected: Types = { ...types }
+  for (const name of FLOWS) corrected[name] = withoutRequired(types[name], 'scopes')
+  const { Header, Responses } = types
+  if (Header !== undefined)
+    corrected['Header'] = { ...Header, properties: { ...Header.properties, name: null, in: null } }
+  const ofStatus = (_value: unknown, key: string) =>
+    /^[1-5](\d\d|xx)$/i.test(key) ? 'Response' : undefined
+  if (Responses !== undefined)
+    corrected['Responses'] = { ...Responses, additionalProperties: ofStatus }
+  return corrected
+}
+
+function withoutRequired(type: Types[string] = { properties: {} }, name: string): Types[string] {
+  const { required } = type
+  if (!Array.isArray(required)) return type
+  return { ...type, required: required.filter((candidate) => candidate !== name) }
+}
+
+/** Extensions may have any value. But Redocly follows each `$ref` in them, and checks the extensions that it knows. */
+function withoutExtensions(types: Types): Types {
+  const withoutExtension = ({ extensionsPrefix: _, properties, ...type }: Types[string]) => {
+    const standard = Object.entries(properties).filter(([name]) => !name.startsWith('x-'))
+    return { ...type, properties: Object.fromEntries(standard) }
+  }
+  return mapValues(types, withoutExtension)
+}
+
+/** Redocly's rules for schemas are a part of JSON Schema. Here a schema is an object or a boolean, and is not looked into. */
 function withoutSchemas(types: Types): Types {
-  const isSchema = (type: unknown) => type === 'Schema' || type === 'NamedSchemas'
-  const unread = (value: unknown) =>
-    isObject(value) || typeof value === 'boolean' ? null : ({ type: 'object' } as const)
-  const without = ({ properties, ...type }: Types[string]) => ({
+  const unread = (value: unknown) => {
+    const mayBeSchema = isObject(value) || typeof value === 'boolean'
+    return mayBeSchema ? null : ({ type: 'object' } as const)
+  }
+  return mapValues(types, ({ properties, ...type }) => ({
     ...type,
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([key, each]) => [key, isSchema(each) ? unread : each]),
+    properties: mapValues(properties, (member) =>
+      member === 'Schema' || member === 'NamedSchemas' ? unread : member,
     ),
-  })
-  return Object.fromEntries(Object.entries(types).map(([name, type]) => [name, without(type)]))
+  }))
+}
+
+function mapValues<Value>(
+  record: Readonly<Record<string, Value>>,
+  change: (value: Value) => Value,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]))
 }

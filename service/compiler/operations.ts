@@ -1,15 +1,23 @@
-// Compiles the paths of a contract for routes.ts, and refuses everything that routes.ts can't do as described.
+// Compiles the operations of a contract, and reports paths and parameters that can't be served as described.
+import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Operation, Parameter } from '../engine/contract/compiled.ts'
+import { pathOfServer, reasonOf, type Server } from '../engine/for-compiler.ts'
+import { isObject } from '../engine/json-schema/values.ts'
+import { readSecurity } from './credentials.ts'
+import type { Diagnostics } from './diagnostics.ts'
 import type * as openapi from './document.ts'
-import { deref, derefEntries, member, tryDeref } from './references.ts'
-import { readErrors } from './errors.ts'
-import { readBody, readResponse } from './messages.ts'
-import { readSecurity } from './security.ts'
+import { readErrors } from './error-forms.ts'
+import { readBody, readResponse } from './media-types.ts'
+import {
+  type Listed,
+  type NormalOperation,
+  normalize,
+  prefixOf,
+  serversOf,
+  usableServers,
+} from './normal-form.ts'
 import type { Context } from './schemas.ts'
-import { readingOf, UNREADABLE } from './shapes.ts'
-import { isObject } from '../engine/json-schema/assertions.ts'
-import { pathOfServer } from '../engine/contract/servers.ts'
-import { reasonOf } from '../engine/errors.ts'
+import { allowedTypes, isReadable, UNREADABLE } from './shapes.ts'
 
 /** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
 const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
@@ -18,188 +26,173 @@ const RESERVED_PATH = /^\/(openapi\.yaml|docs(\/.*)?)$/
 const SEGMENT =
   "this path is not served: write letters, digits, -._~!$&'()+,;=@: and {parameters}, with text between two of them"
 
-const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'] as const
-
-/** An operation of the document, with its path. */
-export interface Listed {
-  /** Such as `GET /users`. */
-  readonly key: string
-  readonly method: string
-  readonly path: string
-  /** As it is in the document: it may be a reference, and have members beside it. */
-  readonly written: openapi.PathItem
-  readonly item: openapi.PathItem
-  readonly operation: openapi.Operation
-}
-
-/** Lists the operations of a document, in its order. */
-export function listOperations({ root, findings }: Context): Listed[] {
-  return Object.entries({ ...root.paths } as Record<string, openapi.PathItem>).flatMap(
-    ([path, written]) => {
-      if (path.startsWith('x-')) return []
-      if (!PATH.test(path)) findings.refuse(root, SEGMENT, 'paths', path)
-      const target: openapi.PathItem = tryDeref(written) ?? {}
-      const item = { ...target, ...written }
-      return METHODS.flatMap((method) => {
-        const operation = item[method]
-        if (!isObject(operation)) return []
-        const key = `${method.toUpperCase()} ${path}`
-        const names = [operation.security ?? root.security]
-          .flat()
-          .flatMap((each) => Object.keys(each ?? {}))
-        const schemes = names
-          .map((name) => root.components?.securitySchemes?.[name])
-          .filter(isObject)
-        findings.describe(key, [written, target, operation, ...schemes].filter(isObject))
-        return { key, method, path, written, item, operation }
-      })
-    },
-  )
-}
-
-/** Compiles operations. One that can't be gets a fault. @returns them by keys such as `GET /users`, and the servers' path */
-export function readOperations(
-  context: Context,
+/** Tells the diagnostics which objects describe an operation. */
+export function describeOperations(
+  { root, diagnostics }: Pick<Context, 'root' | 'diagnostics'>,
   listed: readonly Listed[],
-): { prefix: string; operations: Map<string, Operation> } {
-  const { root, schemas, findings } = context
-  const { refuse } = findings
-  const prefix = readPrefix(context, root)
+): void {
+  for (const { key, written, target, operation } of listed) {
+    const schemes = schemesOf(root, operation)
+    diagnostics.describe(key, [written, target, operation, ...schemes].filter(isObject))
+  }
+}
+
+function schemesOf({ security, components }: Oas3_1Definition, operation: openapi.Operation) {
+  const alternatives: unknown[] = [operation.security ?? security].flat()
+  const names = alternatives.flatMap((alternative) => Object.keys(alternative ?? {}))
+  return names.map((name) => components?.securitySchemes?.[name]).filter(isObject)
+}
+
+/** Reports paths that are not served, or that the router can't tell apart. */
+export function checkPaths({ root, diagnostics }: Context, listed: readonly Listed[]): void {
+  for (const path of Object.keys({ ...root.paths }))
+    if (!path.startsWith('x-') && !PATH.test(path)) diagnostics.error(root, SEGMENT, 'paths', path)
+  const prefix = prefixOf(root)
   const shapes = new Map<string, string>()
-  for (const { path, written } of new Map(listed.map((each) => [each.path, each])).values()) {
-    const other = shapes.get(shapeOf(path))
-    if (other !== undefined)
-      refuse(written, `the router can't tell the path ${path} from ${other}: change one of them`)
-    shapes.set(shapeOf(path), path)
+  for (const { method, path, written, operation } of listed) {
+    const shape = shapeOf(path)
+    const isMixed = shape.includes('{-}')
+    const key = isMixed ? shape : `${method} ${shape}`
+    const same = shapes.get(key) ?? path
+    if (same !== path)
+      diagnostics.error(
+        operation,
+        `the router can't tell the path ${path} from ${same}: change one of them`,
+      )
+    shapes.set(key, path)
     if (RESERVED_PATH.test(prefix + path))
-      refuse(written, `the path ${path} is taken by the document and its page`)
+      diagnostics.error(written, `the path ${path} is taken by the document and its page`)
   }
-  const ids = new Set<string>()
-  const compile = (each: Listed): Operation => {
-    const { method, path, item, operation } = each
-    const id = (operation.operationId ??= nameOperation(context, each))
-    if (ids.has(id)) refuse(operation, `two operations have the operationId ${id}`, 'operationId')
-    ids.add(id)
-    const local = [operation, item].find(({ servers }) => servers !== undefined)
-    const at = (local ? readPrefix(context, local) : prefix) + path
-    return {
-      id,
-      method: method.toUpperCase(),
-      path: at,
-      ...readOperation(context, operation, item.parameters),
-    }
-  }
-  const operations = new Map<string, Operation>()
-  for (const each of listed) {
-    try {
-      operations.set(each.key, compile(each))
-    } catch (error) {
-      const isKnown = findings
-        .list()
-        .faults.some(({ operations }) => operations?.includes(each.key) !== false)
-      if (!isKnown) refuse(each.operation, `this operation can't be compiled: ${reasonOf(error)}`)
-    }
-  }
-  schemas.checkDefaults()
-  return { prefix, operations }
 }
 
-/** The path of the first server. A prefix of a gateway is in the variable `base_url`. */
-function readPrefix(
-  { findings }: Context,
-  { servers: all }: Pick<openapi.PathItem, 'servers'>,
-): string {
-  const { refuse, note } = findings
-  const servers = [all ?? []].flat().filter((each) => typeof member(each, 'url') === 'string') // the linter refuses others
-  const paths = servers.map(pathOfServer)
-  const [prefix = ''] = paths
-  const [first] = servers
-  if (first && !PATH.test(prefix))
-    refuse(first, `the path ${prefix} is not served: write {base_url} or /v1`, 'url')
-  if (first && /[^{].*{/.test(first.url.replace(/^\w+:\/\/[^/]*/, ' ')))
-    note(first, `variables in the path have their defaults: ${prefix}`, 'url')
-  for (const [index, server] of servers.entries())
-    if (paths[index] !== prefix)
-      note(server, `only the path of the first server is served: ${prefix}/`, 'url')
-  return prefix
-}
-
-/** Names the method of an operation that has no `operationId`, by its path: `getUsersId` for `GET /users/{id}`. */
-function nameOperation({ findings }: Context, { method, path, operation }: Listed): string {
-  const words = path
-    .split(/[^a-z\d]+/i)
-    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
-  const id = [method, ...words].join('')
-  findings.note(operation, `without operationId, the method is called ${id}`)
-  return id
-}
-
-/** A path as the router tells it from others: by the start and the end of each segment, not by names of parameters. */
+/** The form of a path by which the router tells paths apart: starts and ends of segments, without names of parameters. */
 function shapeOf(path: string): string {
-  const segments = path
-    .split('/')
-    .map((each) => (/^{[^}]*}$/.test(each) ? '{}' : each.replace(/{.*}/, '{-}')))
+  const segments = path.split('/').map((segment) => {
+    const isOneParameter = /^{[^}]*}$/.test(segment)
+    return isOneParameter ? '{}' : segment.replace(/{.*}/, '{-}')
+  })
   return segments.join('/')
 }
 
-/** Whether an operation has no responses: OpenAPI 3.1 does not require them. */
-const isEmpty = ({ responses }: Partial<openapi.Operation>) =>
-  Object.keys(deref(responses) ?? {}).length === 0
-
-/** @param inherited the parameters of its path */
-function readOperation(
+/** Compiles operations. An operation that can't be compiled gets an error. @returns operations by keys such as `GET /users` */
+export function compileOperations(
   context: Context,
-  operation: openapi.Operation,
-  inherited: openapi.PathItem['parameters'] = [],
-): Omit<Operation, 'id' | 'method' | 'path'> {
-  const { root } = context
-  const { requestBody, parameters: own = [], security = root.security ?? [] } = operation
-  if (isEmpty(operation)) operation.responses = { default: { description: '' } }
-  const statuses = derefEntries(operation.responses).filter(([status]) => !status.startsWith('x-'))
-  // A parameter of the operation replaces the same parameter of its path.
-  const described = [...inherited, ...own].map(deref)
-  const parameters = described
-    .filter((each) => !isIgnored(each))
-    .map((each) => [keyOf(each), each] as const)
+  listed: readonly Listed[],
+): Map<string, { operation: Operation; normal: NormalOperation }> {
+  const { root, diagnostics } = context
+  checkServers(diagnostics, root)
+  const ids = new Set<string>()
+  const operations = new Map<string, { operation: Operation; normal: NormalOperation }>()
+  for (const described of listed) {
+    try {
+      const normal = normalize(root, described, ids)
+      checkName(diagnostics, described, normal.id, ids)
+      checkLocalServers(context, described)
+      operations.set(described.key, { operation: compile(context, normal), normal })
+    } catch (error) {
+      const text = `this operation can't be compiled: ${reasonOf(error)}`
+      if (!diagnostics.hasErrorOf(described.key)) diagnostics.error(described.operation, text)
+    }
+  }
+  context.schemas.checkDefaults()
+  context.schemas.checkExamples()
+  return operations
+}
+
+/** @param ids the ids of the operations before; the id of this operation is added */
+function checkName(
+  diagnostics: Diagnostics,
+  { operation }: Listed,
+  id: string,
+  ids: Set<string>,
+): void {
+  if (operation.operationId === undefined)
+    diagnostics.warn(operation, `without operationId, the method is called ${id}`)
+  else if (operation.operationId !== id)
+    diagnostics.warn(
+      operation,
+      `two operations have the operationId ${operation.operationId}: the method is called ${id}`,
+      'operationId',
+    )
+  if (ids.has(id))
+    diagnostics.error(operation, `two operations have the operationId ${id}`, 'operationId')
+  ids.add(id)
+}
+
+function checkLocalServers({ root, diagnostics }: Context, listed: Listed): void {
+  const node = serversOf(root, listed)
+  if (node !== root) checkServers(diagnostics, node)
+}
+
+/** Reports servers whose paths are not served. */
+function checkServers(diagnostics: Diagnostics, node: Pick<openapi.PathItem, 'servers'>): void {
+  const servers = usableServers(node)
+  const prefix = prefixOf(node)
+  const [first] = servers
+  if (first === undefined) return
+  if (!SERVER.test(writtenUrl(first)))
+    diagnostics.warn(first, `of this server the path ${prefix}/ is served: write /v1`, 'url')
+  const path = first.url.replace(/^\w+:\/\/[^/]*/, ' ')
+  const hasVariables = /[^{].*{/.test(path)
+  if (hasVariables)
+    diagnostics.warn(first, `variables in the path have their defaults: ${prefix}`, 'url')
+  for (const server of servers)
+    if (pathOfServer(server) !== prefix)
+      diagnostics.warn(server, `only the path of the first server is served: ${prefix}/`, 'url')
+}
+
+/** An address with a scheme or without one, with a path that can be served. */
+const SERVER = /^(\.{0,2}|[a-z][a-z\d+.-]*:\/\/[^/]+)(\/[\w.~!$&'()+,;=@:-]+)*\/?$/i
+
+/** The address of a server with the defaults of its variables. */
+function writtenUrl({ url, variables }: Server): string {
+  return url.replaceAll(/{([^}]+)}/g, (_, name: string) => variables?.[name]?.default ?? '*')
+}
+
+function compile(context: Context, normal: NormalOperation): Operation {
+  const { id, method, path, requestBody } = normal
   return {
-    security: readSecurity(context, security),
-    parameters: [...new Map(parameters).values()].map((each) => readParameter(context, each)),
-    body: requestBody === undefined ? null : readBody(context, deref(requestBody)),
-    responses: Object.fromEntries(
-      statuses.map(([status, each]) => [status, readResponse(context, status, each)]),
-    ),
-    errors: readErrors(context, operation.responses),
+    id,
+    method,
+    path,
+    security: readSecurity(context, normal.security),
+    parameters: normal.parameters.map((parameter) => readParameter(context, parameter)),
+    body: requestBody === undefined ? null : readBody(context, requestBody),
+    responses: compileResponses(context, normal.responses),
+    errors: readErrors(context, normal),
   }
 }
 
-/** OpenAPI describes these headers by other means (3.1.0, section 4.8.12.2). */
-const isIgnored = ({ in: place, name }: openapi.Parameter) =>
-  place === 'header' && /^(accept|authorization|content-type)$/i.test(name)
-
-/** Parameters with the same key are the same one. The names of headers are case-insensitive. */
-const keyOf = ({ in: place, name }: openapi.Parameter) =>
-  place === 'header' ? `header ${name.toLowerCase()}` : `${String(place)} ${name}`
+function compileResponses(
+  context: Context,
+  responses: NormalOperation['responses'],
+): Operation['responses'] {
+  const entries = Object.entries(responses).map(
+    ([status, response]) => [status, readResponse(context, status, response)] as const,
+  )
+  return Object.fromEntries(entries)
+}
 
 function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
-  const { schemas } = context
-  const { refuse } = context.findings
+  const { schemas, diagnostics } = context
   const { in: place, name, required = false, explode = true, schema = true } = parameter
-  const { isRead, reading, itemSchema } = readingOf(schema, explode && place === 'query') // a list in a header is `a,b`
-  if (!isRead) refuse(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
-  else if (reading.list !== null && place === 'path')
-    refuse(
+  const allowsEmpty = place === 'query' && parameter.allowEmptyValue === true
+  if (!isReadable(schema, 'parameter'))
+    diagnostics.error(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
+  else if (place === 'path' && allowedTypes(schema).includes('array'))
+    diagnostics.error(
       parameter,
       `the list ${name} of a path is not served: write "in: query", or "type: string"`,
       'schema',
     )
-  const items = reading.types.length > 1 &&
-    itemSchema !== undefined && { items: schemas.add(itemSchema) }
+  const id = schemas.add(schema)
+  schemas.addExamples(parameter, id)
   return {
     in: place as Parameter['in'],
     name,
     required,
-    schema: schemas.add(schema),
-    ...reading,
-    ...items,
+    schema: id,
+    explode: explode && place === 'query', // a list in a header is `a,b`
+    ...(allowsEmpty && { allowEmptyValue: true as const }),
   }
 }

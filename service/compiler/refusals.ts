@@ -1,41 +1,56 @@
-// What of JSON Schema is refused, or is served with a note: rows of the table in ../README.md. refusals.yaml has those of OpenAPI.
+// The keywords of JSON Schema that are refused, or are served with a note: rows of the table in README.md. refusals.yaml has the
+// rows of OpenAPI.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
 import { fullFormats } from 'ajv-formats/dist/formats.js'
-import { nameOf } from './references.ts'
-import { declaredTypes, isFile, type SchemaObject, schemaWith } from './shapes.ts'
-import { isObject, toRegExp } from '../engine/json-schema/assertions.ts'
-import { isNumeric } from '../engine/json-schema/numbers.ts'
+import { nameOf } from './source-locations.ts'
+import { declaredTypes, isFile, type SchemaObject, schemaWith, type SentAs } from './shapes.ts'
+import { isObject } from '../engine/json-schema/values.ts'
+import { toRegExp } from '../engine/json-schema/patterns.ts'
+import { REGISTERED } from '../engine/json-schema/keywords/format.ts'
+import { isIntegerFormat, isNumeric } from '../engine/json-schema/numbers.ts'
 
 const DIALECT =
   /^https:\/\/(spec\.openapis\.org\/oas\/3\.1\/dialect\/.*|json-schema\.org\/draft\/2020-12\/schema)$/
 
-/** What is done with a keyword of a schema if the condition applies, and what is said then, with `{key}` and `{value}`. */
-type KeywordRow = readonly [
-  how: 'refuse' | 'note',
-  keyword: RegExp,
-  condition: Condition,
-  text: string,
-]
-type Condition = (value: unknown, schema: SchemaObject, sentAs: 'json' | 'form') => boolean
+/** A keyword of a schema that is refused, or is served with a note. */
+interface KeywordRow {
+  readonly level: 'error' | 'warn'
+  readonly keyword: RegExp
+  readonly applies: Condition
+  /** With `{key}` and `{value}`. */
+  readonly text: string
+}
+type Condition = (value: unknown, schema: SchemaObject, sentAs: SentAs) => boolean
 
 const always: Condition = () => true
 const isTrue: Condition = (value) => value === true
 const isOtherDialect: Condition = (dialect) => !DIALECT.test(String(dialect))
-const hasProto: Condition = (names) =>
-  (isObject(names) ? Object.keys(names) : [names].flat()).includes('__proto__')
+const isNoPattern: Condition = (value) => flagsIn(value).includes(undefined)
+const needsNoFlag: Condition = (value) => flagsIn(value).includes('')
+
+/** The names of members are the keys of an object, or the items of a list. */
+const hasProto: Condition = (names) => {
+  const list: unknown[] = isObject(names) ? Object.keys(names) : [names].flat()
+  return list.includes('__proto__')
+}
+
 const hasDefault: Condition = (schemas) =>
-  [schemas].flat().some((each) => schemaWith(each, 'default'))
+  [schemas].flat().some((schema) => schemaWith(schema, 'default') !== undefined)
+
 const hasFiles: Condition = (value, { items }, sentAs) =>
   value === true && sentAs === 'form' && isFile(items)
+
 /** Whether a format is unknown, or not for the type of the schema: some are for numbers. JSON has no bytes. */
-const validatesNothing: Condition = (format, schema, sentAs) => {
-  const [types, isOfNumbers] = [
-    declaredTypes(schema),
-    /^(int32|int64|float|double)$/.test(String(format)),
-  ]
-  const isForType = types.some((type) => (isOfNumbers ? isNumeric(type) : type === 'string'))
+const validatesNothing: Condition = (value, schema, sentAs) => {
+  const format = String(value)
   if (format === 'binary' && sentAs === 'json') return true
-  return (types.length > 0 && !isForType) || !(isOfNumbers || String(format) in fullFormats)
+  const isOfNumbers = isIntegerFormat(format) || /^(float|double)$/.test(format)
+  const isOfTexts = format in fullFormats || Object.hasOwn(REGISTERED, format)
+  const isKnownFormat = isOfNumbers || isOfTexts
+  if (!isKnownFormat) return true
+  const types = declaredTypes(schema)
+  const isForType = types.some((type) => (isOfNumbers ? isNumeric(type) : type === 'string'))
+  return types.length > 0 && !isForType
 }
 
 const NO_DIALECT = 'only JSON Schema 2020-12 is served: leave this out'
@@ -48,31 +63,47 @@ const NO_DEFAULT = 'a default below {key} is not filled in: write it beside {key
 const NULLABLE =
   'nullable is served as OpenAPI 3.0 has it, beside a type: write "null" as one of several types'
 const EXCLUSIVE = '{key} is served as OpenAPI 3.0 has it: write the bound itself'
-const KEYWORDS: readonly KeywordRow[] = [
-  ['refuse', /^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR],
-  ['refuse', /^\$schema$/, isOtherDialect, NO_DIALECT],
-  ['refuse', /^pattern(Properties)?$/, (value) => allFlags(value).includes(undefined), NO_PATTERN],
-  ['refuse', /^uniqueItems$/, hasFiles, 'files are not compared: leave uniqueItems out'],
-  ['refuse', /^(properties|required)$/, hasProto, 'a member __proto__ is not served'],
-  ['note', /^pattern(Properties)?$/, (value) => allFlags(value).includes(''), NO_FLAG],
-  ['note', /^format$/, validatesNothing, NO_FORMAT],
-  ['note', /^nullable$/, isTrue, NULLABLE],
-  ['note', /^exclusiveM..imum$/, isTrue, EXCLUSIVE],
-  ['note', /^(anyOf|oneOf|then|else|not|if)$/, hasDefault, NO_DEFAULT],
+const NO_FILES = 'files are not compared: leave uniqueItems out'
+const NO_PROTO = 'a member __proto__ is not served'
+
+const PATTERNS = /^pattern(Properties)?$/
+const ROWS: readonly KeywordRow[] = [
+  error(/^\$(id|anchor|dynamicRef|dynamicAnchor|vocabulary)$/, always, NO_ANCHOR),
+  error(/^\$schema$/, isOtherDialect, NO_DIALECT),
+  error(PATTERNS, isNoPattern, NO_PATTERN),
+  error(/^uniqueItems$/, hasFiles, NO_FILES),
+  error(/^(properties|required)$/, hasProto, NO_PROTO),
+  warning(PATTERNS, needsNoFlag, NO_FLAG),
+  warning(/^format$/, validatesNothing, NO_FORMAT),
+  warning(/^nullable$/, isTrue, NULLABLE),
+  warning(/^exclusiveM..imum$/, isTrue, EXCLUSIVE),
+  warning(/^(anyOf|oneOf|then|else|not|if)$/, hasDefault, NO_DEFAULT),
 ]
 
-/** What to report of a keyword of a schema; undefined if it is served as JSON Schema says. */
-export function keywordFinding(key: string, schema: SchemaObject, sentAs: 'json' | 'form') {
+function error(keyword: RegExp, applies: Condition, text: string): KeywordRow {
+  return { level: 'error', keyword, applies, text }
+}
+
+function warning(keyword: RegExp, applies: Condition, text: string): KeywordRow {
+  return { level: 'warn', keyword, applies, text }
+}
+
+/** The report about a keyword of a schema; undefined if the keyword is served as JSON Schema says. */
+export function keywordDiagnostic(key: string, schema: SchemaObject, sentAs: SentAs) {
   const value = schema[key]
-  const found = KEYWORDS.find(
-    ([, name, applies]) => name.test(key) && applies(value, schema, sentAs),
+  const row = ROWS.find(
+    ({ keyword, applies }) => keyword.test(key) && applies(value, schema, sentAs),
   )
-  const written = (_: string, name: string) => String(name === 'key' ? key : value)
-  return found && { how: found[0], text: found[3].replaceAll(/{(key|value)}/g, written) }
+  if (row === undefined) return undefined
+  const text = row.text.replaceAll('{key}', () => key).replaceAll('{value}', () => String(value))
+  return { level: row.level, text }
 }
 
 /** The flags of a pattern, or of each key of an object. */
-const allFlags = (value: unknown) => (isObject(value) ? Object.keys(value) : [value]).map(flagsOf)
+function flagsIn(value: unknown): (string | undefined)[] {
+  const patterns = isObject(value) ? Object.keys(value) : [value]
+  return patterns.map(flagsOf)
+}
 
 /** The flags with which a pattern is served; undefined if it is not valid. */
 function flagsOf(pattern: unknown): string | undefined {
@@ -91,23 +122,33 @@ const META = new Ajv2020({
   verbose: true,
 })
 
-/** What JSON Schema's own schema says of a schema and of those in it, by the path of each fault. */
-export function metaFaults(schema: object): { path: string[]; text: string }[] {
+/** An error of a schema, and the path to the member that has it. */
+interface MetaError {
+  readonly path: readonly string[]
+  readonly text: string
+}
+
+/** The errors that JSON Schema's own schema finds in a schema, and in the schemas in it: the first error of each place. */
+export function metaErrors(schema: object): MetaError[] {
   META.validate('https://json-schema.org/draft/2020-12/schema', schema)
-  // An integer beyond 2^53 is a bigint here. OpenAPI 3.0 had booleans as exclusive bounds.
-  const isServed = ({ keyword, data, instancePath }: ErrorObject) =>
-    keyword === 'uniqueItems' ||
-    /\/(\$recursive(Ref|Anchor)|dependencies|definitions)(\/|$)/.test(instancePath) || // no keywords of 2020-12
-    typeof data === 'bigint' ||
-    (typeof data === 'boolean' && /\/exclusiveM..imum$/.test(instancePath))
-  const faults = (META.errors ?? []).filter((each) => !isServed(each))
-  const first = new Map(faults.toReversed().map((fault) => [fault.instancePath, fault]))
-  return [...first].map(([pointer, { message, params }]) => {
-    const path = pointer.split('/').slice(1).map(nameOf)
-    const values: unknown = params['allowedValues']
-    return {
-      path,
-      text: `${path.join('/')} ${message}${Array.isArray(values) ? `: ${values.join(', ')}` : ''}`,
-    }
-  })
+  const errors = (META.errors ?? []).filter((metaError) => !isServed(metaError))
+  const byPlace = Map.groupBy(errors, ({ instancePath }) => instancePath)
+  return [...byPlace.values()].flatMap(([first]) => (first ? toMetaError(first) : []))
+}
+
+/** Words of earlier dialects that are no keywords of 2020-12. */
+const EARLIER_KEYWORDS = /\/(\$recursive(Ref|Anchor)|dependencies|definitions)(\/|$)/
+
+/** An integer beyond 2^53 is a bigint here. OpenAPI 3.0 had booleans as exclusive bounds. */
+function isServed({ keyword, data, instancePath }: ErrorObject): boolean {
+  if (keyword === 'uniqueItems' || EARLIER_KEYWORDS.test(instancePath)) return true
+  if (typeof data === 'bigint') return true
+  return typeof data === 'boolean' && /\/exclusiveM..imum$/.test(instancePath)
+}
+
+function toMetaError({ instancePath, message, params }: ErrorObject): MetaError {
+  const path = instancePath.split('/').slice(1).map(nameOf)
+  const values: unknown = params['allowedValues']
+  const list = Array.isArray(values) ? `: ${values.join(', ')}` : ''
+  return { path, text: `${path.join('/')} ${message}${list}` }
 }

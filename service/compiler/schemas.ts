@@ -1,82 +1,81 @@
-// Compiles the schemas of a contract for validation.ts, and refuses everything that it can't validate as described.
+// Compiles the schemas of a contract for the engine's json-schema/, and reports keywords that it can't validate as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
+import type { SchemaObject } from '../engine/json-schema/allowed-types.ts'
+import { FILLS_IN_TOO_MUCH } from '../engine/json-schema/defaults.ts'
+import { flattenedSchema } from '../engine/json-schema/flattened-schema.ts'
 import type { Schema } from '../engine/json-schema/schema.ts'
-import type { Extensions } from '../engine/contract/extensions.ts'
-import type { Findings } from './findings.ts'
-import { LEADS_NOWHERE, resolveReference } from './references.ts'
-import { keywordFinding, metaFaults } from './refusals.ts'
-import { bytesRule, declaredTypes, isFile, type SchemaObject } from './shapes.ts'
-import { isObject } from '../engine/json-schema/assertions.ts'
-import { jointSchemas } from '../engine/json-schema/joint-schemas.ts'
-import { type Check, FILLS_IN_TOO_MUCH, Validators } from '../engine/contract/validation.ts'
-import { reasonOf } from '../engine/errors.ts'
+import { type Check, Validator } from '../engine/json-schema/validator.ts'
+import { isObject } from '../engine/json-schema/values.ts'
+import { type ProductHooks, reasonOf } from '../engine/for-compiler.ts'
+import type { Diagnostics } from './diagnostics.ts'
+import { compileKeyword, isSchema } from './keywords.ts'
+import { deref, LEADS_NOWHERE, member, resolveReference } from './references.ts'
+import { keywordDiagnostic, metaErrors } from './refusals.ts'
+import { bytesRule, isFile, type SentAs } from './shapes.ts'
 
-/** Keywords with schemas by name, and with one schema or a list of them. */
-const BY_NAME = /^(properties|patternProperties|dependentSchemas)$/
-const WITH_SCHEMAS =
-  /^(allOf|anyOf|oneOf|not|if|then|else|(prefixI|i|unevaluatedI)tems|contains|propertyNames|(additional|unevaluated)Properties)$/
-/** Other keywords that validate or change a value. */
-const KEPT =
-  /^(enum|const|default|format|pattern|multipleOf|(m|exclusiveM)(ax|in)imum|(min|max)(Length|Items|Contains|Properties)|uniqueItems|required|dependentRequired|readOnly|writeOnly)$/
-/** Keywords of JSON Schema 2020-12 and OpenAPI that do not. */
-const WITHOUT_EFFECT =
-  /^(title|description|examples?|deprecated|\$(comment|defs|schema)|content(Encoding|MediaType|Schema)|nullable|discriminator|xml|externalDocs|x-.*)$/
-
-/** Whether an object has keywords that validate or change a value. The `required` of a parameter is none. */
-export const hasKeywords = (node: object) =>
-  Object.entries(node).some(
-    ([key, value]) =>
-      [BY_NAME, WITH_SCHEMAS, KEPT, /^type$/].some((names) => names.test(key)) &&
-      !(key === 'required' && typeof value === 'boolean'),
-  )
-
-/** The document to compile, and what collects its schemas, faults and notes. */
+/** The document to compile, with its schemas and its diagnostics. */
 export interface Context {
   readonly root: Oas3_1Definition
   readonly schemas: Schemas
-  readonly findings: Findings
-  /** What the product adds; undefined for a document of which no product is known. */
-  readonly product: Extensions | undefined
+  readonly diagnostics: Diagnostics
+  /** The hooks of the product; undefined if no product is known for the document. */
+  readonly product: ProductHooks | undefined
+}
+
+/** A schema with a default, as it was written and compiled. */
+interface WithDefault {
+  readonly written: SchemaObject
+  readonly compiled: Record<string, unknown>
+}
+
+/** A value of a document that illustrates a schema, or that its `enum` has. */
+interface Illustrated {
+  readonly value: unknown
+  readonly schema: Schema
+  /** The object that has the value, and the path in it. */
+  readonly node: object
+  readonly path: readonly string[]
+  readonly note: string
 }
 
 /** The compiled schemas of a contract. Each gets an id, and `$ref` refers to these ids. */
 export class Schemas {
-  readonly all: Record<string, Schema> = {}
+  readonly compiled: Record<string, Schema> = {}
   /** Schemas with a default that is not filled in. */
   readonly withoutDefault = new Set<unknown>()
   readonly #ids = { json: new Map<unknown, string>(), form: new Map<unknown, string>() }
   readonly #nodes = new Map<string, unknown>()
-  /** Schemas with a default, as they were written and compiled. */
-  readonly #defaults: [written: SchemaObject, compiled: Record<string, unknown>][] = []
+  readonly #defaults: WithDefault[] = []
+  readonly #illustrated: Illustrated[] = []
   /** The schemas of members, as they were compiled. */
   readonly #members: Schema[] = []
-  #validators: Validators | undefined
+  #validator: Validator | undefined
   /** Fills in the defaults that are left. */
-  #fillingIn: Validators | undefined
-  readonly #findings: Findings
-  readonly #formats: NonNullable<Extensions['formats']>
+  #defaultsValidator: Validator | undefined
+  readonly #diagnostics: Diagnostics
+  readonly #formats: NonNullable<ProductHooks['formats']>
 
   /** @param formats of the product */
-  constructor(findings: Findings, formats: Extensions['formats'] = {}) {
-    this.#findings = findings
+  constructor(diagnostics: Diagnostics, formats: ProductHooks['formats'] = {}) {
+    this.#diagnostics = diagnostics
     this.#formats = formats
   }
 
-  /** Adds a schema, and the schemas that it refers to. @param sentAs a form may have files @returns its id */
-  add(schema: unknown, sentAs: 'json' | 'form' = 'json'): string {
-    const target =
-      Object.keys(schema ?? {}).join() === '$ref' ? resolveReference(schema) : undefined
+  /** Adds a schema, and the schemas that it refers to. @returns its id */
+  add(schema: unknown, sentAs: SentAs = 'json'): string {
+    const target = onlyTargetOf(schema)
     if (isSchema(target)) return this.add(target, sentAs)
     const ids = this.#ids[sentAs]
-    const known = ids.get(schema)
-    if (known !== undefined) return known
+    const earlier = ids.get(schema)
+    if (earlier !== undefined) return earlier
     const id = `${sentAs}-${ids.size}`
     ids.set(schema, id)
     this.#nodes.set(id, schema)
-    this.all[id] = true // reserves the id before members get theirs
+    this.compiled[id] = true // reserves the id before the schemas of members get ids
     if (isObject(schema))
-      for (const { path, text } of metaFaults(schema)) this.#findings.refuse(schema, text, ...path)
-    this.all[id] = this.#compile(schema, sentAs)
+      for (const { path, text } of metaErrors(schema))
+        this.#diagnostics.error(schema, text, ...path)
+    this.compiled[id] = this.#compile(schema, sentAs)
     return id
   }
 
@@ -85,104 +84,162 @@ export class Schemas {
     return this.#nodes.get(id)
   }
 
-  /** The check of a value. The schemas must be complete. If one has a fault, which has been reported, each value has it. */
-  check(name: string, schema: Schema, validators = this.#validators): Check {
-    validators ??= this.#validators = new Validators(this.all, 'response', this.#formats)
-    return (value) => {
-      try {
-        return validators.compile(name, schema)(value)
-      } catch (error) {
-        return { fault: reasonOf(error) }
-      }
+  /** The check of an outgoing value. The schemas must be complete. */
+  check(name: string, schema: Schema): Check {
+    this.#validator ??= new Validator(this.compiled, 'outgoing', this.#formats)
+    return safeCheck(this.#validator, name, schema)
+  }
+
+  /** Adds the examples of a media type or a parameter. @param id of its schema */
+  addExamples(node: { readonly example?: unknown; readonly examples?: unknown }, id: string): void {
+    const schema = { $ref: id }
+    const note = MISFIT
+    if (node.example !== undefined)
+      this.#illustrated.push({ value: node.example, schema, node, path: ['example'], note })
+    for (const [name, example] of Object.entries(node.examples ?? {})) {
+      const value = member(deref<unknown>(example), 'value')
+      if (value !== undefined)
+        this.#illustrated.push({ value, schema, node, path: ['examples', name], note })
     }
   }
 
-  /** Removes each default that does not fit its schema, or fills in too much. The schemas must be complete. */
+  /** Reports each example, and each value of an `enum`, that its schema refuses. The schemas must be complete. */
+  checkExamples(): void {
+    const validator = new Validator(this.compiled, 'storing', this.#formats)
+    for (const { value, schema, node, path, note } of this.#illustrated) {
+      const { error } = safeCheck(validator, 'example', schema)(value)
+      if (error !== undefined) this.#diagnostics.warn(node, `${note}: ${error}`, ...path)
+    }
+  }
+
+  /** Removes defaults that do not fit their schema, or fill in too much. The schemas must be complete. */
   checkDefaults(): void {
-    for (const [written, compiled] of this.#defaults) {
-      const isFitting = this.check('default', compiled)(compiled['default']).fault === undefined
-      if (!isFitting) this.#leaveOut(written, compiled, 'does not fit its schema')
+    for (const withDefault of this.#defaults) {
+      const { compiled } = withDefault
+      const { error } = this.check('default', compiled)(compiled['default'])
+      if (error !== undefined) this.#leaveOut(withDefault, 'does not fit its schema')
     }
-    const values = this.#defaults.map(([, compiled]) => compiled)
-    for (const member of [...values, ...this.#members]) this.#boundDefault(member)
+    for (const { compiled } of this.#defaults) this.#boundDefault(compiled)
+    for (const member of this.#members) this.#boundDefault(member)
   }
 
-  /** Removes the default of a member until what is filled in with it is not too much. */
+  /** Removes the default of a member until it does not fill in too much. */
   #boundDefault(member: Schema): void {
-    for (const part of jointSchemas(member, ({ $ref }) => this.all[String($ref)])) {
+    const parts = flattenedSchema<SchemaObject>(member, ({ $ref }) => this.compiled[String($ref)])
+    for (const part of parts) {
       if (part['default'] === undefined) continue
-      this.#fillingIn ??= new Validators(this.all, 'request', this.#formats)
-      const check = this.check('default', { properties: { x: member } }, this.#fillingIn)
-      if (check({}).fault !== FILLS_IN_TOO_MUCH) return
-      const [written, compiled] = this.#defaults.find(([, each]) => each === part) ?? []
-      if (written && compiled) this.#leaveOut(written, compiled, FILLS_IN_TOO_MUCH)
+      if (!this.#fillsInTooMuch(member)) return
+      const withDefault = this.#defaults.find(({ compiled }) => compiled === part)
+      if (withDefault !== undefined) this.#leaveOut(withDefault, FILLS_IN_TOO_MUCH)
     }
   }
 
-  #leaveOut(written: SchemaObject, compiled: Record<string, unknown>, reason: string): void {
-    this.#findings.note(written, `this default ${reason}: it is not filled in`, 'default')
+  #fillsInTooMuch(member: Schema): boolean {
+    this.#defaultsValidator ??= new Validator(this.compiled, 'incoming', this.#formats)
+    const check = safeCheck(this.#defaultsValidator, 'default', { properties: { x: member } })
+    return check({}).error === FILLS_IN_TOO_MUCH
+  }
+
+  #leaveOut({ written, compiled }: WithDefault, reason: string): void {
+    this.#diagnostics.warn(written, `this default ${reason}: it is not filled in`, 'default')
     this.withoutDefault.add(written)
     delete compiled['default']
-    this.#fillingIn = undefined // it has the default
+    this.#defaultsValidator = undefined // the validator was compiled with the default
   }
 
-  /** Reports what is wrong with a schema. @returns its keywords that validate or change a value */
-  #compile(schema: unknown, sentAs: 'json' | 'form'): Schema {
+  #compile(schema: unknown, sentAs: SentAs): Schema {
     if (!isObject(schema)) return schema !== false
-    if (sentAs === 'form' && isFile(schema)) {
-      const rule = bytesRule(schema)
-      if (rule === undefined)
-        this.#findings.refuse(
-          schema,
-          'a file of a form has minLength and maxLength in bytes, and no more',
-        )
-      return { type: 'file', ...rule }
-    }
+    if (sentAs === 'form' && isFile(schema)) return this.#compileFile(schema)
     const compiled: Record<string, unknown> = {}
-    const compile = (one: unknown) => this.#compile(one, sentAs)
     for (const [key, value] of Object.entries(schema)) {
-      const isOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(value))
-      const { how, text = '' } =
-        (isOfProduct ? undefined : keywordFinding(key, schema, sentAs)) ?? {}
-      if (how !== undefined) this.#findings[how](schema, text, key)
-      if (how === 'refuse') continue
-      if (key === '$ref') {
-        const target = resolveReference<unknown>(schema)
-        if (!isSchema(target)) this.#findings.refuse(schema, LEADS_NOWHERE, key)
-        compiled[key] = this.add(target, sentAs)
-      } else if (BY_NAME.test(key)) {
-        const entries = Object.entries(value ?? {}).map(
-          ([name, one]) => [name, compile(one)] as const,
-        )
-        compiled[key] = Object.fromEntries(entries)
-        if (key === 'properties') this.#members.push(...entries.map(([, member]) => member))
-      } else if (WITH_SCHEMAS.test(key))
-        compiled[key] = Array.isArray(value) ? value.map(compile) : compile(value)
-      else if (key === 'type')
-        compiled[key] = schema['nullable'] === true ? declaredTypes(schema) : value
-      // In OpenAPI 3.0, `exclusiveMinimum: true` made `minimum` exclusive.
-      else if (/^m..imum$/.test(key) && schema[exclusive(key)] === true)
-        compiled[exclusive(key)] = value
-      else if (key.startsWith('exclusive') && typeof value === 'boolean') continue
-      else if (KEPT.test(key)) compiled[key] = value
-      else if (key === 'description' && ('pattern' in schema || 'not' in schema))
-        compiled[key] = value
-      else if (!WITHOUT_EFFECT.test(key))
-        this.#findings.note(
-          schema,
-          `${key} is no keyword of JSON Schema 2020-12: it validates nothing`,
-          key,
-        )
+      if (this.#isRefused(key, schema, sentAs)) continue
+      const keywords = compileKeyword({
+        key,
+        value,
+        schema,
+        compile: (part) => this.#compile(part, sentAs),
+        refer: () => this.#refer(schema, sentAs),
+      })
+      if (keywords === undefined) this.#diagnostics.warn(schema, `${key} ${UNKNOWN}`, key)
+      Object.assign(compiled, keywords)
     }
-    if ('default' in compiled) this.#defaults.push([schema, compiled])
+    if ('default' in compiled) this.#defaults.push({ written: schema, compiled })
+    if (sentAs === 'json') this.#illustrate(schema, compiled)
+    this.#members.push(...Object.values((compiled['properties'] ?? {}) as Record<string, Schema>))
     return compiled
+  }
+
+  /** Remembers the examples and the values of `enum` of a schema. */
+  #illustrate(node: SchemaObject, compiled: Record<string, unknown>): void {
+    const example = { schema: compiled, node, note: MISFIT }
+    if (node['example'] !== undefined)
+      this.#illustrated.push({ ...example, value: node['example'], path: ['example'] })
+    for (const [index, value] of listOf(node['examples']).entries())
+      this.#illustrated.push({ ...example, value, path: ['examples', String(index)] })
+    const { type } = compiled
+    const rule = type === undefined ? true : ({ type } as Schema)
+    for (const [index, value] of listOf(node['enum']).entries())
+      this.#illustrated.push({
+        schema: rule,
+        node,
+        note: NO_VALUE,
+        value,
+        path: ['enum', String(index)],
+      })
+  }
+
+  #compileFile(schema: SchemaObject): Schema {
+    const rule = bytesRule(schema)
+    if (rule === undefined) this.#diagnostics.error(schema, FILE_RULE)
+    return { type: 'file', ...rule }
+  }
+
+  /** Reports a keyword that is refused, or is served with a note. @returns whether it is refused */
+  #isRefused(key: string, schema: SchemaObject, sentAs: SentAs): boolean {
+    const isFormatOfProduct = key === 'format' && Object.hasOwn(this.#formats, String(schema[key]))
+    if (isFormatOfProduct) return false
+    const diagnostic = keywordDiagnostic(key, schema, sentAs)
+    if (diagnostic === undefined) return false
+    const { level, text } = diagnostic
+    this.#diagnostics[level](schema, text, key)
+    return level === 'error'
+  }
+
+  /** Adds the target of a reference. @returns its id */
+  #refer(schema: SchemaObject, sentAs: SentAs): string {
+    const target = resolveReference<unknown>(schema)
+    if (!isSchema(target)) this.#diagnostics.error(schema, LEADS_NOWHERE, '$ref')
+    return this.add(target, sentAs)
   }
 }
 
-const isSchema = (node: unknown) => isObject(node) || typeof node === 'boolean'
-const exclusive = (key: string) => key.replace('m', 'exclusiveM')
+const MISFIT = 'this example does not fit its schema'
+const NO_VALUE = 'the type refuses this value of enum'
+const UNKNOWN = 'is no keyword of JSON Schema 2020-12: it validates nothing'
+const FILE_RULE = 'a file of a form has minLength and maxLength in bytes, and no more'
 
-/** Adds the schemas of the items that the product stores, for items.ts. @returns their ids, by name */
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** The target of a schema that has only a reference. */
+function onlyTargetOf(schema: unknown): unknown {
+  const isReference = Object.keys(schema ?? {}).join() === '$ref'
+  return isReference ? resolveReference<unknown>(schema) : undefined
+}
+
+/** If a schema has an error, which has been reported, each value has it. */
+function safeCheck(validator: Validator, name: string, schema: Schema): Check {
+  return (value) => {
+    try {
+      return validator.compile(name, schema)(value)
+    } catch (error) {
+      return { error: reasonOf(error) }
+    }
+  }
+}
+
+/** Adds the schemas of the items that the product stores, for items.ts of the engine. @returns their ids, by name */
 export function readItems({
   root,
   schemas,

@@ -1,159 +1,100 @@
-// Finds out which values a schema allows: by its own keywords, its reference and its composition (`allOf`, `anyOf`, ...).
-import type { Reading } from '../engine/contract/compiled.ts'
+// Finds out which values a schema of the document allows: by its own keywords, its reference and its composition.
+import {
+  allowedTypes as allowedTypesBy,
+  alternativesOf,
+  itemSchemasOf,
+  type SchemaObject,
+} from '../engine/json-schema/allowed-types.ts'
+import { flattenedSchema as flattenedSchemaBy } from '../engine/json-schema/flattened-schema.ts'
 import type { Keywords } from '../engine/json-schema/schema.ts'
+import { isObject } from '../engine/json-schema/values.ts'
 import { member, resolveReference } from './references.ts'
-import { jointSchemas as jointSchemasBy } from '../engine/json-schema/joint-schemas.ts'
+
+export { declaredTypes, type SchemaObject } from '../engine/json-schema/allowed-types.ts'
+
+/** How values are sent: only a form has files. */
+export type SentAs = 'json' | 'form'
 
 type Resolve = (node: unknown) => unknown
 
-/** A schema that is an object, not a boolean. */
-export type SchemaObject = Readonly<Record<string, unknown>>
-
-/** The schemas of a keyword that has several, in a list or by name. */
+/** The schemas of a keyword with several schemas, in a list or by name. */
 export const schemasAt = (schema: SchemaObject, key: string): unknown[] =>
   Object.values(schema[key] ?? {})
 
-/** All schemas that a value of this schema must fit. @param resolve finds the target of a reference */
-export const jointSchemas = (schema: unknown, resolve: Resolve = resolveReference) =>
-  jointSchemasBy<SchemaObject>(schema, resolve)
+/** Flattens a schema: all schemas that a value of it must fit. @param resolve finds the target of a reference */
+export const flattenedSchema = (schema: unknown, resolve: Resolve = resolveReference) =>
+  flattenedSchemaBy<SchemaObject>(schema, resolve)
 
-/** The first joint schema that has a keyword. */
+/** Of the schemas that a value must fit, the first with a keyword. */
 export const schemaWith = (schema: unknown, key: string, resolve?: Resolve) =>
-  jointSchemas(schema, resolve).find((each) => each[key] !== undefined)
+  flattenedSchema(schema, resolve).find((part) => part[key] !== undefined)
 
-/** The schemas of the members of a form by name: of the schema itself, and of its alternatives. */
-export function allFields(schema: unknown): Map<string, Set<unknown>> {
-  const fields = new Map<string, Set<unknown>>()
-  for (const { properties } of alternatives(schema).flatMap((each) => jointSchemas(each)))
-    for (const [name, one] of Object.entries(properties ?? {}))
-      fields.set(name, (fields.get(name) ?? new Set()).add(one))
+/** The types that a schema allows, or `any`. */
+export const allowedTypes = (schema: unknown) => allowedTypesBy(schema, flattenedSchema)
+
+/** The schemas of the fields of a form by name, from all alternatives of its schema; by an empty name, of any other field. */
+export function fieldsOf(form: unknown): Map<string, unknown[]> {
+  const fields = new Map<string, unknown[]>()
+  const add = (name: string, schema: unknown): void => {
+    const schemas = fields.get(name) ?? []
+    fields.set(name, schemas.includes(schema) ? schemas : [...schemas, schema])
+  }
+  for (const alternative of alternativesOf(form, flattenedSchema))
+    for (const { properties } of flattenedSchema(alternative))
+      for (const [name, schema] of Object.entries(properties ?? {})) add(name, schema)
+  const additional = schemaWith(form, 'additionalProperties')?.['additionalProperties']
+  if (isObject(additional)) add('', additional)
   return fields
 }
-
-/** The lists of alternatives in a schema. */
-const allChoices = (schema: SchemaObject) =>
-  ['anyOf', 'oneOf'].filter((key) => schema[key] !== undefined).map((key) => schemasAt(schema, key))
-
-/** The types in a schema's own `type`, with null if it is `nullable` as in OpenAPI 3.0. */
-export function declaredTypes({ type, nullable }: SchemaObject): string[] {
-  const types = [type ?? []].flat().map(String)
-  return nullable === true && types.length > 0 ? [...new Set([...types, 'null'])] : types
-}
-
-/** The types that a schema and its joint schemas allow together, or `any`. */
-export function allowedTypes(schema: unknown): string[] {
-  const listed = (each: SchemaObject) => [each['enum'] ?? each['const'] ?? []].flat().map(typeOf)
-  const rules = jointSchemas(schema)
-    .flatMap((each) => [
-      [declaredTypes(each), listed(each)].find(({ length }) => length > 0) ?? ['any'],
-      ...allChoices(each).map((choice) => choice.flatMap(allowedTypes)),
-    ])
-    .filter((rule) => !rule.includes('any'))
-  const [first = ['any'], ...others] = rules
-  return [...new Set(others.reduce(typesInBoth, first))]
-}
-
-const typeOf = (value: unknown) => {
-  if (typeof value === 'bigint') return 'integer'
-  return value === null ? 'null' : typeof value
-}
-
-/** The types that two rules allow together: an integer is a number. */
-const typesInBoth = (left: readonly string[], right: readonly string[]): string[] =>
-  left.flatMap((type) => {
-    if (right.includes(type)) return [type]
-    if (type === 'integer') return right.includes('number') ? [type] : []
-    return type === 'number' && right.includes('integer') ? ['integer'] : []
-  })
-
-/** The types that a text may be parsed as. No text is null. */
-export const textTypes = (schema: unknown): string[] =>
-  allowedTypes(schema).filter((type) => type !== 'null')
 
 const ANNOTATIONS =
   /^(title|description|examples?|externalDocs|deprecated|\$(ref|comment)|contentMediaType|format|writeOnly|xml|x-.*)$/
 const BYTES = { type: 'string', contentEncoding: 'binary' }
 
-/** What a schema says of bytes: nothing but their length. Undefined if it says more. */
+/** The bounds of the length of bytes. Undefined if a schema says more of them than their length. */
 export function bytesRule(schema: unknown): Pick<Keywords, 'minLength' | 'maxLength'> | undefined {
   const rule: Record<string, number> = {}
-  for (const [key, value] of jointSchemas(schema).flatMap((each) => Object.entries(each))) {
+  for (const [key, value] of flattenedSchema(schema).flatMap((part) => Object.entries(part))) {
     if (/^(min|max)Length$/.test(key)) rule[key] = Number(value)
     else if (!ANNOTATIONS.test(key) && member(BYTES, key) !== value) return undefined
   }
   return rule
 }
 
-/** Whether a schema of a form describes a file. OpenAPI 3.1 has `contentMediaType` for what was `format: binary`. */
+/** Whether a schema of a form describes a file. `contentMediaType` of OpenAPI 3.1 took the place of `format: binary`. */
 export function isFile(schema: unknown): boolean {
-  const schemas = jointSchemas(schema)
-  const marks = ['contentMediaType', 'contentEncoding']
+  const schemas = flattenedSchema(schema)
   const isBinary = schemas.some(
-    (each) => each['format'] === 'binary' || marks.some((mark) => each[mark] !== undefined),
+    ({ format, contentMediaType, contentEncoding }) =>
+      format === 'binary' || contentMediaType !== undefined || contentEncoding !== undefined,
   )
   return isBinary && schemas.every(({ contentEncoding = 'binary' }) => contentEncoding === 'binary')
 }
 
-/**
- * The alternatives in a schema, and those in them, each with the schemas that it is in; the schema itself if it has none.
- * @param around the schemas that it is in
- */
-function alternatives(schema: unknown, around: readonly unknown[] = []): unknown[] {
-  const branches = jointSchemas(schema).flatMap(allChoices).flat()
-  if (branches.length > 0)
-    return branches.flatMap((branch) => alternatives(branch, [...around, schema]))
-  return around.length === 0 ? [schema] : [{ allOf: [...around, schema] }]
+/** Where a text is sent: only a form may have objects, as JSON, and only one in parts files. */
+type TextPlace = 'parameter' | 'urlencoded' | 'multipart'
+
+/** Whether each value of a schema can be sent: as a text, as a file, or as a list of these. */
+export function isReadable(schema: unknown, place: TextPlace): boolean {
+  return alternativesOf(schema, flattenedSchema).every((alternative) => {
+    const types = allowedTypes(alternative).filter((type) => type !== 'array')
+    return areTexts(types, alternative, place) && hasTextItems(alternative, place)
+  })
 }
 
-/**
- * How to read the texts of a parameter or of a field.
- * @param explode whether each item of a list has a name of its own
- * @param sentAs a field in `parts` of a multipart form may be a file or JSON; one in `pairs` of another form, JSON
- * @returns also the schema of the items of a list, and whether the texts tell the values apart
- */
-export function readingOf(
-  schema: unknown,
-  explode: boolean,
-  sentAs: keyof typeof TYPES = 'parameter',
-): { reading: Reading; itemSchema: unknown; isRead: boolean } {
-  const typesOf = (one: unknown) => (sentAs === 'parts' && isFile(one) ? ['file'] : textTypes(one))
-  const isList = textTypes(schema).includes('array')
-  const each = alternatives(schema)
-  const items = [...new Set(each.flatMap((one) => jointItems(one)))]
-  const own = each.flatMap(typesOf).filter((type) => type !== 'array')
-  const types = [
-    ...own,
-    ...(isList && items.length === 0
-      ? ['any']
-      : items.flatMap((one) => alternatives(one)).flatMap(typesOf)),
-  ]
-  const list = !isList ? null : own.length > 0 ? 'either' : explode ? 'repeated' : 'commas'
-  const known = TYPES[sentAs].filter((type) => types.includes(type))
-  const isRead =
-    types.every((type) => known.includes(type)) &&
-    (explode || list !== 'either') &&
-    !each.some(hasPlaces)
-  const itemSchema = items.length > 1 ? { anyOf: items } : items[0]
-  return { reading: { types: known, list }, itemSchema, isRead }
+/** Whether the items of a list can be sent. */
+function hasTextItems(schema: unknown, place: TextPlace): boolean {
+  if (!allowedTypes(schema).includes('array')) return true
+  const items = itemSchemasOf(schema, flattenedSchema)
+  const alternatives = items.flatMap((item) => alternativesOf(item, flattenedSchema))
+  return alternatives.every((item) => areTexts(allowedTypes(item), item, place))
 }
 
-/** What each item of a list must fit: a schema; several, as one; or none. */
-function jointItems(schema: unknown): unknown[] {
-  const items = jointSchemas(schema).flatMap((part) => part['items'] ?? [])
-  return items.length > 1 ? [{ allOf: items }] : items
+function areTexts(types: readonly string[], schema: unknown, place: TextPlace): boolean {
+  if (place === 'multipart' && isFile(schema)) return true
+  const isForm = place !== 'parameter'
+  return types.every((type) => type !== 'array' && (type !== 'object' || isForm))
 }
-
-/** Whether a schema tells the items of a list apart by their places. */
-const hasPlaces = (schema: unknown) =>
-  ['prefixItems', 'unevaluatedItems'].some((key) => schemaWith(schema, key) !== undefined)
 
 export const UNREADABLE =
   'needs a "type" that a text can have: integer, number, boolean, string, or a list of these'
-
-const SCALARS = ['integer', 'number', 'boolean', 'string', 'any']
-/** The types that a text may be read as, by where it is sent, in the order in which they are tried. */
-const TYPES = {
-  parameter: SCALARS,
-  pairs: ['object', ...SCALARS],
-  parts: ['file', 'object', ...SCALARS],
-}

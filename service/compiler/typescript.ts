@@ -1,16 +1,17 @@
 // Writes the types of a contract in TypeScript: of its schemas, and of its operations. Each valid value fits its type; where
-// TypeScript has no such type, the type is a wider one. What a value is at run time counts: an int64 is a `bigint`.
+// TypeScript has no such type, the type is a wider one. The value at run time counts: an int64 is a `bigint`.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import type { Operation } from '../engine/contract/compiled.ts'
+import type { Operation, Parameter, ResponseMedia } from '../engine/contract/compiled.ts'
 import type * as openapi from './document.ts'
-import { deref, derefEntries, member, nameOf, placeOf, resolveReference } from './references.ts'
+import type { NormalOperation } from './normal-form.ts'
+import { deref, derefEntries, member, resolveReference } from './references.ts'
+import { locationOf, nameOf } from './source-locations.ts'
 import type { Schemas } from './schemas.ts'
-import { declaredTypes, isFile, jointSchemas, type SchemaObject, schemasAt } from './shapes.ts'
-import { bodyKind } from '../engine/contract/bodies.ts'
-import { isHolder, isObject } from '../engine/json-schema/assertions.ts'
+import { declaredTypes, isFile, flattenedSchema, type SchemaObject, schemasAt } from './shapes.ts'
+import { isContainer, isObject } from '../engine/json-schema/values.ts'
 import { isInt64, isNumeric } from '../engine/json-schema/numbers.ts'
 
-/** What else says something about the values of a schema: it may make an integer of theirs an int64. */
+/** Other schemas for the same values: they may make an integer an int64. */
 interface Context {
   /** Schemas that apply, too. */
   readonly certain: readonly unknown[]
@@ -23,8 +24,8 @@ type SentAs = 'json' | 'form'
 type Kind = 'null' | 'boolean' | 'number' | 'string' | 'array' | 'object'
 
 /**
- * The most references of one type whose targets are written out in it, because what is around them changes their types. What
- * is beyond is `unknown`: else a type could double at each level.
+ * The most references whose targets are written out in one type, because schemas around them change their types. Further
+ * references become `unknown`: otherwise a type could double at each level.
  */
 const MAX_WRITTEN_OUT = 1000
 
@@ -33,7 +34,7 @@ class TypeWriter {
   /** The types that others refer to, by their keys: names of `components/schemas`, or pointers. */
   readonly named = new Map<string, string>()
   readonly #schemas: Schemas
-  /** The combinations of schemas that are being written, with their keys. */
+  /** The combinations of schemas that are being written, by their keys, with the names that they got: at first none. */
   readonly #open = new Map<string, string>()
   readonly #ids = new Map<unknown, number>()
   /** How many references were written out in the type that is being written. */
@@ -45,22 +46,28 @@ class TypeWriter {
 
   /** The type of the values that fit all of these schemas. @param sentAs in a form there may be files */
   write(group: readonly unknown[], sentAs: SentAs = 'json', context = ALONE): string {
-    const [first, ...more] = group
-    if (first === undefined || first === true)
-      return more.length > 0 ? this.write(more, sentAs, context) : 'unknown'
-    const isNamed = more.length === 0 && sentAs === 'json' && isPlainReference(first)
-    if (isNamed && !isMadeExact(first, context)) return this.#refer(first)
-    const key = `${sentAs} ${group.map((each) => this.#idOf(each)).join()}`
-    const open = this.#open.get(key)
-    if (open !== undefined) {
-      this.#open.set(key, open || `a part of ${key}`)
-      return `schemas[${quote(this.#open.get(key) ?? '')}]`
+    const schemas = group.filter((schema) => schema !== true && schema !== undefined)
+    const [only] = schemas
+    if (only === undefined) return 'unknown'
+    const isReference = schemas.length === 1 && sentAs === 'json' && isPlainReference(only)
+    if (isReference && !isMadeExact(only, context)) return this.#refer(only)
+    return this.#writeOnce(schemas, sentAs, context)
+  }
+
+  /** Writes a type, unless it is being written: a type that has itself in it needs a name. */
+  #writeOnce(schemas: readonly unknown[], sentAs: SentAs, context: Context): string {
+    const key = `${sentAs} ${schemas.map((schema) => this.#idOf(schema)).join()}`
+    const openName = this.#open.get(key)
+    if (openName !== undefined) {
+      const name = openName || `a part of ${key}`
+      this.#open.set(key, name)
+      return `schemas[${quote(name)}]`
     }
     if (this.#open.size === 0) this.#writtenOut = 0
-    if (group.some(isPlainReference)) this.#writtenOut += 1
+    if (schemas.some(isPlainReference)) this.#writtenOut += 1
     if (this.#writtenOut > MAX_WRITTEN_OUT) return 'unknown'
     this.#open.set(key, '')
-    const text = this.#writeAll(group, sentAs, context)
+    const text = this.#writeAll(schemas, sentAs, context)
     const name = this.#open.get(key)
     this.#open.delete(key)
     if (name) this.named.set(name, text)
@@ -75,7 +82,7 @@ class TypeWriter {
   }
 
   #nameOf(schema: object): string {
-    const name = nameOf(placeOf(schema).pointer.replace(COMPONENT, ''))
+    const name = nameOf(locationOf(schema).pointer.replace(COMPONENT, ''))
     if (!this.named.has(name)) {
       const writtenOut = this.#writtenOut
       this.#writtenOut = 0
@@ -88,11 +95,11 @@ class TypeWriter {
 
   /** The type of a whole body or parameter. */
   writeWhole(schema: unknown, sentAs: SentAs): string {
-    const isNamed = isObject(schema) && COMPONENT.test(placeOf(schema).pointer)
+    const isNamed = isObject(schema) && COMPONENT.test(locationOf(schema).pointer)
     return isNamed && sentAs === 'json' ? this.#nameOf(schema) : this.write([schema], sentAs)
   }
 
-  /** Reserves a name before what refers to it is written. */
+  /** Reserves a name before the types that refer to it are written. */
   reserve(name: string): void {
     this.named.set(name, 'unknown')
   }
@@ -104,7 +111,7 @@ class TypeWriter {
     const choices = joint.flatMap(choicesOf)
     const inner: Context = {
       certain: [...context.certain, ...joint],
-      possible: [...context.possible, ...joint.flatMap((each) => possibleSchemas(each))],
+      possible: [...context.possible, ...joint.flatMap((schema) => possibleSchemas(schema))],
     }
     const unions = choices.map((branches) =>
       union(branches.map((branch) => this.write([branch], sentAs, inner))),
@@ -124,7 +131,7 @@ class TypeWriter {
     const kinds = kindsOf(joint)
     const literals = level === 'number' ? literalsOf(joint, kinds) : undefined
     if (literals) return union(literals)
-    // Who describes members means an object, unless what is around says more.
+    // A schema with members means an object, unless a schema around it says more.
     const ofMembers = joint.some(hasMembers)
       ? (kindsOf(flatten(outer.certain)) ?? new Set<Kind>(['object']))
       : undefined
@@ -140,15 +147,15 @@ class TypeWriter {
 
   #writeObject(joint: readonly SchemaObject[], sentAs: SentAs, context: Context): string {
     const { members, required, others } = shapeOf(joint)
-    const known = [...members].map(([name, schemas]) => {
+    const described = [...members].map(([name, schemas]) => {
       const type = this.write(schemas, sentAs, contextOf(name, schemas, context))
       return { name, comment: comment(flatten(schemas)), type: this.#mark(schemas, type) }
     })
     const unknown = [...new Set([...required, ...others])]
       .filter((name) => !members.has(name))
       .map((name) => ({ name, comment: '', type: 'unknown' }))
-    const all = [...known, ...unknown]
-    const lines = all.map(({ name, comment, type }) => {
+    const named = [...described, ...unknown]
+    const lines = named.map(({ name, comment, type }) => {
       const isOptional = required.has(name) ? '' : '?'
       return `${comment}${keyOf(name)}${isOptional}: ${type};`
     })
@@ -157,7 +164,7 @@ class TypeWriter {
     const isEmpty = lines.length === 0 && index === undefined
     if (isEmpty) return 'Record<string, never>'
     // All members must fit the type of the index.
-    const types = all.length === 0 ? [] : [...all.map(({ type }) => type), 'undefined']
+    const types = named.length === 0 ? [] : [...named.map(({ type }) => type), 'undefined']
     const more = index === undefined ? [] : [`[key: string]: ${union([index, ...types])};`]
     return block([...lines, ...more])
   }
@@ -166,12 +173,12 @@ class TypeWriter {
   #writeIndex(joint: readonly SchemaObject[], sentAs: SentAs): string | undefined {
     const types = joint.filter(hasIndex).flatMap((schema) => {
       const { additionalProperties, unevaluatedProperties } = schema
-      // What alternatives have evaluated is not known here.
+      // Which members the alternatives have evaluated is not known here.
       const unevaluated =
         unevaluatedProperties !== false && hasPossible(joint) ? true : unevaluatedProperties
       const rest = additionalProperties ?? unevaluated ?? true
       const patterns: unknown[] = schemasAt(schema, 'patternProperties')
-      return [...patterns, rest].map((each) => this.write([each], sentAs))
+      return [...patterns, rest].map((rule) => this.write([rule], sentAs))
     })
     return types.length === 0 ? undefined : union(types)
   }
@@ -184,8 +191,8 @@ class TypeWriter {
         const rest = schema['items'] ?? (hasAlternatives ? true : schema['unevaluatedItems'])
         return schemasAt(schema, 'prefixItems')[index] ?? rest ?? []
       })
-    const length = Math.max(...joint.map((each) => schemasAt(each, 'prefixItems').length))
-    const least = Math.max(...joint.map((each) => Number(each['minItems'] ?? 0)))
+    const length = Math.max(...joint.map((schema) => schemasAt(schema, 'prefixItems').length))
+    const least = Math.max(...joint.map((schema) => Number(schema['minItems'] ?? 0)))
     const rest = this.write(itemsAt(length), sentAs)
     const list = /^[\w"[\]]+$/.test(rest) ? `${rest}[]` : `(${rest})[]`
     if (length === 0) return list
@@ -199,7 +206,9 @@ class TypeWriter {
   /** Marks the type of a member that only one side sends, or that has a default. */
   #mark(schemas: readonly unknown[], type: string): string {
     const joint = flatten(schemas)
-    const side = ['readOnly', 'writeOnly'].find((key) => joint.some((each) => each[key] === true))
+    const side = ['readOnly', 'writeOnly'].find((key) =>
+      joint.some((schema) => schema[key] === true),
+    )
     const mark = side ?? (this.isFilledIn(schemas) ? 'default' : undefined)
     return mark === undefined ? type : `Mark<${type}, ${quote(mark)}>`
   }
@@ -207,7 +216,7 @@ class TypeWriter {
   /** Whether a member or a parameter with these schemas is always there, because it has a default. */
   isFilledIn(schemas: readonly unknown[]): boolean {
     return flatten(schemas).some(
-      (each) => each['default'] !== undefined && !this.#schemas.withoutDefault.has(each),
+      (schema) => schema['default'] !== undefined && !this.#schemas.withoutDefault.has(schema),
     )
   }
 
@@ -220,14 +229,14 @@ class TypeWriter {
 
 /** All schemas that a value of these must fit, in which references and `allOf` are resolved. */
 const flatten = (group: readonly unknown[]): SchemaObject[] => [
-  ...new Set(group.flatMap((each) => jointSchemas(each))),
+  ...new Set(group.flatMap((schema) => flattenedSchema(schema))),
 ]
 
 /** Whether no value fits a schema, because it is `false`, refers to `false`, or has it in `allOf`. */
 function isNever(schema: unknown): boolean {
   if (schema === false) return true
-  return jointSchemas(schema).some(
-    (each) => resolveReference<unknown>(each) === false || schemasAt(each, 'allOf').includes(false),
+  return flattenedSchema(schema).some(
+    (part) => resolveReference<unknown>(part) === false || schemasAt(part, 'allOf').includes(false),
   )
 }
 
@@ -235,12 +244,12 @@ function isNever(schema: unknown): boolean {
 const choicesOf = (schema: SchemaObject) =>
   ['anyOf', 'oneOf'].filter((key) => schema[key] !== undefined).map((key) => schemasAt(schema, key))
 
-/** The schemas that may apply to the value of a schema, and those that may then apply. */
+/** The schemas that may apply to the value of a schema, and the schemas that may apply with them. */
 function possibleSchemas(schema: SchemaObject, seen = new Set<unknown>()): SchemaObject[] {
   if (seen.has(schema)) return []
   seen.add(schema)
   const branches = [...choicesOf(schema).flat(), ...conditionalSchemas(schema)]
-  return flatten(branches).flatMap((each) => [each, ...possibleSchemas(each, seen)])
+  return flatten(branches).flatMap((branch) => [branch, ...possibleSchemas(branch, seen)])
 }
 
 /** The schemas that apply to the value of a schema under a condition. */
@@ -250,12 +259,12 @@ const conditionalSchemas = (schema: SchemaObject): unknown[] => [
 ]
 
 const hasPossible = (joint: readonly SchemaObject[]) =>
-  joint.some((each) => possibleSchemas(each).length > 0)
+  joint.some((schema) => possibleSchemas(schema).length > 0)
 
-/** How numbers are there: as `bigint` if a schema with int64 applies. */
+/** The types of numbers: with `bigint` if a schema with int64 applies. */
 function levelOf(certain: readonly SchemaObject[], possible: readonly SchemaObject[]): string {
   const exact = certain.filter(isInt64)
-  const isFraction = exact.some((each) => declaredTypes(each).filter(isNumeric).length > 1)
+  const isFraction = exact.some((schema) => declaredTypes(schema).filter(isNumeric).length > 1)
   if (exact.length > 0 && !isFraction) return 'bigint'
   return [...exact, ...possible].some(isInt64) ? 'number | bigint' : 'number'
 }
@@ -288,49 +297,49 @@ function literalsOf(
       ...(Array.isArray(schema['enum']) ? [schema['enum']] : []),
     ]
     return listed.map((values: unknown[]) =>
-      values.filter((each) => kinds?.has(kindOf(each)) !== false).map(literal),
+      values.filter((value) => kinds?.has(kindOf(value)) !== false).map(literal),
     )
   })
   const [first, ...others] = lists
-  return first?.filter((each) => others.every((list) => list.includes(each)))
+  return first?.filter((type) => others.every((list) => list.includes(type)))
 }
 
 /** The type of one value. */
 function literal(value: unknown): string {
   if (typeof value === 'bigint') return 'number' // a request has it rounded
-  if (!isHolder(value)) return JSON.stringify(value)
+  if (!isContainer(value)) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`
   return `{ ${Object.entries(value)
-    .map(([name, each]) => `${keyOf(name)}: ${literal(each)}`)
+    .map(([name, member]) => `${keyOf(name)}: ${literal(member)}`)
     .join('; ')} }`
 }
 
 /**
- * What schemas say of the members of an object: the schemas of each, those that are required, and others that schemas have
- * which may apply.
+ * The members of an object, as its schemas describe them: the schemas of each member, the required members, and the members of
+ * schemas that may apply.
  */
 function shapeOf(joint: readonly SchemaObject[]) {
   const members = new Map<string, unknown[]>()
   for (const { properties } of joint)
     for (const [name, schema] of Object.entries(properties ?? {}))
       members.set(name, [...(members.get(name) ?? []), schema])
-  const required = joint.flatMap((each) => [each['required'] ?? []].flat().map(String))
+  const required = joint.flatMap((schema) => [schema['required'] ?? []].flat().map(String))
   const conditional = flatten(joint.flatMap(conditionalSchemas))
   const others = conditional.flatMap(({ properties }) => Object.keys(properties ?? {}))
   return { members, required: new Set(required), others }
 }
 
-/** What is around an object says something about a member of it, too. */
+/** The schemas around an object, as far as they describe one of its members. */
 function contextOf(name: string, own: readonly unknown[], { certain, possible }: Context): Context {
   const schemasIn = (around: readonly unknown[]) =>
     flatten(around).flatMap(({ properties }) => member(properties, name) ?? [])
   return {
-    certain: schemasIn(certain).filter((each) => !own.includes(each)),
+    certain: schemasIn(certain).filter((schema) => !own.includes(schema)),
     possible: schemasIn(possible),
   }
 }
 
-/** Whether what is around makes an integer that has a type of its own, or is a member of such an object, an int64. */
+/** Whether the schemas around a named type make an int64 of an integer in it. */
 function isMadeExact(schema: unknown, context: Context): boolean {
   const joint = flatten([schema])
   const isMade = (own: readonly SchemaObject[], { certain, possible }: Context) =>
@@ -363,15 +372,17 @@ const isPlainReference = (schema: unknown) =>
   )
 
 function union(types: readonly string[]): string {
-  const all = [...new Set(types)].filter((type) => type !== 'never')
-  if (all.includes('unknown')) return 'unknown'
-  return all.length === 0 ? 'never' : all.join(' | ')
+  const distinct = [...new Set(types)].filter((type) => type !== 'never')
+  if (distinct.includes('unknown')) return 'unknown'
+  return distinct.length === 0 ? 'never' : distinct.join(' | ')
 }
 
 function intersection(types: readonly string[]): string {
-  const all = [...new Set(types)].filter((type) => type !== 'unknown')
-  if (all.length === 0) return 'unknown'
-  return all.length === 1 ? String(all[0]) : all.map((type) => `(${type})`).join(' & ')
+  const distinct = [...new Set(types)].filter((type) => type !== 'unknown')
+  if (distinct.length === 0) return 'unknown'
+  return distinct.length === 1
+    ? String(distinct[0])
+    : distinct.map((type) => `(${type})`).join(' & ')
 }
 
 /** Where a schema is that has a name of its own. */
@@ -380,19 +391,21 @@ const quote = (text: string) => JSON.stringify(text)
 const keyOf = (name: string) => (/^[a-z_$][\w$]*$/i.test(name) ? name : quote(name))
 const indent = (text: string) => text.replaceAll(/^/gm, '    ')
 
-/** What an editor shows of a member. */
+/** The comment that an editor shows of a member. */
 function comment(joint: readonly Readonly<Record<string, unknown>>[]): string {
-  const found = joint.map((each) => each['description']).find((each) => typeof each === 'string')
-  const isDeprecated = joint.some((each) => each['deprecated'] === true)
-  const words = [found, isDeprecated ? '@deprecated' : undefined].filter(Boolean).join(' ')
+  const description = joint
+    .map((schema) => schema['description'])
+    .find((text) => typeof text === 'string')
+  const isDeprecated = joint.some((schema) => schema['deprecated'] === true)
+  const words = [description, isDeprecated ? '@deprecated' : undefined].filter(Boolean).join(' ')
   return words === ''
     ? ''
     : `/** ${words.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ').trim()} */\n`
 }
 
-/** An operation, as it was described and compiled. */
+/** An operation in normal form, and as it was compiled. */
 interface Described {
-  readonly described: openapi.Operation
+  readonly normal: NormalOperation
   readonly operation: Operation
 }
 
@@ -413,72 +426,99 @@ export function writeTypes(
   const parameters = derefEntries(components?.parameters).map(
     ([name, { schema = true }]) => `${keyOf(name)}: ${writer.write([schema])};`,
   )
-  const methods = operations.map((each) => writeOperation(writer, schemas, each))
+  const operationWriter = new OperationWriter(writer, schemas)
+  const methods = operations.map((operation) => operationWriter.write(operation))
   const named = [...writer.named].map(([name, type]) => `${keyOf(name)}: ${type};`)
   const isMarked = [...named, ...methods].some((text) => text.includes('Mark<'))
-  const all = isMarked ? 'Sent<schemas, never>' : 'schemas' // methods and collections have items without marks
+  const visible = isMarked ? 'Visible<schemas, never>' : 'schemas' // methods and collections have items without marks
   const picked = names.map(quote).join(' | ') || 'never'
   return `interface schemas ${block(named)}
 export interface components {
-    schemas: Pick<${all}, ${picked}>;
+    schemas: Pick<${visible}, ${picked}>;
     parameters: ${indent(block(parameters)).trimStart()};
 }
 export interface operations ${block(methods)}`
 }
 
-function writeOperation(
-  writer: TypeWriter,
-  schemas: Schemas,
-  { described, operation }: Described,
-): string {
-  const typeOf = (id: string, sentAs: SentAs = 'json') =>
-    writer.writeWhole(schemas.nodeOf(id), sentAs)
-  const partsOf = (place: string) =>
-    operation.parameters
-      .filter((each) => each.in === place)
-      .map(({ name, required, schema }) => {
-        const isThere = required || writer.isFilledIn([schemas.nodeOf(schema)])
-        return `${keyOf(name)}${isThere ? '' : '?'}: ${typeOf(schema)};`
-      })
-  const mediaOf = (type: string, schema: string | null) => {
-    const kind = bodyKind(type)
-    const unchecked = kind === 'text' ? 'string' : 'unknown'
-    const text = schema === null ? unchecked : typeOf(schema, kind === 'form' ? 'form' : 'json')
-    return `${quote(type)}: ${text};`
+/** Writes the types of operations. */
+class OperationWriter {
+  readonly #writer: TypeWriter
+  readonly #schemas: Schemas
+
+  constructor(writer: TypeWriter, schemas: Schemas) {
+    this.#writer = writer
+    this.#schemas = schemas
   }
-  const { body } = operation
-  const media = Object.entries(body?.content ?? {}).map(([type, { schema }]) =>
-    mediaOf(type, schema),
-  )
-  const responses = derefEntries(described.responses).flatMap(([status, response]) => {
-    const content = operation.responses[status]
-    if (content === undefined) return []
-    const types = Object.entries(content).map(([type, schema]) => mediaOf(type, schema))
-    const headers = derefEntries(response.headers)
-      .filter(([name]) => !/^content-type$/i.test(name))
-      .map(
-        ([name, { required = false, schema = true }]) =>
-          `${keyOf(name)}${required ? '' : '?'}: ${writer.write([schema])};`,
-      )
+
+  /** The member of the interface `operations`. */
+  write({ normal, operation }: Described): string {
+    const places = (['path', 'query', 'header'] as const).map((place) =>
+      this.#writePlace(operation, place),
+    )
     const parts = [
-      `headers: ${block(headers)};`,
-      ...(types.length > 0 ? [`content: ${block(types)};`] : []),
+      `parameters: ${block(places)};`,
+      this.#writeBody(operation.body),
+      `responses: ${block(this.#writeResponses(normal, operation))};`,
     ]
-    return `${/^\d+$/.test(status) ? status : keyOf(status)}: ${block(parts)};`
-  })
-  const places = ['path', 'query', 'header'].map((place) => {
-    const members = partsOf(place)
+    const { summary } = normal
+    return `${comment([{ description: summary }])}${keyOf(operation.id)}: ${block(parts)};`
+  }
+
+  #writePlace({ parameters }: Operation, place: Parameter['in']): string {
+    const members = parameters
+      .filter((parameter) => parameter.in === place)
+      .map((parameter) => this.#writeParameter(parameter))
     return members.length === 0 ? `${place}?: undefined;` : `${place}: ${block(members)};`
-  })
-  const parts = [
-    `parameters: ${block(places)};`,
-    body === null
-      ? 'requestBody?: never;'
-      : `requestBody${body.required ? '' : '?'}: { content: ${block(media)} };`,
-    `responses: ${block(responses)};`,
-  ]
-  const { summary } = described
-  return `${comment([{ description: summary }])}${keyOf(operation.id)}: ${block(parts)};`
+  }
+
+  /** A method always gets a parameter that is required, or that has a default. */
+  #writeParameter({ name, required, schema }: Parameter): string {
+    const isThere = required || this.#writer.isFilledIn([this.#schemas.nodeOf(schema)])
+    return `${keyOf(name)}${isThere ? '' : '?'}: ${this.#typeOf(schema)};`
+  }
+
+  #writeBody(body: Operation['body']): string {
+    if (body === null) return 'requestBody?: never;'
+    return `requestBody${body.required ? '' : '?'}: { content: ${this.#writeContent(body.content)} };`
+  }
+
+  #writeResponses({ responses }: NormalOperation, operation: Operation): string[] {
+    return Object.entries(responses).flatMap(([status, described]) => {
+      const response = operation.responses[status]
+      if (response === undefined) return []
+      const parts = [`headers: ${this.#writeHeaders(described)};`]
+      const hasBody = Object.keys(response).length > 0
+      if (hasBody) parts.push(`content: ${this.#writeContent(response)};`)
+      return `${/^\d+$/.test(status) ? status : keyOf(status)}: ${block(parts)};`
+    })
+  }
+
+  #writeHeaders({ headers }: openapi.Response): string {
+    const members = derefEntries(headers)
+      .filter(([name]) => !/^content-type$/i.test(name))
+      .map(([name, { required = false, schema = true }]) => {
+        const type = this.#writer.write([schema])
+        return `${keyOf(name)}${required ? '' : '?'}: ${type};`
+      })
+    return block(members)
+  }
+
+  /** The types of bodies by media type. */
+  #writeContent(content: Readonly<Record<string, ResponseMedia>>): string {
+    const members = Object.entries(content).map(
+      ([type, media]) => `${quote(type)}: ${this.#writeMedia(media)};`,
+    )
+    return block(members)
+  }
+
+  #writeMedia({ kind, schema }: ResponseMedia): string {
+    if (schema !== null) return this.#typeOf(schema, kind === 'multipart' ? 'form' : 'json')
+    return kind === 'text' ? 'string' : 'unknown'
+  }
+
+  #typeOf(id: string, sentAs: SentAs = 'json'): string {
+    return this.#writer.writeWhole(this.#schemas.nodeOf(id), sentAs)
+  }
 }
 
 /** Members in braces, a line each. */

@@ -1,25 +1,31 @@
 import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance, FastifyPluginCallback } from 'fastify'
-import { accessTokens } from './auth/access-tokens.ts'
-import { accessTokenChecker, buildGuards } from './auth/guard.ts'
+import { accessTokenChecker, accessTokens } from './auth/access-tokens.ts'
+import { buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
 import { checkBody } from './contract/bodies.ts'
 import { type Contract, type LoadCompiler, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { commonErrorWriter } from './contract/error-forms.ts'
 import { itemReader, itemWriter } from './contract/items.ts'
-import { addFaultyOperations, addRoutes, type OperationHooks } from './contract/routes.ts'
+import { addFaultyOperations, addRoutes, type OperationSteps } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
-import { extensionsAt, type Product } from './define-product.ts'
+import { hooksAt, type Product } from './define-product.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
-import { startRequest } from './http/open-requests.ts'
-import { answerOtherMethods, checkFraming, checkPath, checkQuery } from './http/request-rules.ts'
+import {
+  answerOtherMethods,
+  checkFraming,
+  checkPath,
+  checkQuery,
+  inOrder,
+  startRequest,
+} from './http/request-steps.ts'
 import { makeServer } from './http/server.ts'
 import type { Store } from './store.ts'
 
 /** The parts that an app is built from. */
-interface Parts {
+export interface AppParts {
   readonly product: Product
   readonly config: Config
   /** Absent if the product has none. */
@@ -45,7 +51,7 @@ export async function buildApp({
   plugin,
   draft,
   loadCompiler,
-}: Parts): Promise<FastifyInstance> {
+}: AppParts): Promise<FastifyInstance> {
   const contract = draft ?? (await readProduct(product, config, loadCompiler))
   const writeError = commonErrorWriter(contract, product)
   const app = makeServer({
@@ -61,32 +67,39 @@ export async function buildApp({
   const checkAccessToken = store
     ? accessTokenChecker(product.tokenPrefix, accessTokens(store))
     : () => ({ refused: 'unknown' }) as const
-  // Loaded only where it is needed: the service starts faster.
+  // Imported only where it is needed, so that the service starts faster.
   const checkJwt =
     config.JWT_ISSUER === '' ? undefined : (await import('./auth/jwt.ts')).jwtChecker(app, config)
-  const guards = { ...product, timeout: config.REQUEST_TIMEOUT }
-  const makeGuard = await buildGuards(app, product.name, guards, checkAccessToken, checkJwt)
+  const makeGuard = await buildGuards(app, {
+    realm: product.name,
+    guards: product.guards,
+    timeout: config.REQUEST_TIMEOUT,
+    checkAccessToken,
+    checkJwt,
+  })
 
-  // The hooks run in this order. The first one that refuses a request answers it.
+  // The steps run in this order. The first one that refuses a request answers it.
   // For every request, also one of an unknown path:
-  app.addHook('onRequest', startRequest) // sets the headers of every response, so it is the first
-  await allowOrigins(app, config.CORS_ORIGINS, contract) // a browser shows a refusal only with these headers
-  app.addHook('onRequest', checkFraming) // 400, 417, 431, 501 before the other hooks trust a header
-  app.addHook('onRequest', checkPath) // 404, 405 and OPTIONS; they need no token
+  await allowOrigins(app, config.CORS_ORIGINS, contract) // a browser shows a refusal only with its headers
+  const ofRequest = [
+    startRequest, // sets the headers of every response
+    checkFraming, // 400, 417, 431, 501 before the other steps trust a header
+    checkPath, // 404, 405 and OPTIONS; they need no token
+  ]
+  app.addHook('onRequest', inOrder(ofRequest))
   const addOtherMethods = answerOtherMethods(app) // for checkPath
   // Then for the requests of an operation:
-  const hooks: OperationHooks = ({ security, body }) => ({
-    onRequest: [
-      requireCaller(security, makeGuard), // 401 before the other checks
-      checkQuery, // 400
-      ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
-    ],
-  })
+  const stepsOf: OperationSteps = ({ security, body }) => [
+    requireCaller(security, makeGuard), // 401 before the other checks
+    checkQuery, // 400
+    ...(body ? [checkBody(body)] : []), // 415 and 413 before the client sends the body
+  ]
 
   try {
     const isDraft = draft !== undefined
     const collections = store ? openCollections(store, product, contract, isDraft) : {}
-    await addRoutes(app, contract, product.services(collections), hooks, isDraft)
+    const services = product.services(collections)
+    await addRoutes(app, contract, { services, stepsOf, isDraft })
     serveDocs(app, contract, config)
     addFaultyOperations(app, contract)
     addOtherMethods()
@@ -115,7 +128,7 @@ function openCollections(
 
 function readProduct(product: Product, config: Config, loadCompiler?: LoadCompiler) {
   const { contract: generated } = product
-  const extensions = extensionsAt(product, config)
-  const options = { baseUrl: config.BASE_URL, generated, product: extensions, loadCompiler }
+  const hooks = hooksAt(product, config)
+  const options = { baseUrl: config.BASE_URL, generated, product: hooks, loadCompiler }
   return readContract(fileURLToPath(generated.file), options)
 }

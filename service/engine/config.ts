@@ -6,7 +6,7 @@ const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWKS_URL'] as const
 
 /** The values that a variable may have. */
 interface Type<Value> {
-  /** What is valid, for people, in Markdown. */
+  /** The valid texts, described for people in Markdown. */
   readonly values: string
   /** Reads a text; undefined if it is not valid. */
   readonly read: (text: string) => Value | undefined
@@ -92,7 +92,15 @@ export const variables = {
   OTEL_EXPORTER_OTLP_ENDPOINT: ['none', COLLECTOR, 'Where traces are sent, over OTLP with JSON'],
 } as const satisfies Record<string, readonly [fallback: string, Type<unknown>, meaning: string]>
 
-/** The configuration, by the names of the environment. Times are in seconds. */
+/**
+ * The configuration, by the names of the environment. Times are in seconds.
+ * @example
+ * ```ts
+ * import type { Config } from './engine/index.ts'
+ *
+ * export const isPostgres = ({ DATABASE_URL }: Config) => 'url' in DATABASE_URL
+ * ```
+ */
 export type Config = {
   readonly [Name in keyof typeof variables]: NonNullable<
     ReturnType<(typeof variables)[Name][1]['read']>
@@ -104,6 +112,12 @@ export type Config = {
  * @param name of the product, from which the default file of the database has its name
  * @param environment the values by name
  * @throws {StartupError} naming all faulty variables, but not their values: a URL may hold a password
+ * @example
+ * ```ts
+ * import { readConfig } from './engine/index.ts'
+ *
+ * export const { DATABASE_URL, DATABASE_TIMEOUT } = readConfig('notes')
+ * ```
  */
 export function readConfig(
   name: string,
@@ -132,7 +146,8 @@ export function readConfig(
 
 /**
  * Whether npm took an option of a command as its own, because `--` is missing, as in `npm run generate --check`. It passes
- * on what it took in the environment. Where it has a longer option that begins so, it takes that one, without a value.
+ * its options on in the environment. Where npm has a longer option that begins with the same letters, it sets the longer
+ * one, without a value.
  */
 export function isTakenByNpm(option: string): boolean {
   const name = `npm_config_${option.replaceAll('-', '_')}`
@@ -141,7 +156,7 @@ export function isTakenByNpm(option: string): boolean {
   )
 }
 
-/** A text of this pattern, which is a valid URL if it begins like one. */
+/** A text of this pattern. A text that begins like a URL must be a valid URL. */
 function text(values: string, pattern = /^/): Type<string> {
   const isValid = (text: string) =>
     pattern.test(text) && (!/^https?:/.test(text) || URL.canParse(text))
@@ -151,7 +166,7 @@ function text(values: string, pattern = /^/): Type<string> {
 function word<const Word extends string>(...words: Word[]): Type<Word> {
   return {
     values: `one of \`${words.join('`, `')}\``,
-    read: (text) => words.find((each) => each === text),
+    read: (text) => words.find((word) => word === text),
   }
 }
 

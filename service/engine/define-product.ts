@@ -1,23 +1,31 @@
 import type { Config } from './config.ts'
 import type { CompiledContract } from './contract/compiled.ts'
-import type { Extensions, ProductGuard } from './contract/extensions.ts'
+import type { ProductGuard, ProductHooks } from './contract/product-hooks.ts'
 import type { Service } from './contract/types.ts'
 import { StartupError } from './errors.ts'
 import { ACCESS_TOKENS, type Collection, type KeyType, type OpenStore } from './store.ts'
 
-/** What a product says about itself. */
-export interface Product extends Extensions {
+/**
+ * A product: its contract, its services, and the collections that it stores.
+ * @example
+ * ```ts
+ * import type { Product } from './engine/index.ts'
+ *
+ * export const namesOf = ({ collections }: Product) => Object.keys(collections)
+ * ```
+ */
+export interface Product extends ProductHooks {
   /** Names the service in metrics, traces, challenges and the default file of the database: `a-z`, `0-9`, `_`, at most 32. */
   readonly name: string
-  /** The beginning of its access tokens: characters as in `name`. */
+  /** The beginning of the access tokens: characters as in `name`. */
   readonly tokenPrefix: string
-  /** The one of `contract.gen.ts`. */
+  /** The `contract` of `contract.gen.ts`. */
   readonly contract: CompiledContract
-  /** Opens what keeps its collections and its access tokens. Without it there are none of both. */
+  /** Opens the store of the collections and the access tokens. Without a store, there are neither. */
   readonly store?: OpenStore | undefined
-  /** What it stores: a table for each. */
+  /** The collections by name. The store has a table for each of them. */
   readonly collections: Definitions<string>
-  /** Makes its services from its collections. Together they have a method for each operation, and no other. */
+  /** Makes the services from the collections. Together, the services have a method for each operation, and no other method. */
   readonly services: (collections: Readonly<Record<string, unknown>>) => readonly object[]
 }
 
@@ -26,83 +34,132 @@ type Definitions<Schema extends string> = Readonly<
   Record<string, { readonly schema: Schema; readonly key: KeyType }>
 >
 
+/** The schemas of generated `components`, by name. */
 type SchemasOf<Components> = Components extends { schemas: infer Schemas } ? Schemas : never
 
-/** The collections that the services get, by name. */
-type Opened<Schemas, All extends Definitions<keyof Schemas & string>> = {
-  readonly [Name in keyof All]: Collection<
-    Schemas[All[Name]['schema']],
-    All[Name]['key'] extends 'text' ? string : bigint
+/**
+ * The collections that the services get, by name.
+ * @example `{ notes: { schema: 'Note', key: 'int64' } }` gives `{ notes: Collection<Note, bigint> }`
+ */
+type CollectionsOf<Schemas, Defined extends Definitions<keyof Schemas & string>> = {
+  readonly [Name in keyof Defined]: Collection<
+    Schemas[Defined[Name]['schema']],
+    KeyOf<Defined[Name]['key']>
   >
 }
+type KeyOf<Type extends KeyType> = Type extends 'text' ? string : bigint
 
-/** What a product with collections must have besides. */
-type StoreOf<All> = [All] extends [never] ? unknown : { readonly store: OpenStore }
+/** A product with collections must have a store. Without any, `Defined` is `never`. */
+type StoreOf<Defined> = [Defined] extends [never] ? unknown : { readonly store: OpenStore }
 
-/** The methods that several classes have together. */
-type Together<Classes> = (Classes extends unknown ? (each: Classes) => void : never) extends (
-  all: infer All,
+/**
+ * The intersection of the types of a union: the methods that several classes have together. TypeScript infers it for
+ * the parameter of a function that takes any of the types.
+ * @example `{ a(): void } | { b(): void }` gives `{ a(): void } & { b(): void }`
+ */
+type IntersectionOf<Union> = (Union extends unknown ? (member: Union) => void : never) extends (
+  intersection: infer Intersection,
 ) => void
-  ? All
+  ? Intersection
   : never
 
-/** What each class must be, where the classes together have these methods. */
-type Fitting<Operations, Methods> = Partial<Service<Operations>> &
-  (Exclude<keyof Methods, keyof Operations> extends never
-    ? Pick<Service<Operations>, Exclude<keyof Operations, keyof Methods>> // those that no class has
-    : {
-        readonly [
-          _ in Exclude<keyof Methods, keyof Operations>
-        ]?: 'The contract has no operation of this name'
-      })
+/** The names of methods that are no operation. */
+type ExtraNames<Operations, Methods> = Exclude<keyof Methods, keyof Operations>
+/** The methods of operations that no class has. */
+type MissingMethods<Operations, Methods> = Pick<
+  Service<Operations>,
+  Exclude<keyof Operations, keyof Methods>
+>
+/** Refuses the methods that are no operation: TypeScript shows this text. */
+type RefusedMethods<Operations, Methods> = {
+  readonly [_ in ExtraNames<Operations, Methods>]?: 'The contract has no operation of this name'
+}
+
+/**
+ * The type that each class must have: methods of operations, and no other.
+ * @template Methods of all classes together
+ */
+type ServiceClass<Operations, Methods> = Partial<Service<Operations>> &
+  ([ExtraNames<Operations, Methods>] extends [never]
+    ? MissingMethods<Operations, Methods>
+    : RefusedMethods<Operations, Methods>)
+
+/** The services of a product: together they have a method for each operation. */
+type ServicesOf<Operations, Classes extends readonly object[]> = readonly [...Classes] & {
+  readonly [_ in keyof Classes]: ServiceClass<Operations, IntersectionOf<Classes[number]>>
+}
 
 /** Names that fit into metrics (https://prometheus.io/docs/concepts/data_model/) and names of tables. */
-const NAME = /^[a-z][a-z0-9_]{0,31}$/
+const PRODUCT_NAME = /^[a-z][a-z0-9_]{0,31}$/
 
 /**
  * Defines a product. Without a `tokenPrefix`, its tokens begin with its name. Without a `store`, it has no collections and
  * no access tokens.
  * @throws {StartupError} if a name is not valid, or there are collections without a store
+ * @example
+ * ```ts
+ * import { contract } from './contract.gen.ts'
+ * import { defineProduct } from './engine/index.ts'
+ * import { NoteService } from './note-service.ts'
+ * import { openStore } from './store/index.ts'
+ *
+ * export const product = defineProduct({
+ *   name: 'notes',
+ *   contract,
+ *   store: openStore,
+ *   collections: { notes: { schema: 'Note', key: 'int64' } },
+ *   services: ({ notes }) => [new NoteService(notes)],
+ * })
+ * ```
  */
 export function defineProduct<
   Components,
   Operations,
   Schemes,
   const Classes extends readonly object[],
-  const All extends Definitions<keyof SchemasOf<Components> & string> = never,
+  const Defined extends Definitions<keyof SchemasOf<Components> & string> = never,
 >(
   product: Pick<Product, 'name' | 'errorBody' | 'formats'> &
     Partial<Pick<Product, 'tokenPrefix'>> &
-    StoreOf<All> & {
+    StoreOf<Defined> & {
       readonly contract: CompiledContract<Components, Operations, Schemes>
       readonly store?: OpenStore
-      readonly collections?: All
-      readonly services: (opened: Opened<SchemasOf<Components>, All>) => readonly [...Classes] & {
-        readonly [_ in keyof Classes]: Fitting<Operations, Together<Classes[number]>>
-      }
+      readonly collections?: Defined
+      readonly services: (
+        collections: CollectionsOf<SchemasOf<Components>, Defined>,
+      ) => ServicesOf<Operations, Classes>
       readonly guards?: { readonly [Name in Schemes & string]?: ProductGuard }
     },
 ): Product {
   const { name, tokenPrefix = name, store, collections = {}, services } = product
-  const wrong = [name, tokenPrefix].find((each) => !NAME.test(each))
-  if (wrong !== undefined)
-    throw new StartupError(`the name "${wrong}" must be a-z, 0-9 and _, at most 32 characters`)
+  checkName(name)
+  checkName(tokenPrefix)
   if (store === undefined && Object.keys(collections).length > 0)
     throw new StartupError('the product has collections: it needs a store (store: openStore)')
   if (Object.hasOwn(collections, ACCESS_TOKENS))
     throw new StartupError(`the collection ${ACCESS_TOKENS} needs another name: the engine has it`)
-  // app.ts makes a collection for each definition.
   return {
     ...product,
     tokenPrefix,
     collections,
     // JWTs are taken where JWT_ISSUER is set, which only a start knows.
     tokenTypes: store === undefined ? ['bearer'] : ['bearer', 'apiKey'],
+    // app.ts opens a collection for each definition.
     services: (opened) => services(opened as Parameters<typeof services>[0]),
   }
 }
 
-/** What a product adds to its contract at a start. Without a store and an identity provider, the service checks no tokens. */
-export function extensionsAt(product: Product, { JWT_ISSUER }: Config): Extensions {
-  return product.store || JWT_ISSUER !== '' ? product : { ...product, tokenTypes: [] }
+/** @throws {StartupError} if a name is not valid */
+function checkName(name: string): void {
+  if (!PRODUCT_NAME.test(name))
+    throw new StartupError(`the name "${name}" must be a-z, 0-9 and _, at most 32 characters`)
+}
+
+/**
+ * The hooks of a product at a start. Without a store and an identity provider, the service checks no tokens.
+ * @returns the product, or a copy that takes no types of tokens
+ */
+export function hooksAt(product: Product, { JWT_ISSUER }: Config): ProductHooks {
+  const hasTokens = product.store !== undefined || JWT_ISSUER !== ''
+  return hasTokens ? product : { ...product, tokenTypes: [] }
 }

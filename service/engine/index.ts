@@ -1,4 +1,4 @@
-// The door of the engine: the only file that others import, but for what `test/rooms.test.ts` allows the other houses.
+// The door of the engine: the only file that a product imports. For the other houses, `test/rooms.test.ts` allows a few more.
 import type { LoadCompiler } from './contract/contract.ts'
 import type { Product } from './define-product.ts'
 import type { ContractSources } from './programs/start.ts'
@@ -6,9 +6,9 @@ import type { ContractSources } from './programs/start.ts'
 // For product.ts and the classes with the methods:
 export { defineProduct } from './define-product.ts'
 export type { Product } from './define-product.ts'
-export type { Identity, ProductGuard } from './contract/extensions.ts'
+export type { Identity, ProductGuard } from './contract/product-hooks.ts'
 export type { CompiledContract, Mark } from './contract/compiled.ts'
-export type { RequestOf, ResultOf, Sent } from './contract/types.ts'
+export type { RequestOf, ResultOf, Visible } from './contract/types.ts'
 export { refusal } from './contract/refusal.ts'
 export type { JsonText } from './http/json.ts'
 export type { Collection, Page } from './store.ts'
@@ -18,16 +18,43 @@ export { type Config, readConfig } from './config.ts'
 export { printError } from './ops/terminal.ts'
 export { oneOf, readWords, runCommand } from './programs/command.ts'
 
-// Each program loads only what it needs.
+// A program imports only its own modules, so that it starts faster.
 /**
  * `npm start`: runs the service until a signal.
  * @param loadCompiler imports the compiler, for a contract that has changed since it was generated
+ * @example
+ * ```ts
+ * import { loadCompiler } from './compiler/index.ts'
+ * import { start } from './engine/index.ts'
+ * import { product } from './product.ts'
+ *
+ * await start(product, loadCompiler)
+ * ```
  */
 export const start = async (product: Product, loadCompiler?: LoadCompiler) =>
   (await import('./programs/start.ts')).start(product, loadCompiler)
-/** Runs the service without a command line: for `npm run dev`. */
+/**
+ * Runs the service without a command line: for `npm run dev`.
+ * @example
+ * ```ts
+ * import { loadCompiler } from './compiler/index.ts'
+ * import { runService } from './engine/index.ts'
+ * import { product } from './product.ts'
+ *
+ * await runService(product, { loadCompiler })
+ * ```
+ */
 export const runService = async (product: Product, sources: ContractSources) =>
   (await import('./programs/start.ts')).runService(product, sources)
-/** `npm run token`: issues, lists and revokes access tokens. */
+/**
+ * `npm run token`: issues, lists and revokes access tokens.
+ * @example
+ * ```ts
+ * import { token } from './engine/index.ts'
+ * import { product } from './product.ts'
+ *
+ * await token(product)
+ * ```
+ */
 export const token = async (product: Product) =>
   (await import('./programs/token.ts')).token(product)

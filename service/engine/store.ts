@@ -1,4 +1,4 @@
-// The port of the store: what the engine knows of it. The product hands over the function that opens one.
+// The port of the store: its interface for the engine. The product hands over the function that opens a store.
 import type { Logger } from 'pino'
 import type { Config } from './config.ts'
 import type { JsonText } from './http/json.ts'
@@ -7,8 +7,8 @@ import type { JsonText } from './http/json.ts'
 export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
   Partial<Pick<Config, 'NODE_ENV'>>
 
-/** How a store reports to the service. Commands open a store without it. */
-export interface Monitor {
+/** The events that a store reports to the service. Commands open a store without them. */
+export interface StoreEvents {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
   /** Called once, when the store can't be used until the process is restarted. Every later call of the store fails. */
   readonly onFailure: (message: string, error: unknown) => void
@@ -35,12 +35,31 @@ export function storedCollections({ collections }: { collections: Collections })
 }
 
 /**
- * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for what
- * callers share: a text without NUL of at most {@link MAX_OWNER_BYTES}. No owner sees or changes what another one has. Under an
- * owner or a key that can't be stored there is nothing: it is not found, deleted or listed.
+ * JSON documents, each under its owner and its key. The owner is a caller, or a name that the product chooses for items
+ * that callers share: a text without NUL of at most {@link MAX_OWNER_BYTES}. No owner sees or changes the
+ * items of another. Under an owner or a key that can't be stored, no item is found, deleted or listed.
  *
  * When the promise of a write is fulfilled, the write is on disk, and every later call sees it, on every replica. Every
  * method may fail with StoreUnavailable (errors.ts): a failed write may be done or not, and can be repeated.
+ * @example
+ * ```ts
+ * import type { components, Request, Result } from './contract.gen.ts'
+ * import { type Collection, refusal } from './engine/index.ts'
+ *
+ * type Note = components['schemas']['Note']
+ * export class NoteService {
+ *   readonly #notes: Collection<Note>
+ *
+ *   constructor(notes: Collection<Note>) {
+ *     this.#notes = notes
+ *   }
+ *
+ *   async getNote({ caller, path: { id } }: Request<'getNote'>): Promise<Result<'getNote'>> {
+ *     const note = await this.#notes.find(caller, id)
+ *     return note === undefined ? refusal(404, 'No such note') : { status: 200, body: note }
+ *   }
+ * }
+ * ```
  */
 export interface Collection<Item, K extends Key = bigint> {
   /**
@@ -64,7 +83,8 @@ export interface Collection<Item, K extends Key = bigint> {
   delete(owner: string, key: K): Promise<boolean>
   /**
    * Lists the owner's items by ascending key: an int64 by its value, a text by its bytes in UTF-8. A list of up to 64 KB
-   * shows one moment. A longer one is read in steps: what is there all the time is in it once, what was never there is not.
+   * shows one moment. A longer list is read in chunks. It has once each item that is there all the
+   * time, and no item that was never there.
    * @throws {HttpError} 400 for a cursor that `list` did not make, and for a limit that is no integer from 0
    */
   list(owner: string, page?: PageRequest): Promise<Page<Item>>
@@ -79,7 +99,19 @@ interface PageRequest {
   readonly cursor?: string | undefined
 }
 
-/** Some items of one owner. */
+/**
+ * Some items of one owner.
+ * @example
+ * ```ts
+ * import type { components } from './contract.gen.ts'
+ * import type { Collection, Page } from './engine/index.ts'
+ *
+ * type Note = components['schemas']['Note']
+ * export async function firstPage(notes: Collection<Note>, owner: string): Promise<Page<Note>> {
+ *   return notes.list(owner, { limit: 20 })
+ * }
+ * ```
+ */
 export interface Page<Item> {
   /** The items as JSON; in parts if they are too long to hold in memory. */
   readonly items: JsonText<Item[]> | AsyncIterable<JsonText<Item[]>>
@@ -87,8 +119,8 @@ export interface Page<Item> {
   readonly next?: string
 }
 
-/** The figures of a store that the metrics show. */
-export interface Figures {
+/** The statistics of a store that the metrics show. */
+export interface StoreStats {
   /** How many transactions were committed since the start, and how many writes were in them. */
   readonly commits: number
   readonly writes: number
@@ -101,7 +133,7 @@ export interface Figures {
   readonly pool?: Readonly<Record<'size' | 'used' | 'idle' | 'waiting', number>>
 }
 
-/** How the items of a collection are written and read. */
+/** The functions that read and write the items of a collection. */
 export interface ItemFormat<Item> {
   /** Reads an item that was written. */
   readonly parse: (text: string) => Item
@@ -109,7 +141,7 @@ export interface ItemFormat<Item> {
   readonly write?: (item: Item) => string
 }
 
-/** What a product and the engine keep. Every method may fail with StoreUnavailable (errors.ts). */
+/** The collections of the product and of the engine. Every method may fail with StoreUnavailable (errors.ts). */
 export interface Store {
   /** The collection of this name, which the store was opened with. */
   collection<Item, K extends Key>(name: string, format: ItemFormat<Item>): Collection<Item, K>
@@ -120,12 +152,12 @@ export interface Store {
   isEmpty(): Promise<boolean>
   /** Checks that each table can be read. */
   ping(): Promise<void>
-  figures(): Figures
+  stats(): StoreStats
   /** Waits for the writes under way, then closes the store. May be called again. */
   close(): Promise<void>
 }
 
-/** `counts` does not count on: it would take long. */
+/** The number at which `counts` stops: to count on could take long. */
 export const MAX_COUNT = 500
 
 /** How a store is opened. */
@@ -136,7 +168,7 @@ export interface StoreOptions {
   /** Whether this process locks an embedded store; false for a command beside a running service. */
   readonly isExclusive: boolean
   readonly settings: Settings
-  readonly monitor?: Monitor
+  readonly events?: StoreEvents
 }
 
 /** Opens a store. Creates it if there is none, and the tables that it lacks. @throws {StartupError} */

@@ -19,25 +19,42 @@ const USAGE = `usage: backup save <file>                  copies the store, whic
 
 /** Runs the command. */
 export function backup({ name, store: openStore }: Product): Promise<void> {
-  return runCommand(USAGE, async ([command, ...words]) => {
+  return runCommand(USAGE, async ([word, ...words]) => {
     if (openStore === undefined) throw new Error('the product has no store to back up')
-    const what = oneOf(command, ['save', 'restore', 'check'])
-    const options = what === 'restore' ? ({ replace: { type: 'boolean' } } as const) : {}
-    const { args, values } = readWords(words, what === 'check' ? [] : ['<file>'], options)
+    const command = oneOf(word, ['save', 'restore', 'check'])
+    const options = command === 'restore' ? ({ replace: { type: 'boolean' } } as const) : {}
+    const { args, values } = readWords(words, command === 'check' ? [] : ['<file>'], options)
     const { DATABASE_URL } = readConfig(name)
     if (!('file' in DATABASE_URL))
       throw new Error('DATABASE_URL names PostgreSQL: back it up with pg_dump')
     const store = DATABASE_URL.file
     const [file = store] = args
-    const [from, to] = what === 'save' ? [store, file] : [file, store]
-    if (!existsSync(from)) throw new Error(`there is no file ${from}`)
-    if (what === 'check') return [`${toLine(checkDatabase(store), store)}, which is not damaged`]
-    if (what === 'save') return [toLine(await saveBackup(from, to), to)]
-    const restored = await restoreBackup(from, to, values['replace'] === true)
-    if (!restored.hasChecksum)
-      printError([`there is no ${from}.sha256: the backup is not checked for flipped bits`])
-    return [toLine(restored.counts, to)]
+    if (command === 'save') return save(store, file)
+    if (command === 'restore') return restore(file, store, values['replace'] === true)
+    return check(store)
   })
+}
+
+async function save(store: string, file: string): Promise<string[]> {
+  assertExists(store)
+  return [toLine(await saveBackup(store, file), file)]
+}
+
+async function restore(file: string, store: string, replace: boolean): Promise<string[]> {
+  assertExists(file)
+  const { counts, hasChecksum } = await restoreBackup(file, store, replace)
+  if (!hasChecksum)
+    printError([`there is no ${file}.sha256: the backup is not checked for flipped bits`])
+  return [toLine(counts, store)]
+}
+
+function check(store: string): string[] {
+  assertExists(store)
+  return [`${toLine(checkDatabase(store), store)}, which is not damaged`]
+}
+
+function assertExists(file: string): void {
+  if (!existsSync(file)) throw new Error(`there is no file ${file}`)
 }
 
 function toLine(counts: Counts, file: string): string {

@@ -11,7 +11,7 @@ const MAX_KEY_BYTES = 1024
  * Makes the collection that is kept in a table.
  * @param name of the collection
  * @param parse reads an item that the collection has written, with each int64 as a `bigint`
- * @param write makes JSON of an item. What it throws for one that must not be stored, the caller of the collection gets
+ * @param write makes JSON of an item. The caller of the collection gets its error for an item that must not be stored
  * @throws {Error} if the store has no such collection
  */
 export function makeCollection<Item, K extends Key = bigint>(
@@ -23,7 +23,8 @@ export function makeCollection<Item, K extends Key = bigint>(
   const table = store.tables.get(name)
   if (table === undefined) throw new Error(`the store has no collection ${name}`)
   const toText = (item: Item) => {
-    if (item instanceof Promise) item.catch(() => undefined) // it is no item, so nobody waits for it
+    // A promise is refused as an item. Nobody else handles its rejection, which would end the process.
+    if (item instanceof Promise) item.catch(() => undefined)
     return write(item)
   }
   const toItem = (text: string | undefined) => (text === undefined ? undefined : parse(text))
@@ -56,18 +57,19 @@ export function makeCollection<Item, K extends Key = bigint>(
       if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0))
         throw new HttpError(400, 'A limit is an integer from 0')
       if (limit === 0 || !isOwner(owner)) return { items: new JsonText('[]') }
-      const { items, last } = await readList(store, table, owner, after, limit ?? Infinity)
+      const request = { owner, after, limit: limit ?? Infinity }
+      const { items, last } = await readList(store, table, request)
       return last === undefined ? { items } : { items, next: toCursor(last) }
     },
   }
 }
 
-/** Whether there can be an item: neither its owner nor its key is one that no item can be stored under. */
+/** Whether an item can be stored under an owner and a key. Under any other, there is no item to find. */
 function canExist(owner: string, key: Key): boolean {
   return isOwner(owner) && isStorable(key)
 }
 
-/** The empty owner is one, too: that of callers without credentials, where the contract allows them. */
+/** The empty owner is valid: callers without credentials have it, where the contract allows them. */
 function isOwner(owner: string): boolean {
   return isText(owner, MAX_OWNER_BYTES)
 }
@@ -77,14 +79,14 @@ function isStorable(key: Key): boolean {
   return key !== '' && isText(key, MAX_KEY_BYTES)
 }
 
-/** Whether a text can be stored, on both engines, and is found again. */
+/** Whether both databases can store a text, and find it again. */
 function isText(text: string, maxBytes: number): boolean {
   return Buffer.byteLength(text) <= maxBytes && !text.includes('\0') && text.isWellFormed()
 }
 
 /** A cursor is the key after which a page begins, in base64url (RFC 4648, section 5): 8 bytes of an int64, or UTF-8. */
 function toCursor(key: Key): string {
-  const bytes = typeof key === 'string' ? Buffer.from(key) : Buffer.allocUnsafe(8) // of a pool: quicker than new ones
+  const bytes = typeof key === 'string' ? Buffer.from(key) : Buffer.allocUnsafe(8) // from a pool, which is faster than new memory
   if (typeof key === 'bigint') bytes.writeBigInt64BE(key)
   return bytes.toString('base64url')
 }
@@ -94,7 +96,7 @@ function fromCursor(type: KeyType, cursor: string): Key {
   const isLong = bytes.length === 8
   const number = isLong ? bytes.readBigInt64BE() : ''
   const key = type === 'text' ? bytes.toString() : number
-  // `toCursor` has not written what it would write differently.
+  // base64url has several spellings of the same bytes. `toCursor` writes only one of them.
   if (!isStorable(key) || toCursor(key) !== cursor)
     throw new HttpError(400, 'No page has given this cursor')
   return key

@@ -18,7 +18,7 @@ export function copy(product: Product): Promise<void> {
     const [, file] = /^sqlite:(.+)$/.exec(source) ?? []
     if (file === undefined) throw new Error(`"${source}" must be sqlite:<file>`)
     if (!existsSync(file)) throw new Error(`there is no file ${file}`)
-    // No request waits for it, and 500 items at a time may be long.
+    // No request waits for a copy, and 500 items at a time may be long.
     const settings = { ...readConfig(product.name), DATABASE_TIMEOUT: 120 }
     const options = { collections: storedCollections(product), isExclusive: true, settings }
     await using opened = new AsyncDisposableStack()
@@ -31,8 +31,8 @@ export function copy(product: Product): Promise<void> {
 }
 
 /**
- * Copies the items of all collections, and the access tokens. It may be repeated: it does not change what the target has.
- * @returns how many were copied, by what they are
+ * Copies the items of all collections, and the access tokens. It may be repeated: an item that the target has stays as it is.
+ * @returns the number of copied items, by the names of their collections
  * @throws {Error} if the target has another item with the same owner and key
  */
 async function copyStore(from: Database, to: Database): Promise<Readonly<Record<string, number>>> {

@@ -1,4 +1,4 @@
-// A database with the tables of collections: what SQLite and PostgreSQL have in common.
+// A database with the tables of collections: the interface that SQLite and PostgreSQL have in common.
 import type { Key, KeyType, Store } from '../engine/store.ts'
 import type { Batcher } from './batch.ts'
 
@@ -15,8 +15,8 @@ export interface Entry {
   readonly text: string
 }
 
-/** A step of a list: it ends at the first bound that it reaches, but has at least one row. */
-export interface Step {
+/** A chunk of a list: it ends at the first bound that it reaches, but has at least one row. */
+export interface Chunk {
   readonly owner: string
   /** The key after which it begins; absent: from the first one. */
   readonly after: Key | undefined
@@ -28,7 +28,7 @@ export interface Step {
   readonly end?: Key | undefined
 }
 
-/** What a step has read: items as JSON with commas between, the last key if there is one, and whether more rows follow. */
+/** The rows of a chunk: items as JSON with commas between, the key of the last row if there is one, and whether more rows follow. */
 export interface Rows {
   readonly text: string
   readonly count: number
@@ -36,7 +36,7 @@ export interface Rows {
   readonly hasMore: boolean
 }
 
-/** The table of a collection in a database: the methods of `Collection` with items as JSON texts, and steps of lists. */
+/** The table of a collection in a database: the methods of `Collection` with items as JSON texts, and chunks of lists. */
 export interface Table {
   readonly key: KeyType
   create(owner: string, key: Key, text: string): Promise<string>
@@ -47,21 +47,21 @@ export interface Table {
     change: (text: string) => string | undefined,
   ): Promise<string | undefined>
   delete(owner: string, key: Key): Promise<boolean>
-  /** Reads a step in one moment. @param deadline when it must be read, on the clock of `performance.now()` */
-  read(step: Step, deadline: number): Promise<Rows>
-  /** The key of the row `count` places after a key, or from the first one; undefined if there are fewer. */
+  /** Reads a chunk in one moment. @param deadline when it must be read, on the clock of `performance.now()` */
+  read(chunk: Chunk, deadline: number): Promise<Rows>
+  /** The key of the row `count` places after a key, or after the beginning; undefined if there are fewer rows. */
   skip(
     owner: string,
     after: Key | undefined,
     count: number,
     deadline: number,
   ): Promise<Key | undefined>
-  /** The next rows of all owners, by owner and key, after an entry or from the first one. Empty after the last one. */
+  /** The next rows of all owners, by owner and key, after an entry or from the first row. Empty after the last row. */
   entries(after?: Entry): Promise<Entry[]>
 }
 
-/** What an owner's turn is for: a step of a long list, which reads at most this many rows. */
-export interface Turn {
+/** A slot in the queue of reads: for a chunk of a long list, which has at most this many rows. */
+export interface Slot {
   readonly owner: string
   readonly rows: number
   readonly read: (deadline: number) => Promise<unknown>
@@ -71,8 +71,8 @@ export interface Turn {
 export interface Database extends Omit<Store, 'collection' | 'counts'> {
   /** By the names of the collections. */
   readonly tables: ReadonlyMap<string, Table>
-  /** Milliseconds for an operation. An embedded store has it for the steps of lists, which wait for each other. */
+  /** Milliseconds for an operation. An embedded store bounds only the chunks of lists, which wait for one another. */
   readonly timeout: number
-  /** Runs the steps of long lists, with `runSteps` of lists.ts. */
-  readonly steps: Batcher<Turn, unknown>
+  /** The queue for the chunks of long lists: see `makeReadQueue` in lists.ts. */
+  readonly reads: Batcher<Slot, unknown>
 }

@@ -1,10 +1,28 @@
-// The door of the store: collections on SQLite and PostgreSQL, and the commands for what they keep.
+// The door of the store: collections on SQLite and PostgreSQL, and the commands for their data.
 import type { Product } from '../engine/index.ts'
 
 export { openStore } from './open.ts'
 
-// Each command loads only what it needs.
-/** `npm run backup`: saves, restores and checks the embedded store. */
+// A command imports only its own modules, so that it starts faster.
+/**
+ * `npm run backup`: saves, restores and checks the embedded store.
+ * @example
+ * ```ts
+ * import { product } from './product.ts'
+ * import { backup } from './store/index.ts'
+ *
+ * await backup(product)
+ * ```
+ */
 export const backup = async (product: Product) => (await import('./backup.ts')).backup(product)
-/** `npm run copy`: copies everything to another store. */
+/**
+ * `npm run copy`: copies everything to another store.
+ * @example
+ * ```ts
+ * import { product } from './product.ts'
+ * import { copy } from './store/index.ts'
+ *
+ * await copy(product)
+ * ```
+ */
 export const copy = async (product: Product) => (await import('./copy.ts')).copy(product)

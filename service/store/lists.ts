@@ -1,15 +1,16 @@
-import { JsonText } from '../engine/http/json.ts'
+// Lists of any length, read in chunks: one chunk is in memory, and between two of them others have their turn.
 import { StoreBusy } from '../engine/errors.ts'
-import { type Batched, Batcher } from './batch.ts'
+import { JsonText } from '../engine/http/json.ts'
 import type { Key } from '../engine/store.ts'
-import type { Rows, Step, Database, Table, Turn } from './database.ts'
+import { type Batched, Batcher } from './batch.ts'
+import type { Chunk, Database, Rows, Slot, Table } from './database.ts'
 
-/** About how many characters a step has. While it is read and written, others wait. */
-export const STEP_LENGTH = 65_536
-/** The first step of a list takes no turn, so it is short. */
-const FIRST_STEP = { most: 64, length: 8192 }
-/** The most rows of a step. */
+/** The approximate number of characters of a chunk. While a chunk is read and written, other requests wait. */
+export const CHUNK_LENGTH = 65_536
+/** The most rows of a chunk. */
 const MAX_ROWS = 5000
+/** The first chunk of a list waits for no slot, so it is short. */
+const FIRST_CHUNK = { most: 64, length: 8192 }
 
 /** A list: its items as JSON, and the key after which the next page begins, if there are more. */
 interface List {
@@ -17,83 +18,157 @@ interface List {
   readonly last?: Key
 }
 
-/**
- * Runs the steps of long lists, a few at a time. Their owners take turns, so nobody waits for the length of another's list.
- * @param max the most rows that steps of one batch may ask for together; a single step may ask for more
- * @param parallel how many batches may run at a time
- * @param timeout milliseconds until a step must have begun
- */
-export function runSteps(max: number, parallel: number, timeout: number): Database['steps'] {
-  const run = (batch: readonly Batched<Turn, unknown>[]) =>
-    Promise.all(
-      batch.map(({ item, deadline, resolve, reject }) => item.read(deadline).then(resolve, reject)),
-    )
-  const [shareOf, weigh] = [({ owner }: Turn) => owner, ({ rows }: Turn) => rows]
-  return new Batcher(run, { max, weigh, parallel, timeout, freshFirst: true, shareOf })
+/** How a queue of reads is bounded. */
+interface ReadQueueOptions {
+  /** The most rows that the chunks of one batch may ask for together; a single chunk may ask for more. */
+  readonly maxRows: number
+  /** How many batches may run at a time. */
+  readonly parallel: number
+  /** Milliseconds until a chunk must have been read. */
+  readonly timeout: number
 }
 
+/** Makes the queue for the chunks of long lists. Owners take turns, so no owner waits for the whole list of another. */
+export function makeReadQueue({ maxRows, parallel, timeout }: ReadQueueOptions): Database['reads'] {
+  return new Batcher(readTogether, {
+    maxCost: maxRows,
+    costOf: ({ rows }: Slot) => rows,
+    flowOf: ({ owner }: Slot) => owner,
+    parallel,
+    timeout,
+    isFreshFirst: true,
+  })
+}
+
+function readTogether(batch: readonly Batched<Slot, unknown>[]): Promise<unknown> {
+  const reads = batch.map(({ item, deadline, resolve, reject }) =>
+    item.read(deadline).then(resolve, reject),
+  )
+  return Promise.all(reads)
+}
+
+/** The rows of a table to list. */
+export interface ListRequest {
+  readonly owner: string
+  /** The key after which the list begins; absent: it begins with the first row. */
+  readonly after: Key | undefined
+  /** The most rows; Infinity for all. */
+  readonly limit: number
+}
+
+type Reads = Pick<Database, 'reads' | 'timeout'>
+type ReadTable = Pick<Table, 'read' | 'skip'>
+
 /**
- * Lists the rows of an owner by ascending key, after a key or from the first one. A list that is longer than one step is
- * read while it is sent, and no read stays open between its steps.
- * @param limit the most rows
+ * Lists rows by ascending key. A list that fits in one chunk shows one moment. A longer one is read while it is sent, and no read
+ * stays open between its chunks.
  */
 export async function readList(
-  { steps, timeout }: Pick<Database, 'steps' | 'timeout'>,
-  table: Pick<Table, 'read' | 'skip'>,
-  owner: string,
-  after: Key | undefined,
-  limit: number,
+  database: Reads,
+  table: ReadTable,
+  request: ListRequest,
 ): Promise<List> {
-  const deadline = performance.now() + timeout
-  const inTurn = <Value>(
-    rows: number,
-    read: (deadline: number) => Promise<Value>,
-    until?: number,
-  ) => steps.add({ owner, rows, read }, until) as Promise<Value> // what `read` gives
-  const most = Math.min(limit, FIRST_STEP.most)
-  // While others of this owner wait, a longer one takes its turn from the beginning: if it is refused, it has read nothing.
-  if (most === limit || !steps.isAwaited(owner)) {
-    const first = await table.read({ owner, after, ...FIRST_STEP, most }, deadline)
-    if (!first.hasMore || first.count === limit) return toList(first)
+  const reader = new ListReader(database, table, request)
+  return (await reader.readShort()) ?? (await reader.readLong())
+}
+
+class ListReader {
+  readonly #reads: Database['reads']
+  readonly #table: ReadTable
+  readonly #request: ListRequest
+  /** The time by which the first part of the list must be read, before its answer begins. */
+  readonly #deadline: number
+
+  constructor({ reads, timeout }: Reads, table: ReadTable, request: ListRequest) {
+    this.#reads = reads
+    this.#table = table
+    this.#request = request
+    this.#deadline = performance.now() + timeout
   }
-  // Read from the beginning again: a list that fits in one step shows one moment.
-  const step: Step = { owner, after, ...bounds(limit) }
-  const whole = await inTurn(step.most, () => table.read(step, deadline), deadline)
-  if (!whole.hasMore || whole.count === limit) return toList(whole)
-  const end = limit === Infinity ? undefined : await findEnd()
-  return { items: rest(), ...(end !== undefined && { last: end }) }
+
+  /** Reads a list that fits in the first chunk. @returns undefined if it may be longer */
+  async readShort(): Promise<List | undefined> {
+    const { owner, after, limit } = this.#request
+    const most = Math.min(limit, FIRST_CHUNK.most)
+    // A list waits behind the long lists of its owner, so that a list that is refused has read nothing.
+    if (limit > most && this.#reads.isAwaited(owner)) return undefined
+    const rows = await this.#table.read({ ...FIRST_CHUNK, owner, after, most }, this.#deadline)
+    return this.#isWhole(rows) ? toList(rows) : undefined
+  }
+
+  /** Reads a list from the beginning in a slot of its own, and the rest of it while it is sent. */
+  async readLong(): Promise<List> {
+    const { owner, after, limit } = this.#request
+    const rows = await this.#readInSlot({ owner, after, ...boundsOf(limit) }, this.#deadline)
+    if (this.#isWhole(rows)) return toList(rows)
+    const end = limit === Infinity ? undefined : await this.#findEnd(rows)
+    const items = this.#sendChunks(rows, end)
+    return end === undefined ? { items } : { items, last: end }
+  }
+
+  /** Whether rows are the whole list. */
+  #isWhole({ hasMore, count }: Rows): boolean {
+    return !hasMore || count === this.#request.limit
+  }
 
   /** Finds the last key of the page, if there are more rows after it. */
-  async function findEnd(): Promise<Key | undefined> {
-    let last = whole.last
-    for (let left = limit - whole.count; left > 0; left -= MAX_ROWS) {
-      const [from, rows] = [last, Math.min(left, MAX_ROWS)]
-      last = await inTurn(rows, () => table.skip(owner, from, rows, deadline), deadline)
+  async #findEnd(first: Rows): Promise<Key | undefined> {
+    const { owner, limit } = this.#request
+    let last = first.last
+    let left = limit - first.count
+    while (left > 0) {
+      const rows = Math.min(left, MAX_ROWS)
+      last = await this.#skipInSlot(last, rows)
       if (last === undefined) return undefined
+      left -= rows
     }
-    return (await table.skip(owner, last, 1, deadline)) === undefined ? undefined : last
+    const next = await this.#table.skip(owner, last, 1, this.#deadline)
+    return next === undefined ? undefined : last
   }
 
-  async function* rest(): AsyncGenerator<JsonText<never[]>> {
-    let rows = whole
-    for (let left = limit - rows.count; ; left -= rows.count) {
+  /** @param end the last key of the page, if more rows follow it */
+  async *#sendChunks(first: Rows, end: Key | undefined): AsyncGenerator<JsonText<never[]>> {
+    const { owner, limit } = this.#request
+    let rows = first
+    let left = limit - rows.count
+    for (;;) {
       if (left < 0) throw new StoreBusy('items were added to the page while it was read')
       yield new JsonText(`[${rows.text}]`)
-      if (!rows.hasMore || rows.last === end || rows.last === undefined) return
-      const step: Step = { owner, after: rows.last, end, ...bounds(left + 1, rows) }
-      rows = await inTurn(step.most, (until) => table.read(step, until))
+      const after = rows.last
+      if (!rows.hasMore || after === undefined || after === end) return
+      rows = await this.#readInSlot({ owner, after, end, ...boundsOf(left + 1, rows) })
+      left -= rows.count
     }
+  }
+
+  /** Reads a chunk when its owner has a turn. @param until when it must be read; within the usual time if absent */
+  async #readInSlot(chunk: Chunk, until?: number): Promise<Rows> {
+    const { owner, most } = chunk
+    const read = (deadline: number) => this.#table.read(chunk, deadline)
+    const rows = await this.#reads.add({ owner, rows: most, read }, until)
+    return rows as Rows // the queue settles a chunk with the result of `read`
+  }
+
+  /** Finds the key that stands some rows after another one. */
+  async #skipInSlot(after: Key | undefined, rows: number): Promise<Key | undefined> {
+    const { owner } = this.#request
+    const deadline = this.#deadline
+    const read = () => this.#table.skip(owner, after, rows, deadline)
+    const key = await this.#reads.add({ owner, rows, read }, deadline)
+    return key as Key | undefined // the queue settles a chunk with the result of `read`
   }
 }
 
-/** The bounds of a step of at most `limit` rows. @param before the rows read last: the next ones are about as long */
-function bounds(limit: number, before?: Rows): Pick<Step, 'most' | 'length'> {
-  const fitting = before
-    ? Math.ceil((2 * STEP_LENGTH * before.count) / before.text.length)
-    : MAX_ROWS
-  return { most: Math.min(limit, MAX_ROWS, fitting), length: STEP_LENGTH }
+/** The bounds of a chunk of at most `limit` rows. @param before the rows of the chunk before: the next rows are about as long */
+function boundsOf(limit: number, before?: Rows): Pick<Chunk, 'most' | 'length'> {
+  const fitting =
+    before === undefined
+      ? MAX_ROWS
+      : Math.ceil((2 * CHUNK_LENGTH * before.count) / before.text.length)
+  return { most: Math.min(limit, MAX_ROWS, fitting), length: CHUNK_LENGTH }
 }
 
 function toList({ text, last, hasMore }: Rows): List {
-  return { items: new JsonText(`[${text}]`), ...(hasMore && last !== undefined && { last }) }
+  const items = new JsonText<never[]>(`[${text}]`)
+  return hasMore && last !== undefined ? { items, last } : { items }
 }

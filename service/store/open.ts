@@ -3,25 +3,43 @@ import type { OpenStore, Store, StoreOptions } from '../engine/store.ts'
 import { makeCollection } from './collection.ts'
 import type { Database } from './database.ts'
 
-/** Names of collections: those of SQL that need no quotes, and none of a table that the store had or its database has. */
-const NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
-const OWN = /^(tokens|(sqlite|pg)_.*)$/i
-const NAMES =
+/** Names of collections: names that SQL takes without quotes, but not those of tables of earlier versions or of the database. */
+const TABLE_NAME = /^[a-z][A-Za-z0-9_]{0,54}$/
+const RESERVED_NAME = /^(tokens|(sqlite|pg)_.*)$/i
+const NAME_ADVICE =
   'a small letter, then letters, digits and _, at most 55, and not "tokens", "sqlite_..." or "pg_..."'
 
-/** Opens the store for the engine. @throws {StartupError} */
+/**
+ * Opens the store for the engine.
+ * @throws {StartupError}
+ * @example
+ * ```ts
+ * import { contract } from './contract.gen.ts'
+ * import { defineProduct } from './engine/index.ts'
+ * import { NoteService } from './note-service.ts'
+ * import { openStore } from './store/index.ts'
+ *
+ * export const product = defineProduct({
+ *   name: 'notes',
+ *   contract,
+ *   store: openStore,
+ *   collections: { notes: { schema: 'Note', key: 'int64' } },
+ *   services: ({ notes }) => [new NoteService(notes)],
+ * })
+ * ```
+ */
 export const openStore: OpenStore = async (options) => {
   const database = await openDatabase(options)
   return {
     ...portOf(database),
     isEmpty: () => database.isEmpty(),
     ping: () => database.ping(),
-    figures: () => database.figures(),
+    stats: () => database.stats(),
     close: () => database.close(),
   }
 }
 
-/** What the engine has of a database besides its methods. */
+/** The methods of the port that are made from those of a database. */
 export function portOf(database: Database): Pick<Store, 'collection' | 'counts'> {
   return {
     collection: (name, { parse, write }) => makeCollection(database, name, parse, write),
@@ -44,9 +62,11 @@ export async function openDatabase(options: StoreOptions): Promise<Database> {
 function checkNames(names: readonly string[]): void {
   const byTable = Map.groupBy(names, (name) => name.toLowerCase())
   for (const same of byTable.values()) {
-    const isUsable = same.every((name) => NAME.test(name) && !OWN.test(name))
+    const isUsable = same.every((name) => TABLE_NAME.test(name) && !RESERVED_NAME.test(name))
     if (same.length > 1 || !isUsable)
-      throw new StartupError(`the collection ${same.join(' or ')} needs another name: ${NAMES}`)
+      throw new StartupError(
+        `the collection ${same.join(' or ')} needs another name: ${NAME_ADVICE}`,
+      )
   }
 }
 

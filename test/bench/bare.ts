@@ -9,11 +9,11 @@ const plant = {
   additionalProperties: false,
 }
 const twenty: unknown = JSON.parse(listOf(20))
-const all: unknown = JSON.parse(listOf(Number(process.env['SMALL'])))
+const plants: unknown = JSON.parse(listOf(Number(process.env['SMALL'])))
 const lists = { schema: { response: { 200: { type: 'array', items: plant } } } }
 
 const app = Fastify()
-app.get('/plants', lists, async ({ url }) => (url.includes('limit=') ? twenty : all))
+app.get('/plants', lists, async ({ url }) => (url.includes('limit=') ? twenty : plants))
 app.post('/plants', { schema: { response: { 200: plant } } }, async () => PLANT)
 app.delete('/plants/:id', async (_, reply) => reply.code(204).send())
 await app.listen({ port: Number(process.env['PORT']) })

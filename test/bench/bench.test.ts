@@ -16,8 +16,8 @@ const servers = await Promise.all(
 
 for (const server of servers) {
   t.test(`what ${server.name} answers is right`, async (t) => {
-    for (const each of cases) {
-      const { rate, p50, p99, cpu } = await measure(server, each, 4)
+    for (const benchCase of cases) {
+      const { rate, p50, p99, cpu } = await measure(server, benchCase, 4)
       t.ok(rate > 0 && cpu >= 0 && p50 > 0 && p50 <= p99)
     }
   })

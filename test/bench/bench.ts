@@ -67,7 +67,7 @@ const results = new Map(servers.map(({ name }): [string, Round[]] => [name, []])
 for (let round = 1; round <= ROUNDS; round++) {
   // Some starts are faster than others, for as long as they run. Each server is the first one in every second round.
   const order = round % 2 === 0 ? servers : servers.toReversed()
-  const running = await Array.fromAsync(order, (each) => start(t, each, `${folder}/log`))
+  const running = await Array.fromAsync(order, (kind) => start(t, kind, `${folder}/log`))
   for (const [{ name }, round] of await measureRound(running)) results.get(name)?.push(round)
   for (const server of running) await server.stop()
   console.error(`round ${round} of ${ROUNDS}`)
@@ -86,14 +86,14 @@ async function measureRound(running: readonly Running[]): Promise<Map<Running, R
     round.set('memory after start', { memory: memoryOf(pid) })
   }
   // To get warm.
-  for (const each of cases.filter(({ name }) => /^(list of 20 among|create)/.test(name))) {
-    for (const server of running) await measure(server, each, 32)
+  for (const benchCase of cases.filter(({ name }) => /^(list of 20 among|create)/.test(name))) {
+    for (const server of running) await measure(server, benchCase, 32)
   }
-  for (const each of cases) {
+  for (const benchCase of cases) {
     for (const connections of CONNECTIONS) {
-      const name = `${each.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
+      const name = `${benchCase.name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
       for (const [server, round] of rounds)
-        round.set(name, await measure(server, each, connections))
+        round.set(name, await measure(server, benchCase, connections))
     }
   }
   for (const [{ pid }, round] of rounds)

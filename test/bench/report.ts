@@ -34,7 +34,7 @@ export function machine(): string {
 /** The tables of a run. Each figure is a median of its rounds. @param servers the rounds of each, by name */
 export function tables(servers: ReadonlyMap<string, readonly Round[]>): string {
   const bare = servers.get(BARE) ?? []
-  const all = TABLES.map(([title, kinds, hasRatio]) => {
+  const sections = TABLES.map(([title, kinds, hasRatio]) => {
     const cell = (rounds: readonly Round[], row: string, kind: Kind) => {
       const of = (round?: Round) => round?.get(row)?.[kind] ?? NaN
       const ratio = median(rounds.map((round, at) => of(round) / of(bare[at])))
@@ -57,7 +57,7 @@ export function tables(servers: ReadonlyMap<string, readonly Round[]>): string {
       .map((cells) => `| ${cells.join(' | ')} |`)
       .join('\n')
   })
-  return all.join('\n\n')
+  return sections.join('\n\n')
 }
 
 /** What each file that shows figures of a run has to contain. @param run its tables, by default those recorded last */
@@ -93,5 +93,5 @@ function highlightsOf(run: string): string {
 
 /** The figure in the middle. */
 function median(figures: readonly number[]): number {
-  return figures.toSorted((one, two) => one - two)[Math.floor(figures.length / 2)] ?? NaN
+  return figures.toSorted((left, two) => left - two)[Math.floor(figures.length / 2)] ?? NaN
 }

@@ -124,9 +124,9 @@ export async function serviceOn(
   }
   const callers = Array.from({ length: many }, (_, index) => `caller ${index + 1}`)
   while (callers.length > 0) {
-    const some = callers.splice(0, 1000)
-    tokens.many.push(...(await Promise.all(some.map(issue))))
-    for (let id = 1; id <= 20; id++) await Promise.all(some.map((caller) => create(caller, id)))
+    const batch = callers.splice(0, 1000)
+    tokens.many.push(...(await Promise.all(batch.map(issue))))
+    for (let id = 1; id <= 20; id++) await Promise.all(batch.map((caller) => create(caller, id)))
   }
   await store.close()
   return serverOf(name, 'test/support/product/main.ts', { DATABASE_URL: url }, tokens, folder)
@@ -174,10 +174,10 @@ export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: 
  * that the create was kept.
  * @throws {Error} for a wrong answer: what was measured says nothing
  */
-export async function measure(server: Running, each: Case, connections: number) {
+export async function measure(server: Running, benchCase: Case, connections: number) {
   const { port, sent, pid } = server
-  const { name, method, path, body = '', status, answer } = each
-  const tokens = server.tokens[each.caller]
+  const { name, method, path, body = '', status, answer } = benchCase
+  const tokens = server.tokens[benchCase.caller]
   const what = `${server.name}, ${name}, ${connections} connections`
   const isList = method === 'GET'
   const listed = isList && (await request(port, { path, token: tokens[0] ?? '' })).text
@@ -202,12 +202,12 @@ export async function measure(server: Running, each: Case, connections: number) 
   })
   /** Milliseconds of processor time that the server took for 1,000 requests. */
   const cpu = ((cpuOf(pid) - before) * 1e6) / times.length
-  const all = times.length + wrong.length
+  const total = times.length + wrong.length
   if (wrong.length > 0)
     throw new Error(
-      `${what}: ${wrong.length} of ${all} answers were wrong, the first one ${wrong[0]}`,
+      `${what}: ${wrong.length} of ${total} answers were wrong, the first one ${wrong[0]}`,
     )
-  times.sort((one, two) => one - two)
+  times.sort((left, two) => left - two)
   /** Milliseconds that half of the answers took at most, and 99 of 100. */
   const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map((share) => times[Math.floor(times.length * share)])
   return { rate: (times.length * 1000) / took, p50, p99, cpu }

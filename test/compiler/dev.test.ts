@@ -121,7 +121,7 @@ t.test(
     // Another file of the contract.
     mkdirSync(`${folder}/parts`)
     const more = (summary: string) =>
-      `get: { operationId: more, summary: ${summary}, responses: { '204': { description: Done } } }\n`
+      `get: { operationId: more, security: [], summary: ${summary}, responses: { '204': { description: Done } } }\n`
     writeFileSync(`${folder}/parts/more.yaml`, more('First'))
     const components = "  /more: { $ref: 'parts/more.yaml' }\n\ncomponents:\n"
     writeFileSync(

@@ -58,14 +58,14 @@ t.test('the texts of a served bundle are texts for readers of YAML 1.1 and 1.2',
     '.inf',
     '😀',
   ]
-  const written = texts.map((each) => JSON.stringify(each)).join()
+  const written = texts.map((text) => JSON.stringify(text)).join()
   const { schemas } = await serve(t, MAIN("{ $ref: 'a.yaml' }"), {
     'a.yaml': `{ enum: [${written}], properties: { 'on': {}, '1.10': {}, 'null': {} }, maximum: 9223372036854775807 }`,
   })
   for (const version of ['1.1', '1.2'] as const) {
     const { a } = schemas(version)
-    const { enum: found, properties } = fields(a)
-    t.strictSame(found, texts, version)
+    const { enum: values, properties } = fields(a)
+    t.strictSame(values, texts, version)
     t.strictSame(Object.keys(fields(properties)), ['on', '1.10', 'null'], version)
   }
 })
@@ -271,8 +271,8 @@ t.test('keys are as they are written', async (t) => {
   const yaml = MAIN(`{ properties: { ${members} } }`)
   const sent = Object.fromEntries(keys.map((key) => [key, 7]))
   for (const key of keys) {
-    const [one] = await statuses(t, yaml, {}, [{ [key]: sent[key] }])
-    t.equal(one, 400, key)
+    const [status] = await statuses(t, yaml, {}, [{ [key]: sent[key] }])
+    t.equal(status, 400, key)
   }
   t.match(
     await faultOf(t, `${MAIN('{}')}x-a: { 1: a, '1': b }\n`, {}),

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { compile } from '../../service/compiler/compile.ts'
 import { dryRun } from '../../service/compiler/draft.ts'
 import { generateTypes } from '../../service/compiler/generate.ts'
 import { OPENAPI } from '../support/own.ts'
@@ -96,14 +97,14 @@ declare const [file, pairs]: [Request<'file'>, Request<'pairs'>]
 t.test(
   'tsc refuses, by name, services that do not fit the contract, or have no guards',
   async (t) => {
-    const head = `import { addRoutes, type OperationHooks } from '../../../service/engine/contract/routes.ts'
+    const head = `import { addRoutes, type OperationSteps } from '../../../service/engine/contract/routes.ts'
 import { defineProduct, type CompiledContract } from '../../../service/engine/index.ts'
 import { openStore } from '../../../service/store/index.ts'
 import { PlantService } from '../../../test/support/product/plant-service.ts'
 import type { components, operations as All } from '../../../test/support/product/contract.gen.ts'
 import type { Service } from '../../../service/engine/contract/types.ts'
 declare const parameters: [...Parameters<typeof addRoutes>] extends [infer App, infer Contract, ...unknown[]] ? [App, Contract] : never
-declare const hooks: OperationHooks
+declare const stepsOf: OperationSteps
 type operations = Pick<All, 'createPayout' | 'getPayout' | 'deletePayout'>
 declare const contract: CompiledContract<components, operations>
 const named = { name: 'plants', contract, store: openStore }
@@ -154,8 +155,11 @@ declare const doesMore: PlantService & typeof doesOther
         'export class Of implements Service<operations> { createPayout = service.createPayout }',
         'deletePayout',
       ],
-      ['export const routes = addRoutes(...parameters, [service], hooks)', ''],
-      ['export const routes = addRoutes(...parameters, [service])', 'Expected 4-5 arguments'],
+      ['export const routes = addRoutes(...parameters, { services: [service], stepsOf })', ''],
+      [
+        'export const routes = addRoutes(...parameters, { services: [service] })',
+        "Property 'stepsOf' is missing",
+      ],
     ]
     assertErrors(t, t.testdir(), head, table)
   },
@@ -245,8 +249,8 @@ function assertErrors(t: Test, folder: string, head: string, table: Pieces): voi
   const { stdout } = spawnSync(process.execPath, words, { encoding: 'utf8' })
   const errors = stdout.split(/\n(?=\S)/)
   for (const [index, [piece, error]] of table.entries()) {
-    const found = errors.filter((each) => each.includes(`/piece${index}.ts(`)).join('\n')
-    t.match(found, error || /^$/, piece)
+    const own = errors.filter((error) => error.includes(`/piece${index}.ts(`)).join('\n')
+    t.match(own, error || /^$/, piece)
   }
 }
 
@@ -316,6 +320,14 @@ webhooks: { c: { get: { parameters: [{ name: c, in: cookie, schema: {} }] } } }
   },
 )
 
+t.test('responses with an extension alone describe no status', async (t) => {
+  const yaml = 'paths: { /x: { get: { operationId: run, responses: { x-a: 1 } } } }\n'
+  const folder = t.testdir({ 'openapi.yaml': contract(yaml) })
+  const { operations } = await compile(`${folder}/openapi.yaml`)
+  t.match(operations, [{ id: 'run', errors: {} }])
+  t.strictSame(operations[0]?.responses, {})
+})
+
 t.test('a line that is half written is a fault of that line, and hides no other', async (t) => {
   const folder = t.testdir()
   for (const [line, fault] of [
@@ -336,6 +348,22 @@ t.test('a line that is half written is a fault of that line, and hides no other'
       line,
     )
   }
+})
+
+t.test('of one text three places are told, and how many are left', async (t) => {
+  const operation =
+    "{ get: { operationId: OF, security: [{ no: [] }], responses: { '204': { description: Done } } } }"
+  const paths = [1, 2, 3, 4, 5].map(
+    (index) => `  /${index}: ${operation.replace('OF', `run${index}`)}\n`,
+  )
+  const folder = t.testdir({ 'openapi.yaml': contract(`paths:\n${paths.join('')}`) })
+  const text = 'the security scheme no is not in components/securitySchemes'
+  const said = await compile(`${folder}/openapi.yaml`).then(() => '', String)
+  const [first = '', second = '', third = '', ...rest] = said.split('\n')
+  t.match([first, second, third], [/yaml:4: the security/, /yaml:5: the/, /yaml:6: the/])
+  t.strictSame(rest, [`and 2 more: ${text}`])
+  const lines = await dryRun(`${folder}/openapi.yaml`)
+  t.equal(lines.filter((line) => line.startsWith('refused: ')).length, 4)
 })
 
 t.test('types that alternatives change at each of many levels do not double at each', async (t) => {

@@ -47,7 +47,7 @@ export const ORDINARY: Readonly<Record<string, Ordinary>> = {
   'a user with friends': body("{ $ref: '#/components/schemas/User' }", USER),
   'a pet with a discriminator': body("{ $ref: '#/components/schemas/Pet' }", PET),
   'formats that validate nothing': body(
-    '{ type: object, properties: { a: { type: string, format: password }, b: { type: number, format: double }, c: { type: string, format: iban }, d: { type: number, format: float }, e: { type: string, format: binary }, f: { type: integer, format: uint8 } } }',
+    '{ type: object, properties: { a: { type: string, format: password }, b: { type: number, format: double }, c: { type: string, format: iban }, d: { type: number, format: float }, e: { type: string, format: binary }, f: { type: integer, format: uint128 } } }',
     '',
     ...['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `body/properties/${name}/format: ${NOTHING}`),
   ),

@@ -37,12 +37,14 @@ async function isTold(
     () => '',
     String,
   )
-  const found = (isRefused ? fault.split('\n') : notes).find((each) => each.includes(told))
-  t.ok(found, told, { fault, notes })
+  const reported = (isRefused ? fault.split('\n') : notes).find((candidate) =>
+    candidate.includes(told),
+  )
+  t.ok(reported, told, { fault, notes })
   if (!isRefused) return
   for (const [file, text] of Object.entries(sources)) {
-    const line = text.split('\n').findIndex((each) => each.endsWith('# here')) + 1
-    if (line > 0) t.match(found, `${file}:${line}: `)
+    const line = text.split('\n').findIndex((row) => row.endsWith('# here')) + 1
+    if (line > 0) t.match(reported, `${file}:${line}: `)
   }
 }
 

@@ -56,7 +56,7 @@ function unaskedFor(operation: Operation): string | undefined {
   return missing.length > 0 ? `give an example to ${missing.join(' and ')}` : undefined
 }
 
-const ordered = inOrder(operations.filter((each) => unaskedFor(each) === undefined))
+const ordered = inOrder(operations.filter((operation) => unaskedFor(operation) === undefined))
 /** Whether these are all: others may need what those make that can't be asked. */
 const isWhole = ordered.length === operations.length
 
@@ -65,8 +65,9 @@ const newcomer = () => token(`caller${(callers += 1)}`)
 /** A caller, after the examples of the operations before this one were sent. */
 async function callerOf(operation: Operation): Promise<string> {
   const caller = await newcomer()
-  for (const each of ordered.slice(0, ordered.indexOf(operation))) {
-    if (each.method !== 'DELETE') await call({ ...toCall(each, exampleOf(each)), token: caller })
+  for (const earlier of ordered.slice(0, ordered.indexOf(operation))) {
+    if (earlier.method !== 'DELETE')
+      await call({ ...toCall(earlier, exampleOf(earlier)), token: caller })
   }
   return caller
 }
@@ -81,11 +82,11 @@ function nameSkipped(t: Test, where: string, skipped: readonly Skipped[]): void 
 
 t.test('the examples of the contract work, POST and PUT first and DELETE last', async (t) => {
   const caller = await newcomer()
-  for (const each of ordered) {
-    const answer = await call({ ...toCall(each, exampleOf(each)), token: caller })
+  for (const operation of ordered) {
+    const answer = await call({ ...toCall(operation, exampleOf(operation)), token: caller })
     const { status, text } = answer
     const isFine = isWhole ? status >= 200 && status < 400 : !refuses(answer)
-    t.ok(isFine, `the example of ${each.id} is answered ${status} ${text}`)
+    t.ok(isFine, `the example of ${operation.id} is answered ${status} ${text}`)
   }
 })
 
@@ -115,7 +116,7 @@ for (const operation of operations) {
     t.test(`${id} wants credentials, before anything else is looked at`, async (t) => {
       const broken: Input = { ...example, body: body && '{"broken' }
       const faulty = parameters.reduce(
-        (input, each) => withTexts(input, each, ...faultFor(each)),
+        (input, parameter) => withTexts(input, parameter, ...faultFor(parameter)),
         broken,
       )
       for (const [name, [change, challenge]] of await badCredentials(service, operation)) {
@@ -149,7 +150,9 @@ for (const operation of operations) {
   t.test(`${id} accepts all valid input, and answers a newcomer, too`, async (t) => {
     t.notOk(refuses(await ask(example, await newcomer())))
     const caller = await callerOf(operation)
-    const cursors = await cursorsOf(operation, ordered, (each) => call({ ...each, token: caller }))
+    const cursors = await cursorsOf(operation, ordered, (request) =>
+      call({ ...request, token: caller }),
+    )
     const skip =
       cursors.length === 0 && parameters.some(isCursor) && 'no list of these tests had a Link'
     t.pass(`${id} with a cursor`, { skip })
@@ -243,15 +246,15 @@ for (const operation of operations) {
       const sent = example.body || 'x' // nothing is no body
       const isMissing = (await send(caller, undefined, 'Content-Length', '0')) === 400
       t.equal(isMissing, body.required, 'no body is refused if the operation needs one')
-      const isTaken = (other: string) =>
-        [other, other.replace(/\/.*/, '/*'), '*/*'].some((each) => body.types.includes(each))
-      for (const other of ['', 'text/plain', 'application/xml', 'image/x-other'].filter(
-        (each) => !isTaken(each),
+      const isTaken = (type: string) =>
+        [type, type.replace(/\/.*/, '/*'), '*/*'].some((range) => body.types.includes(range))
+      for (const type of ['', 'text/plain', 'application/xml', 'image/x-other'].filter(
+        (type) => !isTaken(type),
       )) {
         t.equal(
-          await send(caller, sent, 'Content-Type', other),
+          await send(caller, sent, 'Content-Type', type),
           415,
-          `the type "${other}" is refused`,
+          `the type "${type}" is refused`,
         )
       }
       t.equal(
@@ -319,9 +322,9 @@ for (const path of paths) {
     async (t) => {
       const allow = allowOf(contract, path)
       const own = ['CONNECT', ...allow.split(', ').filter((method) => method !== 'OPTIONS')]
-      const [some] = operations.filter((each) => each.path === path)
-      const url = some === undefined ? path : toCall(some, exampleOf(some)).path
-      for (const method of METHODS.filter((each) => !own.includes(each))) {
+      const [operation] = operations.filter((candidate) => candidate.path === path)
+      const url = operation === undefined ? path : toCall(operation, exampleOf(operation)).path
+      for (const method of METHODS.filter((name) => !own.includes(name))) {
         const { status, headers } = await call({ method, path: url })
         t.equal(status, method === 'OPTIONS' ? 204 : 405, method)
         t.equal(headers['allow'], allow, `Allow for ${method}`)

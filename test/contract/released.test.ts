@@ -34,10 +34,10 @@ t.test('each breaking change is named, until the version and the changelog say s
     return faults(t, OPENAPI, file, changelog)
   }
   const broken = text.replace("'409'", "'410'")
-  const found = await faultsOf(broken)
-  t.match(found, [/Response `409` was removed\./])
+  const reported = await faultsOf(broken)
+  t.match(reported, [/Response `409` was removed\./])
   const merged = broken.replace('version: 1.0.0', '<<: { version: 1.0.0 }')
-  t.strictSame(await faultsOf(merged), found, 'a merge key changes nothing')
+  t.strictSame(await faultsOf(merged), reported, 'a merge key changes nothing')
   const next = broken.replace('version: 1.0.0', 'version: 2.0.0')
   const [unsaid] = await faultsOf(next, '## 2.0.0\n- Some plants\n## 1.0.0\n- Breaking: none')
   t.match(unsaid, /does not say what breaks/)
@@ -91,7 +91,8 @@ async function faults(
       ({ path, verdicts }) => `${path}: ${verdicts.map(({ message }) => message).join(' ')}`,
     )
   }
-  const entry = changelog.split(/^## /m).find((each) => each.split(/\s/, 1)[0] === version) ?? ''
+  const entry =
+    changelog.split(/^## /m).find((section) => section.split(/\s/, 1)[0] === version) ?? ''
   return /breaking/i.test(entry)
     ? []
     : [`CHANGELOG.md does not say what breaks in ${version}: "Breaking: ..."`]
@@ -104,8 +105,8 @@ async function spelledOut(file: string): Promise<Record<string, unknown>> {
   const operations = Object.values(fields(document['paths'])).flatMap((item) =>
     Object.values(fields(item)),
   )
-  for (const each of [document['components'], ...operations]) {
-    for (const response of Object.values(fields(fields(each)['responses'])).filter(isObject)) {
+  for (const part of [document['components'], ...operations]) {
+    for (const response of Object.values(fields(fields(part)['responses'])).filter(isObject)) {
       if (!('$ref' in response))
         response['headers'] = { ...fields(headers), ...fields(response['headers']) }
     }

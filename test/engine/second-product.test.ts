@@ -28,8 +28,8 @@ t.test('its items survive a kill, and are copied to the other engine', async (t)
     path: '/plants',
     body: { id, name: `${id}` },
   }))
-  for (const each of [...notes, ...plants])
-    t.equal((await request(port, { method: 'POST', ...each, token })).status, 200)
+  for (const item of [...notes, ...plants])
+    t.equal((await request(port, { method: 'POST', ...item, token })).status, 200)
   const change = async (path: string) => (await request(port, { method: 'PUT', path, token })).json
   t.strictSame(await change('/notes/a'), { text: 'text of a', count: FIRST_COUNT + 1n })
   t.strictSame(await change('/plants/-1'), { name: '-1+' })

@@ -72,13 +72,16 @@ export const product = defineProduct({
   return (name: string, ...words: string[]) => [process.execPath, `${folder}/${name}.ts`, ...words]
 }
 
-/** The last lines of the log of a start that fails. */
-async function refusal(command: string[], environment: Record<string, string> = {}) {
-  const { code, stdout, stderr } = await run(command, {
-    PORT: '0',
-    LOG_LEVEL: 'error',
-    ...environment,
-  })
+/** Milliseconds after which a start that should have failed is killed. */
+const START_TIMEOUT = 20_000
+
+/** Starts a service that must refuse to start. One that serves is killed: then its code is null. */
+async function startRefused(t: Test, command: string[], environment: Record<string, string> = {}) {
+  const settings = { PORT: '0', ADMIN_PORT: '0', LOG_LEVEL: 'error', ...environment }
+  const { child, ended } = await start(t, command, settings)
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT)
+  const { code, stdout, stderr } = await ended
+  clearTimeout(timer)
   const lines = linesOf(stdout)
   return { code, stderr, messages: lines.map(({ msg }) => msg) }
 }
@@ -129,7 +132,7 @@ t.test('bearer tokens are JWTs: a start without JWT_ISSUER is refused', async (t
   const program = await prepare(t, 'bearer')
   t.match(await run(program('generate', '--check'), {}), { code: 0, stderr: '' })
   const message = /the security scheme login needs a guard in product.ts, or a store or JWT_ISSUER/
-  t.match(await refusal(program('main')), { code: 1, stderr: '', messages: [message] })
+  t.match(await startRefused(t, program('main')), { code: 1, stderr: '', messages: [message] })
 
   const issuer = await startIssuer(t)
   const key = await makeKey('RS256', 'a')
@@ -154,13 +157,17 @@ t.test('a scheme that only access tokens of a store satisfy is refused', async (
     JWKS_URL: 'https://id.example/keys',
   }
   t.match(await run(program('generate'), environment), { code: 1, stdout: '', stderr: message })
-  t.match(await refusal(program('main'), environment), { code: 1, stderr: '', messages: [message] })
+  t.match(await startRefused(t, program('main'), environment), {
+    code: 1,
+    stderr: '',
+    messages: [message],
+  })
 })
 
 t.test('collections without a store do not start', async (t) => {
   const collections = `collections: { greetings: { schema: 'Error', key: 'text' } },`
   const program = await prepare(t, 'basic', GUARD + collections)
-  const { code, stderr } = await start(t, program('main'), {}).then(({ ended }) => ended)
+  const { code, stderr } = await startRefused(t, program('main'))
   t.equal(code, 1)
   t.match(stderr, 'the product has collections: it needs a store (store: openStore)')
 })

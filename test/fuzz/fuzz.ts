@@ -36,7 +36,7 @@ export async function startTarget(t: Parameters<typeof startService>[0], file: s
       return inputs
     },
     parameters: async (inputs, seed) => {
-      const property = fc.asyncProperty(many, (all) => checkParameters(empty, all))
+      const property = fc.asyncProperty(many, (requests) => checkParameters(empty, requests))
       return AT_ONCE * (await concurrently(CONNECTIONS, property, inputs / AT_ONCE, seed))
     },
     requests: (inputs, seed) => {

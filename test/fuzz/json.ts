@@ -9,8 +9,8 @@ import { EITHER, expectedOf, REFUSED } from './oracle.ts'
 const WORDS = piecesOf(
   String.raw`" { } [ ] : , \ 0 - + . e E 1e400 00 0x1 NaN _ \u0000 \ud800 \u00 \x ' // "__proto__":1, "id":1, é 🌱`,
   ...[' ', '\n', '\ufeff', '\u2028', '\0', '\v'],
-  ...['ff', 'c080', 'eda080', 'f4908080', 'e28281', 'f09f8c', '80'].map((each) =>
-    Buffer.from(each, 'hex'),
+  ...['ff', 'c080', 'eda080', 'f4908080', 'e28281', 'f09f8c', '80'].map((digits) =>
+    Buffer.from(digits, 'hex'),
   ),
 )
 const NAMES = String.raw`id name tag \u0069d __proto__ \u005f_proto__ constructor 1 toString a:b \": 🌱 \udf31`
@@ -18,7 +18,7 @@ const TEXTS = String.raw`Rose : \" \\ \":\" \ud83c\udf31 \ud800 \udf31\ud83c \\u
 
 const zeros = (most: number) => fc.nat(most).map((count) => '0'.repeat(count))
 const digits = fc.oneof(
-  border.map((each) => String(each).replace('-', '')),
+  border.map((number) => String(number).replace('-', '')),
   fc.stringMatching(/^1\d{0,24}$/, { size: 'max' }),
   joined(fc.constant('1'), zeros(400)),
 )
@@ -80,5 +80,5 @@ function withNaN(value: unknown): unknown {
   if (typeof value === 'symbol') return value === REFUSED ? value : NaN
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(withNaN)
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withNaN(each)]))
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withNaN(member)]))
 }

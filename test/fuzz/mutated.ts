@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 /** Pieces to put into bytes: words between spaces, and others as they are. */
 export function piecesOf(words: string, ...others: readonly (string | Buffer)[]): Buffer[] {
-  return [...words.split(' '), ...others].map((each) => Buffer.from(each))
+  return [...words.split(' '), ...others].map((word) => Buffer.from(word))
 }
 
 const BORDERS = [
@@ -25,7 +25,7 @@ export const border = fc
 
 /** Texts that follow each other. */
 export const joined = (...parts: fc.Arbitrary<string>[]) =>
-  fc.tuple(...parts).map((all) => all.join(''))
+  fc.tuple(...parts).map((strings) => strings.join(''))
 
 /** Changes bytes at one to three places: some are others, gone, there twice, or words are put in. */
 export function mutated(
@@ -34,12 +34,12 @@ export function mutated(
 ): fc.Arbitrary<Buffer> {
   const word = fc.constantFrom(...words)
   const put = fc.oneof(
-    word.map((word) => (some: Buffer) => [word, some]),
+    word.map((word) => (bytes: Buffer) => [word, bytes]),
     word.map((word) => () => [word]),
-    fc.nat(255).map((byte) => (some: Buffer) => [Buffer.of(byte), some.subarray(1)]),
+    fc.nat(255).map((byte) => (bytes: Buffer) => [Buffer.of(byte), bytes.subarray(1)]),
     fc.constantFrom(
       () => [],
-      (some: Buffer) => [some, some],
+      (bytes: Buffer) => [bytes, bytes],
     ),
   )
   const change = fc.record({
@@ -50,8 +50,8 @@ export function mutated(
   return fc.tuple(bytes, fc.array(change, { minLength: 1, maxLength: 3 })).map(([bytes, changes]) =>
     changes.reduce((bytes, { place, length, put }) => {
       const at = Math.round(place * bytes.length)
-      const some = bytes.subarray(at, at + length)
-      return Buffer.concat([bytes.subarray(0, at), ...put(some), bytes.subarray(at + length)])
+      const piece = bytes.subarray(at, at + length)
+      return Buffer.concat([bytes.subarray(0, at), ...put(piece), bytes.subarray(at + length)])
     }, bytes),
   )
 }

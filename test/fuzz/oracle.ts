@@ -82,9 +82,9 @@ function itemsOf<Item>(tokens: Tokens, end: string, read: (first: string) => Ite
 function stringOf(token: string): string {
   const string = token
     .slice(1, -1)
-    .replaceAll(/\\(?:u(.{4})|(.))/g, (_, digits: string | undefined, each: string) => {
+    .replaceAll(/\\(?:u(.{4})|(.))/g, (_, digits: string | undefined, letter: string) => {
       return digits === undefined
-        ? (ESCAPED[each] ?? each)
+        ? (ESCAPED[letter] ?? letter)
         : String.fromCharCode(parseInt(digits, 16))
     })
   // As a JSON text for others must have it (RFC 7493, section 2.1).

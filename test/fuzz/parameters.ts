@@ -42,9 +42,9 @@ const query = fc.array(pair, { maxLength: 3 }).map((pairs) => pairs.join('&'))
 
 /** A part of a target, as it is or changed. A # would begin a fragment, which no client sends. */
 function orMutated(text: fc.Arbitrary<string>): fc.Arbitrary<string> {
-  const bytes = text.map((each) => Buffer.from(each))
+  const bytes = text.map((part) => Buffer.from(part))
   const any = fc.oneof(bytes, mutated(bytes, WORDS))
-  return any.map((each) => each.toString('latin1').replaceAll(/[^!-"$-~]/g, '~'))
+  return any.map((part) => part.toString('latin1').replaceAll(/[^!-"$-~]/g, '~'))
 }
 
 /** A list with a query, or a delete with an id. */
@@ -74,21 +74,23 @@ function expectedStatus({ method, url }: Asked): number {
   const query = new URLSearchParams(`?${queries.join('?')}`) // it drops one question mark
   const [limits, cursors] = [query.getAll('limit'), query.getAll('cursor')]
   if (limits.length > 1 || cursors.length > 1) return 400
-  const isLimit = limits.every((each) => /^[1-9][0-9]*$/.test(each) && Number(each) < 2 ** 31)
+  const isLimit = limits.every((limit) => /^[1-9][0-9]*$/.test(limit) && Number(limit) < 2 ** 31)
   const isExact = (text: string) => Buffer.from(text, 'base64url').toString('base64url') === text
-  return isLimit && cursors.every((each) => each.length === 11 && isExact(each)) ? 200 : 400
+  return isLimit && cursors.every((cursor) => cursor.length === 11 && isExact(cursor)) ? 200 : 400
 }
 
 /** Sends requests in one go, and fails if one is not answered as it must be. */
-export async function checkParameters(target: Target, all: readonly Asked[]): Promise<void> {
-  const lines = all.map(({ method, url }) => `${method} ${url} HTTP/1.1\r\n${target.headers}\r\n`)
+export async function checkParameters(target: Target, requests: readonly Asked[]): Promise<void> {
+  const lines = requests.map(
+    ({ method, url }) => `${method} ${url} HTTP/1.1\r\n${target.headers}\r\n`,
+  )
   const answers = await target.exchange(Buffer.from(lines.join('') + target.last))
-  for (const [index, asked] of all.entries()) {
+  for (const [index, asked] of requests.entries()) {
     const what = `${asked.method} ${asked.url}`
     const answer = answers[index]
     assert.ok(answer, `${what}: no answer`)
     assert.equal(answer.status, expectedStatus(asked), `${what}: ${answer.text}`)
     assert.equal(faultOf(asked.method, asked.url, answer), undefined)
   }
-  assert.equal(answers.length, all.length + 1)
+  assert.equal(answers.length, requests.length + 1)
 }

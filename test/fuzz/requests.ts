@@ -26,7 +26,7 @@ const WORDS = piecesOf(
     'X-Request-Id: a',
   ].map((header) => `${header}\r\n`),
   ...['x'.repeat(300), 'X: y\r\n'.repeat(40), '9'.repeat(40)],
-  ...['ff', 'c0af', 'eda080', '1603010005'].map((each) => Buffer.from(each, 'hex')),
+  ...['ff', 'c0af', 'eda080', '1603010005'].map((digits) => Buffer.from(digits, 'hex')),
 )
 /** Requests as they are, to be changed. HEAD is none of them: where its answer ends, only its request says. */
 function corpusOf({ headers }: Target): Buffer[] {
@@ -43,7 +43,7 @@ function corpusOf({ headers }: Target): Buffer[] {
     `GET /plants HTTP/1.1\r\nHost: h\r\n\r\n`,
     ...Object.values(shapes(token)).map(([bytes]) => bytes),
   ]
-  return texts.map((each) => Buffer.from(each, 'latin1'))
+  return texts.map((text) => Buffer.from(text, 'latin1'))
 }
 
 /** One to three requests, of which most are changed. */
@@ -52,7 +52,7 @@ export function requestsTo(target: Target): fc.Arbitrary<Buffer> {
   const changed = { weight: 3, arbitrary: mutated(request, WORDS) }
   return fc
     .array(fc.oneof(request, changed), { minLength: 1, maxLength: 3 })
-    .map((all) => Buffer.concat(all))
+    .map((parts) => Buffer.concat(parts))
 }
 
 /** The statuses that there are: where the contract says "default" it would take any other. */

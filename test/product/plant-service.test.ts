@@ -68,17 +68,17 @@ t.test(
     t.strictSame(await list(), sorted)
     t.equal(await next(), undefined)
     for (const limit of [1, 2, 3, 8, 9, 10, 2147483647]) {
-      const found: unknown[] = []
+      const answered: unknown[] = []
       let pages = 0
       for (
         let query: string | undefined = `?limit=${limit}`;
         query !== undefined;
         query = await next(query)
       ) {
-        found.push(...((await list(query)) as unknown[]))
+        answered.push(...((await list(query)) as unknown[]))
         pages += 1
       }
-      t.strictSame(found, sorted, `limit ${limit}`)
+      t.strictSame(answered, sorted, `limit ${limit}`)
       t.equal(pages, Math.ceil(ids.length / limit), `pages of limit ${limit}`)
     }
 
@@ -87,10 +87,14 @@ t.test(
     t.strictSame(await list(`?cursor=${cursor}&limit=1&other=7`), [sorted[1]], 'with limit')
     t.strictSame(await list('?cursor=f_________8'), [], 'after the greatest id')
     const { operations } = await contractOf(product)
-    const parameters = operations.flatMap((each) => each.parameters)
+    const parameters = operations.flatMap((operation) => operation.parameters)
     for (const { schema } of parameters.filter(isCursor))
-      for (const each of fc.sample(arbitraryOf(schema), 200).map(String))
-        t.equal((await ask(`?cursor=${each}`)).status, 200, `${each}, which the contract allows`)
+      for (const sample of fc.sample(arbitraryOf(schema), 200).map(String))
+        t.equal(
+          (await ask(`?cursor=${sample}`)).status,
+          200,
+          `${sample}, which the contract allows`,
+        )
   },
 )
 

@@ -181,7 +181,7 @@ t.test(
         { code: 1, stdout: /^$/, stderr: /^[^\n]+\n$/ },
         name,
       )
-      t.notOk(readdirSync(folder).some((each) => each.endsWith('.part')))
+      t.notOk(readdirSync(folder).some((file) => file.endsWith('.part')))
     }
     t.equal((await namesOf(file)).length, 1000)
   },
@@ -313,9 +313,9 @@ t.test(
       t.equal(modeOf(file), mode)
     }
     if (process.getuid?.() === 0) {
-      for (const each of owned) fs.chownSync(each, 65534, 65533)
+      for (const file of owned) fs.chownSync(file, 65534, 65533)
       await restores('660')
-      for (const each of owned) t.match(statSync(each), { uid: 65534, gid: 65533 })
+      for (const file of owned) t.match(statSync(file), { uid: 65534, gid: 65533 })
       rmSync(`${file}.lock`)
       await restores('660')
       t.match(statSync(`${file}.lock`), { uid: 65534, gid: 65533 }, 'a lock file that it made')

@@ -21,13 +21,13 @@ function batcher(options: Partial<BatchOptions<string>> = {}) {
     await nextTurn()
     await nextTurn()
   }
-  return { begun, end, batches: new Batcher<string, string>(run, { max: 100, ...options }) }
+  return { begun, end, batches: new Batcher<string, string>(run, { maxCost: 100, ...options }) }
 }
 
 t.test(
-  'an eager batcher begins at once, but gathers items again after a turn with several',
+  'an isEager batcher begins at once, but gathers items again after a turn with several',
   async (t) => {
-    const { begun, end, batches } = batcher({ eager: true })
+    const { begun, end, batches } = batcher({ isEager: true })
     for (const item of ['a', 'b', 'c']) void batches.add(item)
     t.strictSame([begun, batches.waiting], [[['a']], 2])
     await end(0)
@@ -42,7 +42,7 @@ t.test(
 t.test(
   'items that arrive while a batch is under way are the next batch, up to its maximum',
   async (t) => {
-    const { begun, end, batches } = batcher({ max: 2 })
+    const { begun, end, batches } = batcher({ maxCost: 2 })
     void batches.add('a')
     await nextTurn()
     for (const item of ['b', 'c', 'd']) void batches.add(item)
@@ -59,12 +59,12 @@ t.test(
   },
 )
 
-t.test('an item without a weight is refused, and holds up nobody', async (t) => {
-  const weigh = (item: string) => {
+t.test('an item without a costOft is refused, and holds up nobody', async (t) => {
+  const costOf = (item: string) => {
     if (item === 'broken') throw new TypeError(item)
     return 1
   }
-  const { begun, batches } = batcher({ weigh })
+  const { begun, batches } = batcher({ costOf })
   void batches.add('a')
   t.throws(() => batches.add('broken'), TypeError)
   void batches.add('b')
@@ -72,27 +72,27 @@ t.test('an item without a weight is refused, and holds up nobody', async (t) => 
   t.strictSame([begun, batches.waiting], [[['a', 'b']], 0])
 })
 
-/** The items `a3` and `b1` have the weights 3 and 1, and are of the shares a and b. */
+/** The items `a3` and `b1` have the costOfts 3 and 1, and are of the shares a and b. */
 const shares = {
-  weigh: (item: string) => Number(item.slice(1)),
-  shareOf: (item: string) => item.slice(0, 1),
+  costOf: (item: string) => Number(item.slice(1)),
+  flowOf: (item: string) => item.slice(0, 1),
 }
 for (const [what, options, items, expected] of [
   [
-    'a batch has the weight that it may have, but at least one item',
-    { ...shares, shareOf: () => '', max: 10 },
+    'a batch has the costOft that it may have, but at least one item',
+    { ...shares, flowOf: () => '', maxCost: 10 },
     'a6 b4 c1 d30 e9 f2',
     'a6 b4|c1|d30|e9|f2',
   ],
   [
     'a share has no more of a batch than it may have, keeps its order, and does not delay others',
-    { ...shares, max: 12, maxShare: 4 },
+    { ...shares, maxCost: 12, maxCostOfFlow: 4 },
     'a2 a3 a1 a9 b4 b1 c1',
     'a2 b4 c1|a3 a1 b1|a9',
   ],
   [
     'shares take turns: who came first does not come first again',
-    { ...shares, max: 1 },
+    { ...shares, maxCost: 1 },
     'a1 a2 a3 b1 b2 c1',
     'a1|b1|c1|a2|b2|a3',
   ],
@@ -107,7 +107,7 @@ for (const [what, options, items, expected] of [
 }
 
 t.test('items are refused when nearly all of their time is over, and others are not', async (t) => {
-  const { begun, end, batches } = batcher({ timeout: 80_000, max: 2 })
+  const { begun, end, batches } = batcher({ timeout: 80_000, maxCost: 2 })
   void batches.add('a')
   await nextTurn()
   const now = performance.now()
@@ -134,7 +134,7 @@ t.test('items are refused when nearly all of their time is over, and others are 
 })
 
 t.test('items with most of their time left go before older ones of their share', async (t) => {
-  const { begun, end, batches } = batcher({ timeout: 60_000, max: 1, freshFirst: true })
+  const { begun, end, batches } = batcher({ timeout: 60_000, maxCost: 1, isFreshFirst: true })
   const now = performance.now()
   for (const [item, left] of Object.entries({ d: 58, b: 25, c: 50, a: 20 }))
     void batches.add(item, now + left * 1000)

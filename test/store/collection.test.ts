@@ -3,9 +3,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { StoreBusy } from '../../service/engine/errors.ts'
-import { readList, runSteps } from '../../service/store/lists.ts'
+import { makeReadQueue, readList } from '../../service/store/lists.ts'
 import type { Key } from '../../service/engine/store.ts'
-import type { Step } from '../../service/store/database.ts'
+import type { Chunk } from '../../service/store/database.ts'
 import { type Engine, filling, forEachCollection, type Kind, range } from '../support/engines.ts'
 import { parsed, partsOf, read, textOf as textOfPage } from '../support/pages.ts'
 
@@ -14,10 +14,13 @@ await forEachCollection(t, suite)
 t.test(
   'while a step of an owner waits, its next long list reads nothing before its turn, and reads the whole then',
   async (t) => {
-    const store = { steps: runSteps(1, 1, 60_000), timeout: 60_000 }
+    const store = {
+      reads: makeReadQueue({ maxRows: 1, parallel: 1, timeout: 60_000 }),
+      timeout: 60_000,
+    }
     const read: string[] = []
     const table = {
-      read: async ({ owner, most }: Step) => ({
+      read: async ({ owner, most }: Chunk) => ({
         text: '',
         count: 0,
         hasMore: read.push(`${owner} ${most}`) === 0,
@@ -26,12 +29,14 @@ t.test(
     }
     const turn = Promise.withResolvers<undefined>()
     const waiting = ['a', 'a'].map((owner) =>
-      store.steps.add({ owner, rows: 1, read: () => turn.promise }),
+      store.reads.add({ owner, rows: 1, read: () => turn.promise }),
     )
-    const lists = ['a', 'b'].map((owner) => readList(store, table, owner, undefined, 200))
+    const lists = ['a', 'b'].map((owner) =>
+      readList(store, table, { owner, after: undefined, limit: 200 }),
+    )
     await nextTurn()
     t.strictSame(read, ['b 64'])
-    await readList(store, table, 'a', undefined, 64)
+    await readList(store, table, { owner: 'a', after: undefined, limit: 64 })
     t.strictSame(
       read,
       ['b 64', 'a 64'],
@@ -121,13 +126,13 @@ async function suite<Item, K extends Key>(
     const another = engine.isShared ? await reopen() : store
     await items.create('count', key(1), item('0'))
     const increment = (old: Item) => item(String(Number(textOf(old)) + 1))
-    const all = await Promise.all(
+    const plants = await Promise.all(
       range(32).map((n) =>
         kind.of(n % 2 === 0 ? store : another).update('count', key(1), increment),
       ),
     )
     t.strictSame(await textsOf('count'), ['32'])
-    const answers = new Set(all.map((each) => each && textOf(each)))
+    const answers = new Set(plants.map((plant) => plant && textOf(plant)))
     t.strictSame(
       answers,
       new Set(range(32).map((n) => String(n + 1))),
@@ -138,12 +143,12 @@ async function suite<Item, K extends Key>(
   t.test('a list of up to 64 KB shows one moment', async (t) => {
     const pair = [key(0), key(299)] as const
     await create('moment', range(299).slice(1), 'x'.repeat(150))
-    for (const each of pair) await items.create('moment', each, item('0'))
+    for (const key of pair) await items.create('moment', key, item('0'))
     const over = new AbortController()
     // At each moment the first item is as new as the last one, or newer by one.
     const writing = (async () => {
       for (let version = 1; !over.signal.aborted; version++) {
-        for (const each of pair) await items.update('moment', each, () => item(`${version}`))
+        for (const key of pair) await items.update('moment', key, () => item(`${version}`))
       }
     })()
     const newer: number[] = []
@@ -156,7 +161,7 @@ async function suite<Item, K extends Key>(
     }
     over.abort()
     await writing
-    for (const each of newer) t.ok(each === 0 || each === 1, String(each))
+    for (const age of newer) t.ok(age === 0 || age === 1, String(age))
   })
 
   for (const limit of [undefined, 1000]) {
@@ -186,7 +191,7 @@ async function suite<Item, K extends Key>(
         await Promise.all(parts)
         const others = seen.filter((place) => !added.has(place))
         t.strictSame(others, MANY.slice(0, limit))
-        const inOrder = [...new Set(seen)].sort((one, two) => one - two)
+        const inOrder = [...new Set(seen)].sort((left, two) => left - two)
         t.strictSame(seen, inOrder, 'in order, and each once')
       },
     )
@@ -203,12 +208,12 @@ async function suite<Item, K extends Key>(
       ['mixed', 6100, 40],
     ] as const) {
       const lengths: number[] = []
-      let found = 0
+      let matches = 0
       for await (const part of partsOf(await items.list(owner))) {
         lengths.push(part.text.length)
-        found += parsed(part).length
+        matches += parsed(part).length
       }
-      t.equal(found, count)
+      t.equal(matches, count)
       t.ok(
         Math.max(...lengths) < 80_000,
         `the longest of ${lengths.length} has ${Math.max(...lengths)} characters`,
@@ -251,7 +256,7 @@ async function suite<Item, K extends Key>(
       if (place % 4 === 0) await list.return?.()
     }
     t.equal((await placesOf(items.list('many'))).length, MANY.length)
-    t.equal(store.figures().pool?.used ?? 0, 0)
+    t.equal(store.stats().pool?.used ?? 0, 0)
   })
 
   t.test('the steps of long lists take turns by their owners', async (t) => {
@@ -289,8 +294,8 @@ async function suite<Item, K extends Key>(
 
   t.test('pages of any length together give the whole list', async (t) => {
     // More than one step of a long list.
-    const all = range(1600)
-    await create('pages', all, LONG)
+    const ids = range(1600)
+    await create('pages', ids, LONG)
     for (const limit of [63, 64, 65, 499, 500, 501, 999, 1000, 1001, 1599, 1600, 1601, undefined]) {
       const seen: number[] = []
       for (let cursor: string | undefined, pages = 1; ; pages++) {
@@ -300,7 +305,7 @@ async function suite<Item, K extends Key>(
         if (cursor === undefined) break
         t.equal(seen.length, pages * (limit ?? NaN), 'full pages')
       }
-      t.strictSame(seen, all, `limit ${limit}`)
+      t.strictSame(seen, ids, `limit ${limit}`)
     }
   })
 }

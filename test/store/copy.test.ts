@@ -46,8 +46,12 @@ async function heldBy(database: Parameters<typeof openTestStore>[0]) {
   const store = await openTestStore(database)
   const entries: [collection: string, ...entry: Entry[]][] = []
   for (const [name, table] of store.tables) {
-    for (let some = await table.entries(); some.length > 0; some = await table.entries(some.at(-1)))
-      entries.push([name, ...some])
+    for (
+      let batch = await table.entries();
+      batch.length > 0;
+      batch = await table.entries(batch.at(-1))
+    )
+      entries.push([name, ...batch])
   }
   const tokens = await store.tokens.list()
   await store.close()
@@ -83,11 +87,11 @@ t.test(
 t.test('a plant or a token that differs in the target is named, and not changed', async (t) => {
   const { file, url, kept } = await prepare(t, 100)
   const store = await openTestStore({ url })
-  const [key, other] = [2n ** 63n - 1n, { name: 'a', tag: 'another' }]
-  await store.create('joe', key, other)
+  const [key, changed] = [2n ** 63n - 1n, { name: 'a', tag: 'another' }]
+  await store.create('joe', key, changed)
   const stderr = 'plants: 9223372036854775807 of "joe" differs\n'
   t.match(await copy(file, url), { code: 1, stdout: '', stderr })
-  t.strictSame(await store.find('joe', key), other)
+  t.strictSame(await store.find('joe', key), changed)
   await store.delete('joe', key)
   await store.create('bob', 1n, { name: 'more' })
   t.match(await copy(file, url), {

@@ -47,14 +47,14 @@ class Model {
   readonly #owners = new Map<string, Map<Key, string>>()
 
   /** @returns the answer to a request */
-  answer(each: Write | Read): unknown {
-    const { kind, key } = each
-    const items = this.#itemsOf(each)
+  answer(call: Write | Read): unknown {
+    const { kind, key } = call
+    const items = this.#itemsOf(call)
     if (kind === 'delete') return items.delete(key)
-    if (kind === 'after' || kind === 'first') return pageOf(items, each)
+    if (kind === 'after' || kind === 'first') return pageOf(items, call)
     const stored = items.get(key)
-    const created = kind === 'create' && stored === undefined ? each.item : undefined
-    const now = kind === 'update' ? changed(stored && parse(stored), each) : created
+    const created = kind === 'create' && stored === undefined ? call.item : undefined
+    const now = kind === 'update' ? changed(stored && parse(stored), call) : created
     if (now !== undefined) items.set(key, stringify(now))
     return items.get(key)
   }
@@ -68,8 +68,8 @@ class Model {
 
 function pageOf(items: ReadonlyMap<Key, string>, { kind, key, limit }: Read) {
   const rest = [...items]
-    .filter(([each]) => kind === 'first' || compare(each, key) > 0)
-    .sort(([one], [two]) => compare(one, two))
+    .filter(([second]) => kind === 'first' || compare(second, key) > 0)
+    .sort(([left], [two]) => compare(left, two))
   const page = rest.slice(0, limit)
   const last = page.length < rest.length ? page.at(-1)?.[0] : undefined
   return {
@@ -82,22 +82,22 @@ function pageOf(items: ReadonlyMap<Key, string>, { kind, key, limit }: Read) {
 async function ask(
   store: (typeof stores)[number],
   prefix: string,
-  each: Write | Read,
+  call: Write | Read,
 ): Promise<unknown> {
-  const { name, kind, key } = each
-  const owner = prefix + each.owner
+  const { name, kind, key } = call
+  const owner = prefix + call.owner
   const items = store[name]
   if (kind === 'delete') return items.delete(owner, key)
   if (kind === 'after' || kind === 'first') {
     const page = await items.list(owner, {
-      limit: each.limit,
+      limit: call.limit,
       cursor: kind === 'after' ? cursorOf(key) : undefined,
     })
     return { text: textOf(page).text, next: page.next }
   }
-  if (kind === 'create') return textOrNone(await items.create(owner, key, each.item))
+  if (kind === 'create') return textOrNone(await items.create(owner, key, call.item))
   if (kind === 'update')
-    return textOrNone(await items.update(owner, key, (item) => changed(item, each)))
+    return textOrNone(await items.update(owner, key, (item) => changed(item, call)))
   return textOrNone(await items.find(owner, key))
 }
 
@@ -110,10 +110,10 @@ function changed(item: unknown, { by }: Write): unknown {
 }
 
 /** Compares int64 by their values, and texts by their bytes in UTF-8. */
-function compare(one: Key, two: Key): number {
-  if (typeof one === 'string' && typeof two === 'string')
-    return Buffer.compare(Buffer.from(one), Buffer.from(two))
-  return one < two ? -1 : Number(one > two)
+function compare(left: Key, two: Key): number {
+  if (typeof left === 'string' && typeof two === 'string')
+    return Buffer.compare(Buffer.from(left), Buffer.from(two))
+  return left < two ? -1 : Number(left > two)
 }
 
 const MAX = 2n ** 63n - 1n
@@ -196,9 +196,9 @@ t.test(
       const model = new Model()
       const prefix = `${(histories += 1)} `
       for (const step of steps) {
-        const expected = step.map((each) => model.answer(each))
+        const expected = step.map((call) => model.answer(call))
         for (const store of stores) {
-          deepStrictEqual(await Promise.all(step.map((each) => ask(store, prefix, each))), expected)
+          deepStrictEqual(await Promise.all(step.map((call) => ask(store, prefix, call))), expected)
         }
       }
     })

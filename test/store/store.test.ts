@@ -66,7 +66,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
 
   t.test('int64 keys are exact in their whole range, and ascend by their values', async (t) => {
     for (const key of INTEGERS) await store.create('int64', key, { name: String(key) })
-    const sorted = INTEGERS.toSorted((one, two) => (one < two ? -1 : 1)).map(String)
+    const sorted = INTEGERS.toSorted((left, two) => (left < two ? -1 : 1)).map(String)
     t.strictSame(await namesOf(store.list('int64')), sorted)
     for (const key of INTEGERS) {
       t.strictSame(await store.find('int64', key), { name: String(key) })
@@ -83,7 +83,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
       randomBytes(768).toString('base64'), // 1024 bytes that no index compresses
       `x${'y'.repeat(1023)}`,
     ]
-    const sorted = keys.toSorted((one, two) => Buffer.compare(Buffer.from(one), Buffer.from(two)))
+    const sorted = keys.toSorted((left, two) => Buffer.compare(Buffer.from(left), Buffer.from(two)))
     for (const key of keys)
       t.match(await notes.create('text', key, { text: key, count: 0n }), { text: key })
     const listed = (await read(notes.list('text'))).items.map(({ text }) => text)
@@ -179,7 +179,7 @@ async function suite(t: Test, engine: Engine): Promise<void> {
       Buffer.from('\uD800', 'utf16le'),
       Buffer.from('a\0'),
     ]
-    const wrongTexts = [...bytes, Buffer.alloc(1025, 'x')].map((each) => each.toString('base64url'))
+    const wrongTexts = [...bytes, Buffer.alloc(1025, 'x')].map((text) => text.toString('base64url'))
     const refused = { name: 'HttpError', statusCode: 400, message: /cursor/ }
     for (const cursor of [...wrong, ...wrongInt64s])
       await t.rejects(store.list('joe', { cursor }), refused, cursor)

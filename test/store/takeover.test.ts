@@ -116,11 +116,15 @@ async function works(t: Test, store: TestStore): Promise<void> {
     text: 'a',
     count: 1n,
   })
-  const all = []
+  const entries = []
   const table = store.tables.get('plants')
-  for (let some = await table?.entries(); some?.length; some = await table?.entries(some.at(-1)))
-    all.push(...some)
-  t.equal(all.length, 2 * IDS.length)
+  for (
+    let batch = await table?.entries();
+    batch?.length;
+    batch = await table?.entries(batch.at(-1))
+  )
+    entries.push(...batch)
+  t.equal(entries.length, 2 * IDS.length)
 }
 
 t.test('a file of before is taken over with its tokens, and opened again', async (t) => {
@@ -186,7 +190,7 @@ t.test(
     await old.connect()
     t.teardown(() => old.end())
     const stores = await Promise.all(range(10).map(() => openTestStore({ url })))
-    t.teardown(() => Promise.all(stores.map((each) => each.close())))
+    t.teardown(() => Promise.all(stores.map((store) => store.close())))
     const [store = fail()] = stores
     await works(t, store)
     await hasTokens(t, store, TOKENS)
@@ -203,8 +207,8 @@ t.test(
     // The statements of version 1.0.
     const run = async (text: string, values: unknown[]) =>
       (await old.query<Record<string, unknown>>(text, values)).rows
-    const given = 'unnest($1::text[], $2::int8[], $3::text[]) AS given (owner, id, plant)'
-    const many = `INSERT INTO plants AS stored (owner, id, plant) SELECT owner, id, plant FROM ${given}
+    const rows = 'unnest($1::text[], $2::int8[], $3::text[]) AS given (owner, id, plant)'
+    const many = `INSERT INTO plants AS stored (owner, id, plant) SELECT owner, id, plant FROM ${rows}
     ON CONFLICT (owner, id) DO UPDATE SET plant = stored.plant RETURNING owner, id, plant`
     await store.create('old', 1n, { name: 'a' })
     const created = await run(many, [

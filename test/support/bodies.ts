@@ -34,9 +34,9 @@ export function contentTypeOf({ type }: Pick<Body, 'type'>): string {
 /** Writes a value of a body: an object of a form as its fields, and what is no JSON as the text that it is. */
 export function written({ type, schema }: Pick<Body, 'type' | 'schema'>, value: unknown): string {
   if (isJson(type)) return stringify(value)
-  const toText = (each: unknown) => (typeof each === 'string' ? each : stringify(each))
-  const sent = Object.entries(fields(value)).flatMap(([name, each]) =>
-    [each].flat().map((item) => [name, toText(item)] as const),
+  const toText = (field: unknown) => (typeof field === 'string' ? field : stringify(field))
+  const sent = Object.entries(fields(value)).flatMap(([name, field]) =>
+    [field].flat().map((item) => [name, toText(item)] as const),
   )
   if (/^application\/x-www-form-urlencoded$/i.test(type))
     return new URLSearchParams(sent.map(([...pair]) => pair)).toString()
@@ -53,9 +53,9 @@ const isForm = (type: string) => /^multipart\/|urlencoded$/i.test(type)
 /** Whether a member of a form is a file. */
 function isFile(schema: Schema, name: string): boolean {
   const members = optionsOf(schema).flatMap((part) => ownSchemas(part, name))
-  const all = members.filter(isObject).flatMap(optionsOf)
-  const items = all.flatMap((part) => (isObject(part['items']) ? optionsOf(part['items']) : []))
-  return [...all, ...items].some(
+  const options = members.filter(isObject).flatMap(optionsOf)
+  const items = options.flatMap((part) => (isObject(part['items']) ? optionsOf(part['items']) : []))
+  return [...options, ...items].some(
     ({ format, contentMediaType, contentEncoding }) =>
       format === 'binary' || contentMediaType !== undefined || contentEncoding === 'binary',
   )

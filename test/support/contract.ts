@@ -77,15 +77,17 @@ function prefixOf(servers: unknown): string {
   const [{ url = '', variables = {} } = {}] = Object.values(fields(servers)).map(fields)
   const path = String(url)
     .replace(/^{base_url}(?=\/|$)/, '')
-    .replaceAll(/{([^}]+)}/g, (_, name: string) =>
-      String(fields(fields(variables)[name])['default']),
-    )
-  return new URL(path, 'http://host').pathname.replace(/\/$/, '')
+    .replaceAll(/{([^}]+)}/g, (_, name: string) => {
+      const { default: value } = fields(fields(variables)[name])
+      return typeof value === 'string' ? value : '*'
+    })
+  const segments = new URL(path, 'http://host').pathname.split('/')
+  return segments.map((segment) => (/^[^*%]+$/.test(segment) ? `/${segment}` : '')).join('')
 }
 
 /** The methods of a path, as `Allow` names them: those of the contract, OPTIONS, and HEAD where GET is. */
 export function allowOf({ operations }: Contract, path: string): string {
-  const own = operations.filter((each) => each.path === path).map(({ method }) => method)
+  const own = operations.filter((operation) => operation.path === path).map(({ method }) => method)
   return [...new Set([...own, 'OPTIONS', ...(own.includes('GET') ? ['HEAD'] : [])])]
     .sort()
     .join(', ')
@@ -116,9 +118,11 @@ export function operationOf(
   // The more of a path is plain text, the sooner it matches.
   const plainness = (path: string) => path.replaceAll(/{[^}]+}/g, '').length
   const path =
-    paths.find((each) => each === url.split('?')[0]) ??
-    paths.filter((each) => matches(each, url)).sort((a, b) => plainness(b) - plainness(a))[0]
-  return operations.find((each) => each.path === path && own.includes(each.method))
+    paths.find((template) => template === url.split('?')[0]) ??
+    paths
+      .filter((template) => matches(template, url))
+      .sort((a, b) => plainness(b) - plainness(a))[0]
+  return operations.find((operation) => operation.path === path && own.includes(operation.method))
 }
 
 /** The headers that OpenAPI ignores as parameters. */
@@ -133,24 +137,27 @@ function toOperation(
   value: Record<string, unknown>,
 ) {
   const { operationId, security, requestBody, responses, limit } = value
-  const scopes = Object.values(fields(security)).map((each) =>
-    Object.values(fields(each)).flat().map(String),
+  const scopes = Object.values(fields(security)).map((alternative) =>
+    Object.values(fields(alternative)).flat().map(String),
   )
-  const all = [item['parameters'], value['parameters']]
+  const parameters = [item['parameters'], value['parameters']]
     .flatMap((list) => followedItems(reader.root, list))
-    .map((each) => toParameter(reader, each))
-    .filter((each) => each.in !== 'header' || !IGNORED.test(each.name))
-  const byName = new Map(all.map((each) => [`${each.in} ${each.name}`, each])) // the operation's parameters override the path's
+    .map((node) => toParameter(reader, node))
+    .filter((parameter) => parameter.in !== 'header' || !IGNORED.test(parameter.name))
+  const byName = new Map(
+    parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter]),
+  ) // the operation's parameters override the path's
   const entries = followed(reader.root, responses).map(
-    ([status, each]) => [status, toResponse(reader, each)] as const,
+    ([status, response]) => [status, toResponse(reader, response)] as const,
   )
-  const body = requestBody === undefined ? undefined : follow(reader.root, requestBody)
+  const hasBody = requestBody !== undefined && !/^(GET|HEAD)$/.test(method)
+  const body = hasBody ? follow(reader.root, requestBody) : undefined
   return {
     id: typeof operationId === 'string' ? operationId : `${method} ${path}`,
     method,
     path,
     /** Whether a token needs a scope for it. */
-    isScoped: scopes.length > 0 && scopes.every((each) => each.length > 0),
+    isScoped: scopes.length > 0 && scopes.every((required) => required.length > 0),
     scopes: scopes.flat(),
     parameters: [...byName.values()],
     body: body && toBody(reader, body, limit),
@@ -162,9 +169,13 @@ function toOperation(
 /** A body as JSON if that is among its media types, or else as the first of them. @param limit of bodies that name none */
 function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limit: unknown) {
   const { required, content } = value
-  const types = Object.keys(fields(content))
+  const entries = Object.entries(fields(content)).map(
+    ([type, media]) => [type.replace(/;.*/s, ''), media] as const,
+  )
+  const byType = new Map(entries)
+  const types = [...byType.keys()]
   const type = types.find(isJson) ?? types.find(isServed) ?? ''
-  const media = follow(root, fields(content)[type])
+  const media = follow(root, byType.get(type))
   const schema = schemaOf(media['schema'], 'readOnly')
   const most = [
     media['x-body-limit'] ?? limit ?? limitOf(type),
@@ -176,7 +187,7 @@ function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limi
     /** All media types that it may have. */
     types,
     /** The most bytes of it. */
-    limit: Math.min(...most.map((each) => Number(each ?? Infinity))),
+    limit: Math.min(...most.map((length) => Number(length ?? Infinity))),
     schema,
     ...examplesOf(root, media, schema),
   }
@@ -191,6 +202,8 @@ function toParameter({ root, schemaOf }: Reader, value: Record<string, unknown>)
     schema,
     /** Whether a list is sent as one text, with commas between its items. */
     hasCommas: value['in'] !== 'query' || value['explode'] === false,
+    /** Whether an empty text is as good as none. */
+    allowsEmpty: value['allowEmptyValue'] === true && value['required'] !== true,
     ...examplesOf(root, value, schema),
   }
 }
@@ -216,13 +229,16 @@ function toResponse({ root, schemaOf }: Reader, value: unknown) {
 
 /** The examples of a parameter or a media type, or else of its schema; and those that have a name. */
 function examplesOf(root: unknown, value: Record<string, unknown>, schema: Schema) {
-  const entries = followed(root, value['examples']).map(([name, each]) => [name, each['value']])
+  const entries = followed(root, value['examples']).map(([name, example]) => [
+    name,
+    example['value'],
+  ])
   const named: Record<string, unknown> = Object.fromEntries(entries)
   const own = 'example' in value ? [value['example']] : Object.values(named)
   return { examples: own.length > 0 ? own : examplesIn(schema), named }
 }
 
 function examplesIn(schema: Schema): unknown[] {
-  const all = partsOf(schema).map(({ examples }) => listOf(examples))
-  return all.find((own) => own.length > 0) ?? []
+  const lists = partsOf(schema).map(({ examples }) => listOf(examples))
+  return lists.find((own) => own.length > 0) ?? []
 }

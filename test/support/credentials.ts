@@ -47,14 +47,14 @@ export function readSecurity(
     if (type === 'mutualTLS') return { ...header, in: 'connection', takesTokens: false }
     return { ...header, takesTokens: kind === 'bearer' && !isOfProduct }
   }
-  const alternatives = Object.values(fields(security)).map((all) =>
-    Object.keys(fields(all)).map(read),
+  const alternatives = Object.values(fields(security)).map((schemes) =>
+    Object.keys(fields(schemes)).map(read),
   )
   return {
     isGuarded: alternatives.length > 0 && alternatives.every(({ length }) => length > 0),
     schemes: alternatives.flat(),
     credentials: alternatives.find(
-      (all) => all.length > 0 && all.every(({ takesTokens }) => takesTokens),
+      (schemes) => schemes.length > 0 && schemes.every(({ takesTokens }) => takesTokens),
     ),
   }
 }

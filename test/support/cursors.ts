@@ -20,11 +20,13 @@ export async function cursorsOf(
   send: Send,
 ): Promise<string[]> {
   if (!operation.parameters.some(isCursor)) return []
-  for (const each of ordered.slice(0, ordered.indexOf(operation))) {
-    for (const input of fc.sample(inputsOf(each), { numRuns: 5, seed: 1 }))
-      await send(toCall(each, input))
+  for (const earlier of ordered.slice(0, ordered.indexOf(operation))) {
+    for (const input of fc.sample(inputsOf(earlier), { numRuns: 5, seed: 1 }))
+      await send(toCall(earlier, input))
   }
-  const limit = operation.parameters.find((each) => each.name === 'limit' && takes(each, '1'))
+  const limit = operation.parameters.find(
+    (parameter) => parameter.name === 'limit' && takes(parameter, '1'),
+  )
   const example = exampleOf(operation)
   const first = toCall(operation, limit === undefined ? example : withTexts(example, limit, '1'))
   const cursors: string[] = []

@@ -56,10 +56,10 @@ const pathsOf = (from: Operation, cursors: readonly string[] = []) =>
 t.test(
   'the validator accepts valid values only, and generated ones are valid, and differ',
   async (t) => {
-    const accepted = VALID.concat(INVALID).filter((each) => isValid(SCHEMA, each))
+    const accepted = VALID.concat(INVALID).filter((value) => isValid(SCHEMA, value))
     t.strictSame(accepted, VALID)
     const values = fc.sample(arbitraryOf(SCHEMA), { numRuns: 100, seed: 1 })
-    t.ok(values.every((each) => isValid(SCHEMA, each)))
+    t.ok(values.every((value) => isValid(SCHEMA, value)))
     t.ok(new Set(values.map(stringify)).size > 20)
     t.ok(samplesOf(SCHEMA, 20).length > 1)
   },
@@ -71,8 +71,8 @@ t.test(
     const { mutants, skipped } = violationsOf(SCHEMA, [VALID[1]])
     t.strictSame(skipped, [])
     const values = mutants.map(([, value]) => value)
-    t.ok(values.some((each) => isValid(SCHEMA, each)))
-    t.ok(values.some((each) => !isValid(SCHEMA, each)))
+    t.ok(values.some((value) => isValid(SCHEMA, value)))
+    t.ok(values.some((value) => !isValid(SCHEMA, value)))
     const rules = violationsOf(SCHEMA, [VALID[1]], () => []).skipped.map(({ rule }) => rule)
     t.strictSame(rules, [
       ...['/required/id', '/required/name', '/properties/id/minimum', '/properties/id/type'],
@@ -88,7 +88,7 @@ t.test(
     const { sent, skipped } = textsOf(limit)
     t.strictSame(skipped, [])
     for (const isRight of [true, false])
-      t.ok(sent.filter((each) => each.isRight === isRight).length > 3)
+      t.ok(sent.filter((text) => text.isRight === isRight).length > 3)
     for (const text of ['1', '2147483647'])
       t.ok(takes(limit, text) && isSendable(limit, text), text)
     for (const text of ['0', '2147483648', '1.0', '01', '0x1', '', 'a', '\uD800'])
@@ -188,13 +188,13 @@ t.test(
       '{ operationId: two, requestBody: { required: true, content: { image/*: { schema: { maxLength: 9 } } } } }'
     const isGood = (text: string) => text === 'good'
     const text = `x-body-limit: 20\npaths: { /a: { post: ${post}, put: ${bytes} } }`
-    const [{ body } = fail(text), other] = (
+    const [{ body } = fail(text), second] = (
       await contractFrom(t, text, { formats: { 'a-b': isGood } })
     ).operations
     t.match(body, { type: 'application/problem+json', required: false, limit: 20 })
-    t.match(other, { body: { type: 'image/*', required: true, limit: 9 } })
+    t.match(second, { body: { type: 'image/*', required: true, limit: 9 } })
     t.strictSame(
-      ['good', 'bad'].map((each) => isValid(body?.schema ?? {}, each)),
+      ['good', 'bad'].map((value) => isValid(body?.schema ?? {}, value)),
       [true, false],
       'a format of the product',
     )
@@ -208,7 +208,7 @@ t.test('a cursor is one that a list has given, or none', async (t) => {
   t.strictSame(new Set(cursors), new Set([null, 'AAAAAAAAAAc']))
   const pages = ['<?limit=1&cursor=b>; rel="next"', '<?limit=1&cursor=c>; rel="next"', undefined]
   const sent: string[] = []
-  const found = await cursorsOf(list, [create, list], (call) => {
+  const received = await cursorsOf(list, [create, list], (call) => {
     if (call.method === 'GET') sent.push(call.path)
     return Promise.resolve({
       status: 200,
@@ -217,7 +217,7 @@ t.test('a cursor is one that a list has given, or none', async (t) => {
       json: [],
     })
   })
-  t.strictSame(found, ['b', 'c'])
+  t.strictSame(received, ['b', 'c'])
   t.strictSame(sent, ['/plants?limit=1', '/plants?limit=1&cursor=b', '/plants?limit=1&cursor=c'])
 })
 
@@ -293,8 +293,8 @@ t.test('an error outside of operations has the form that the product writes', as
     ...product,
     errorBody: (status, reason) => ({ code: `E${status}`, reason }),
   })
-  const operations = own.operations.map((each) => ({
-    ...each,
+  const operations = own.operations.map((operation) => ({
+    ...operation,
     responses: new Map([['default', response]]),
   }))
   const fault = (type: string, body: object) => {

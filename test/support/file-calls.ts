@@ -18,7 +18,7 @@ function watch(object: object, key: string | symbol): void {
       process.kill(process.pid, 'SIGKILL')
     const result: unknown = Reflect.apply(original, this, args)
     if (name === 'openSync') paths.set(result, args[0])
-    const words = args.map((each) => (typeof each === 'number' ? paths.get(each) : each))
+    const words = args.map((word) => (typeof word === 'number' ? paths.get(word) : word))
     fs.writeSync(notes, `${JSON.stringify([name, ...words])}\n`)
     return result
   }

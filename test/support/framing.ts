@@ -30,7 +30,7 @@ export function shapes(
   const endOfHeader = (text: string) => `${get}${text}${SMUGGLED}`
   const after = (lines: string) => `${lines}\r\n${SMUGGLED}`
   /** Shapes of a kind, named by their texts. @param texts with | between two */
-  const each = (make: (text: string) => string, statuses: readonly number[], texts: string) =>
+  const framed = (make: (text: string) => string, statuses: readonly number[], texts: string) =>
     Object.fromEntries(
       texts
         .split('|')
@@ -41,26 +41,30 @@ export function shapes(
     )
   return {
     // RFC 9112, section 6.3: a length and a transfer coding
-    ...each(coding, [400], 'chunked\r\nContent-Length: 5'),
-    ...each(chunked, [400], 'Content-Length: 5\r\nTransfer-Encoding: chunked'),
-    ...each(chunked, [400], 'Content-Length: 0\r\nTransfer-Encoding: chunked'),
-    ...each(json, [400], 'Content-Length: 21\r\nTransfer-Encoding: x'),
+    ...framed(coding, [400], 'chunked\r\nContent-Length: 5'),
+    ...framed(chunked, [400], 'Content-Length: 5\r\nTransfer-Encoding: chunked'),
+    ...framed(chunked, [400], 'Content-Length: 0\r\nTransfer-Encoding: chunked'),
+    ...framed(json, [400], 'Content-Length: 21\r\nTransfer-Encoding: x'),
 
     // Section 6.1: transfer codings
-    ...each(coding, [200, 404], 'CHUNKED'),
-    ...each(
+    ...framed(coding, [200, 404], 'CHUNKED'),
+    ...framed(
       coding,
       [400],
       'chunked\0|chunked, gzip|chunked, identity|chunked, chunked|\r\n chunked',
     ),
-    ...each(coding, [400], 'chunked\r\nTransfer-Encoding: x|chunked\r\nTransfer-Encoding: chunked'),
-    ...each(coding, [501], `xchunked|chunked;q=1|"chunked"|'chunked'|gzip, chunked|, chunked`),
-    ...each(coding, [501], 'x\r\nTransfer-Encoding: chunked'),
-    ...each(chunked, [200, 404], 'Transfer-Encoding:\tchunked'),
-    ...each(chunked, [400], 'Transfer-Encoding:\vchunked|Transfer-Encoding : chunked'),
-    ...each(json, [200, 404], 'Content-Length: 21\r\nTransfer_Encoding: chunked'),
-    ...each(json, [400], 'Content-Length: 21\r\nX: a\nTransfer-Encoding: chunked'),
-    ...each(json, [400], 'Content-Length: 21\r\nX: a\rTransfer-Encoding: chunked'),
+    ...framed(
+      coding,
+      [400],
+      'chunked\r\nTransfer-Encoding: x|chunked\r\nTransfer-Encoding: chunked',
+    ),
+    ...framed(coding, [501], `xchunked|chunked;q=1|"chunked"|'chunked'|gzip, chunked|, chunked`),
+    ...framed(coding, [501], 'x\r\nTransfer-Encoding: chunked'),
+    ...framed(chunked, [200, 404], 'Transfer-Encoding:\tchunked'),
+    ...framed(chunked, [400], 'Transfer-Encoding:\vchunked|Transfer-Encoding : chunked'),
+    ...framed(json, [200, 404], 'Content-Length: 21\r\nTransfer_Encoding: chunked'),
+    ...framed(json, [400], 'Content-Length: 21\r\nX: a\nTransfer-Encoding: chunked'),
+    ...framed(json, [400], 'Content-Length: 21\r\nX: a\rTransfer-Encoding: chunked'),
     identity: [create('Transfer-Encoding: identity', ''), 501],
     'an empty coding': [create('Transfer-Encoding: ', ''), 400],
     'xchunked, and a path that is not UTF-8': [coding('xchunked').replace('/plants', '/%FF'), 400],
@@ -72,23 +76,23 @@ export function shapes(
     ],
 
     // Section 6.2: lengths
-    ...each(
+    ...framed(
       length,
       [400],
       '21\r\nContent-Length: 22|21\r\nContent-Length: 21|21, 21|+21|-21|0x15|21.0|21a|2 1',
     ),
-    ...each(length, [400], '18446744073709551637||21\0|\r\n 21'),
-    ...each(length, [200, 404], '0021|21\r\nConnection: Content-Length'),
-    ...each(json, [400], 'Content-Length : 21'),
+    ...framed(length, [400], '18446744073709551637||21\0|\r\n 21'),
+    ...framed(length, [200, 404], '0021|21\r\nConnection: Content-Length'),
+    ...framed(json, [400], 'Content-Length : 21'),
     'GET with a body': [getWithBody, 200, 404],
     'DELETE with a body': [getWithBody.replace('GET /plants', 'DELETE /plants/6'), 404, 404],
 
     // Section 7.1: chunks
-    ...each(chunkSize, [400], '-15|0x15|1_5| 15|15 |10000000000000015|'),
-    ...each(chunkSize, [200, 404], '15;a=b'),
-    ...each(endOfSize, [400], '\n|;a\n'),
-    ...each(endOfChunk, [400], '0\r\n\r\n|XX0\r\n\r\n'),
-    ...each(
+    ...framed(chunkSize, [400], '-15|0x15|1_5| 15|15 |10000000000000015|'),
+    ...framed(chunkSize, [200, 404], '15;a=b'),
+    ...framed(endOfSize, [400], '\n|;a\n'),
+    ...framed(endOfChunk, [400], '0\r\n\r\n|XX0\r\n\r\n'),
+    ...framed(
       endOfChunk,
       [400],
       '\r\n0\n\r\n|\r\n0\r\n\n|\r\n0\r\nContent-Length: 50\r\n\r\n|\r\n0\r\nX : a\r\n\r\n',
@@ -101,7 +105,7 @@ export function shapes(
     'a tab in the request line': [after(get.replace(' ', '\t')), 400],
     'a request line with a bare LF': [after(get.replace('\r\n', '\n')), 400],
     'a request line with more words': [after(get.replace('HTTP', 'HTTP/1.1 HTTP')), 400],
-    ...each(
+    ...framed(
       endOfHeader,
       [400],
       'Content-Length\r\n\r\n|: 21\r\n\r\n| Content-Length: 21\r\n\r\n|\n',

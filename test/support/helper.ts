@@ -109,11 +109,11 @@ async function withoutInternalErrors<Answers extends Answer | Answer[]>(
 ): Promise<Answers> {
   const logged = () =>
     String(fields(log.findLast(({ err }) => err !== undefined)?.['err'])['stack'])
-  const all = await answers.catch((error: unknown) => {
+  const received = await answers.catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'ECONNRESET')) throw error
     throw new Error(`${method} ${path} was broken off: ${logged()}`, { cause: error })
   })
-  if (failing || [all].flat().every(({ status }) => status !== 500)) return all
+  if (failing || [received].flat().every(({ status }) => status !== 500)) return received
   throw new Error(`${method} ${path} answered 500: ${logged()}`)
 }
 
@@ -139,7 +139,7 @@ export async function request(
     body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
   const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
   const has = (name: string) =>
-    sent.some((each, index) => index % 2 === 0 && String(each).toLowerCase() === name)
+    sent.some((header, index) => index % 2 === 0 && String(header).toLowerCase() === name)
   if (token !== undefined) sent.push('Authorization', `Bearer ${token}`)
   if (bytes !== undefined && !has('content-type')) sent.push('Content-Type', 'application/json')
   if (bytes !== undefined && !has('content-length'))

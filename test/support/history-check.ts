@@ -41,20 +41,20 @@ interface Candidate {
  */
 export function violations(operations: readonly Operation[]): string[] {
   return [...Map.groupBy(operations, ({ owner }) => owner)].flatMap(([owner, ofOwner]) => {
-    const lists = ofOwner.filter((each) => each.kind === 'list')
-    const writes = Map.groupBy(ofOwner, (each) => (each.kind === 'list' ? undefined : each.id))
+    const lists = ofOwner.filter((call) => call.kind === 'list')
+    const writes = Map.groupBy(ofOwner, (call) => (call.kind === 'list' ? undefined : call.id))
     const ids = new Set([...writes.keys(), ...lists.flatMap(({ plants }) => [...plants.keys()])])
     return [...ids].flatMap((id) => {
       if (id === undefined) return []
-      const all = [...(writes.get(id) ?? []), ...lists]
-      const wrong = firstViolation(id, all)
+      const calls = [...(writes.get(id) ?? []), ...lists]
+      const wrong = firstViolation(id, calls)
       if (wrong === undefined) return []
-      const history = all
-        .filter((each) => each.start <= wrong.end)
-        .sort((one, two) => one.start - two.start)
+      const history = calls
+        .filter((call) => call.start <= wrong.end)
+        .sort((left, two) => left.start - two.start)
       const lines = history
         .slice(-20)
-        .map((each) => `  ${describe(each, id)}${each === wrong ? ' <- wrong' : ''}`)
+        .map((call) => `  ${describe(call, id)}${call === wrong ? ' <- wrong' : ''}`)
       return [`plant ${id} of ${owner}:\n${lines.join('\n')}`]
     })
   })
@@ -66,7 +66,7 @@ function firstViolation(id: number, operations: readonly Operation[]): Operation
     { operation, at: operation.start, isEnd: false },
     { operation, at: operation.end, isEnd: true },
   ])
-  events.sort((one, two) => one.at - two.at || Number(one.isEnd) - Number(two.isEnd))
+  events.sort((left, two) => left.at - two.at || Number(left.isEnd) - Number(two.isEnd))
   const open = new Set<Operation>()
   let candidates: Candidate[] = [{ state: undefined, done: new Set() }]
   for (const { operation, at, isEnd } of events) {
@@ -90,33 +90,33 @@ function complete(
   candidates: readonly Candidate[],
   open: ReadonlySet<Operation>,
 ) {
-  const found: Candidate[] = []
+  const kept: Candidate[] = []
   const tried: Candidate[] = []
   const queue = [...candidates]
   for (const candidate of queue) {
-    if (tried.some((each) => isNoWorse(each, candidate))) continue
+    if (tried.some((earlier) => isNoWorse(earlier, candidate))) continue
     tried.push(candidate)
     const { state, done } = candidate
     if (done.has(operation)) {
-      found.push({ state, done: done.difference(new Set([operation])) })
+      kept.push({ state, done: done.difference(new Set([operation])) })
       continue
     }
     const next = [...open].filter(
-      (each) => !isRead(each) && !done.has(each) && fits(each, id, state),
+      (call) => !isRead(call) && !done.has(call) && fits(call, id, state),
     )
     queue.push(
-      ...next.map((each) => arrive(id, after(each, state), new Set([...done, each]), open)),
+      ...next.map((call) => arrive(id, after(call, state), new Set([...done, call]), open)),
     )
   }
-  return found
+  return kept
 }
 
 /** Whether a candidate can go on in all ways that another one can. */
-function isNoWorse(candidate: Candidate, other: Candidate): boolean {
-  const extra = [...candidate.done.difference(other.done)]
-  const missing = [...other.done.difference(candidate.done)]
+function isNoWorse(candidate: Candidate, second: Candidate): boolean {
+  const extra = [...candidate.done.difference(second.done)]
+  const missing = [...second.done.difference(candidate.done)]
   return (
-    candidate.state === other.state &&
+    candidate.state === second.state &&
     extra.every(isRead) &&
     missing.every(({ end }) => end === Infinity)
   )
@@ -129,7 +129,7 @@ function arrive(
   done: ReadonlySet<Operation>,
   open: Iterable<Operation>,
 ): Candidate {
-  const reads = [...open].filter((each) => isRead(each) && fits(each, id, state))
+  const reads = [...open].filter((call) => isRead(call) && fits(call, id, state))
   return { state, done: new Set([...done, ...reads]) }
 }
 

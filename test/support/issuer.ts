@@ -77,7 +77,7 @@ export async function startIssuer(t: Test) {
     if (signal === 'SIGCONT') for (const send of held.splice(0)) send()
   }
   /** Answers so from now on. */
-  const answer = (...other: [status: number, body: string]) => void ([status, body] = other)
+  const answer = (...next: [status: number, body: string]) => void ([status, body] = next)
   t.teardown(() => signal('SIGKILL'))
   await start()
   return {

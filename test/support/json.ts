@@ -1,16 +1,18 @@
 /** Writes JSON. Each bigint becomes an exact number. */
 export function stringify(value: unknown): string {
-  return JSON.stringify(value, (_name, each: unknown) =>
-    typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each,
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === 'bigint' ? JSON.rawJSON(String(member)) : member,
   )
 }
 
 /** Parses JSON; an integer that a `number` can't hold is a `bigint`. */
 export function parse(text: string): unknown {
-  return JSON.parse(text, (_name, each: unknown, { source }: { readonly source?: string } = {}) =>
-    typeof each === 'number' && /^-?\d+$/.test(source ?? '')
-      ? toInteger(BigInt(source ?? ''))
-      : each,
+  return JSON.parse(
+    text,
+    (_name, member: unknown, { source }: { readonly source?: string } = {}) =>
+      typeof member === 'number' && /^-?\d+$/.test(source ?? '')
+        ? toInteger(BigInt(source ?? ''))
+        : member,
   )
 }
 

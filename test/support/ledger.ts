@@ -118,10 +118,10 @@ export function inspect(
         : db.prepare(`SELECT item FROM ${table} WHERE owner = ? ORDER BY key`).all(owner)
       return [...itemsOf(rows.map(({ item }) => parse(String(item))))]
     })
-    const found = db.prepare('PRAGMA integrity_check').all()
-    const faults = found
+    const integrity = db.prepare('PRAGMA integrity_check').all()
+    const faults = integrity
       .map(({ integrity_check }) => integrity_check)
-      .filter((each) => each !== 'ok')
+      .filter((fault) => fault !== 'ok')
     return { items: new Map(items), faults }
   } finally {
     db.close()

@@ -42,7 +42,7 @@ export const isList = ({ schema }: Parameter) => typesOf(schema).has('array')
 
 /** The texts that send a value. */
 export function textsFor(parameter: Parameter, value: unknown): Texts {
-  const toText = (each: unknown) => (each instanceof Object ? stringify(each) : String(each))
+  const toText = (item: unknown) => (item instanceof Object ? stringify(item) : String(item))
   return isList(parameter) && Array.isArray(value) ? value.map(toText) : [toText(value)]
 }
 
@@ -57,11 +57,11 @@ export function textsOf(parameter: Parameter) {
     const texts = textsFor(parameter, value)
     return canBeSent(parameter, texts) ? faultsIn(parameter, texts) : []
   })
-  const all = [
+  const candidates = [
     ...mutants.map(([, value]) => textsFor(parameter, value)),
-    ...SPELLINGS.map((each) => [each]),
+    ...SPELLINGS.map((spelling) => [spelling]),
   ].filter((texts) => canBeSent(parameter, texts))
-  const distinct = [...new Map(all.map((texts) => [texts.join('\0'), texts])).values()]
+  const distinct = [...new Map(candidates.map((texts) => [texts.join('\0'), texts])).values()]
   const sent = distinct.map((texts) => ({ texts, isRight: takes(parameter, ...texts) }))
   const isText = [parameter.schema, ...itemsOf(parameter.schema)].some((schema) =>
     typesOf(schema).has('string'),
@@ -95,8 +95,11 @@ export function isSendable(parameter: Parameter, text: string): boolean {
 export const isCursor = ({ in: place, name }: Parameter) => place === 'query' && name === 'cursor'
 
 /** Whether texts are valid for a parameter. */
-export const takes = (parameter: Parameter, ...texts: Texts) =>
-  texts.every((text) => text.isWellFormed()) && faultsIn(parameter, texts).length === 0
+export function takes(parameter: Parameter, ...texts: Texts): boolean {
+  const [text, ...rest] = texts
+  if (parameter.allowsEmpty && text === '' && rest.length === 0) return true
+  return texts.every((text) => text.isWellFormed()) && faultsIn(parameter, texts).length === 0
+}
 
 /** What is wrong with texts in whatever way they are read; nothing, if they are valid in one. */
 function faultsIn(parameter: Parameter, texts: Texts): ReturnType<typeof faultsOf> {
@@ -105,7 +108,7 @@ function faultsIn(parameter: Parameter, texts: Texts): ReturnType<typeof faultsO
   const values = texts.length === 1 ? readingsOf(schema, text) : []
   if (isList(parameter)) values.push(...listsOf(schema, texts))
   const faults = values.map((value) => faultsOf(schema, value))
-  return faults.some((all) => all.length === 0) ? [] : faults.flat()
+  return faults.some((faultsOfValue) => faultsOfValue.length === 0) ? [] : faults.flat()
 }
 
 /**
@@ -121,11 +124,7 @@ export function faultFor(parameter: Parameter): Texts {
 /** Lists of texts: each text is the first that it may be, or all are of one type. */
 function listsOf(schema: Schema, texts: Texts): unknown[] {
   const items = itemsOf(schema)
-  const readings = texts.map((text) => items.flatMap((item) => readingsOf(item, text)))
-  const first = texts.map((text, index) => {
-    const right = readings[index]?.find((value) => items.some((item) => isValid(item, value)))
-    return right ?? readings[index]?.[0] ?? text
-  })
+  const first = texts.map((text, index) => firstReading(itemsOf(schema, index), text))
   return [
     first,
     ...items.map((item) => texts.map((text) => readingsOf(item, text)[0] ?? text)),
@@ -133,11 +132,19 @@ function listsOf(schema: Schema, texts: Texts): unknown[] {
   ]
 }
 
-/** The schemas of the items of a list, in one alternative or another. */
-function itemsOf(schema: Schema): Schema[] {
-  const items = optionsOf(schema).flatMap((part) =>
-    isObject(part['items']) ? [part['items']] : [],
-  )
+/** The first reading of a text that one of the schemas allows. */
+function firstReading(schemas: readonly Schema[], text: string): unknown {
+  const readings = schemas.flatMap((schema) => readingsOf(schema, text))
+  const valid = readings.find((value) => schemas.some((schema) => isValid(schema, value)))
+  return valid ?? readings[0] ?? text
+}
+
+/** The schemas of the items of a list, in one alternative or another. @param index of the item; absent for any item */
+function itemsOf(schema: Schema, index = Infinity): Schema[] {
+  const items = optionsOf(schema).flatMap((part) => {
+    const item = listOf(part['prefixItems'])[index] ?? part['items'] ?? part['unevaluatedItems']
+    return isObject(item) ? [item] : []
+  })
   return items.length > 0 ? items : [{}]
 }
 
@@ -162,14 +169,14 @@ function readingsOf(schema: Schema, text: string): unknown[] {
 
 /** The types that the values of a schema may have, in one alternative or another. */
 function typesOf(schema: Schema): Set<string> {
-  const all = optionsOf(schema).flatMap(({ types, enum: values, const: only }) => {
+  const possible = optionsOf(schema).flatMap(({ types, enum: values, const: only }) => {
     const listed = only === undefined ? listOf(values) : [only]
     return types === undefined ? listed.map(typeOf) : listOf(types).map(String)
   })
   const needed = partsOf(schema).flatMap(({ types }) =>
     types === undefined ? [] : [listOf(types).map(String)],
   )
-  return new Set(all.filter((type) => needed.every((types) => fits(type, types))))
+  return new Set(possible.filter((type) => needed.every((types) => fits(type, types))))
 }
 
 const typeOf = (value: unknown) => (typeof value === 'bigint' ? 'int64' : typeof value)

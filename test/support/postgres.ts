@@ -91,7 +91,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
     start: async (isStandby = false): Promise<void> => {
       if (isStandby) writeFileSync(`${data}/standby.signal`, '')
       else rmSync(`${data}/standby.signal`, { force: true })
-      const words = ['-D', data, '-p', String(port), ...options.flatMap((each) => ['-c', each])]
+      const words = ['-D', data, '-p', String(port), ...options.flatMap((option) => ['-c', option])]
       const [postgres, ...more] = asNobody([`${PROGRAMS}/postgres`, ...words])
       child = spawn(postgres, more, { cwd: folder, stdio: 'ignore', detached: true })
       child.unref()
@@ -112,10 +112,10 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
       const rows = await sql('SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()')
       pids = [Number(child.pid), ...rows.map(({ pid }) => Number(pid))]
       writeFileSync(`${folder}/paused`, pids.join(' '))
-      for (const each of pids) process.kill(each, 'SIGSTOP')
+      for (const pid of pids) process.kill(pid, 'SIGSTOP')
     },
     resume: () => {
-      for (const each of pids.splice(0)) process.kill(each, 'SIGCONT')
+      for (const pid of pids.splice(0)) process.kill(pid, 'SIGCONT')
     },
   }
   await server.start()

@@ -87,9 +87,9 @@ export async function start(
     until: async (pattern: RegExp): Promise<RegExpExecArray> => {
       const report = () => `${pattern.source} in ${printed.stdout}${printed.stderr}`
       await eventually(() => isOver() || pattern.test(printed.stdout), report)
-      const found = pattern.exec(printed.stdout)
-      if (found === null) throw new Error(`no ${report()}`)
-      return found
+      const match = pattern.exec(printed.stdout)
+      if (match === null) throw new Error(`no ${report()}`)
+      return match
     },
   }
 }

@@ -12,8 +12,8 @@ import type { Test } from 'tap'
 export const NPM = ['env', '-u', 'NODE_OPTIONS', 'npm']
 
 /** Whether this machine has the address ::1. */
-export const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
-  all?.some(({ address }) => address === '::1'),
+export const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === '::1'),
 )
 
 /** Copies the project, so that a test can change its files. The packages are shared. @returns the folder of the copy */
@@ -22,7 +22,7 @@ export function copyProject(t: Test): string {
   t.teardown(() => undefined)
   const folder = t.testdir()
   const ignored = ['.git', ...readFileSync('.gitignore', 'utf8').split(/\/?\n/)]
-  for (const name of readdirSync('.').filter((each) => !ignored.includes(each))) {
+  for (const name of readdirSync('.').filter((entry) => !ignored.includes(entry))) {
     fs.cpSync(name, `${folder}/${name}`, { recursive: true, preserveTimestamps: true })
   }
   fs.symlinkSync(resolve('node_modules'), `${folder}/node_modules`)

@@ -52,14 +52,14 @@ export async function startRelay(
     if (isStalled) resumed = Promise.withResolvers()
     else resumed.resolve(undefined)
     for (const { client, server } of pairs)
-      for (const each of [client, server]) each[isStalled ? 'pause' : 'resume']()
+      for (const socket of [client, server]) socket[isStalled ? 'pause' : 'resume']()
   }
   /** Cuts all connections. The requests under way may be done, but are not answered. */
   const cut = async () => {
-    const all = [...pairs]
-    for (const { lost } of all) lost.add('answers')
+    const open = [...pairs]
+    for (const { lost } of open) lost.add('answers')
     await delay(50)
-    for (const { client, server } of all) for (const socket of [client, server]) socket.destroy()
+    for (const { client, server } of open) for (const socket of [client, server]) socket.destroy()
   }
   t.teardown(async () => {
     relay.close()
@@ -117,11 +117,11 @@ export async function startReplicas(t: Test, count: number, url: string) {
   )
 }
 
-const all = <What extends string>(...whats: What[]) =>
+const words = <What extends string>(...whats: What[]) =>
   fc.shuffledSubarray(whats, { minLength: whats.length })
 const plan = fc.record({
-  toReplicas: all('replace', 'pause'),
-  toServer: all('cut', 'terminate', 'restart'),
+  toReplicas: words('replace', 'pause'),
+  toServer: words('cut', 'terminate', 'restart'),
   which: fc.nat(999),
   milliseconds: fc.integer({ min: 100, max: 1000 }),
 })

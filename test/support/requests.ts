@@ -25,19 +25,20 @@ export function toCall(
   { method, path, parameters, ...operation }: Operation,
   { texts, body }: Input,
 ): ListedCall {
-  const pairs = parameters.flatMap((each) => {
-    const sent = (texts.get(each) ?? []).map((text) => ENCODERS[each.in]?.(text) ?? text)
-    const all = each.hasCommas && isList(each) && sent.length > 0 ? [sent.join(',')] : sent
-    return all.map((text) => ({ ...each, text }))
+  const pairs = parameters.flatMap((parameter) => {
+    const sent = (texts.get(parameter) ?? []).map((text) => ENCODERS[parameter.in]?.(text) ?? text)
+    const values =
+      parameter.hasCommas && isList(parameter) && sent.length > 0 ? [sent.join(',')] : sent
+    return values.map((text) => ({ ...parameter, text }))
   })
   const target = pairs
-    .filter((each) => each.in === 'path')
+    .filter((pair) => pair.in === 'path')
     .reduce((url, { name, text }) => url.replace(`{${name}}`, () => text), path)
   const query = pairs
-    .filter((each) => each.in === 'query')
+    .filter((pair) => pair.in === 'query')
     .map(({ name, text }) => `${encode(name)}=${text}`)
   const headers = pairs
-    .filter((each) => each.in === 'header')
+    .filter((pair) => pair.in === 'header')
     .flatMap(({ name, text }) => [name, text])
   const type =
     operation.body && body !== undefined ? ['Content-Type', contentTypeOf(operation.body)] : []
@@ -58,8 +59,8 @@ const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
 
 // A lone surrogate has no valid UTF-8. Its three bytes are invalid.
 function encode(text: string): string {
-  return text.replaceAll(/./gsu, (each) =>
-    each.isWellFormed() ? encodeURIComponent(each) : '%ED%A0%80',
+  return text.replaceAll(/./gsu, (character) =>
+    character.isWellFormed() ? encodeURIComponent(character) : '%ED%A0%80',
   )
 }
 
@@ -71,7 +72,7 @@ export function withTexts(input: Input, parameter: Parameter, ...texts: Texts): 
 /** The input from the contract's examples. A required part without an example gets a valid value. */
 export function exampleOf(operation: Operation): Input {
   const { parameters, body } = operation
-  const texts = parameters.map((each) => [each, exampleTexts(each)] as const)
+  const texts = parameters.map((parameter) => [parameter, exampleTexts(parameter)] as const)
   const sent = body && exampleBody(operation, body)
   return { texts: new Map(texts), body: sent }
 }
@@ -81,7 +82,7 @@ function exampleTexts(parameter: Parameter): Texts {
   const { examples, schema, required } = parameter
   const values = [...examples, ...(required ? samplesOf(schema, 20) : [])]
   const sent = values.map((value) => textsFor(parameter, value))
-  return sent.find((all) => canBeSent(parameter, all)) ?? []
+  return sent.find((texts) => canBeSent(parameter, texts)) ?? []
 }
 
 /** The texts that are a body, and the parameters, of which a request has an example, by the operation. */
@@ -90,7 +91,7 @@ const bodies = new WeakMap<Operation, string | undefined>()
 function exampleBody(operation: Operation, body: NonNullable<Operation['body']>) {
   if (bodies.has(operation)) return bodies.get(operation)
   const values = body.examples.length > 0 ? body.examples : samplesOf(body.schema, 20)
-  const value = values.find((each) => isWritable(body, each))
+  const value = values.find((candidate) => isWritable(body, candidate))
   const text = value === undefined ? undefined : written(body, value)
   bodies.set(operation, text)
   return text
@@ -99,8 +100,8 @@ function exampleBody(operation: Operation, body: NonNullable<Operation['body']>)
 /** The required parts of a request of which no valid value was made. */
 export function missingIn(operation: Operation): string[] {
   const { texts, body } = exampleOf(operation)
-  const missing = [...texts].filter(([each, sent]) => each.required && sent.length === 0)
-  const names = missing.map(([each]) => `the ${each.in} parameter ${each.name}`)
+  const missing = [...texts].filter(([parameter, sent]) => parameter.required && sent.length === 0)
+  const names = missing.map(([parameter]) => `the ${parameter.in} parameter ${parameter.name}`)
   return operation.body && body === undefined ? [...names, 'its body'] : names
 }
 
@@ -115,15 +116,17 @@ export function inputsOf(
   const { parameters, body } = operation
   const example = exampleOf(operation)
   const texts = parameters.map((parameter) => {
-    if (isCursor(parameter)) return fc.constantFrom([], ...cursors.map((each) => [each]))
+    if (isCursor(parameter)) return fc.constantFrom([], ...cursors.map((cursor) => [cursor]))
     const own = example.texts.get(parameter) ?? []
     const sent = arbitraryOf(parameter.schema)
       .map((value) => textsFor(parameter, value))
       // Few texts are a line of a header by chance.
-      .map((all) =>
-        parameter.in === 'header' ? all.map((text) => text.replaceAll(/[^!-+\--~]/gu, 'x')) : all,
+      .map((letters) =>
+        parameter.in === 'header'
+          ? letters.map((text) => text.replaceAll(/[^!-+\--~]/gu, 'x'))
+          : letters,
       )
-      .map((all) => (canBeSent(parameter, all) && takes(parameter, ...all) ? all : own))
+      .map((texts) => (canBeSent(parameter, texts) && takes(parameter, ...texts) ? texts : own))
     return parameter.required ? sent : fc.oneof(fc.constant([]), sent)
   })
   const isMade = body !== undefined && isJson(body.type)
@@ -135,7 +138,7 @@ export function inputsOf(
   return fc.record({
     texts: fc
       .tuple(...texts)
-      .map((all) => new Map(parameters.map((each, index) => [each, all[index] ?? []]))),
+      .map((sent) => new Map(parameters.map((parameter, index) => [parameter, sent[index] ?? []]))),
     body: sent,
   })
 }
@@ -146,8 +149,8 @@ export function namedExamples(operation: Operation) {
   return [...responses].flatMap(([status, { named }]) =>
     Object.entries(named).flatMap(([name, expected]) => {
       const texts = parameters
-        .filter((each) => name in each.named)
-        .map((each) => [each, textsFor(each, each.named[name])] as const)
+        .filter((parameter) => name in parameter.named)
+        .map((parameter) => [parameter, textsFor(parameter, parameter.named[name])] as const)
       const sent = body && name in body.named ? written(body, body.named[name]) : undefined
       const isAsked = texts.length > 0 || sent !== undefined
       const input: Input = { texts: new Map([...exampleOf(operation).texts, ...texts]), body: sent }

@@ -82,11 +82,11 @@ async function run(file: string): Promise<void> {
 
 /** The failed checks and tests of a file, each test below its checks; the file itself if it has no report. */
 function namesOf([file, lines]: readonly [string, readonly string[]]): string[] {
-  const found = lines.flatMap((line) => {
+  const failures = lines.flatMap((line) => {
     const [, name] = /^ *not ok \d+ - (.*?)(?: # time=.*)?$/.exec(line) ?? []
     return name === undefined ? [] : [`${file}: ${name.slice(0, 200)}`]
   })
-  const names = [...new Set(found)]
+  const names = [...new Set(failures)]
   return names.length === 0
     ? [file]
     : [...names.slice(0, MOST), ...(names.length > MOST ? [`${file}: …`] : [])]

@@ -49,8 +49,8 @@ const anySample = remembered((schema: Schema) => samplesOf(schema, 20)[0])
 export function samplesOf(schema: Schema, count = 1): unknown[] {
   const uses = new Map<unknown, number>()
   const values = fc.gen().map((choose) => valueOf(schema, choose, uses))
-  const all = fc.sample(values, { numRuns: Math.max(count, 5), seed: 1 })
-  return all.filter((value) => value !== NONE).slice(0, count)
+  const samples = fc.sample(values, { numRuns: Math.max(count, 5), seed: 1 })
+  return samples.filter((value) => value !== NONE).slice(0, count)
 }
 
 /** A valid value of a schema, or NONE. It is a copy, because fast-check adds a method to objects. */
@@ -61,12 +61,12 @@ function valueOf(schema: Schema, choose: GeneratorValue, uses?: Draft['uses']): 
 
 /** Makes a value that fits all of these schemas, or NONE. */
 function make(schemas: readonly unknown[], draft: Draft, level: number): unknown {
-  const all = schemas.filter(isObject)
+  const objects = schemas.filter(isObject)
   for (let left = level === 0 ? TRIES.whole : TRIES.part; left > 0; left -= 1) {
     if (draft.tries > MAX_TRIES) return NONE
     draft.tries += 1
-    const value = attempt(all, draft, level)
-    if (value !== NONE && all.every((schema) => isValid(schema, value))) return value
+    const value = attempt(objects, draft, level)
+    if (value !== NONE && objects.every((schema) => isValid(schema, value))) return value
   }
   return NONE
 }
@@ -77,17 +77,18 @@ function attempt(schemas: readonly Schema[], draft: Draft, level: number): unkno
   const { choose, uses } = draft
   const parts = chosenParts(schemas, draft)
   for (const part of parts) uses?.set(part, (uses.get(part) ?? 0) + 1)
-  const all: All = (keyword) => parts.flatMap((part) => (keyword in part ? [part[keyword]] : []))
-  const fixed = [...all('const'), ...all('enum').flat()]
+  const valuesOf: All = (keyword) =>
+    parts.flatMap((part) => (keyword in part ? [part[keyword]] : []))
+  const fixed = [...valuesOf('const'), ...valuesOf('enum').flat()]
   if (fixed.length > 0) return pick(choose, fixed)
-  const listed = [...all('examples').flatMap(listOf), ...all('default')]
+  const listed = [...valuesOf('examples').flatMap(listOf), ...valuesOf('default')]
   if (listed.length > 0 && choose(fc.nat, 3) === 0) return structuredClone(pick(choose, listed))
-  const types = typesIn(all)
+  const types = typesIn(valuesOf)
   if (types.length === 0) return NONE
   const type = pick(choose, types) ?? ''
-  if (type === 'object') return object(parts, all, draft, level)
-  if (type === 'array') return array(all, draft, level)
-  return choose(scalar(type, all))
+  if (type === 'object') return object(parts, valuesOf, draft, level)
+  if (type === 'array') return array(valuesOf, draft, level)
+  return choose(scalar(type, valuesOf))
 }
 
 /** The schemas that a value must fit if it takes one alternative of each `oneOf`, `anyOf` and `if`. */
@@ -103,7 +104,7 @@ function chosenParts(schemas: readonly Schema[], { choose, uses }: Draft): Schem
     }
     if ('if' in part) pick(choose, conditions(part))?.forEach(add)
     for (const [name, schema] of Object.entries(fields(part['dependentSchemas'])))
-      if (choose(fc.boolean)) for (const each of [schema, { required: [name] }]) add(each)
+      if (choose(fc.boolean)) for (const part of [schema, { required: [name] }]) add(part)
   }
   return parts
 }
@@ -125,13 +126,13 @@ const conditions = (part: Schema) => [[part['if'], part['then']], [part['else']]
 /** The values of a keyword in all schemas that a value must fit. */
 type All = (keyword: string) => unknown[]
 
-const numbersOf = (all: All, keyword: string) => all(keyword).map(Number)
+const numbersOf = (valuesOf: All, keyword: string) => valuesOf(keyword).map(Number)
 
 /** The types that a value may have: those of each schema that has some. */
-function typesIn(all: All): string[] {
-  const lists = all('types').map((each) => listOf(each).map(String))
+function typesIn(valuesOf: All): string[] {
+  const lists = valuesOf('types').map((types) => listOf(types).map(String))
   const [first, ...others] = lists
-  if (first === undefined) return inferredTypes(all)
+  if (first === undefined) return inferredTypes(valuesOf)
   const whole = lists.flat().filter((type) => type in RANGES)
   const types = first.flatMap((type) => (type === 'number' ? ['number', ...whole] : [type]))
   return [...new Set(types)].filter((type) => others.every((list) => fits(type, list)))
@@ -140,10 +141,10 @@ function typesIn(all: All): string[] {
 /** Whether values of a type may have one of these types. */
 export const fits = (type: string, types: readonly string[]) =>
   types.includes(type) ||
-  (type in RANGES && types.some((other) => other in RANGES || other === 'number'))
+  (type in RANGES && types.some((numeric) => numeric in RANGES || numeric === 'number'))
 
-function inferredTypes(all: All): string[] {
-  const has = (...keywords: string[]) => keywords.some((keyword) => all(keyword).length > 0)
+function inferredTypes(valuesOf: All): string[] {
+  const has = (...keywords: string[]) => keywords.some((keyword) => valuesOf(keyword).length > 0)
   const members = ['properties', 'patternProperties', 'additionalProperties', 'propertyNames']
   if (has(...members, 'required', 'minProperties', 'maxProperties', 'dependentRequired'))
     return ['object']
@@ -166,45 +167,45 @@ const OF_SCALARS = [
 /** What makes scalars, by the rules that they must fit: it takes a while to make. */
 const makers = new Map<string, () => fc.Arbitrary<unknown>>()
 
-function scalar(type: string, all: All): () => fc.Arbitrary<unknown> {
-  const key = stringify([type, ...OF_SCALARS.map(all)])
-  const known = makers.get(key)
-  if (known !== undefined) return known
-  const values = scalarOf(type, all)
+function scalar(type: string, valuesOf: All): () => fc.Arbitrary<unknown> {
+  const key = stringify([type, ...OF_SCALARS.map(valuesOf)])
+  const earlier = makers.get(key)
+  if (earlier !== undefined) return earlier
+  const values = scalarOf(type, valuesOf)
   const maker = () => values
   makers.set(key, maker)
   return maker
 }
 
 /** Makes a text, a number, a boolean, null, or any of them. */
-function scalarOf(type: string, all: All): fc.Arbitrary<unknown> {
-  if (type in RANGES) return integers(all)
-  if (type === 'number') return numbers(all)
-  if (type === 'string') return strings(all)
+function scalarOf(type: string, valuesOf: All): fc.Arbitrary<unknown> {
+  if (type in RANGES) return integers(valuesOf)
+  if (type === 'number') return numbers(valuesOf)
+  if (type === 'string') return strings(valuesOf)
   if (type === 'boolean') return fc.boolean()
   if (type === 'null') return fc.constant(null)
   return fc.constantFrom<unknown>(null, true, 7, 1.5, 'text', [], {})
 }
 
-function integers(all: All): fc.Arbitrary<unknown> {
-  const ranges = all('types').flatMap((types) =>
-    listOf(types).flatMap((each) => RANGES[String(each)] ?? []),
+function integers(valuesOf: All): fc.Arbitrary<unknown> {
+  const ranges = valuesOf('types').flatMap((types) =>
+    listOf(types).flatMap((type) => RANGES[String(type)] ?? []),
   )
   const [lows, highs] = [
     ranges.filter((_, at) => at % 2 === 0),
     ranges.filter((_, at) => at % 2 === 1),
   ]
   const least = [
-    ...all('minimum').map(ceiling),
-    ...all('exclusiveMinimum').map((each) => floor(each) + 1n),
+    ...valuesOf('minimum').map(ceiling),
+    ...valuesOf('exclusiveMinimum').map((bound) => floor(bound) + 1n),
   ]
   const most = [
-    ...all('maximum').map(floor),
-    ...all('exclusiveMaximum').map((each) => ceiling(each) - 1n),
+    ...valuesOf('maximum').map(floor),
+    ...valuesOf('exclusiveMaximum').map((bound) => ceiling(bound) - 1n),
   ]
   const min = [...lows, ...least].reduce((a, b) => (a > b ? a : b))
   const max = [...highs, ...most].reduce((a, b) => (a < b ? a : b))
-  const [unit = 1n] = all('multipleOf').map(ceiling)
+  const [unit = 1n] = valuesOf('multipleOf').map(ceiling)
   const [first, last] = [
     min / unit + (min % unit > 0n ? 1n : 0n),
     max / unit - (max % unit < 0n ? 1n : 0n),
@@ -215,20 +216,20 @@ function integers(all: All): fc.Arbitrary<unknown> {
   return steps.map((step) => toInteger(step * unit))
 }
 
-function numbers(all: All): fc.Arbitrary<unknown> {
+function numbers(valuesOf: All): fc.Arbitrary<unknown> {
   const min = Math.max(
     -Number.MAX_VALUE,
-    ...numbersOf(all, 'minimum'),
-    ...numbersOf(all, 'exclusiveMinimum'),
+    ...numbersOf(valuesOf, 'minimum'),
+    ...numbersOf(valuesOf, 'exclusiveMinimum'),
   )
   const max = Math.min(
     Number.MAX_VALUE,
-    ...numbersOf(all, 'maximum'),
-    ...numbersOf(all, 'exclusiveMaximum'),
+    ...numbersOf(valuesOf, 'maximum'),
+    ...numbersOf(valuesOf, 'exclusiveMaximum'),
   )
   if (min > max) return fc.constant(NONE)
   const near = Math.abs(min) < 1e6 ? min : 0
-  const multiples = all('multipleOf').map((unit) => {
+  const multiples = valuesOf('multipleOf').map((unit) => {
     const [digits, exponent] = decimalOf(unit)
     const first = BigInt(Math.ceil(near / Number(unit)))
     return fc.nat(1000).map((step) => Number(`${(first + BigInt(step)) * digits}e${exponent}`))
@@ -275,9 +276,9 @@ const USUAL = [
   'É',
 ]
 
-function strings(all: All): fc.Arbitrary<unknown> {
-  const minLength = Math.max(0, ...numbersOf(all, 'minLength'))
-  const most = Math.min(Infinity, ...numbersOf(all, 'maxLength'))
+function strings(valuesOf: All): fc.Arbitrary<unknown> {
+  const minLength = Math.max(0, ...numbersOf(valuesOf, 'minLength'))
+  const most = Math.min(Infinity, ...numbersOf(valuesOf, 'maxLength'))
   if (minLength > most) return fc.constant(NONE)
   const maxLength = Math.max(minLength, Math.min(most, LONG.text))
   const near = Math.min(maxLength, minLength + 20)
@@ -285,14 +286,14 @@ function strings(all: All): fc.Arbitrary<unknown> {
   const sizes = [{ minLength, maxLength: near }, { minLength, maxLength: minLength }, ...long]
   const toFit = (text: string) => resized(text, minLength, maxLength)
   const ruled = [
-    ...all('pattern').flatMap((pattern) =>
+    ...valuesOf('pattern').flatMap((pattern) =>
       matching(String(pattern)).map((texts) => texts.map(toFit)),
     ),
-    ...all('format').flatMap((name) => FORMATS[String(name)]?.() ?? []),
+    ...valuesOf('format').flatMap((name) => FORMATS[String(name)]?.() ?? []),
   ]
   if (ruled.length > 0) return fc.oneof(...ruled)
   const texts = [CHARACTERS, ASCII].flatMap((characters) =>
-    sizes.map((size) => fc.array(characters, size).map((all) => all.join(''))),
+    sizes.map((size) => fc.array(characters, size).map((letters) => letters.join(''))),
   )
   return fc.oneof(...texts)
 }
@@ -322,9 +323,9 @@ function matching(pattern: string): fc.Arbitrary<string>[] {
 
 /** Makes texts that match a pattern, or may: fast-check does not read what looks ahead or behind, nor `\p`. */
 function textsLike(pattern: string): fc.Arbitrary<string>[] {
-  const readable = [pattern, readableOf(pattern)].flatMap((each) => {
+  const readable = [pattern, readableOf(pattern)].flatMap((source) => {
     try {
-      return [fc.stringMatching(toRegExp(each))]
+      return [fc.stringMatching(toRegExp(source))]
     } catch {
       return []
     }
@@ -346,13 +347,13 @@ function readableOf(pattern: string): string {
   return text
 }
 
-function array(all: All, draft: Draft, level: number): unknown {
+function array(valuesOf: All, draft: Draft, level: number): unknown {
   const { choose } = draft
-  const least = Math.max(0, ...numbersOf(all, 'minItems'))
-  const most = Math.min(Infinity, ...numbersOf(all, 'maxItems'))
-  const lists = all('prefixItems').map(listOf)
+  const least = Math.max(0, ...numbersOf(valuesOf, 'minItems'))
+  const most = Math.min(Infinity, ...numbersOf(valuesOf, 'maxItems'))
+  const lists = valuesOf('prefixItems').map(listOf)
   const first = Math.max(0, ...lists.map((list) => list.length))
-  const isClosed = [...all('items'), ...all('unevaluatedItems')].some(isNever)
+  const isClosed = [...valuesOf('items'), ...valuesOf('unevaluatedItems')].some(isNever)
   const usual = Math.max(least, isClosed ? first : first + 3)
   const greatest =
     draft.parts > ENOUGH.parts || level > ENOUGH.levels ? least : Math.min(most, usual)
@@ -360,21 +361,21 @@ function array(all: All, draft: Draft, level: number): unknown {
   const full = most <= LONG.list ? most : greatest
   const isFull = greatest > least && !isClosed && choose(fc.nat, 9) === 0
   const length = isFull ? full : choose(fc.nat, Math.max(0, greatest - least)) + least
-  const wanted = all('contains')
+  const wanted = valuesOf('contains')
   const items: unknown[] = []
   for (let index = 0; index < length; index += 1) {
     const own = lists.flatMap((list) => (index < list.length ? [list[index]] : []))
-    const rest = own.length > 0 ? own : [...all('items'), ...all('unevaluatedItems')]
+    const rest = own.length > 0 ? own : [...valuesOf('items'), ...valuesOf('unevaluatedItems')]
     const isWanted = wanted.length > 0 && choose(fc.boolean)
     // A long list repeats what it has.
-    const isNew = items.length < 20 || all('uniqueItems').includes(true)
+    const isNew = items.length < 20 || valuesOf('uniqueItems').includes(true)
     const item = isNew
       ? make(isWanted ? [...rest, ...wanted] : rest, draft, level + 1)
       : items[index % 20]
     if (item === NONE) return index < least ? NONE : items
     items.push(item)
   }
-  if (!all('uniqueItems').includes(true)) return items
+  if (!valuesOf('uniqueItems').includes(true)) return items
   const distinct = [...new Map(items.map((item) => [stringify(item), item])).values()]
   return distinct.length < least ? NONE : distinct
 }
@@ -384,18 +385,18 @@ export const isNever = (schema: unknown) =>
   schema === false ||
   (isObject(schema) && isObject(schema['not']) && Object.keys(schema['not']).length === 0)
 
-function object(parts: readonly Schema[], all: All, draft: Draft, level: number): unknown {
+function object(parts: readonly Schema[], valuesOf: All, draft: Draft, level: number): unknown {
   const { choose } = draft
-  const known = all('properties').flatMap((each) =>
-    Object.entries(fields(each)).flatMap(([name, schema]) => (isNever(schema) ? [] : [name])),
+  const described = valuesOf('properties').flatMap((properties) =>
+    Object.entries(fields(properties)).flatMap(([name, schema]) => (isNever(schema) ? [] : [name])),
   )
-  const required = new Set(all('required').flatMap(listOf).map(String))
-  const optional = [...new Set(known)].filter((name) => !required.has(name))
+  const required = new Set(valuesOf('required').flatMap(listOf).map(String))
+  const optional = [...new Set(described)].filter((name) => !required.has(name))
   const isEnough = draft.parts > ENOUGH.parts || level > ENOUGH.levels
-  const most = Math.min(Infinity, ...numbersOf(all, 'maxProperties'))
-  const some = isEnough ? [] : someOf(optional, parts, draft)
-  const added = some.slice(0, Math.max(0, most - required.size))
-  const names = withDependents([...required, ...added], all)
+  const most = Math.min(Infinity, ...numbersOf(valuesOf, 'maxProperties'))
+  const chosen = isEnough ? [] : someOf(optional, parts, draft)
+  const added = chosen.slice(0, Math.max(0, most - required.size))
+  const names = withDependents([...required, ...added], valuesOf)
   const members = new Map<string, unknown>()
   const add = (name: string) => {
     const value = make(memberSchemas(parts, name), draft, level + 1)
@@ -403,11 +404,11 @@ function object(parts: readonly Schema[], all: All, draft: Draft, level: number)
     return value !== NONE || !required.has(name)
   }
   if (!names.every(add)) return NONE
-  const least = Math.max(0, ...numbersOf(all, 'minProperties'))
+  const least = Math.max(0, ...numbersOf(valuesOf, 'minProperties'))
   const more = isEnough ? 0 : choose(fc.nat, 2)
   const count = Math.max(least - members.size, Math.min(more, most - members.size))
   for (let left = count; left > 0; left -= 1) {
-    const name = otherName(all, draft, level)
+    const name = otherName(valuesOf, draft, level)
     // Ajv takes a member that all objects inherit for one that was evaluated.
     if (typeof name === 'string' && !(name in {}) && !members.has(name)) add(name)
   }
@@ -429,21 +430,23 @@ function someOf(names: readonly string[], parts: readonly Schema[], draft: Draft
 }
 
 /** Names of members, and those that they need. */
-function withDependents(names: readonly string[], all: All): string[] {
+function withDependents(names: readonly string[], valuesOf: All): string[] {
   const wanted = new Set(names)
   for (const name of wanted)
-    for (const rule of all('dependentRequired'))
-      for (const other of listOf(fields(rule)[name])) wanted.add(String(other))
+    for (const rule of valuesOf('dependentRequired'))
+      for (const dependent of listOf(fields(rule)[name])) wanted.add(String(dependent))
   return [...wanted]
 }
 
 const TEXT: Schema = { types: ['string'] }
 
 /** The name of a member that the properties of a schema do not have, or NONE. */
-function otherName(all: All, draft: Draft, level: number): unknown {
-  const names = all('propertyNames').filter(isObject)
-  const patterns = all('patternProperties').flatMap((each) => Object.keys(fields(each)))
-  const isOpen = ![...all('additionalProperties'), ...all('unevaluatedProperties')].some(isNever)
+function otherName(valuesOf: All, draft: Draft, level: number): unknown {
+  const names = valuesOf('propertyNames').filter(isObject)
+  const patterns = valuesOf('patternProperties').flatMap((members) => Object.keys(fields(members)))
+  const isOpen = ![...valuesOf('additionalProperties'), ...valuesOf('unevaluatedProperties')].some(
+    isNever,
+  )
   if (isOpen && names.length > 0) return make([...names, TEXT], draft, level + 1)
   const sources = [...patterns.flatMap(matching), ...(isOpen ? NAMES : [])]
   const source = sources.length === 0 ? undefined : pick(draft.choose, sources)
@@ -452,7 +455,7 @@ function otherName(all: All, draft: Draft, level: number): unknown {
 
 const NAMES = [
   fc.constantFrom('other', 'another', 'more', 'a b', 'É'),
-  fc.array(ASCII, { maxLength: 9 }).map((all) => all.join('')),
+  fc.array(ASCII, { maxLength: 9 }).map((letters) => letters.join('')),
 ]
 
 /** The schemas of an object's member: those for its name, or else for all others. */
@@ -471,8 +474,10 @@ export function ownSchemas(part: Schema, name: string): unknown[] {
   const matched = Object.entries(fields(part['patternProperties'])).flatMap(([pattern, schema]) =>
     toRegExp(pattern).test(name) ? [schema] : [],
   )
-  const all = [...named, ...matched]
-  return all.length === 0 && 'additionalProperties' in part ? [part['additionalProperties']] : all
+  const schemas = [...named, ...matched]
+  return schemas.length === 0 && 'additionalProperties' in part
+    ? [part['additionalProperties']]
+    : schemas
 }
 
 function urls(): fc.Arbitrary<string> {

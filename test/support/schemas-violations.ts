@@ -72,7 +72,9 @@ export function violationsOf(
   for (const rule of rulesOf(schema)) {
     const own = bySchema.get(rule.schema) ?? []
     const tried = spread(own, MAX_PLACES).map((place) => mutantsAt(place, rule))
-    const violating = tried.find((all) => all.some(([, value]) => judge(value).some(isOf(rule))))
+    const violating = tried.find((mutants) =>
+      mutants.some(([, value]) => judge(value).some(isOf(rule))),
+    )
     mutants.push(...(violating ?? tried[0] ?? []))
     if (violating === undefined)
       skipped.push({ rule: rule.pointer, reason: reasonOf(rule, own.length > 0) })
@@ -91,7 +93,7 @@ function spread<Item>(list: readonly Item[], most: number): Item[] {
 const same = (value: unknown) => value
 
 const mutantsAt = ({ at, value, put }: Place, rule: Rule): Mutant[] =>
-  candidatesFor(rule, value).map((other) => [`${at} = ${brief(other)}`, put(other)])
+  candidatesFor(rule, value).map((candidate) => [`${at} = ${brief(candidate)}`, put(candidate)])
 
 /** Whether a fault is the violation of a rule. */
 function isOf({ schema, keyword, name, beside }: Rule) {
@@ -178,11 +180,11 @@ function* placesIn(schema: unknown, part: Part): Generator<Place> {
   yield { ...part, schema }
   const { value } = part
   const alternatives = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => listOf(schema[keyword]))
-  const dependents = Object.entries(fields(schema['dependentSchemas'])).flatMap(([name, each]) =>
-    isObject(value) && name in value ? [each] : [],
+  const dependents = Object.entries(fields(schema['dependentSchemas'])).flatMap(([name, schema]) =>
+    isObject(value) && name in value ? [schema] : [],
   )
   const joint = [referred(schema), schema['then'], schema['else'], ...alternatives, ...dependents]
-  for (const each of joint) yield* placesIn(each, part)
+  for (const branch of joint) yield* placesIn(branch, part)
   if (isObject(value)) yield* membersIn(schema, { ...part, value })
   if (Array.isArray(value)) yield* itemsIn(schema, { ...part, value })
 }
@@ -199,10 +201,10 @@ function* membersIn(
     const member = {
       at: `${at}/${name}`,
       value: value[name],
-      put: (other: unknown) => put({ ...value, [name]: other }),
+      put: (changed: unknown) => put({ ...value, [name]: changed }),
     }
-    for (const each of own.length > 0 ? own : [schema['unevaluatedProperties']])
-      yield* placesIn(each, member)
+    for (const rule of own.length > 0 ? own : [schema['unevaluatedProperties']])
+      yield* placesIn(rule, member)
   }
 }
 
@@ -219,7 +221,7 @@ function* itemsIn(
     const item = {
       at: `${at}/${index < first.length ? index : '*'}`,
       value: value[index],
-      put: (other: unknown) => put(value.toSpliced(index, 1, other)),
+      put: (changed: unknown) => put(value.toSpliced(index, 1, changed)),
     }
     yield* placesIn(own, item)
   }
@@ -267,13 +269,16 @@ const OF_ANY: Readonly<Record<string, (bound: unknown, value: unknown) => unknow
   enum: (values, value) => [...listOf(values), ...ODD, ...near(value)],
   const: (only, value) => [only, ...ODD, ...near(value)],
   not: (schema, value) =>
-    [...ODD, ...samplesOf(fields(schema), 3)].flatMap((other) => [other, ...joined(value, other)]),
+    [...ODD, ...samplesOf(fields(schema), 3)].flatMap((candidate) => [
+      candidate,
+      ...joined(value, candidate),
+    ]),
   anyOf: () => ODD,
   oneOf: (schemas, value) => {
     const samples = listOf(schemas)
       .filter(isObject)
       .flatMap((schema) => samplesOf(schema, 2))
-    return [...ODD, ...samples.flatMap((other) => [other, ...joined(value, other)])]
+    return [...ODD, ...samples.flatMap((candidate) => [candidate, ...joined(value, candidate)])]
   },
 }
 
@@ -282,8 +287,8 @@ const near = (value: unknown): unknown[] =>
   typeof value === 'string' ? [`${value}x`, value.toUpperCase(), value.toLowerCase()] : []
 
 /** An object with the members of another one. */
-const joined = (value: unknown, other: unknown) =>
-  isObject(value) && isObject(other) ? [{ ...value, ...other }] : []
+const joined = (value: unknown, second: unknown) =>
+  isObject(value) && isObject(second) ? [{ ...value, ...second }] : []
 
 /** The numbers at a bound. */
 function around(bound: unknown): unknown[] {
@@ -346,8 +351,8 @@ const OF_LISTS: Readonly<Record<string, ListChange>> = {
 /** A list with as many items: those that it has again, or a valid one. */
 function repeated(items: readonly unknown[], schema: Schema, length: number): unknown[] {
   const own = fields(schema['items'])
-  const all = items.length > 0 ? items : [...samplesOf(own), null].slice(0, 1)
-  return Array.from({ length }, (_, index) => all[index % all.length])
+  const samples = items.length > 0 ? items : [...samplesOf(own), null].slice(0, 1)
+  return Array.from({ length }, (_, index) => samples[index % samples.length])
 }
 
 type ObjectChange = (object: Record<string, unknown>, schema: Schema, bound: number) => unknown[]
@@ -384,5 +389,5 @@ function oddAt({ at, value, put }: Place): Mutant[] {
     ...(typeof value === 'string' ? textsNear(value, 0) : []),
     ...(isObject(value) ? withOthers(value) : []),
   ]
-  return changes.map((other) => [`${at} = ${brief(other)}`, put(other)])
+  return changes.map((changed) => [`${at} = ${brief(changed)}`, put(changed)])
 }

@@ -36,6 +36,13 @@ export const RANGES: Readonly<Record<string, readonly [least: bigint, greatest: 
   integer: [1n - 2n ** 53n, 2n ** 53n - 1n],
   int32: [-(2n ** 31n), 2n ** 31n - 1n],
   int64: [-(2n ** 63n), 2n ** 63n - 1n],
+  int8: [-128n, 127n],
+  int16: [-(2n ** 15n), 2n ** 15n - 1n],
+  uint8: [0n, 255n],
+  uint16: [0n, 2n ** 16n - 1n],
+  uint32: [0n, 2n ** 32n - 1n],
+  uint64: [0n, 2n ** 64n - 1n],
+  'double-int': [1n - 2n ** 53n, 2n ** 53n - 1n],
 }
 
 /** A pattern works with the flag `u`, or else without it. */
@@ -59,7 +66,9 @@ const ajv = new Ajv2020({
   code: { regExp: Object.assign(toRegExp, { code: 'toRegExp' }) },
 })
 ajvFormats.default(ajv)
-for (const name of ['int32', 'int64', 'float', 'double']) ajv.addFormat(name, true)
+for (const name of [...Object.keys(RANGES), 'float', 'double']) ajv.addFormat(name, true)
+ajv.addFormat('char', /^.$/su)
+ajv.addFormat('decimal', /^-?\d+(\.\d+)?$/)
 
 /** Adds the formats of a product, before the first value is validated. */
 export function addFormats(formats: Product['formats'] = {}): void {
@@ -69,9 +78,9 @@ export function addFormats(formats: Product['formats'] = {}): void {
 
 /** Whether a format says anything of texts. */
 export function validatesTexts(format: string): boolean {
-  const known = ajv.formats[format]
-  const isOfNumbers = isObject(known) && known['type'] === 'number'
-  return known !== undefined && known !== true && !isOfNumbers
+  const definition = ajv.formats[format]
+  const isOfNumbers = isObject(definition) && definition['type'] === 'number'
+  return definition !== undefined && definition !== true && !isOfNumbers
 }
 
 type Numeric = number | bigint
@@ -116,7 +125,8 @@ const OF_VALUES: Readonly<Record<string, (rule: unknown, value: unknown) => bool
   uniqueItems: (isSet, value) =>
     isSet !== true || !Array.isArray(value) || new Set(value.map(canonical)).size === value.length,
   const: (only, value) => canonical(only) === canonical(value),
-  enum: (values, value) => listOf(values).some((each) => canonical(each) === canonical(value)),
+  enum: (values, value) =>
+    listOf(values).some((allowed) => canonical(allowed) === canonical(value)),
 }
 for (const [keyword, validate] of Object.entries(OF_VALUES)) {
   ajv.removeKeyword(keyword)
@@ -189,11 +199,11 @@ export function isUndecided(schema: Schema, value: unknown): boolean {
 export function remembered<From extends object, Made>(
   make: (from: From) => Made,
 ): (from: From) => Made {
-  const known = new WeakMap<From, Made>()
+  const results = new WeakMap<From, Made>()
   return (from) => {
-    const made = known.get(from) ?? make(from)
-    known.set(from, made)
-    return made
+    const result = results.get(from) ?? make(from)
+    results.set(from, result)
+    return result
   }
 }
 
@@ -289,8 +299,8 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
   /** The id of the schema that a reference leads to. */
   function refer(reference: string, hidden: Hidden): string {
     const key = stringify([reference, mark, hidden])
-    const known = ids.get(key)
-    if (known !== undefined) return known
+    const earlier = ids.get(key)
+    if (earlier !== undefined) return earlier
     const id = `schema-${targets.size}`
     ids.set(key, id)
     const schema: Record<string, unknown> = {}
@@ -325,11 +335,11 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
 
 /** `type` with null where the schema is `nullable` as in OpenAPI 3.0, and with the formats of integers. */
 function types({ type, format, nullable }: Record<string, unknown>): Record<string, unknown> {
-  const all = [type ?? []].flat().map(String)
-  if (all.length === 0) return {}
-  const whole = all.includes('integer') ? 'integer' : 'number'
-  const isFormat = format === 'int32' || format === 'int64'
-  const exact = all.map((name) => (name === whole && isFormat ? format : name))
+  const types = [type ?? []].flat().map(String)
+  if (types.length === 0) return {}
+  const whole = types.includes('integer') ? 'integer' : 'number'
+  const isFormat = typeof format === 'string' && format !== 'integer' && format in RANGES
+  const exact = types.map((name) => (name === whole && isFormat ? format : name))
   return { types: nullable === true ? [...new Set([...exact, 'null'])] : exact }
 }
 
@@ -337,10 +347,10 @@ function types({ type, format, nullable }: Record<string, unknown>): Record<stri
 function bounds(node: Record<string, unknown>): Record<string, unknown> {
   const pairs = (['minimum', 'maximum'] as const).map((key) => {
     const exclusive = key.replace('m', 'exclusiveM')
-    const [bound, other] = [node[key], node[exclusive]]
-    if (other === true) return { [exclusive]: bound }
-    return { [key]: bound, [exclusive]: other === false ? undefined : other }
+    const [bound, exclusiveBound] = [node[key], node[exclusive]]
+    if (exclusiveBound === true) return { [exclusive]: bound }
+    return { [key]: bound, [exclusive]: exclusiveBound === false ? undefined : exclusiveBound }
   })
-  const all = Object.entries(Object.assign({}, ...pairs) as object)
-  return Object.fromEntries(all.filter(([, bound]) => bound !== undefined))
+  const entries = Object.entries(Object.assign({}, ...pairs) as object)
+  return Object.fromEntries(entries.filter(([, bound]) => bound !== undefined))
 }

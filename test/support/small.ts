@@ -5,12 +5,17 @@ import { loadCompiler } from '../../service/compiler/index.ts'
 import type { Answer } from '../../service/engine/contract/answer.ts'
 import { buildGuards } from '../../service/engine/auth/guard.ts'
 import { type Contract, readContract } from '../../service/engine/contract/contract.ts'
-import type { Extensions } from '../../service/engine/contract/extensions.ts'
-import { addRoutes, type OperationHooks } from '../../service/engine/contract/routes.ts'
+import type { ProductHooks } from '../../service/engine/contract/product-hooks.ts'
+import { addRoutes, type OperationSteps } from '../../service/engine/contract/routes.ts'
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
 import { answerError, usualError } from '../../service/engine/http/error-answers.ts'
-import { answerOtherMethods, checkPath } from '../../service/engine/http/request-rules.ts'
+import {
+  answerOtherMethods,
+  checkFraming,
+  checkPath,
+  inOrder,
+} from '../../service/engine/http/request-steps.ts'
 import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
@@ -38,7 +43,7 @@ export interface Served {
   /** Other files of the contract. */
   readonly files?: Readonly<Record<string, string>>
   /** What the product adds. */
-  readonly product?: Extensions
+  readonly product?: ProductHooks
   /** The method for all operations. By default it answers with the parts of the request that are not empty, as JSON. */
   readonly run?: Run
   /** The names of the methods, or those of several services. By default there is one for each operation. */
@@ -67,14 +72,14 @@ const split = (texts: string) => texts.match(/\S+/g) ?? []
 
 /** @param texts with a space between two; `1e2=>100`: the method gets another text than was sent */
 export const accepted = (request: ToRequest, texts: string): Exchange[] =>
-  split(texts).map((each) => {
-    const [sent = '', got = sent] = each.split('=>')
+  split(texts).map((text) => {
+    const [sent = '', got = sent] = text.split('=>')
     return ask(request(sent), 200, `{"${placeOf(request)}":${got}}`)
   })
 
 /** @param texts with a space between two @param message what the answer is like */
 export const refused = (request: ToRequest, texts: string, message: RegExp): Exchange[] =>
-  split(texts).map((each) => ask(request(each), 400, message))
+  split(texts).map((text) => ask(request(text), 400, message))
 
 /** Constructs by their names in the README. What is refused is a contract whose line with the fault ends with `# here`. */
 export type Constructs = Readonly<Record<string, Served | string>>
@@ -109,24 +114,31 @@ export async function boot(
   const app = Fastify({ bodyLimit: 1 })
   t.teardown(() => app.close())
   app.decorateRequest('caller', '')
+  app.decorateRequest('repeatedHeaders', undefined)
   app.decorate('writeError', usualError)
   app.setErrorHandler(answerError)
   app.removeAllContentTypeParsers()
-  app.addHook('onRequest', checkPath)
+  app.addHook('onRequest', inOrder([checkFraming, checkPath]))
   const addOtherMethods = answerOtherMethods(app)
   app.addHook('onError', async (_request, _reply, error) => onError?.(error))
   const read = await readContract(`${folder}/openapi.yaml`, {
     product,
     loadCompiler,
   })
-  const makeGuard = await buildGuards(app, 'x', { ...read.product, timeout: 5 }, checkToken)
-  const hooks: OperationHooks = ({ security, body }) => ({
-    onRequest: [requireCaller(security, makeGuard), ...(body ? [checkBody(body)] : [])],
+  const makeGuard = await buildGuards(app, {
+    realm: 'x',
+    guards: read.product.guards,
+    timeout: 5,
+    checkAccessToken: checkToken,
   })
+  const stepsOf: OperationSteps = ({ security, body }) => [
+    requireCaller(security, makeGuard),
+    ...(body ? [checkBody(body)] : []),
+  ]
   const names = methods ?? read.operations.map(({ id }) => id)
   const grouped = names.some(Array.isArray) ? names : [names]
-  const made = grouped.map((each) => serviceOf([each].flat(2), run))
-  await addRoutes(app, read, services ?? made, hooks, isDraft)
+  const madeServices = grouped.map((names) => serviceOf([names].flat(2), run))
+  await addRoutes(app, read, { services: services ?? madeServices, stepsOf, isDraft })
   addOtherMethods()
   prepare?.(app, read)
   await app.ready()

@@ -25,9 +25,9 @@ if (import.meta.main) {
   const declared = operations.flatMap(({ id, responses }) =>
     [...responses.keys()].map((status) => `${id} ${status}`),
   )
-  const missing = declared.filter((each) => !produced.has(`${name} ${each}`))
-  for (const each of missing)
-    console.error(`${each}: declared in ${name}, but no test has produced it`)
+  const missing = declared.filter((status) => !produced.has(`${name} ${status}`))
+  for (const status of missing)
+    console.error(`${status}: declared in ${name}, but no test has produced it`)
   // What only a method can decide is for tests of its own. A new product has none yet.
   const hasTests = globSync('test/product/*.test.ts').length > 0
   if (hasTests && missing.length > 0) process.exitCode = 1

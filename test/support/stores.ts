@@ -32,23 +32,23 @@ export async function openTestStore(
   database: StoreOptions['database'],
   isExclusive = true,
   settings: StoreOptions['settings'] = readConfig('', {}),
-  monitor?: StoreOptions['monitor'],
+  events?: StoreOptions['events'],
   product: Product = own,
 ): Promise<TestStore> {
   const collections = storedCollections({
     collections: { ...COLLECTIONS, ...product.collections },
   })
   const options = { database, collections, isExclusive, settings }
-  return collectionsOf(await openDatabase(monitor ? { ...options, monitor } : options))
+  return collectionsOf(await openDatabase(events ? { ...options, events } : options))
 }
 
 /** Opens a new store in a file. It closes with the test. */
 export async function openNewFile(
   t: Test,
-  monitor?: StoreOptions['monitor'],
+  events?: StoreOptions['events'],
 ): Promise<{ store: TestStore; file: string }> {
   const file = `${t.testdir()}/plants.db`
-  const store = await openTestStore({ file }, undefined, undefined, monitor)
+  const store = await openTestStore({ file }, undefined, undefined, events)
   t.teardown(() => store.close())
   return { store, file }
 }

@@ -92,11 +92,11 @@ export async function badCredentials(
     return { ...call, headers: [...Object.values(call.headers ?? []).map(String), ...sent] }
   }
   const isBearer = credentials.length === 1 && first?.prefix === 'Bearer '
-  const all = new Map<string, Refused>([['no credentials', [(call) => call, none]]])
-  for (const [name, text] of Object.entries(texts)) all.set(name, [send(text), invalid])
+  const refused = new Map<string, Refused>([['no credentials', [(call) => call, none]]])
+  for (const [name, text] of Object.entries(texts)) refused.set(name, [send(text), invalid])
   if (credentials.every(({ takesTokens }) => takesTokens))
-    all.set('two texts', [(call) => send(valid)(send(valid)(call)), invalid])
+    refused.set('two texts', [(call) => send(valid)(send(valid)(call)), invalid])
   for (const [name, values] of isBearer ? Object.entries(headers) : [])
-    all.set(name, [sendHeaders(values), invalid])
-  return all
+    refused.set(name, [sendHeaders(values), invalid])
+  return refused
 }

@@ -40,22 +40,23 @@ class Disk {
   apply(event: Event): void {
     if (!('path' in event)) return
     const { what, path } = event
-    const found = this.#seen.get(path)
+    const state = this.#seen.get(path)
     if (what === 'makeFolder') this.#rename({ path, file: 'folder' })
     else if (what === 'remove') this.#rename({ path, file: undefined })
     else if (what === 'make') {
-      if (found === undefined) this.#rename({ path, file: { bytes: Buffer.of(), pending: [] } })
-    } else if (found === undefined) throw new Error(`${basename(path)} is not known`)
-    else if (what === 'rename') this.#rename({ path: event.to, file: found, from: path })
-    else if (found === 'folder') {
+      if (state === undefined) this.#rename({ path, file: { bytes: Buffer.of(), pending: [] } })
+    } else if (state === undefined) throw new Error(`${basename(path)} is not known`)
+    else if (what === 'rename') this.#rename({ path: event.to, file: state, from: path })
+    else if (state === 'folder') {
       if (what !== 'sync') return
-      for (const each of this.#renamed) if (dirname(each.path) === path) rename(this.#named, each)
-      this.#renamed = this.#renamed.filter((each) => dirname(each.path) !== path)
-    } else if (what === 'write' || what === 'truncate') found.pending.push(event)
+      for (const renaming of this.#renamed)
+        if (dirname(renaming.path) === path) rename(this.#named, renaming)
+      this.#renamed = this.#renamed.filter((renaming) => dirname(renaming.path) !== path)
+    } else if (what === 'write' || what === 'truncate') state.pending.push(event)
     else {
-      if (what === 'sync') found.bytes = after(found, () => true)
+      if (what === 'sync') state.bytes = after(state, () => true)
       // After a failed sync Linux takes what was not written for written.
-      found.pending = []
+      state.pending = []
     }
   }
 
@@ -67,7 +68,7 @@ class Disk {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder)
     const named = new Map(this.#named)
-    for (const each of this.#renamed) if (keeps()) rename(named, each)
+    for (const renaming of this.#renamed) if (keeps()) rename(named, renaming)
     // A file is lost with its folder.
     const isThere = (path: string): boolean =>
       named.has(path) && (path === this.#folder || isThere(dirname(path)))

@@ -22,7 +22,7 @@ export async function startNginx(
   need('nginx')
   return run(t, upstreams, 'nginx.conf', ['nginx', '-e', 'stderr', '-c'], (text, port, folder) => {
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    const writable = places.map((each) => `${each}_temp_path ${folder}/${each};`).join(' ')
+    const writable = places.map((place) => `${place}_temp_path ${folder}/${place};`).join(' ')
     return `daemon off; pid ${folder}/pid;\n${text}`
       .replace('http {', `http { ${log} ${writable}`)
       .replace('listen 8080', `listen 127.0.0.1:${port}`)

@@ -39,8 +39,8 @@ t.test('each rule fires when it should, and only then', async (t) => {
  * @param rules the path of the file with the rules, relative to the file that this makes
  */
 function alertTests(rules: string): string {
-  const faults = Object.entries(FAULTS).flatMap(([alert, all]) =>
-    all.map((fault) => [alert, fault] as const),
+  const faults = Object.entries(FAULTS).flatMap(([alert, cases]) =>
+    cases.map((fault) => [alert, fault] as const),
   )
   const cases = [['', {}] as const, ...faults]
   const tests = cases.map(([alert, fault]) => ({

@@ -89,7 +89,7 @@ async function record(t: Test, lives: readonly Life[]) {
 async function cutIn(t: Test, lives: readonly Life[], choices: number) {
   const { folder, events, ledger, token } = await record(t, lives)
   const { sent, changeSent, deleteSent } = ledger
-  const known = Object.assign(new Ledger(), { sent, changeSent, deleteSent })
+  const expected = Object.assign(new Ledger(), { sent, changeSent, deleteSent })
   let isTokenShown = false
   const violations: string[] = []
   let disks = 0
@@ -99,14 +99,14 @@ async function cutIn(t: Test, lives: readonly Life[], choices: number) {
     (draw) => [0, ...Array.from({ length: choices }, draw)],
     async (file, where) => {
       disks += 1
-      const found = await violationsIn(file, known, isTokenShown ? token : undefined)
-      violations.push(...found.map((wrong) => `${where}: ${wrong}`))
+      const faults = await violationsIn(file, expected, isTokenShown ? token : undefined)
+      violations.push(...faults.map((wrong) => `${where}: ${wrong}`))
     },
     (event) => {
       if (event.what === 'print') isTokenShown ||= event.text.includes(token)
       if (event.what !== 'answer' || event.status >= 300) return
       const [what, id] = event.requestId.split('-')
-      for (const [kind, set] of ACKNOWLEDGED) if (kind === what) known[set].add(Number(id))
+      for (const [kind, set] of ACKNOWLEDGED) if (kind === what) expected[set].add(Number(id))
     },
   )
   t.comment({ moments, disks, acknowledged: ledger.acknowledged })

@@ -65,10 +65,10 @@ for (const [fault, inject, isDamaged] of [
         const calls = await wholeTrace(trace)
         isHit = inject === KILL ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
         const where = `${call} ${when}, ${calls.split('\n').at(-3)}, ${stderr}`
-        const found = await findStore(`${data}/plants.db`)
-        if (found === 'old' || found === 'new') seen[found] += 1
-        else t.fail(`${where}: ${found}`)
-        if ((code === 0 || !isHit) && found !== 'new') t.fail(`${where}: it says that it is done`)
+        const stored = await findStore(`${data}/plants.db`)
+        if (stored === 'old' || stored === 'new') seen[stored] += 1
+        else t.fail(`${where}: ${stored}`)
+        if ((code === 0 || !isHit) && stored !== 'new') t.fail(`${where}: it says that it is done`)
         rmSync(data, { recursive: true })
         rmSync(trace)
       }
@@ -97,20 +97,20 @@ t.test(
       1,
       ...Array.from({ length: isShort ? 20 : 100 }, (_, at) => at / (isShort ? 20 : 100)),
     ]
-    const found: string[] = []
+    const states: string[] = []
     const recording = { folder: data, files, events: await readTrace(trace, data) }
     const moments = await cutEverywhere(
       t,
       recording,
       () => shares,
       async (file, where) => {
-        found.push(await storeIn(file).catch((error: unknown) => `${where}: ${String(error)}`))
+        states.push(await storeIn(file).catch((error: unknown) => `${where}: ${String(error)}`))
       },
     )
-    const old = found.filter((what) => what === 'old').length
-    t.strictSame([...new Set(found)].sort(), ['new', 'old'])
-    t.strictSame([...new Set(found.slice(-shares.length))], ['new'], 'at the end')
-    t.comment({ moments, old, new: found.length - old })
+    const old = states.filter((what) => what === 'old').length
+    t.strictSame([...new Set(states)].sort(), ['new', 'old'])
+    t.strictSame([...new Set(states.slice(-shares.length))], ['new'], 'at the end')
+    t.comment({ moments, old, new: states.length - old })
     t.ok(moments > 5 && old > 20)
   },
 )

@@ -45,15 +45,15 @@ for (const [name, startGateway] of Object.entries(gateways)) {
       const loaded = load(port, tokens).finally(() => over.abort())
       let restarts = 0
       while (!over.signal.aborted || restarts < 2) {
-        const [replica = fail(), other = fail()] = replicas
+        const [replica = fail(), second = fail()] = replicas
         replica.child.kill('SIGTERM')
         await delay(DRAIN_DELAY * 1000 - STALL / 2)
         // At the first restart it is PostgreSQL that stalls, at the next one the replica that goes on.
         if (restarts % 2 === 0) await server.pause()
-        else other.child.kill('SIGSTOP')
+        else second.child.kill('SIGSTOP')
         await delay(STALL)
         if (restarts % 2 === 0) server.resume()
-        else other.child.kill('SIGCONT')
+        else second.child.kill('SIGCONT')
         t.match(await replica.ended, { code: 0, stderr: '' })
         // nginx does not ask /readyz, and tries a replica until its port is closed.
         if (name === 'HAProxy') {

@@ -47,7 +47,7 @@ t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
     edit(
       'openapi.yaml',
       /^ {2}\/plants\/\{id\}:\n {4}parameters:\n( {6}.*\n)+/m,
-      (found) => found + yaml,
+      (match) => match + yaml,
     )
     let answer = ''
     await eventually(
@@ -76,7 +76,7 @@ t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
     'the second edit: all passes, and the operation works',
     { timeout: 3_600_000 },
     async (t) => {
-      edit('service/plant-service.ts', /^}/m, (found) => `\n${method}${found}`)
+      edit('service/plant-service.ts', /^}/m, (match) => `\n${method}${match}`)
       await passes(t)
       const { code, stderr } = await run(
         [process.execPath, 'test/support/statuses.ts'],
@@ -100,13 +100,13 @@ t.test('a second resource is added', { skip: skipAfter('listGardens') }, async (
   ] = added
   const { edit, npm, passes } = copyToFollow(t)
   t.ok(service.trim().split('\n').length <= 25, 'the class has at most 25 lines')
-  edit('openapi.yaml', /^ {2}\/plants\/\{id\}:/m, (found) => paths + found)
-  edit('openapi.yaml', /^ {2}schemas:\n/m, (found) => found + schema)
-  edit('openapi.yaml', /^components:\n/m, (found) => found + bodies)
-  edit('openapi.yaml', /^ {2}responses:\n/m, (found) => found + response)
+  edit('openapi.yaml', /^ {2}\/plants\/\{id\}:/m, (match) => paths + match)
+  edit('openapi.yaml', /^ {2}schemas:\n/m, (match) => match + schema)
+  edit('openapi.yaml', /^components:\n/m, (match) => match + bodies)
+  edit('openapi.yaml', /^ {2}responses:\n/m, (match) => match + response)
   edit('service/product.ts', /^ {2}collections: .*\n {2}services: .*\n/m, () => product)
   edit('service/product.ts', /^import { PlantService } .*\n/m, () => imported)
-  edit('service/plant-service.ts', /^}/m, (found) => `${found}\n${service.trimEnd()}`)
+  edit('service/plant-service.ts', /^}/m, (match) => `${match}\n${service.trimEnd()}`)
   t.equal((await npm('run', 'generate')).code, 0)
   await passes(t)
 })
@@ -127,8 +127,8 @@ t.test(
       copyFileSync(`test/system/books/${file}.ts.txt`, `${folder}/service/${file}.ts`)
     }
     writeFileSync(`${folder}/service/failure.ts`, failure)
-    for (const each of [remove, rename])
-      t.match(await run(['sh', '-ec', each], {}, folder), { code: 0 })
+    for (const change of [remove, rename])
+      t.match(await run(['sh', '-ec', change], {}, folder), { code: 0 })
     await passes(t)
 
     t.test('the service takes over a newer engine', { timeout: 3_600_000 }, async (t) => {
@@ -183,7 +183,7 @@ function copyToFollow(t: Test, environment: Record<string, string> = {}) {
   /** Runs npm. */
   const npm = (...words: string[]) => run([...NPM, ...words], environment, folder)
   /** Changes a file at a place, which it must have. */
-  const edit = (file: string, place: RegExp, replace: (found: string) => string) => {
+  const edit = (file: string, place: RegExp, replace: (match: string) => string) => {
     const text = readFileSync(`${folder}/${file}`, 'utf8')
     t.match(text, place, file)
     writeFileSync(`${folder}/${file}`, text.replace(place, replace))
@@ -199,7 +199,7 @@ function copyToFollow(t: Test, environment: Record<string, string> = {}) {
       console.error(`${what}\n${stdout}${stderr}`)
       const [, names = stdout.slice(-2000) + stderr.slice(-2000)] =
         /^Failed:\n([^]*)/m.exec(stdout) ?? []
-      for (const each of names.trim().split('\n')) t.fail(`${what}: ${each}`)
+      for (const name of names.trim().split('\n')) t.fail(`${what}: ${name}`)
     }
   }
   return { folder, npm, edit, passes }

@@ -1,8 +1,11 @@
 // The access tokens that the service issues: a prefix (for secret scanners), 40 random digits, and their CRC-32.
 import { hash, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { LRUCache } from 'lru-cache'
+import type { Verdict } from '../contract/security.ts'
 import { JsonText } from '../http/json.ts'
 import { ACCESS_TOKENS, type Store, TOKENS_OWNER } from '../store.ts'
+import type { CheckToken } from './guard.ts'
 
 /** An access token. The token itself is not stored, only its SHA-256, the digest. */
 export interface StoredToken {
@@ -18,7 +21,7 @@ export interface StoredToken {
 
 /** The access tokens of a store. Every method may fail with StoreUnavailable (errors.ts). */
 export interface AccessTokens {
-  /** Stores a token. @throws {Error} if another token has its id */
+  /** Stores a token. @throws {Error} if another token has the same id */
   add(token: StoredToken): Promise<void>
   /** The token with this digest, expired or not; undefined if there is none. */
   find(digest: string): Promise<StoredToken | undefined>
@@ -36,7 +39,7 @@ const LIFETIME = 90 * 86_400_000
 /**
  * Creates an access token. It is valid once `stored` is in the store.
  * @param prefix of the tokens of this product
- * @param caller who it is for: 1 to 64 letters, digits and `_.@-`
+ * @param caller the owner of the token: 1 to 64 letters, digits and `_.@-`
  * @param lifetime milliseconds until it expires; `Infinity` if it never does
  * @param scopes each of visible ASCII characters without `"` and `\\` (RFC 6749, section 3.3)
  */
@@ -86,9 +89,9 @@ export function accessTokens(store: Pick<Store, 'collection'>): AccessTokens {
     },
     async list() {
       const { items } = await collection.list(TOKENS_OWNER)
-      const parts = items instanceof JsonText ? [items] : await Array.fromAsync(items)
-      const tokens = parts.flatMap(({ text }) => (JSON.parse(text) as TokenItem[]).map(toToken))
-      return tokens.sort((a, b) => a.created.getTime() - b.created.getTime())
+      const texts = items instanceof JsonText ? [items] : await Array.fromAsync(items)
+      const stored = texts.flatMap(({ text }) => JSON.parse(text) as TokenItem[]) // as `toItem` wrote them
+      return stored.map(toToken).sort((a, b) => a.created.getTime() - b.created.getTime())
     },
     remove: (id) => collection.delete(TOKENS_OWNER, id),
   }
@@ -113,4 +116,37 @@ function toToken({ digest, caller, created, expires, scopes }: TokenItem): Store
   const end = expires === undefined ? {} : { expires: new Date(expires) }
   const separate = scopes.split(' ').filter(Boolean)
   return { digest, caller, created: new Date(created), ...end, scopes: separate }
+}
+
+/** Milliseconds that a token is cached, from the start of its look-up. A revoked token works for as long. */
+export const TOKEN_TTL = 3000
+const MAX_TOKENS = 10_000
+
+/** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
+export function accessTokenChecker(prefix: string, tokens: Pick<AccessTokens, 'find'>): CheckToken {
+  // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
+  const cache = new LRUCache<string, StoredToken>({
+    max: MAX_TOKENS,
+    ttl: TOKEN_TTL,
+    ttlResolution: 0,
+  })
+  return (token) => {
+    const digest = digestOf(token) // the key of the cache, so that the token does not stay in memory
+    const cached = cache.get(digest)
+    if (cached !== undefined) return toVerdict(cached)
+    return isWellFormed(prefix, token) ? find(digest) : { refused: 'malformed' }
+  }
+
+  async function find(digest: string): Promise<Verdict> {
+    const start = performance.now()
+    const stored = await tokens.find(digest)
+    if (stored === undefined) return { refused: 'unknown' }
+    cache.set(digest, stored, { start }) // `start`, because the look-up may have taken long
+    return toVerdict(stored)
+  }
+}
+
+function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
+  const isValid = expires === undefined || expires.getTime() > Date.now()
+  return isValid ? { caller, scopes } : { refused: 'expired' }
 }

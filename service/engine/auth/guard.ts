@@ -1,67 +1,48 @@
 // The guards of the service: a product's own, a bearer token in `Authorization`, or an access token elsewhere (`apiKey`).
 import bearerAuth from '@fastify/bearer-auth'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import type { SecurityScheme } from '../contract/compiled.ts'
-import type { Extensions, Identity, ProductGuard } from '../contract/extensions.ts'
+import type { Identity, ProductGuard, ProductHooks } from '../contract/product-hooks.ts'
 import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
-import { countHeader } from '../http/request-rules.ts'
 import { MAX_OWNER_BYTES } from '../store.ts'
-import { type AccessTokens, digestOf, isWellFormed, type StoredToken } from './access-tokens.ts'
 
 /** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
 export type CheckToken = (token: string) => Verdict | Promise<Verdict>
 
-/** Milliseconds that a token is cached, from the start of its look-up. If it is revoked, it works until then. */
-export const TOKEN_TTL = 3000
-const MAX_TOKENS = 10_000
+interface GuardOptions {
+  /** The guards of the product, by the names of their schemes. */
+  readonly guards?: ProductHooks['guards'] | undefined
+  /** The protection space that the challenges name (RFC 9110, section 11.5). */
+  readonly realm: string
+  /** Seconds that a guard of the product may take. */
+  readonly timeout: number
+  readonly checkAccessToken: CheckToken
+  /** For the tokens of an identity provider, if there is one. */
+  readonly checkJwt?: CheckToken | undefined
+}
 
-/**
- * Makes the guards of the contract's security schemes: the product's, or those for tokens.
- * @param realm the protection space that the challenges name (RFC 9110, section 11.5)
- * @param timeout seconds that a guard of the product may take
- * @param checkJwt for the tokens of an identity provider, if there is one
- */
+/** Makes the guards of the contract's security schemes: those of the product, or those for tokens. */
 export async function buildGuards(
   app: FastifyInstance,
-  realm: string,
-  { guards = {}, timeout }: Pick<Extensions, 'guards'> & { readonly timeout: number },
-  checkAccessToken: CheckToken,
-  checkJwt = checkAccessToken,
+  { realm, guards = {}, timeout, checkAccessToken, checkJwt = checkAccessToken }: GuardOptions,
 ): Promise<MakeGuard> {
-  app.decorateRequest('verdict', undefined) // of the bearer guard on the token
-  await app.register(bearerAuth, {
-    addHook: false,
-    keys: [],
-    specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
-    verifyErrorLogLevel: 'debug',
-    auth: (token, request) => {
-      const verdict = token.includes('.') ? checkJwt(token) : checkAccessToken(token) // Only a JWT has a dot.
-      request.setDecorator('verdict', verdict)
-      return verdict instanceof Promise ? verdict.then(isAccepted) : isAccepted(verdict)
-    },
+  const checkBearer = await bearerCheck(app, (token) => {
+    const check = token.includes('.') ? checkJwt : checkAccessToken // Only a JWT has a dot.
+    return check(token)
   })
-  const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
-
-  const checks: Readonly<Record<SecurityScheme['type'], Check>> = {
-    bearer: (_, request, reply) => {
-      verify(request, reply, () => undefined) // It calls `auth` at once, and only if it finds a token in the header.
-      return (
-        request.getDecorator<ReturnType<CheckToken> | undefined>('verdict') ?? {
-          refused: 'malformed',
-        }
-      )
-    },
-    apiKey: checkAccessToken,
-    other: () => ({ refused: 'unknown' }), // without a guard, nothing satisfies such a scheme
+  const checkOf = (scheme: SecurityScheme): Check => {
+    const guard = Object.hasOwn(guards, scheme.name) ? guards[scheme.name] : undefined
+    if (guard) return guardCheck(scheme, guard, timeout)
+    if (scheme.type === 'bearer') return checkBearer
+    return scheme.type === 'apiKey' ? checkAccessToken : refuseUnguarded
   }
   return (scheme) => {
-    const { name, type, challenge } = scheme
-    const guard = Object.hasOwn(guards, name) ? guards[name] : undefined
-    const check = guard ? guardCheck(scheme, guard, timeout) : checks[type]
+    const { type, challenge } = scheme
+    const check = checkOf(scheme)
+    const charset = challenge === 'Basic' ? ', charset="UTF-8"' : '' // RFC 7617, section 2.1
     return {
-      challenge: `${challenge} realm="${realm}"${challenge === 'Basic' ? ', charset="UTF-8"' : ''}`, // RFC 7617
+      challenge: `${challenge} realm="${realm}"${charset}`,
       isToken: type !== 'other',
       check: (request, reply) => {
         const { length, 0: text } = credentialsOf(request, scheme)
@@ -72,33 +53,70 @@ export async function buildGuards(
   }
 }
 
+/** Makes the check of the header `Authorization` with a bearer token. */
+async function bearerCheck(app: FastifyInstance, checkToken: CheckToken): Promise<Check> {
+  app.decorateRequest('verdict', undefined) // the verdict of `auth` on the token
+  await app.register(bearerAuth, {
+    addHook: false,
+    keys: [],
+    specCompliance: 'rfc6749', // The scheme is compared without case, as RFC 9110, section 11.1, says.
+    verifyErrorLogLevel: 'debug',
+    auth: (token, request) => {
+      const verdict = checkToken(token)
+      request.setDecorator('verdict', verdict)
+      return verdict instanceof Promise ? verdict.then(isAccepted) : isAccepted(verdict)
+    },
+  })
+  const verify = app.getDecorator<bearerAuth.verifyBearerAuth>('verifyBearerAuth')
+  return (_text, request, reply) => {
+    verify(request, reply, () => undefined) // calls `auth` at once, and only if the header has a token
+    const verdict = request.getDecorator<ReturnType<CheckToken> | undefined>('verdict')
+    return verdict ?? { refused: 'malformed' }
+  }
+}
+
+/** Without a guard, nothing satisfies a scheme that is not for tokens. */
+const refuseUnguarded: Check = () => ({ refused: 'unknown' })
+
 const isAccepted = (verdict: Verdict) => 'caller' in verdict
 
 type Check = (text: string, request: FastifyRequest, reply: FastifyReply) => ReturnType<CheckToken>
 
-/** The credentials of a scheme in a request: there should be one text. Of a repeated header Node shows only the first. */
-function credentialsOf(
-  { raw, query }: FastifyRequest,
-  { in: place, key }: SecurityScheme,
-): readonly string[] {
+/** The credentials of a scheme in a request: there should be one text. */
+function credentialsOf(request: FastifyRequest, { in: place, key }: SecurityScheme) {
   if (place === 'connection') return ['']
-  if (place === 'header')
-    return new Array<string>(countHeader(raw, key)).fill(String(raw.headers[key]))
-  if (place === 'query') {
-    const given: unknown = Object.getOwnPropertyDescriptor(query, key)?.value
-    return given === undefined ? [] : [given].flat().map(String)
-  }
-  const cookies = (raw.headers.cookie ?? '').split(';').map((each) => each.trim())
-  const found = cookies.filter((each) => each.startsWith(`${key}=`))
-  return found.map((each) => each.slice(key.length + 1).replace(/^"(.*)"$/, '$1')) // RFC 6265, section 4.1.1
+  if (place === 'header') return textsOfHeader(request, key)
+  if (place === 'query') return textsOfQuery(request, key)
+  return textsOfCookie(request.raw.headers.cookie ?? '', key)
+}
+
+/** Of some repeated headers Node shows only the first text. Here it counts as two: more than one text is refused anyway. */
+function textsOfHeader({ raw, repeatedHeaders }: FastifyRequest, name: string): readonly string[] {
+  const header = raw.headers[name]
+  if (header === undefined) return []
+  const text = String(header)
+  return repeatedHeaders?.has(name) === true ? [text, text] : [text]
+}
+
+function textsOfQuery({ query }: FastifyRequest, name: string): readonly string[] {
+  const texts = Object.getOwnPropertyDescriptor(query, name)?.value as string | string[] | undefined // as Fastify reads it
+  if (texts === undefined) return []
+  return Array.isArray(texts) ? texts : [texts]
+}
+
+/** The values of the cookies with a name (RFC 6265, section 4.1.1). */
+function textsOfCookie(header: string, name: string): readonly string[] {
+  const cookies = header.split(';').map((cookie) => cookie.trim())
+  const named = cookies.filter((cookie) => cookie.startsWith(`${name}=`))
+  return named.map((cookie) => cookie.slice(name.length + 1).replace(/^"(.*)"$/, '$1'))
 }
 
 /**
  * Names a caller, so that no caller of one source is equal to one of another. The callers of access
  * tokens are `[\w.@-]`, those of JWTs `<issuer>#<sub>`, and those of guards `#<scheme>#<caller>`.
  * @param source `<issuer>#` or `#<scheme>#`; neither an issuer nor a scheme has a `#` in its name
- * @param name 1 to 255 characters without control characters: what people can read in a log
- * @returns undefined if this can't be the name of a caller
+ * @param name 1 to 255 characters without control characters, so that people can read it in a log
+ * @returns undefined if the name is not valid, or too long together with its source
  */
 export function nameCaller(source: string, name: unknown): string | undefined {
   if (typeof name !== 'string' || !/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(name)) return undefined
@@ -109,7 +127,7 @@ export function nameCaller(source: string, name: unknown): string | undefined {
 /** The source of the callers that a guard of the product names. */
 export const sourceOf = ({ name }: Pick<SecurityScheme, 'name'>) => `#${encodeURIComponent(name)}#`
 
-/** Reads what the guard of a scheme says. What is no list of scopes gives none. */
+/** Reads the answer of a guard. Scopes that are not a list count as none. */
 function readIdentity(
   identity: Partial<Record<keyof Identity, unknown>> | undefined,
   scheme: SecurityScheme,
@@ -155,32 +173,3 @@ function guardCheck(scheme: SecurityScheme, guard: ProductGuard, timeout: number
     }
   }
 }
-
-/** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
-export function accessTokenChecker(prefix: string, tokens: Pick<AccessTokens, 'find'>): CheckToken {
-  // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
-  const known = new LRUCache<string, StoredToken>({
-    max: MAX_TOKENS,
-    ttl: TOKEN_TTL,
-    ttlResolution: 0,
-  })
-  return (token) => {
-    const digest = digestOf(token) // the key of the cache, so that the token does not stay in memory
-    const cached = known.get(digest)
-    if (cached !== undefined) return toVerdict(cached)
-    return isWellFormed(prefix, token) ? find(digest) : { refused: 'malformed' }
-  }
-
-  async function find(digest: string): Promise<Verdict> {
-    const start = performance.now()
-    const stored = await tokens.find(digest)
-    if (stored === undefined) return { refused: 'unknown' }
-    known.set(digest, stored, { start }) // `start`, because the look-up may have taken long
-    return toVerdict(stored)
-  }
-}
-
-const toVerdict = ({ caller, expires, scopes }: StoredToken): Verdict =>
-  expires === undefined || expires.getTime() > Date.now()
-    ? { caller, scopes }
-    : { refused: 'expired' }

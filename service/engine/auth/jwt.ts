@@ -19,9 +19,9 @@ import { type CheckToken, nameCaller } from './guard.ts'
 /** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'Ed25519']
 const MAX_CHARACTERS = 8192 // of a token
-/** The most keys that a token is tried with, where its header does not tell which one it is of. */
+/** The most keys that a token is tried with, where its header does not name one key. */
 const MAX_KEYS = 16
-/** Seconds that the clock of the identity provider may differ. */
+/** Seconds by which the clock of the identity provider may differ. */
 const CLOCK_TOLERANCE = 5
 /** Milliseconds that a valid token is cached: verifying it costs as much as the rest of a request. */
 export const JWT_TTL = 60_000
@@ -32,8 +32,9 @@ export const RELOAD_INTERVAL = 100_000
 /** Milliseconds that keys are trusted while the identity provider is down. */
 const KEYS_TTL = 24 * 3_600_000
 export const FETCH_TIMEOUT = 3_000 // milliseconds
-/** The least milliseconds between two fetches: with keys, and as long as there are none. */
+/** The least milliseconds between two fetches, while there are keys. */
 const COOL_DOWN = 30_000
+/** The least milliseconds between two fetches, while there are no keys. */
 const RETRY_INTERVAL = 5_000
 const TOO_SOON = new Error('the keys of JWKS_URL were fetched a moment ago')
 const NO_KEYS = new HttpError(503, 'The identity provider is not available, try again later', {
@@ -54,16 +55,16 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
     clockTolerance: CLOCK_TOLERANCE,
   }
   const options = { algorithms: ALGORITHMS, typ: 'at+jwt', ...claims }
-  const known = new LRUCache<string, Verdict>({ max: MAX_TOKENS, ttl: JWT_TTL, ttlResolution: 0 })
+  const cache = new LRUCache<string, Verdict>({ max: MAX_TOKENS, ttl: JWT_TTL, ttlResolution: 0 })
 
   return async (token) => {
     if (token.length > MAX_CHARACTERS || !token.split('.').every(isBase64url))
       return { refused: 'malformed' }
     const digest = hash('sha256', token) // so that the token does not stay in memory
-    return known.get(digest) ?? verify(token, digest)
+    return cache.get(digest) ?? verify(token, digest)
   }
 
-  /** Verifies a token. One without a key id may be of a new key: it is tried again with new keys. */
+  /** Verifies a token. A token without a key id may be signed with a new key: it is tried again after a fetch of the keys. */
   async function verifySignature(token: string): Promise<JWTPayload> {
     try {
       return await tryKeys(token)
@@ -71,12 +72,12 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
       const isUnsigned = error instanceof errors.JWSSignatureVerificationFailed
       const mayBeNew = isUnsigned && decodeProtectedHeader(token).kid === undefined
       if (!mayBeNew) throw error
-      await reload() // or another token has caused it meanwhile
+      await reload() // unless another token has caused a fetch meanwhile
       return tryKeys(token)
     }
   }
 
-  /** Verifies a token by its key; or by each that it may be of, if its key id does not tell. */
+  /** Verifies a token by its key; or by all keys that fit its header, if several do. */
   async function tryKeys(token: string): Promise<JWTPayload> {
     try {
       return (await jwtVerify(token, getKey, options)).payload
@@ -86,7 +87,7 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
     }
   }
 
-  /** @throws {JWSSignatureVerificationFailed} if the token is of none of these keys */
+  /** @throws {JWSSignatureVerificationFailed} if none of these keys has signed the token */
   async function tryEach(token: string, keys: AsyncIterable<CryptoKey>): Promise<JWTPayload> {
     let tried = 0
     for await (const key of keys) {
@@ -101,17 +102,13 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
     throw new errors.JWSSignatureVerificationFailed()
   }
 
+  /** Checks a token that is not cached. */
   async function verify(token: string, digest: string): Promise<Verdict> {
     try {
-      const { sub, exp = NaN, iat = 0, scope } = await verifySignature(token)
-      // JSON numbers such as 1e999 are Infinity in JavaScript.
-      const isInTime = Number.isFinite(exp) && iat * 1000 <= Date.now() + CLOCK_TOLERANCE * 1000
-      const caller = nameCaller(`${issuer}#`, sub)
-      if (!isInTime || caller === undefined) return { refused: 'unknown' }
-      const scopes = typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [] // RFC 9068, section 2.2.3
-      const verdict = { caller, scopes }
-      const ttl = Math.min(JWT_TTL, exp * 1000 - Date.now())
-      if (ttl > 0) known.set(digest, verdict, { ttl })
+      const payload = await verifySignature(token)
+      const verdict = toVerdict(payload, issuer)
+      const ttl = Math.min(JWT_TTL, Number(payload.exp) * 1000 - Date.now())
+      if ('caller' in verdict && ttl > 0) cache.set(digest, verdict, { ttl })
       return verdict
     } catch (error) {
       if (error === NO_KEYS) throw error
@@ -121,6 +118,16 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
   }
 }
 
+/** Judges the claims of a token whose signature and times are valid. */
+function toVerdict({ sub, exp = NaN, iat = 0, scope }: JWTPayload, issuer: string): Verdict {
+  // JSON numbers such as 1e999 are Infinity in JavaScript.
+  const isInTime = Number.isFinite(exp) && iat * 1000 <= Date.now() + CLOCK_TOLERANCE * 1000
+  const caller = nameCaller(`${issuer}#`, sub)
+  if (!isInTime || caller === undefined) return { refused: 'unknown' }
+  const scopes = typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [] // RFC 9068, section 2.2.3
+  return { caller, scopes }
+}
+
 /** Whether the signature of a token is valid, and its claims are not. */
 const isOfClaims = (error: unknown) =>
   error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed
@@ -128,7 +135,7 @@ const isOfClaims = (error: unknown) =>
 /** The keys of the identity provider. */
 interface RemoteKeys {
   readonly getKey: JWTVerifyGetKey
-  /** Fetches the keys, unless that was a moment ago. If it fails, they stay as they are. */
+  /** Fetches the keys, unless they were fetched a moment ago. If the fetch fails, the keys stay. */
   readonly reload: () => Promise<void>
 }
 
@@ -145,7 +152,7 @@ function remoteKeys(app: FastifyInstance, url: string): RemoteKeys {
     [customFetch]: async (...request) => {
       if (performance.now() < nextFetch) throw TOO_SOON
       nextFetch = performance.now() + (keys.fresh ? COOL_DOWN : RETRY_INTERVAL)
-      queueMicrotask(() => void keys.reload().catch(warn)) // it waits for this fetch, and begins none
+      queueMicrotask(() => void keys.reload().catch(warn)) // `reload` waits for this fetch, and begins no other
       return fetch(...request)
     },
   })

@@ -1,8 +1,8 @@
-// The memory that answers take. deploy/README.md adds it to what else the service may hold.
+// The memory that answers take. deploy/README.md adds it to the other memory of the service.
 import type { FastifyReply } from 'fastify'
 import { breakOff } from '../http/open-requests.ts'
 
-/** Bytes of all answers together that were sent whole, and that their clients have not taken. */
+/** The most bytes of all answers together that were sent whole, and that their clients have not taken. */
 const MAX_UNTAKEN = 64 * 1024 * 1024
 
 /** Their lengths, the oldest first. */
@@ -22,12 +22,8 @@ export function countAnswer(reply: FastifyReply): void {
   for (const oldest of untaken.keys()) {
     if (total <= MAX_UNTAKEN || oldest === reply) return
     release(oldest)
-    breakOff(
-      oldest.raw,
-      oldest.log,
-      oldest.request.id,
-      'answers that are not taken need its memory',
-    )
+    const { raw, log, request } = oldest
+    breakOff(raw, log, request.id, 'answers that are not taken need its memory')
   }
 }
 

@@ -3,56 +3,16 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
-import type {
-  FastifyInstance,
-  FastifyReply,
-  FastifyRequest,
-  onRequestHookHandler,
-  onResponseHookHandler,
-} from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onResponseHookHandler } from 'fastify'
 import { reserveBody, reserveValue } from './body-budget.ts'
-import type { Body, Media } from './compiled.ts'
-import { formReader, parseMultipart, parseUrlencoded } from './forms.ts'
-import { isJsonType, typeInUtf8 } from './media-types.ts'
+import type { Body, BodyKind, Media } from './compiled.ts'
+import { readForm, parseMultipart, parseUrlencoded } from './forms.ts'
+import { findType, typeInUtf8 } from './content-type.ts'
 import { orRefuse, parseText, TOO_LONG } from './parsing.ts'
-import type { Validators } from './validation.ts'
-import { countHeader } from '../http/request-rules.ts'
+import type { Validator } from '../json-schema/validator.ts'
+import type { RequestStep } from '../http/request-steps.ts'
 import { parseJson } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
-
-/** How a body is read and written: as JSON, as text in UTF-8, as a form in parts or as a query, or as bytes. */
-type BodyKind = 'json' | 'text' | 'form' | 'pairs' | 'bytes'
-
-const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
-  [
-    /;|[^/*]\*|\*[^/]|^\*\/[^*]/,
-    'write each media type by its name, or all of a kind as image/*, without parameters',
-  ],
-  [/^text\/event-stream$/, 'an answer ends; write application/json'],
-  [
-    /^(text|application)\/xml$|\+xml$|^application\/(x-)?(yaml|ndjson|jsonl|json-seq)$/,
-    'write application/json',
-  ],
-  [/^multipart\/(?!form-data$)/, 'write multipart/form-data'],
-]
-
-/** The kind of a media type. @returns for an unsupported one, what to write in the contract instead */
-export function bodyKind(mediaType: string): BodyKind | { readonly instead: string } {
-  const type = mediaType.toLowerCase()
-  const instead = UNSUPPORTED.find(([pattern]) => pattern.test(type))?.[1]
-  if (instead !== undefined) return { instead }
-  if (isJsonType(type)) return 'json'
-  if (type === 'multipart/form-data') return 'form'
-  if (type === 'application/x-www-form-urlencoded') return 'pairs'
-  return type.startsWith('text/') ? 'text' : 'bytes'
-}
-
-/** The key of a media type in the content of a contract: the type itself, all of its kind, or any type. */
-export function findType(content: object, type: string): string | undefined {
-  if (type === '') return undefined
-  if (Object.hasOwn(content, type)) return type
-  return [type.replace(/\/.*/, '/*'), '*/*'].find((each) => Object.hasOwn(content, each))
-}
 
 /** Leaves the bodies to the handlers of operations: Fastify reads nothing of them. */
 export function addBodyParser(app: FastifyInstance): void {
@@ -61,108 +21,146 @@ export function addBodyParser(app: FastifyInstance): void {
 
 const NO_BODY = new HttpError(400, 'The request needs a body')
 const BROKEN_OFF = new HttpError(400, 'The body was broken off')
-/** One message for every fault: those of V8 quote the body. */
+/** One message for every error: the messages of V8 quote the body. */
 const NO_JSON =
   'The body must be JSON in UTF-8, with no byte order mark, no lone surrogate, no duplicate member name, no __proto__ and no number beyond a double'
 
 /**
  * Refuses a body if the operation does not accept its media type or its length. Else sends 100 Continue, if the client
- * waits for it (RFC 9110, section 10.1.1). An empty body is none, whatever its type: HTTP has one spelling for both.
- * The last `onRequest` hook of an operation.
+ * waits for it (RFC 9110, section 10.1.1). An empty body counts as absent, whatever its type: HTTP spells both alike.
+ * The last step before the handler.
  */
-export function checkBody({ required, content }: Body): onRequestHookHandler {
-  return ({ raw }, reply, done) => {
-    const { headers, httpVersion } = raw
-    const isChunked = headers['transfer-encoding'] !== undefined
+export function checkBody(body: Body): RequestStep {
+  return (request, reply) => {
+    const { headers } = request.raw
+    if (headers['transfer-encoding'] !== undefined) return checkChunks(body, request, reply)
     const length = Number(headers['content-length'] ?? 0)
-    if (!isChunked && length === 0) {
-      done(takeAway(raw))
-      return
+    if (length === 0) {
+      removeBody(request.raw, body)
+      return undefined
     }
-    const media = findMedia(raw, content)
-    const refusal = media instanceof HttpError ? media : undefined
-    if (refusal && (required || !isChunked)) throw refusal
-    if (!(media instanceof HttpError))
-      reserveBody(reply, isChunked ? media.limit : length, media.isStream)
-    if (headers.expect !== undefined && httpVersion === '1.1') reply.raw.writeContinue()
-    if (!isChunked) {
-      done()
-      return
-    }
-    const settle = (isEmpty: boolean) => done(isEmpty ? takeAway(raw) : refusal)
-    hasNoBytes(raw).then(settle, done)
-  }
-
-  /** Takes an empty body away from a request: without these headers, Fastify sees none. */
-  function takeAway({ headers }: IncomingMessage): HttpError | undefined {
-    for (const name of OF_BODIES) Reflect.deleteProperty(headers, name)
-    return required ? NO_BODY : undefined
+    const media = findMedia(request, body.content)
+    if (media instanceof HttpError) throw media
+    reserveBody(reply, length, media.kind === 'bytes')
+    if (isAwaited(request.raw)) reply.raw.writeContinue()
+    return undefined
   }
 }
 
-const OF_BODIES = ['content-type', 'content-length', 'transfer-encoding']
+/** Checks a body in chunks. Only its first chunk tells whether it is empty. @throws {HttpError} if it is refused */
+async function checkChunks(
+  body: Body,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<undefined> {
+  const media = findMedia(request, body.content)
+  const refusal = media instanceof HttpError ? media : undefined
+  if (refusal !== undefined && body.required) throw refusal
+  if (!(media instanceof HttpError)) reserveBody(reply, media.limit, media.kind === 'bytes')
+  if (isAwaited(request.raw)) reply.raw.writeContinue()
+  if (await isEmptyBody(request.raw)) removeBody(request.raw, body)
+  else if (refusal !== undefined) throw refusal
+}
 
-/** How a body is read, by its headers; or why it is refused. */
+/** Whether the client waits for a permission to send the body. */
+function isAwaited({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect !== undefined && httpVersion === '1.1'
+}
+
+const HEADERS_OF_BODIES = ['content-type', 'content-length', 'transfer-encoding']
+
+/** Removes an empty body from a request: without these headers, Fastify sees none. @throws {HttpError} if a body is needed */
+function removeBody({ headers }: IncomingMessage, { required }: Body): void {
+  for (const name of HEADERS_OF_BODIES) Reflect.deleteProperty(headers, name)
+  if (required) throw NO_BODY
+}
+
+/** The media type that a Content-Type names; empty if its charset is not UTF-8. Most bodies are JSON. */
+function mediaTypeOf(contentType: string): string {
+  return contentType === 'application/json' ? contentType : typeInUtf8(contentType)
+}
+
+/** Finds the media type of a body by its headers. @returns an error if it is refused */
 function findMedia(
-  raw: IncomingMessage,
+  { raw, repeatedHeaders }: FastifyRequest,
   content: Body['content'],
-): { readonly limit: number; readonly isStream: boolean } | HttpError {
+): Media | HttpError {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = raw.headers
-  const key = findType(content, type === 'application/json' ? type : typeInUtf8(type)) ?? '' // most bodies are JSON
-  const media = content[key]
-  if (!media || countHeader(raw, 'content-type') > 1) {
+  const media = content[findType(content, mediaTypeOf(type)) ?? '']
+  if (media === undefined || repeatedHeaders?.has('content-type')) {
     const types = Object.keys(content).join(' or ')
     return new HttpError(415, `The Content-Type of the body must be ${types}, in UTF-8`)
   }
   if (encoding.toLowerCase() !== 'identity')
     return new HttpError(415, 'The body must not have a Content-Encoding')
-  if (Number(raw.headers['content-length'] ?? 0) > media.limit) return TOO_LONG
-  return { limit: media.limit, isStream: bodyKind(key) === 'bytes' }
+  const isTooLong = Number(raw.headers['content-length'] ?? 0) > media.limit
+  return isTooLong ? TOO_LONG : media
 }
 
 /** Waits for the beginning of a chunked body, which has no length. @throws {HttpError} 400 if the client gives up */
-async function hasNoBytes(payload: IncomingMessage): Promise<boolean> {
+async function isEmptyBody(payload: IncomingMessage): Promise<boolean> {
   try {
     await Promise.race([once(payload, 'readable'), finished(payload, { writable: false })])
   } catch {
     throw BROKEN_OFF
   }
   const isEmpty = payload.readableLength === 0
-  if (isEmpty) payload.resume() // for its end: then the next request of the connection can begin
+  if (isEmpty) payload.resume() // reads the end of the body, so that the next request of the connection can begin
   return isEmpty
 }
+
+/** Validates bodies, and forms, whose fields are texts. */
+interface BodyValidators {
+  readonly bodies: Validator
+  readonly texts: Validator
+}
+
+type ReadBody = (payload: IncomingMessage, reply: FastifyReply) => unknown
 
 /**
  * Makes the function that reads and validates the body of an operation.
  * @throws {HttpError} if the body does not fit the contract. A stream that is too long throws while it is read
  */
-export function bodyReader({ content }: Body, validators: Validators) {
-  const all = Object.entries(content)
-  const readers = new Map(
-    all.map(([type, media]) => [type, mediaReader(bodyKind(type), media, validators)]),
-  )
-  const [only] = all.length === 1 ? readers.values() : [] // `checkBody` refuses other types
+export function bodyReader({ content }: Body, validators: BodyValidators) {
+  const readers = new Map<string, ReadBody>()
+  for (const [type, media] of Object.entries(content))
+    readers.set(type, mediaReader(media, validators))
+  const [first] = readers.values()
+  const single = readers.size === 1 ? first : undefined // `checkBody` refuses other types
   return (request: FastifyRequest, reply: FastifyReply): unknown => {
-    const read = only ?? readers.get(findType(content, request.mediaType ?? '') ?? '')
-    return request.body === undefined ? undefined : read?.(request.raw, reply)
+    if (request.body === undefined) return undefined
+    const read = single ?? readers.get(findType(content, request.mediaType ?? '') ?? '')
+    return read?.(request.raw, reply)
   }
 }
 
-function mediaReader(kind: unknown, media: Media, validators: Validators) {
-  if (kind === 'bytes') return (payload: IncomingMessage) => limitBytes(payload, media.limit)
-  const validate = validators.compile('body', media.schema === null || { $ref: media.schema })
-  const readForm = formReader(media, validators)
-  const parse = (bytes: Buffer, type = ''): unknown => {
-    if (kind === 'json') return orRefuse(() => parseJson(bytes), NO_JSON)
-    if (kind === 'form') return readForm(parseMultipart(bytes, type))
-    return kind === 'pairs' ? readForm(parseUrlencoded(bytes)) : parseText(bytes)
-  }
-  return async (payload: IncomingMessage, reply: FastifyReply) => {
-    const bytes = await readBytes(payload, media.limit)
+/** A method reads bytes by itself, piece by piece. Any other body is read whole, parsed and validated. */
+function mediaReader(media: Media, { bodies, texts }: BodyValidators): ReadBody {
+  const { kind, limit, schema } = media
+  if (kind === 'bytes') return (payload) => limitBytes(payload, limit)
+  const isForm = kind === 'multipart' || kind === 'urlencoded'
+  const validator = isForm ? texts : bodies
+  const validate = validator.compile('body', schema === null || { $ref: schema })
+  return async (payload, reply) => {
+    const bytes = await readBytes(payload, limit)
     reserveValue(reply, bytes.length, kind === 'json')
-    const { fault, value } = validate(parse(bytes, payload.headers['content-type']))
-    if (fault !== undefined) throw new HttpError(400, fault)
+    const { error, value } = validate(parseBody(kind, bytes, payload.headers['content-type']))
+    if (error !== undefined) throw new HttpError(400, error)
     return value
+  }
+}
+
+/** @throws {HttpError} 400 for bytes that are not of this kind */
+function parseBody(kind: Exclude<BodyKind, 'bytes'>, bytes: Buffer, type = ''): unknown {
+  switch (kind) {
+    case 'json':
+      return orRefuse(() => parseJson(bytes), NO_JSON)
+    case 'multipart':
+      return readForm(parseMultipart(bytes, type))
+    case 'urlencoded':
+      return readForm(parseUrlencoded(bytes))
+    case 'text':
+      return parseText(bytes)
   }
 }
 
@@ -177,8 +175,8 @@ async function readBytes(payload: IncomingMessage, limit: number): Promise<Buffe
 }
 
 /**
- * Reads what is left of a body. Otherwise the next request of the connection would wait: Node does this itself only if
- * nothing of the body was read.
+ * Reads the rest of a body. Otherwise the next request of the connection would wait: Node reads the rest itself only if no part
+ * of the body was read.
  */
 export const readRest: onResponseHookHandler = ({ raw }, _reply, done) => {
   if (!raw.complete) raw.unpipe().removeAllListeners('readable').resume()
@@ -190,9 +188,8 @@ async function* limitBytes(payload: Readable, limit: number): AsyncGenerator<Buf
   let size = 0
   try {
     // To destroy the stream would close the connection before the answer.
-    for await (const chunk of payload.iterator({
-      destroyOnReturn: false,
-    }) as AsyncIterable<Buffer>) {
+    const chunks: AsyncIterable<Buffer> = payload.iterator({ destroyOnReturn: false })
+    for await (const chunk of chunks) {
       size += chunk.length
       if (size > limit) throw TOO_LONG
       yield chunk

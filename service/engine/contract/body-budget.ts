@@ -1,25 +1,27 @@
-// The memory that bodies take. deploy/README.md adds it to what else the service may hold.
+// The memory that bodies take. deploy/README.md adds it to the other memory of the service.
 import type { FastifyReply } from 'fastify'
 import { Budget } from '../http/budget.ts'
 
-/** Bytes of all bodies together that are under way: a slow client holds what it has announced. */
+/** The most bytes of all bodies together that are under way: a slow client holds the length that it has announced. */
 const MAX_UNDER_WAY = 64 * 1024 * 1024
-/** Bytes of memory of all bodies together that are parsed, while their requests are answered. */
+/** The most bytes of memory of all parsed bodies together, while their requests are answered. */
 const MAX_PARSED = 128 * 1024 * 1024
-/** What a stream that a method reads piece by piece holds: what has arrived, and what it reads. */
+/** The bytes that a stream of bytes holds: the buffer of the connection, and the piece that a method reads. */
 const MAX_STREAM = 128 * 1024
 /**
- * The most memory that a byte takes when it is parsed. Of objects such as `{"a1":0},`, no two of them
- * with the same name, it is 25 bytes; of a text 3, with the text itself.
+ * The most bytes of memory that a byte of JSON takes when it is parsed. In objects such as `{"a1":0},`, no two of them with
+ * the same name, it takes 25.
  */
-const [JSON_FACTOR, TEXT_FACTOR] = [26, 3]
+const JSON_FACTOR = 26
+/** The most bytes of memory that a byte of a text takes, with the text itself. */
+const TEXT_FACTOR = 3
 
 const underWay = new Budget(MAX_UNDER_WAY)
 const parsed = new Budget(MAX_PARSED)
 
 /**
  * Makes room for a body, before it is read.
- * @param length that it has, or may have
+ * @param length in bytes: of the body, or the most that it may have
  * @param isStream whether a method reads it piece by piece
  * @throws {HttpError} 503 if the bodies of others take all room
  */
@@ -29,11 +31,12 @@ export function reserveBody(reply: FastifyReply, length: number, isStream: boole
 }
 
 /**
- * Makes room for what a body is parsed to.
- * @param length of the body, in bytes
+ * Makes room for the parsed value of a body.
+ * @param length the length of the body in bytes
  * @throws {HttpError} 503 if the bodies of others take all room
  */
 export function reserveValue(reply: FastifyReply, length: number, isJson: boolean): void {
-  const bytes = length * (isJson ? JSON_FACTOR : TEXT_FACTOR)
+  const factor = isJson ? JSON_FACTOR : TEXT_FACTOR
+  const bytes = length * factor
   parsed.take(reply.raw, reply.request.caller, bytes)
 }

@@ -18,7 +18,16 @@ export interface Compiled {
   readonly items: Readonly<Record<string, string>>
 }
 
-/** The contract in `contract.gen.ts`: compiled, with its types, and where it is. */
+/**
+ * The contract in `contract.gen.ts`: compiled, with its types and the paths of its files.
+ * @example
+ * ```ts
+ * import { contract } from './contract.gen.ts'
+ * import type { CompiledContract } from './engine/index.ts'
+ *
+ * export const { title, operations }: CompiledContract = contract
+ * ```
+ */
 export interface CompiledContract<
   Components = unknown,
   Operations = unknown,
@@ -53,13 +62,12 @@ export interface Operation {
 }
 
 /**
- * An error of the service itself: its media type, and who writes its body. That is the product, by the schema with this id; or
- * the service, as a text, or as JSON of a known form (see `KNOWN_FORMS` in error-forms.ts). Null: there is no body.
+ * An error of the service itself: its media type, and the writer of its body. The product writes the body by the schema with
+ * this id. Or the service writes it, as a text, or as JSON of a known form (see `KNOWN_FORMS` in error-forms.ts).
  */
 export type ErrorFormat =
   | { readonly type: string; readonly form: 'product'; readonly schema: string }
   | { readonly type: string; readonly form: 'text' | 'error' | 'problem' | 'code' | 'message' }
-  | null
 
 /** A security scheme of the contract. */
 export interface SecurityScheme {
@@ -81,24 +89,16 @@ export interface Requirement {
   readonly scopes: readonly string[]
 }
 
-/** How the texts of a parameter, or of a field of a form, are read. */
-export interface Reading {
-  /** The types that a text is parsed as, in this order; those of each item of a list. */
-  readonly types: readonly string[]
-  /** How a list is sent: as `a=1&a=2`, or as `a=1,2`. Either: one text may be a value, too. Null: it is not a list. */
-  readonly list: 'repeated' | 'commas' | 'either' | null
-  /** The id of its schema, where that is needed to choose between types. */
-  readonly schema?: string
-  /** The id of the schema of each item of a list, likewise. */
-  readonly items?: string
-}
-
-export interface Parameter extends Reading {
+export interface Parameter {
   readonly in: 'path' | 'query' | 'header'
   readonly name: string
   readonly required: boolean
   /** The id of its schema. */
   readonly schema: string
+  /** Whether a list is sent as `a=1&a=2`, not as `a=1,2` (OpenAPI 3.1.0, section 4.8.12.2.1). */
+  readonly explode: boolean
+  /** Whether an empty text that its schema refuses is as if it had not been sent (section 4.8.12.2). */
+  readonly allowEmptyValue?: true
 }
 
 /** A request body, by media type. */
@@ -107,21 +107,34 @@ export interface Body {
   readonly content: Readonly<Record<string, Media>>
 }
 
+/** How bodies are read and written: as JSON, as text in UTF-8, as a form in parts or as a query, or as bytes. */
+export type BodyKind = 'json' | 'text' | 'multipart' | 'urlencoded' | 'bytes'
+
 export interface Media {
+  readonly kind: BodyKind
   /** The id of its schema; null if every body is valid. */
   readonly schema: string | null
   /** The maximum length in bytes. */
   readonly limit: number
-  /** The fields of a form. */
-  readonly fields?: Readonly<Record<string, Reading>>
-  /** Any other field of a form. */
-  readonly others?: Reading
 }
 
-/** The ids of the schemas of a response, by media type; null if every body is valid. */
-export type Response = Readonly<Record<string, string | null>>
+/** A response, by media type. */
+export type Response = Readonly<Record<string, ResponseMedia>>
 
-/** The mark that `npm run generate` puts on a member that only one side sends, or that has a default. */
+export type ResponseMedia = Pick<Media, 'kind' | 'schema'>
+
+/**
+ * The mark that `npm run generate` puts on a member that only one side sends, or that has a default.
+ * @example
+ * ```ts
+ * import type { Mark } from './engine/index.ts'
+ *
+ * export interface Note {
+ *   text: string
+ *   created: Mark<string, 'readOnly'>
+ * }
+ * ```
+ */
 export interface Mark<Value, Name = 'readOnly' | 'writeOnly' | 'default'> {
   readonly $mark: Name
   readonly $value: Value

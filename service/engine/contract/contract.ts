@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Compiled, CompiledContract } from './compiled.ts'
 import { errorFaults } from './error-forms.ts'
-import type { Extensions } from './extensions.ts'
-import { checkable, isGuarded, lackedFor } from './security.ts'
+import type { ProductHooks } from './product-hooks.ts'
+import { isGuarded, lackedFor, supportedAlternatives } from './guarded-schemes.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 
 declare module 'fastify' {
@@ -19,8 +19,8 @@ export interface Contract extends Compiled {
   readonly file: string
   /** The served document: the file, with `BASE_URL` as the default of `base_url`. */
   readonly bytes: Buffer
-  /** What the product adds. */
-  readonly product: Extensions
+  /** The hooks of the product. */
+  readonly product: ProductHooks
   /** In `npm run dev`, the operations that are not served. */
   readonly refused?: readonly RefusedOperation[]
 }
@@ -34,9 +34,9 @@ export interface RefusedOperation {
   readonly fault: string
 }
 
-/** Imports the compiler. An image has none, nor the packages that it needs. */
+/** Imports the compiler. An image has neither the compiler nor the packages that the compiler needs. */
 export type LoadCompiler = () => Promise<{
-  readonly compile: (file: string, product: Extensions) => Promise<Compiled>
+  readonly compile: (file: string, product: ProductHooks) => Promise<Compiled>
 }>
 
 export interface ContractOptions {
@@ -44,14 +44,14 @@ export interface ContractOptions {
   readonly baseUrl?: string
   /** The contract as it was compiled by the last `npm run generate`. */
   readonly generated?: CompiledContract
-  /** What the product adds. */
-  readonly product?: Extensions | undefined
+  /** The hooks of the product. */
+  readonly product?: ProductHooks | undefined
   readonly loadCompiler?: LoadCompiler | undefined
 }
 
 /**
- * Reads an OpenAPI 3.1 document. It is compiled anew if it has changed since the last `npm run generate`, or needs something
- * that the product lacks: then the faults have their lines.
+ * Reads an OpenAPI 3.1 document. It is compiled anew if it has changed since the last `npm run generate`; also if the
+ * product lacks a hook that it needs, because only the compiler knows the lines of the faults.
  * @param file the path of a YAML file
  * @throws {StartupError} with file, line and reason of each fault
  */
@@ -59,11 +59,11 @@ export async function readContract(
   file: string,
   { baseUrl, generated, product = {}, loadCompiler }: ContractOptions = {},
 ): Promise<Contract> {
-  const known = generated && isCurrent(file, generated) ? generated : undefined
-  const faults = known
-    ? faultsOf(known, product)
+  const current = generated && isCurrent(file, generated) ? generated : undefined
+  const faults = current
+    ? faultsOf(current, product)
     : ['it has changed since the last `npm run generate`: run it again']
-  if (known && faults.length === 0) return toContract(known, file, baseUrl, product)
+  if (current && faults.length === 0) return toContract(current, file, baseUrl, product)
   const reason = `${file}: ${faults.join('; ')}`
   const { compile } = await loadCompilerFor(reason, loadCompiler)
   return toContract(await compile(file, product), file, baseUrl, product)
@@ -74,13 +74,13 @@ export function toContract(
   compiled: Compiled,
   file: string,
   baseUrl: string | undefined,
-  product: Extensions,
+  product: ProductHooks,
 ): Contract {
   const text = compiled.bundle ?? readFileSync(file, 'utf8')
   const bytes = Buffer.from(baseUrl === undefined ? text : withBaseUrl(text, compiled, baseUrl))
-  const operations = compiled.operations.map((each) => ({
-    ...each,
-    security: checkable(each.security, product),
+  const operations = compiled.operations.map((operation) => ({
+    ...operation,
+    security: supportedAlternatives(operation.security, product),
   }))
   return { ...compiled, operations, file, bytes, product }
 }
@@ -93,10 +93,10 @@ async function loadCompilerFor(reason: string, load: LoadCompiler | undefined) {
   })
 }
 
-/** What a contract needs, and the product lacks. */
-function faultsOf(compiled: Compiled, product: Extensions): readonly string[] {
+/** The faults of a contract with this product: guards and forms of errors that the product lacks. */
+function faultsOf(compiled: Compiled, product: ProductHooks): readonly string[] {
   const requirements = compiled.operations.flatMap(({ security }) =>
-    checkable(security, product).flat(),
+    supportedAlternatives(security, product).flat(),
   )
   const unguarded = requirements
     .filter(({ scheme }) => !isGuarded(scheme, product))
@@ -111,28 +111,30 @@ function faultsOf(compiled: Compiled, product: Extensions): readonly string[] {
 
 /** Whether the files are unchanged since the last `npm run generate`. The image has only the main file. */
 function isCurrent(file: string, { sources }: Compiled): boolean {
-  const [[, first] = [], ...others] = Object.entries(sources)
-  const isSame = (path: string, sum?: string) => hash('sha256', readFileSync(path)) === sum
-  const paths = others.map(([name, sum]) => [join(dirname(file), name), sum] as const)
+  const [[, sumOfFile] = [], ...referenced] = Object.entries(sources)
   try {
-    return (
-      isSame(file, first) && paths.every(([path, sum]) => !existsSync(path) || isSame(path, sum))
-    )
+    if (sumOf(file) !== sumOfFile) return false
+    return referenced.every(([name, sum]) => {
+      const path = join(dirname(file), name)
+      return !existsSync(path) || sumOf(path) === sum
+    })
   } catch (error) {
     throw new StartupError(`${file}: ${reasonOf(error)}`)
   }
 }
 
+function sumOf(file: string): string {
+  return hash('sha256', readFileSync(file))
+}
+
+/** The document with another default of the server variable `base_url`. @throws {StartupError} if it has no such variable */
 function withBaseUrl(text: string, { baseUrl }: Compiled, value: string): string {
   if (baseUrl === null && value === '.') return text // the default of BASE_URL
   if (baseUrl === null)
     throw new StartupError('BASE_URL is set, and the contract has no server variable base_url')
-  const [before, found, after] = [
-    text.slice(0, baseUrl[0]),
-    text.slice(...baseUrl),
-    text.slice(baseUrl[1]),
-  ]
-  return found.replaceAll(/^['"]|['"]$/g, '') === value
-    ? text
-    : before + JSON.stringify(value) + after
+  const [from, to] = baseUrl
+  const written = text.slice(from, to)
+  const unquoted = written.replaceAll(/^['"]|['"]$/g, '')
+  if (unquoted === value) return text
+  return text.slice(0, from) + JSON.stringify(value) + text.slice(to)
 }

@@ -11,8 +11,28 @@ const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'"
 
-/** The page. With only one server there is nothing to choose. */
-const pageOf = (title: string) => `<!DOCTYPE html>
+const JAVASCRIPT = 'application/javascript; charset=utf-8'
+const CSS = 'text/css; charset=utf-8'
+const HTML = 'text/html; charset=utf-8'
+
+/** Headers of a file that a browser asks for at every use. The answer is 304 if the file has not changed. */
+const NOT_KEPT = { 'cache-control': 'no-cache' }
+/** Headers of a file that a browser keeps for an hour. */
+const KEPT = { 'cache-control': 'public, max-age=3600' }
+const PAGE_HEADERS = { ...NOT_KEPT, 'content-security-policy': CSP }
+
+const PAGE_SCRIPT = new URL('docs-page.js', import.meta.url)
+const SWAGGER_UI = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')
+/** The files of packages. They change only with a new version of their package. */
+const PACKAGE_FILES = [
+  { url: new URL('swagger-ui-bundle.js', SWAGGER_UI), type: JAVASCRIPT },
+  { url: new URL('swagger-ui.css', SWAGGER_UI), type: CSS },
+  { url: new URL('js-yaml.min.js', import.meta.resolve('js-yaml')), type: JAVASCRIPT },
+]
+
+/** The page. It has no choice of servers, because there is only one. */
+function pageOf(title: string): string {
+  return `<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -35,54 +55,51 @@ const pageOf = (title: string) => `<!DOCTYPE html>
 </body>
 </html>
 `
+}
 
 /**
  * Serves the contract as `/openapi.yaml`, and Swagger UI at `/docs/`. All links are relative, so that
- * they work behind a path prefix.
+ * they work behind a path prefix. `/` leads to the page, unless an operation of the contract has this path.
  * @param config with `DOCS` off there is no page
  */
 export function serveDocs(
   app: FastifyInstance,
-  { bytes, title }: Contract,
+  { bytes, title, operations }: Contract,
   config: Pick<Config, 'DOCS'>,
 ): void {
-  const serve = (path: string, type: string, content: Buffer, headers = NOT_KEPT) =>
-    app.get(path, handlerOf(content, { ...headers, 'content-type': type }))
-
-  serve('/openapi.yaml', 'application/yaml', bytes)
+  app.get('/openapi.yaml', fileHandler(bytes, 'application/yaml', NOT_KEPT))
   if (config.DOCS === 'off') return
-  serve('/docs/', 'text/html; charset=utf-8', Buffer.from(pageOf(title)), PAGE_HEADERS)
-  const script = `${String(pathOfServer)}\n${readFileSync(PAGE_SCRIPT, 'utf8')}`
-  serve('/docs/static/docs.js', JAVASCRIPT, Buffer.from(script))
-  for (const [url, type] of PACKAGE_FILES)
-    serve(`/docs/static/${basename(url.pathname)}`, type, readFileSync(url), KEPT)
-  for (const path of ['/', '/docs'])
-    app.get(path, async (_request, reply) => reply.redirect('docs/'))
-}
 
-const JAVASCRIPT = 'application/javascript; charset=utf-8'
-/** A browser asks each time whether it has changed. */
-const NOT_KEPT = { 'cache-control': 'no-cache' }
-const KEPT = { 'cache-control': 'public, max-age=3600' }
-const PAGE_HEADERS = { ...NOT_KEPT, 'content-security-policy': CSP }
-const PAGE_SCRIPT = new URL('docs-page.js', import.meta.url)
-const SWAGGER_UI = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')
-/** They change with a new version of their package only. */
-const PACKAGE_FILES = [
-  [new URL('swagger-ui-bundle.js', SWAGGER_UI), JAVASCRIPT],
-  [new URL('swagger-ui.css', SWAGGER_UI), 'text/css; charset=utf-8'],
-  [new URL('js-yaml.min.js', import.meta.resolve('js-yaml')), JAVASCRIPT],
-] as const
+  const page = Buffer.from(pageOf(title))
+  app.get('/docs/', fileHandler(page, HTML, PAGE_HEADERS))
+  const script = Buffer.from(`${String(pathOfServer)}\n${readFileSync(PAGE_SCRIPT, 'utf8')}`)
+  app.get('/docs/static/docs.js', fileHandler(script, JAVASCRIPT, NOT_KEPT))
+  for (const { url, type } of PACKAGE_FILES) {
+    const name = basename(url.pathname)
+    app.get(`/docs/static/${name}`, fileHandler(readFileSync(url), type, KEPT))
+  }
+  const redirect: RouteHandlerMethod = async (_request, reply) => reply.redirect('docs/')
+  app.get('/docs', redirect)
+  const isRootTaken = operations.some(
+    ({ method, path }) => path === '/' && /^(GET|HEAD)$/.test(method),
+  )
+  if (!isRootTaken) app.get('/', redirect)
+}
 
 /**
  * Answers with bytes, or 304 to a client that has them (RFC 9110, section 13.1.2). All answers share
  * the bytes: a client that takes nothing of its answer holds no copy of them.
  */
-function handlerOf(bytes: Buffer, headers: Readonly<Record<string, string>>): RouteHandlerMethod {
+function fileHandler(
+  bytes: Buffer,
+  type: string,
+  headers: Readonly<Record<string, string>>,
+): RouteHandlerMethod {
   const etag = `"${hash('sha256', bytes, 'base64url')}"`
-  return async ({ headers: { 'if-none-match': tags } }, reply) => {
-    reply.headers({ ...headers, etag })
-    return isMatch(tags, etag) ? reply.code(304).send() : reply.send(bytes)
+  return async (request, reply) => {
+    reply.headers({ ...headers, 'content-type': type, etag })
+    const isCurrent = isMatch(request.headers['if-none-match'], etag)
+    return isCurrent ? reply.code(304).send() : reply.send(bytes)
   }
 }
 

@@ -1,47 +1,43 @@
-// Forms: reads their fields and files by the types of the contract.
-import type { Media, Reading } from './compiled.ts'
-import { isJsonType, typeInUtf8 } from './media-types.ts'
-import { type Part, parseParts } from './multipart.ts'
-import { decodePair, orRefuse, parseText, type Sent, valueReader } from './parsing.ts'
-import type { Validators } from './validation.ts'
+// Forms: their fields and files, as they were sent.
+import { isJsonType, typeInUtf8 } from './content-type.ts'
+import { type MultipartPart, parseParts } from './multipart.ts'
+import { decodePair, orRefuse, parseText } from './parsing.ts'
+import { type Part, Sent } from '../json-schema/sent.ts'
 import { HttpError } from '../errors.ts'
 
-/** What a form has: each name with what was sent for it. A name may be there several times. */
+/** The entries of a form: names, each with the text or the file that was sent. A name may occur several times. */
 type Form = readonly Entry[]
-type Entry = readonly [name: string, sent: string | Part]
+type Entry = readonly [name: string, value: string | MultipartPart]
 
 const MAX_ENTRIES = 1000
 const TOO_MANY = new HttpError(413, `The form has more than ${MAX_ENTRIES} names and parts`)
 
 /**
- * Makes the function that reads a form.
- * @throws {HttpError} 400 for a field that must not be repeated, or is not UTF-8
+ * Makes an object of a form, with the values that were sent for each name.
+ * @throws {HttpError} 400 for the name `__proto__`, and for a text that is not UTF-8
  */
-export function formReader({ fields = {}, others }: Media, validators: Validators) {
-  const readerOf = (field: Reading) => ({ ...field, read: valueReader(field, validators) })
-  const readers = new Map(Object.entries(fields).map(([name, field]) => [name, readerOf(field)]))
-  const other = readerOf(others ?? { types: [], list: null })
-  return (form: Form): object => {
-    const values: Record<string, unknown> = {}
-    for (const [name, entries] of Map.groupBy(form, ([name]) => name)) {
-      const { types, list, read } = readers.get(name) ?? other
-      if (name === '__proto__')
-        throw new HttpError(400, 'body must not have the property __proto__')
-      if (entries.length > 1 && list === null)
-        throw new HttpError(400, `body/${name.slice(0, 100)} must not be repeated`)
-      values[name] = read(entries.map(([, sent]) => readPart(sent, types)))
-    }
-    return values
+export function readForm(form: Form): object {
+  const fields: Record<string, Sent> = {}
+  for (const [name, entries] of Map.groupBy(form, ([name]) => name)) {
+    if (name === '__proto__') throw new HttpError(400, 'body must not have the property __proto__')
+    fields[name] = new Sent(entries.map(([, value]) => partOf(value)))
   }
+  return fields
 }
 
-/** Browsers send JSON as a file. */
-function readPart(part: string | Part, types: readonly string[]): Sent {
-  if (typeof part === 'string') return part
-  const { bytes, filename, type = 'text/plain' } = part
-  const isText = isJsonType(typeInUtf8(type)) && !types.includes('file')
-  if (filename === undefined || isText) return parseText(bytes)
-  return { value: new File([new Uint8Array(bytes)], filename, { type }) }
+/** The value that was sent for a name. Browsers send JSON as a file. */
+function partOf(value: string | MultipartPart): Part {
+  if (typeof value === 'string') return value
+  const { bytes, filename, type = 'text/plain' } = value
+  if (filename === undefined) return parseText(bytes)
+  const file = new File([new Uint8Array(bytes)], filename, { type })
+  if (!isJsonType(typeInUtf8(type))) return { file }
+  return {
+    file,
+    get text() {
+      return parseText(bytes)
+    },
+  }
 }
 
 /** Parses a form that is written as a query. @throws {HttpError} 400 if it is not UTF-8, 413 if it has too many names */
@@ -62,7 +58,7 @@ export function parseMultipart(bytes: Buffer, contentType: string): Form {
   return listEntries(parseParts(bytes, contentType).map((part) => [part.name, part]))
 }
 
-/** Lists what a parser finds, as long as a form may have it. */
+/** Lists the entries that a parser finds, up to the most that a form may have. */
 function listEntries(entries: Iterable<Entry>): Form {
   const form: Entry[] = []
   for (const entry of entries) {

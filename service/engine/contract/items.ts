@@ -1,8 +1,9 @@
-// Items of collections: each is checked by its schema before it is stored, and each int64 of it becomes a `bigint` when it is read.
-import { isObject } from '../json-schema/assertions.ts'
+// Items of collections. An item is checked by its schema before it is stored. When it is read, its int64s become `bigint`s.
+import { isInt64 } from '../json-schema/numbers.ts'
+import { isObject } from '../json-schema/values.ts'
 import type { Contract } from './contract.ts'
-import { reachable } from '../json-schema/joint-schemas.ts'
-import { Validators } from './validation.ts'
+import { reachable } from '../json-schema/flattened-schema.ts'
+import { Validator } from '../json-schema/validator.ts'
 import { exactJson, parseJson } from '../http/json.ts'
 
 type Part = Pick<Contract, 'items' | 'product' | 'schemas'>
@@ -17,14 +18,14 @@ export function itemReader(
 ): (text: string) => unknown {
   const whole = { $ref: items[schema] ?? '' }
   const nodes = reachable(whole, ({ $ref = '' }) => schemas[$ref])
-  const hasInt64 = nodes.some((node) => isObject(node) && node['format'] === 'int64')
+  const hasInt64 = nodes.some((node) => isObject(node) && isInt64(node))
   if (!hasInt64) return (text) => parseJson(Buffer.from(text))
-  const validators = new Validators(schemas, 'item', product.formats)
-  return (text) => validators.toExact(whole, parseJson(Buffer.from(text)))
+  const validator = new Validator(schemas, 'stored', product.formats)
+  return (text) => validator.decodeInt64s(whole, parseJson(Buffer.from(text)))
 }
 
 /**
- * Makes the writer of items, which says why one can't be stored. A member that is `readOnly` or `writeOnly` is not required.
+ * Makes the writer of items, which says why an item can't be stored. A member that is `readOnly` or `writeOnly` is not required.
  * @param schema the name of their schema in `components/schemas`
  * @returns a function that makes JSON of an item
  * @throws {Error} for an item that does not fit its schema, or would not be read as it was written
@@ -33,29 +34,47 @@ export function itemWriter(
   { items, product, schemas }: Part,
   schema: string,
 ): (item: unknown) => string {
-  const validators = new Validators(schemas, 'newItem', product.formats)
-  const check = validators.compile('item', { $ref: items[schema] ?? '' })
+  const validator = new Validator(schemas, 'storing', product.formats)
+  const check = validator.compile('item', { $ref: items[schema] ?? '' })
   return (item) => {
     const text = exactJson(item)
-    const fault = lossIn(item, 'item') ?? check(item).fault
-    if (fault === undefined) return text
-    throw new Error(`this is no item of the schema ${schema}: ${fault}`)
+    const reason = lossIn(item, 'item') ?? check(item).error
+    if (reason === undefined) return text
+    throw new Error(`this is no item of the schema ${schema}: ${reason}`)
   }
 }
 
-/** What of a value JSON would change or leave out, or what could not be read again. @param path of the value, for the words */
+/**
+ * The first part of a value that JSON would change or leave out, or that could not be read again.
+ * @param path of the value, for the words
+ */
 function lossIn(value: unknown, path: string): string | undefined {
-  if (typeof value === 'string')
-    return value.isWellFormed() ? undefined : `${path} has a lone surrogate`
-  if (typeof value === 'boolean' || typeof value === 'bigint' || value === null) return undefined
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${path} is ${value}`
-  if (typeof value !== 'object') return `${path} is ${nameOf(value)}`
-  if (Array.isArray(value)) return lossInList(value, path)
-  if (!isPlain(value)) return `${path} is a ${value.constructor.name}`
-  return lossInObject(value, path)
+  if (value === null) return undefined
+  if (typeof value === 'object') return lossInContainer(value, path)
+  return lossInScalar(value, path)
 }
 
-const nameOf = (value: unknown) => (value === undefined ? 'undefined' : `a ${typeof value}`)
+function lossInScalar(value: unknown, path: string): string | undefined {
+  switch (typeof value) {
+    case 'boolean':
+    case 'bigint':
+      return undefined
+    case 'string':
+      return value.isWellFormed() ? undefined : `${path} has a lone surrogate`
+    case 'number':
+      return Number.isFinite(value) ? undefined : `${path} is ${value}`
+    case 'undefined':
+      return `${path} is undefined`
+    default:
+      return `${path} is a ${typeof value}`
+  }
+}
+
+function lossInContainer(container: object, path: string): string | undefined {
+  if (Array.isArray(container)) return lossInList(container, path)
+  if (!isPlain(container)) return `${path} is a ${container.constructor.name}`
+  return lossInObject(container, path)
+}
 
 function lossInList(list: readonly unknown[], path: string): string | undefined {
   for (let index = 0; index < list.length; index++) {
@@ -65,7 +84,7 @@ function lossInList(list: readonly unknown[], path: string): string | undefined 
   return undefined
 }
 
-/** A member that is undefined is none. */
+/** A member that is undefined counts as absent. */
 function lossInObject(value: object, path: string): string | undefined {
   for (const [name, member] of Object.entries<unknown>({ ...value })) {
     if (name === '__proto__') return `${path} has the name __proto__`
@@ -76,7 +95,7 @@ function lossInObject(value: object, path: string): string | undefined {
   return undefined
 }
 
-/** Whether an object is of no class. Also one of another realm, or without a prototype. */
+/** Whether an object is of no class. It may be of another realm, or have no prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null

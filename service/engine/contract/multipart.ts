@@ -3,7 +3,7 @@ import { orRefuse, parseText } from './parsing.ts'
 import { HttpError } from '../errors.ts'
 
 /** A field or a file of a form. */
-export interface Part {
+export interface MultipartPart {
   readonly name: string
   /** Only a file has one. */
   readonly filename: string | undefined
@@ -16,7 +16,7 @@ const MALFORMED = new HttpError(400, 'The form is malformed')
 const ENCODED = new HttpError(400, 'A part of the form must not have a Content-Transfer-Encoding')
 const MAX_BOUNDARY_LENGTH = 70 // RFC 2046, section 5.1.1
 
-/** What follows the last delimiter: two hyphens, and the end of the line or of the body. */
+/** The bytes after the last delimiter: two hyphens, and the end of the line or of the body. */
 const END = /^--(?:\r\n|[ \t]|$)/
 /** RFC 9112, section 5, without folded lines. */
 const HEADER = /^([\w!#$%&'*+.^`|~-]+):([^\r\n\0]*)$/
@@ -30,7 +30,7 @@ const IDENTITY = /^(?:7bit|8bit|binary)$/i
  * @param contentType of the form, which has the boundary
  * @throws {HttpError} 400 if the form is malformed, or has a name that is not UTF-8
  */
-export function* parseParts(bytes: Buffer, contentType: string): Generator<Part> {
+export function* parseParts(bytes: Buffer, contentType: string): Generator<MultipartPart> {
   const delimiter = Buffer.from(`\r\n--${boundaryOf(contentType)}`, 'latin1')
   const firstLine = delimiter.subarray(2)
   const isFirst = bytes.subarray(0, firstLine.length).equals(firstLine)
@@ -54,8 +54,8 @@ function boundaryOf(contentType: string): string {
   return boundary
 }
 
-/** @param part what stands between two delimiters: the end of a line, headers, an empty line, and bytes */
-function parsePart(part: Buffer): Part {
+/** @param part the bytes between two delimiters: the end of a line, headers, an empty line, and bytes */
+function parsePart(part: Buffer): MultipartPart {
   const end = part.indexOf('\r\n\r\n')
   if (end === -1) throw MALFORMED
   const headers = parseHeaders(parseText(part.subarray(0, end)))
@@ -73,7 +73,7 @@ function parsePart(part: Buffer): Part {
   }
 }
 
-/** The headers that say something of a form, by their names in lower case. All others are ignored (RFC 7578, section 4.8). */
+/** The headers that forms use, by their names in lower case. All others are ignored (RFC 7578, section 4.8). */
 function parseHeaders(text: string): ReadonlyMap<string, string> {
   const [padding = '', ...lines] = text.split('\r\n')
   if (!/^[ \t]*$/.test(padding)) throw MALFORMED
@@ -93,11 +93,11 @@ function parseHeaders(text: string): ReadonlyMap<string, string> {
 function parametersOf(text: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>()
   let end = 0
-  for (const [all, name = '', quoted, token = ''] of text.matchAll(PARAMETER)) {
+  for (const [parameter, name = '', quoted, token = ''] of text.matchAll(PARAMETER)) {
     const key = name.toLowerCase()
     if (parameters.has(key)) throw MALFORMED
     parameters.set(key, quoted ?? token)
-    end += all.length
+    end += parameter.length
   }
   if (!/^[ \t]*;?[ \t]*$/.test(text.slice(end))) throw MALFORMED
   return parameters

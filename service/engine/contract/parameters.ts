@@ -1,12 +1,15 @@
+// Reads the parameters of an operation.
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from './compiled.ts'
-import { decodePair, valueReader } from './parsing.ts'
-import type { Validators } from './validation.ts'
-import { countHeader } from '../http/request-rules.ts'
+import { decodePair } from './parsing.ts'
+import { Sent } from '../json-schema/sent.ts'
+import type { Validator } from '../json-schema/validator.ts'
 import { HttpError } from '../errors.ts'
 
-/** Where Fastify has the parameters of each place. */
-const PARTS = { path: 'params', query: 'query', header: 'headers' } as const
+type Place = Parameter['in']
+
+/** The member of Fastify's request with the parameters of a place. */
+const MEMBERS = { path: 'params', query: 'query', header: 'headers' } as const
 
 /**
  * Makes the function that reads the parameters in the path, the query or the headers, by name. It leaves out unknown ones.
@@ -15,55 +18,74 @@ const PARTS = { path: 'params', query: 'query', header: 'headers' } as const
  * @throws {HttpError} if one is missing, invalid or repeated
  */
 export function parametersReader(
-  all: readonly Parameter[],
-  where: Parameter['in'],
-  validators: Validators,
+  parameters: readonly Parameter[],
+  place: Place,
+  validator: Validator,
   valuesOf?: (url: string) => object,
 ): ((request: FastifyRequest) => object) | undefined {
-  const parameters = all.filter((each) => each.in === where)
-  if (parameters.length === 0) return undefined
-  const schema = {
-    type: 'object',
-    properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, { $ref: schema }])),
-    required: parameters.filter(({ required }) => required).map(({ name }) => name),
-  }
-  const validate = validators.compile(where, schema, 2) // a parameter is the whole value of its schema
-  const readers = parameters.map((each) => ({
-    ...each,
-    key: keyOf(each),
-    read: valueReader(each, validators),
+  const ofPlace = parameters.filter((parameter) => parameter.in === place)
+  if (ofPlace.length === 0) return undefined
+  // A parameter is the whole value of its schema. So its marks count only from the members of the parameter on.
+  const validate = validator.compile(place, schemaOf(ofPlace), 2)
+  const keys = ofPlace.map((parameter) => ({
+    parameter,
+    key: keyOf(parameter),
+    isEmptyAbsent: isEmptyAbsent(parameter, validator),
   }))
   return (request) => {
-    const part = valuesOf?.(request.url) ?? request[PARTS[where]] ?? {}
-    const values: Record<string, unknown> = {}
-    for (const { name, key, list, read } of readers) {
-      if (!Object.hasOwn(part, key)) continue
-      const value = Reflect.get(part, key) as string | string[]
-      const sent = typeof value === 'string' ? [value] : value
-      const isCommas = list === 'commas'
-      // Node joins repeated headers into one text, as lists are joined, or drops some of them.
-      const times = where === 'header' && !isCommas ? countHeader(request.raw, key) : sent.length
-      if (times > 1 && (list === null || (isCommas && where === 'query')))
-        throw new HttpError(400, `${where}/${name} must not be repeated`)
-      if (!isCommas) values[name] = read(sent)
-      else
-        values[name] = read(
-          where === 'query' ? splitList(request.url, name) : splitHeader(String(sent)),
-        )
+    const received = valuesOf?.(request.url) ?? request[MEMBERS[place]] ?? {}
+    const sent: Record<string, Sent> = {}
+    for (const { parameter, key, isEmptyAbsent } of keys) {
+      if (!Object.hasOwn(received, key)) continue
+      const value = Reflect.get(received, key) as string | string[]
+      if (isEmptyAbsent && value === '') continue
+      sent[parameter.name] = sentFor(parameter, request, value)
     }
-    const { fault } = validate(values)
-    if (fault !== undefined) throw new HttpError(400, fault)
-    return values
+    const { error, value } = validate(sent)
+    if (error !== undefined) throw new HttpError(400, error)
+    return value as object
   }
+}
+
+/** Whether a parameter may be sent as an empty text, and its schema refuses that text. */
+function isEmptyAbsent(parameter: Parameter, validator: Validator): boolean {
+  if (parameter.allowEmptyValue !== true) return false
+  const check = validator.compile(parameter.in, schemaOf([parameter]), 2)
+  return check({ [parameter.name]: new Sent(['']) }).error !== undefined
+}
+
+/** The parameters of a place as the members of an object. */
+function schemaOf(parameters: readonly Parameter[]) {
+  const properties = parameters.map(({ name, schema }) => [name, { $ref: schema }] as const)
+  const required = parameters.filter((parameter) => parameter.required)
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: required.map(({ name }) => name),
+  }
+}
+
+/** The texts of a parameter, as they were sent. @param value as Fastify has it */
+function sentFor(parameter: Parameter, request: FastifyRequest, value: string | string[]): Sent {
+  if (parameter.in === 'header') return sentInHeader(parameter, request, String(value))
+  const texts = typeof value === 'string' ? [value] : value
+  if (parameter.explode) return new Sent(texts)
+  return new Sent(texts, texts.length === 1 ? splitList(request.url, parameter.name) : null)
+}
+
+/** Node joins repeated headers into one text, as lists are joined, or drops some of them. */
+function sentInHeader({ name }: Parameter, request: FastifyRequest, text: string): Sent {
+  const isRepeated = request.repeatedHeaders?.has(name.toLowerCase()) === true
+  return new Sent(isRepeated ? [text, text] : [text], splitHeader(text))
 }
 
 /** The name that a parameter has in Fastify's request. */
-function keyOf({ in: where, name }: Parameter): string {
-  if (where === 'path') return routerName(name)
-  return where === 'header' ? name.toLowerCase() : name
+function keyOf({ in: place, name }: Parameter): string {
+  if (place === 'path') return routerName(name)
+  return place === 'header' ? name.toLowerCase() : name
 }
 
-/** The name of a path parameter in the router, which allows letters, digits and `_`: another one for each name. */
+/** The name of a path parameter in the router, which allows letters, digits and `_`. Different names stay different. */
 export function routerName(name: string): string {
   return name.replaceAll(/[^a-z\d]/gi, (character) => `_${character.charCodeAt(0)}_`)
 }
@@ -76,8 +98,10 @@ function splitHeader(text: string): string[] {
 
 /** Splits a list that is sent as `a=1,2`. A comma within an item is sent as `%2C`. */
 function splitList(url: string, name: string): string[] {
-  const pairs = url.slice(url.indexOf('?') + 1).split('&')
-  const [, text = ''] =
-    pairs.map((pair) => pair.split(/=(.*)/s)).find(([key = '']) => decodePair(key) === name) ?? []
-  return text.split(',').map(decodePair)
+  const query = url.slice(url.indexOf('?') + 1)
+  for (const pair of query.split('&')) {
+    const [key = '', text = ''] = pair.split(/=(.*)/s)
+    if (decodePair(key) === name) return text.split(',').map(decodePair)
+  }
+  return []
 }

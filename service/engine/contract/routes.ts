@@ -1,8 +1,8 @@
 import type {
   FastifyInstance,
+  onSendHookHandler,
   preParsingHookHandler,
   RouteOptions,
-  RouteShorthandOptions,
 } from 'fastify'
 import openapiGlue from 'fastify-openapi-glue'
 import { type Answer, answerSender } from './answer.ts'
@@ -12,86 +12,131 @@ import type { Contract } from './contract.ts'
 import { errorWriter } from './error-forms.ts'
 import { parametersReader } from './parameters.ts'
 import { addTemplates, routeOf, valuesOfPath } from './templates.ts'
-import { Validators } from './validation.ts'
+import { TEXT_READERS } from './text-readers.ts'
+import { Validator } from '../json-schema/validator.ts'
 import './skip-document-check.ts'
+import { inOrder, type RequestStep } from '../http/request-steps.ts'
 import { HttpError, reasonOf, StartupError } from '../errors.ts'
 
-/** Makes the hooks of an operation, in order. */
-export type OperationHooks = (operation: Operation) => Pick<RouteShorthandOptions, 'onRequest'>
+/** Makes the steps of the requests of an operation, in order. */
+export type OperationSteps = (operation: Operation) => readonly RequestStep[]
 
 /** A method of the service. It gets the validated parts of the request. */
 type Method = (request: object) => Promise<Answer>
 
+/** The parts, besides the contract, that routes are made from. */
+interface RouteParts {
+  /** The objects that have the methods. */
+  readonly services: readonly object[]
+  readonly stepsOf: OperationSteps
+  /** Whether methods may be missing: their operations are answered 501. */
+  readonly isDraft?: boolean | undefined
+}
+
+/** The validators of a contract. */
+interface Validators {
+  readonly bodies: Validator
+  /** The validator of values that are sent as texts. */
+  readonly texts: Validator
+  readonly responses: Validator
+}
+
 /**
- * Adds a route for each operation of the contract. The route runs the hooks, validates the request, calls the method of
+ * Adds a route for each operation of the contract. The route runs the steps, validates the request, calls the method of
  * the same name, and sends its answer.
- * @param services the objects that have these methods
- * @param draft whether methods may be missing: their operations are answered 501
  * @throws {StartupError} naming each operation without a method, and each method without an operation
  */
 export async function addRoutes(
   app: FastifyInstance,
   contract: Contract,
-  services: readonly object[],
-  hooks: OperationHooks,
-  draft = false,
+  { services, stepsOf, isDraft = false }: RouteParts,
 ): Promise<void> {
   const { operations, product, schemas } = contract
-  const ids = operations.map(({ id }) => id)
-  const methods = findMethods(ids, services)
-  const known = new Set([...ids, ...(contract.refused ?? []).map(({ id }) => id)])
-  const extra = listMethods(services).filter((name) => !known.has(name))
-  const missing = ids.filter((id) => !methods.has(id))
-  const misfits = [
-    ...extra.map((name) => `the method ${name} of the service has no operation (${PRIVATE})`),
-    ...missing.map((id) => `the operation ${id} has no method in the service`),
-  ]
-  if (draft) for (const each of misfits) app.log.warn(each)
-  else if (misfits.length > 0) throw new StartupError(misfits.join('; '))
+  const methods = findMethods(operations, services)
+  const misfits = misfitsOf(contract, methods, services)
+  if (!isDraft && misfits.length > 0) throw new StartupError(misfits.join('; '))
+  for (const misfit of misfits) app.log.warn(misfit)
 
   addBodyParser(app)
   addTemplates(app)
-  const requests = new Validators(schemas, 'request', product.formats)
-  const responses = new Validators(schemas, 'response', product.formats)
-  const makeRoute = (operation: Operation): RouteOptions => {
-    const { id, method, path, parameters, body } = operation
+  app.addHook('onRoute', omitLengths)
+  const validators = {
+    bodies: new Validator(schemas, 'incoming', product.formats),
+    texts: new Validator(schemas, 'incoming', product.formats, TEXT_READERS),
+    responses: new Validator(schemas, 'outgoing', product.formats),
+  }
+  const heads = operations.filter(({ method }) => method === 'HEAD')
+  const shapesOfHeads = new Set(heads.map(({ path }) => withoutNames(path)))
+  const routes = new Map<string, RouteOptions>()
+  for (const operation of operations) {
+    const { id, method, path, errors } = operation
     const run = methods.get(id) ?? answer501(id, services)
-    const readPath = parametersReader(parameters, 'path', requests, valuesOfPath(path))
-    const readQuery = parametersReader(parameters, 'query', requests)
-    const readHeaders = parametersReader(parameters, 'header', requests)
-    const readBody = body && bodyReader(body, requests)
-    const isRanged = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
-    const send = answerSender(operation, responses)
-    return {
+    routes.set(id, {
       method,
+      exposeHeadRoute: !shapesOfHeads.has(withoutNames(path)),
       ...routeOf(path),
       config: {
         route: path.replaceAll(/{([^}]+)}/g, ':$1'),
-        writeError: errorWriter(operation.errors, product),
+        writeError: errorWriter(errors, product),
+        operationId: id,
       },
-      ...hooks(operation),
-      ...(body ? { onResponse: readRest } : method !== 'GET' && { preParsing: ignoreType }),
-      handler: async (request, reply) => {
-        const { caller } = request
-        const parameters = {
-          path: readPath?.(request),
-          query: readQuery?.(request),
-          header: readHeaders?.(request),
-        }
-        const type = isRanged ? request.mediaType : undefined
-        return send(
-          request,
-          reply,
-          await run({ caller, ...parameters, body: await readBody?.(request, reply), type }),
-        )
-      },
-    }
+      onRequest: inOrder(stepsOf(operation)),
+      ...bodyHooks(operation),
+      handler: makeHandler(operation, run, validators),
+    })
   }
-  const routes = new Map(operations.map((operation) => [operation.id, makeRoute(operation)]))
   await app.register(openapiGlue, {
     specification: routingDocument(contract),
     operationResolver: (id) => routes.get(id) as RouteOptions, // the document has these operations only
   })
+}
+
+/** Makes the handler of an operation: it reads the request, runs the method and sends its answer. */
+function makeHandler(
+  operation: Operation,
+  run: Method,
+  { bodies, texts, responses }: Validators,
+): RouteOptions['handler'] {
+  const { path, parameters, body } = operation
+  const readPath = parametersReader(parameters, 'path', texts, valuesOfPath(path))
+  const readQuery = parametersReader(parameters, 'query', texts)
+  const readHeaders = parametersReader(parameters, 'header', texts)
+  const readBody = body && bodyReader(body, { bodies, texts })
+  const hasRange = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
+  const send = answerSender(operation, responses)
+  return async (request, reply) => {
+    const answer = await run({
+      caller: request.caller,
+      path: readPath?.(request),
+      query: readQuery?.(request),
+      header: readHeaders?.(request),
+      body: await readBody?.(request, reply),
+      type: hasRange ? request.mediaType : undefined,
+    })
+    return send(request, reply, answer)
+  }
+}
+
+/** The hooks for the body of a request, or for one that an operation does not have. */
+function bodyHooks({ method, body }: Operation): Partial<RouteOptions> {
+  if (body) return { onResponse: readRest }
+  return method === 'GET' ? {} : { preParsing: ignoreType }
+}
+
+/** The faults of services that do not fit a contract. */
+function misfitsOf(
+  { operations, refused = [] }: Contract,
+  methods: ReadonlyMap<string, Method>,
+  services: readonly object[],
+): readonly string[] {
+  const ids = operations.map(({ id }) => id)
+  const expected = new Set([...ids, ...refused.map(({ id }) => id)])
+  const extra = listMethods(services).filter((name) => !expected.has(name))
+  const missing = ids.filter((id) => !methods.has(id))
+  return [
+    ...extra.map((name) => `the method ${name} of the service has no operation (${PRIVATE})`),
+    ...missing.map((id) => `the operation ${id} has no method in the service`),
+  ]
 }
 
 /** Answers the operations with a fault 501, with the fault. A path that the router can't have is 404. */
@@ -106,7 +151,12 @@ export function addFaultyOperations(app: FastifyInstance, { refused = [] }: Cont
   }
 }
 
-/** The document for fastify-openapi-glue: which operation has which method and path. The compiled contract has the rest. */
+/** A path without the names of its parameters. */
+function withoutNames(path: string): string {
+  return path.replaceAll(/{[^}]+}/g, '{}')
+}
+
+/** The document for fastify-openapi-glue, with the method and the path of each operation. The compiled contract has the rest. */
 function routingDocument({ title, operations }: Contract): object {
   const responses = { default: { description: 'see the contract' } }
   const paths: Record<string, Record<string, object>> = {}
@@ -120,7 +170,22 @@ function routingDocument({ title, operations }: Contract): object {
 /** Sorts the longer end of a segment first: the router tries `{a}.tar.gz` before `{a}.gz` only if it was added before. */
 function endsFirst(path: string): string {
   const segments = path.replaceAll(/{[^}]+}/g, '\x7f').split('/')
-  return segments.map((each) => Array.from(each).reverse().join('')).join('/')
+  return segments.map((segment) => Array.from(segment).reverse().join('')).join('/')
+}
+
+/**
+ * Lets HEAD answer 204 and 304 without a length, as GET does (RFC 9110, section 8.6). Fastify ends each answer to HEAD with a
+ * hook that says `Content-Length: 0` where there is no content.
+ */
+function omitLengths(route: RouteOptions): void {
+  if (route.method !== 'HEAD') return
+  const hooks = [route.onSend ?? []].flat()
+  route.onSend = [...hooks, omitLength]
+}
+
+const omitLength: onSendHookHandler = (_request, reply, payload, done) => {
+  if (reply.statusCode === 204 || reply.statusCode === 304) reply.removeHeader('content-length')
+  done(null, payload)
 }
 
 /** Many clients send a Content-Type where the operation has no body. Fastify would refuse a malformed one. */
@@ -140,25 +205,42 @@ function answer501(id: string, services: readonly object[]): Method {
 
 const PRIVATE = 'a private one begins with #'
 
-/** The methods of operations, by their ids. They may be inherited, or be properties. */
+/**
+ * The methods of operations, by their ids. They may be inherited, or be properties.
+ * @throws {StartupError} if two services have a method of the same name
+ */
 function findMethods(
-  ids: readonly string[],
+  operations: readonly Operation[],
   services: readonly object[],
 ): ReadonlyMap<string, Method> {
   const methods = new Map<string, Method>()
-  for (const id of ids) {
-    const [method, second] = services.flatMap((service) => methodOf(service, id) ?? [])
-    if (second) throw new StartupError(`two services have a method ${id}`)
-    if (method) methods.set(id, method)
+  for (const { id } of operations) {
+    for (const service of services) {
+      const method = methodOf(service, id)
+      if (method === undefined) continue
+      if (methods.has(id)) throw new StartupError(`two services have a method ${id}`)
+      methods.set(id, method)
+    }
   }
   return methods
 }
 
-/** A method of a service; undefined if it has none, but for those that all objects have. */
+/** A method of a service, bound to it; undefined if it has none of this name. The methods of every object do not count. */
 function methodOf(service: object, name: string): Method | undefined {
+  const owner = ownerOf(service, name)
+  if (owner === Object.prototype || owner === Function.prototype) return undefined
+  // In a class, this name stands for the class itself.
+  if (name === 'constructor' && owner !== service) return undefined
   const value: unknown = Reflect.get(service, name)
-  if (typeof value !== 'function' || value === Reflect.get(Object.prototype, name)) return undefined
-  return value.bind(service) as Method
+  return typeof value === 'function' ? (value.bind(service) as Method) : undefined
+}
+
+/** The service, or the prototype that it inherits a member from; undefined if there is no such object, as with some proxies. */
+function ownerOf(service: object, name: string): object | undefined {
+  let owner: object | null = service
+  while (owner !== null && !Object.hasOwn(owner, name))
+    owner = Object.getPrototypeOf(owner) as object | null
+  return owner ?? undefined
 }
 
 /** The names of the methods in the classes of services. Private ones begin with `#`, and are not listed. */

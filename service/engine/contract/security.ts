@@ -1,25 +1,28 @@
-// Who may call an operation: `security` of the contract says which credentials it requires, and guards check them.
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
-import type { Requirement, SecurityScheme } from './compiled.ts'
-import type { Extensions, TokenType } from './extensions.ts'
-import { Counter, OWN } from '../http/metrics.ts'
+// Decides who may call an operation: `security` of the contract names the required credentials, and guards check them.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { SecurityScheme } from './compiled.ts'
+import type { Alternatives } from './guarded-schemes.ts'
+import { Counter, METRIC_PREFIX } from '../http/metrics.ts'
+import type { RequestStep } from '../http/request-steps.ts'
 import { HttpError, reasonOf } from '../errors.ts'
 
 const REFUSED = new Counter({
-  name: `${OWN}refused_authentications_total`,
+  name: `${METRIC_PREFIX}refused_authentications_total`,
   help: 'Requests answered 401',
   labelNames: ['reason'],
 })
 
-/** Why a request is refused with 401. */
+/** The reason of a 401. */
 type Refusal = 'missing' | 'malformed' | 'repeated' | 'unknown' | 'expired' | 'conflicting'
 
-/**
- * Who is calling, with the scopes of the credentials (RFC 6749, section 3.3); or why they are
- * refused. The caller is empty if the credentials name nobody.
- */
-export type Verdict =
-  { readonly caller: string; readonly scopes: readonly string[] } | { readonly refused: Refusal }
+/** Valid credentials, with their scopes (RFC 6749, section 3.3). The caller is empty if they name nobody. */
+interface Credentials {
+  readonly caller: string
+  readonly scopes: readonly string[]
+}
+
+/** The result of a check: valid credentials, or the reason of the refusal. */
+export type Verdict = Credentials | { readonly refused: Refusal }
 
 /** A check that was not possible. */
 interface Failure {
@@ -43,43 +46,12 @@ interface Guard {
 /** Makes the guard of a security scheme. */
 export type MakeGuard = (scheme: SecurityScheme) => Guard
 
-type Alternatives = readonly (readonly Requirement[])[]
-
-const TOKEN_TYPES: readonly TokenType[] = ['bearer', 'apiKey']
-
-/** Whether the service itself checks the tokens of a scheme. */
-export function takesTokens({ name, type }: SecurityScheme, product: Extensions): boolean {
-  const { guards = {}, tokenTypes = TOKEN_TYPES } = product
-  return tokenTypes.some((taken) => taken === type) && !Object.hasOwn(guards, name)
-}
-
-/** What the product lacks for a scheme that is not guarded. */
-export function lackedFor({ type }: SecurityScheme): string {
-  if (type === 'other') return 'a guard'
-  const source = type === 'bearer' ? 'a store or JWT_ISSUER' : 'a store'
-  return `a guard in product.ts, or ${source}`
-}
-
-/** Whether the service can check the credentials of a scheme. */
-export function isGuarded(scheme: SecurityScheme, product: Extensions): boolean {
-  return takesTokens(scheme, product) || Object.hasOwn(product.guards ?? {}, scheme.name)
-}
-
-/** The alternatives whose credentials the service can check. If there are none, all: an operation must not become open. */
-export function checkable(alternatives: Alternatives, product: Extensions): Alternatives {
-  const served = alternatives.filter((all) => all.every(({ scheme }) => isGuarded(scheme, product)))
-  return served.length > 0 ? served : alternatives
-}
-
 /**
- * Makes the hook that authenticates a request and sets its caller. The credentials must satisfy one
+ * Makes the step that authenticates a request and sets its caller. The credentials must satisfy one
  * of the alternatives: the first one that they satisfy names the caller. Otherwise, the answer is
  * 401, or 403 if only scopes are missing. An empty alternative allows requests without credentials.
  */
-export function requireCaller(
-  alternatives: Alternatives,
-  makeGuard: MakeGuard,
-): onRequestHookHandler {
+export function requireCaller(alternatives: Alternatives, makeGuard: MakeGuard): RequestStep {
   const guards = new Map<string, NumberedGuard>()
   const guardOf = (scheme: SecurityScheme) => {
     const guard = guards.get(scheme.name) ?? { ...makeGuard(scheme), at: guards.size }
@@ -91,32 +63,28 @@ export function requireCaller(
     .map((schemes) => schemes.map(({ scheme, scopes }) => ({ guard: guardOf(scheme), scopes })))
   const isOpen = guarded.length === 0 || guarded.length < alternatives.length
   const checks = [...guards.values()]
-  const [[onlyScheme, ...furtherSchemes] = [], ...furtherAlternatives] = guarded
-  const hasOne = !isOpen && furtherSchemes.length + furtherAlternatives.length === 0
-  const only = hasOne ? onlyScheme : undefined
+  const only = isOpen ? undefined : onlySchemeOf(guarded)
 
-  return (request, reply, done) => {
+  return (request, reply) => {
     const pending = checks.map((guard) => guard.check(request, reply))
     const [first] = pending
     // Most operations have one scheme, and most tokens are cached and valid.
     if (only && first && 'caller' in first && hasScopes(first, only)) {
       request.caller = first.caller
-      done()
-      return
+      return undefined
     }
     // Usually all tokens are cached. To wait for promises would cost more than the checks.
     if (pending.every((verdict): verdict is Verdict => !(verdict instanceof Promise))) {
       request.caller = findCaller(pending, request)
-      done()
-      return
+      return undefined
     }
-    const found = settle(pending).then(
-      (outcomes) => (request.caller = findCaller(outcomes, request)),
-    )
-    found.then(() => done(), done)
+    return settle(pending).then((outcomes) => {
+      request.caller = findCaller(outcomes, request)
+      return undefined
+    })
   }
 
-  /** Waits for the checks, but for none after the first alternative that is satisfied. */
+  /** Waits for the checks, up to the first alternative that is satisfied. */
   async function settle(pending: readonly (Verdict | Promise<Verdict>)[]): Promise<Outcome[]> {
     const checked = pending.map((verdict) => Promise.resolve(verdict).catch(toFailure))
     const outcomes: Outcome[] = []
@@ -127,28 +95,32 @@ export function requireCaller(
     return outcomes
   }
 
-  /** @param outcomes of the checks, in order @throws {HttpError} 401 or 403, or what a check threw */
+  /** @param outcomes of the checks, in order @throws {HttpError} 401 or 403, or the error of a check */
   function findCaller(outcomes: readonly Outcome[], { id, log }: FastifyRequest): string {
     const failure = outcomes.find(isFailure)
-    const judged = guarded.map((alternative) => judge(alternative, outcomes))
-    const accepted = judged.find((judgement) => 'caller' in judgement)
+    const judgements = guarded.map((alternative) => judge(alternative, outcomes))
+    const accepted = judgements.find((judgement) => 'caller' in judgement)
     if (accepted) {
       if (failure)
         log.warn({ reqId: id, err: failure.failed }, 'other credentials could not be checked')
       return accepted.caller
     }
-    const failed = judged.find(isFailure)
+    const failed = judgements.find(isFailure)
     if (failed) throw failed.failed
     // A request with credentials that are not valid must not pass as one without credentials.
     if (isOpen && outcomes.every(isMissing)) return ''
-    const refusals = judged.flatMap((judgement) =>
-      'refusals' in judgement ? judgement.refusals : [],
-    )
-    const [worst] = refusals.toSorted((a, b) => rank(b) - rank(a))
+    const worst = worstOf(judgements)
     if (worst === undefined) return ''
     if (worst.reason !== 'scope') REFUSED.inc({ reason: worst.reason })
     throw toHttpError(worst)
   }
+}
+
+/** The scheme of an operation that has no second one; undefined if there are several, or none. */
+function onlySchemeOf(alternatives: readonly (readonly GuardedScheme[])[]) {
+  const [schemes = []] = alternatives
+  const [scheme] = schemes
+  return alternatives.length === 1 && schemes.length === 1 ? scheme : undefined
 }
 
 const toFailure = (error: unknown): Failure => ({
@@ -162,48 +134,63 @@ interface NumberedGuard extends Guard {
   /** Its place among the guards of the operation. */
   readonly at: number
 }
-interface Guarded {
+/** A scheme that an alternative requires, with its guard. */
+interface GuardedScheme {
   readonly guard: NumberedGuard
   readonly scopes: readonly string[]
 }
-const hasScopes = (accepted: Pick<Guarded, 'scopes'>, required: Pick<Guarded, 'scopes'>) =>
-  required.scopes.every((scope) => accepted.scopes.includes(scope))
+/** A scheme whose credentials are valid. */
+interface AcceptedScheme {
+  readonly scheme: GuardedScheme
+  readonly credentials: Credentials
+}
+/** A scheme whose credentials are refused. */
+interface RefusedScheme extends GuardedScheme {
+  readonly reason: Refusal | 'scope'
+}
 
-type Judgement = { readonly caller: string } | { readonly refusals: readonly Refused[] } | Failure
+type Judgement =
+  { readonly caller: string } | { readonly refusals: readonly RefusedScheme[] } | Failure
+
+function hasScopes(credentials: Credentials, { scopes }: GuardedScheme): boolean {
+  return scopes.every((scope) => credentials.scopes.includes(scope))
+}
 
 /**
- * Judges an alternative: credentials of all its schemes must be valid, and must not name different
- * callers. What is refused counts more than a check that failed, and that more than a scope.
+ * Judges an alternative: the credentials of all its schemes must be valid. A refusal counts more than a failed check, and a
+ * failed check more than a missing scope.
  */
-function judge(alternative: readonly Guarded[], outcomes: readonly Outcome[]): Judgement {
-  const refusals: Refused[] = []
-  const unscoped: Refused[] = []
-  const callers = new Set<string>()
-  let failure: Failure | undefined
-  for (const { guard, scopes } of alternative) {
-    const outcome = outcomes[guard.at] ?? MISSING
-    if (isFailure(outcome)) failure ??= outcome
-    else if ('refused' in outcome) refusals.push({ reason: outcome.refused, guard, scopes })
-    else {
-      if (outcome.caller !== '') callers.add(outcome.caller)
-      if (!hasScopes(outcome, { scopes })) unscoped.push({ reason: 'scope', guard, scopes })
-    }
+function judge(alternative: readonly GuardedScheme[], outcomes: readonly Outcome[]): Judgement {
+  const refusals: RefusedScheme[] = []
+  const failures: Failure[] = []
+  const accepted: AcceptedScheme[] = []
+  for (const scheme of alternative) {
+    const outcome = outcomes[scheme.guard.at] ?? MISSING
+    if (isFailure(outcome)) failures.push(outcome)
+    else if ('refused' in outcome) refusals.push({ ...scheme, reason: outcome.refused })
+    else accepted.push({ scheme, credentials: outcome })
   }
   if (refusals.length > 0) return { refusals }
-  if (failure) return failure
-  const [first] = alternative
-  if (first && callers.size > 1) return { refusals: [{ ...first, reason: 'conflicting' }] }
-  // 403 says that all credentials are valid.
-  if (unscoped.length > 0) return { refusals: unscoped }
+  const [failure] = failures
+  return failure ?? judgeAccepted(accepted)
+}
+
+/** Judges credentials that are all valid: they must not name different callers, and must have the scopes. */
+function judgeAccepted(accepted: readonly AcceptedScheme[]): Judgement {
+  const callers = new Set(accepted.map(({ credentials }) => credentials.caller))
+  callers.delete('') // they name nobody
+  const [first] = accepted
+  if (first && callers.size > 1) return { refusals: [{ ...first.scheme, reason: 'conflicting' }] }
+  const refusals: RefusedScheme[] = []
+  for (const { scheme, credentials } of accepted) {
+    if (!hasScopes(credentials, scheme)) refusals.push({ ...scheme, reason: 'scope' })
+  }
+  if (refusals.length > 0) return { refusals }
   const [caller = ''] = callers
   return { caller }
 }
 
-interface Refused extends Guarded {
-  readonly reason: Refusal | 'scope'
-}
-
-/** Credentials of another scheme are malformed: what is wrong with those that were sent counts more. */
+/** The ranks of the reasons. `malformed` ranks low, because credentials for another scheme look malformed to this one. */
 const RANKS = {
   missing: 0,
   malformed: 1,
@@ -213,26 +200,44 @@ const RANKS = {
   conflicting: 2,
   scope: 3,
 } as const
-const rank = ({ reason }: Refused) => RANKS[reason]
 
-const CONFLICT = 'The credentials name different callers'
+/** The refusal that is answered: the first one of the highest rank. */
+function worstOf(judgements: readonly Judgement[]): RefusedScheme | undefined {
+  let worst: RefusedScheme | undefined
+  for (const judgement of judgements) {
+    const refusals = 'refusals' in judgement ? judgement.refusals : []
+    for (const refusal of refusals) {
+      if (!worst || RANKS[refusal.reason] > RANKS[worst.reason]) worst = refusal
+    }
+  }
+  return worst
+}
 
-/** Makes the answer. Its challenge names an error only if the request has credentials (RFC 6750, section 3.1). */
-function toHttpError({ reason, guard: { challenge, isToken }, scopes }: Refused): HttpError {
-  const say = (token: string, credentials: string) =>
-    isToken ? `access token ${token}` : `credentials ${credentials}`
-  const headers = (text: string) => ({
-    'www-authenticate': isToken ? `${challenge}, ${text}` : challenge,
-  })
+/** Makes the answer to credentials that are refused. 403 means valid credentials that lack a scope. */
+function toHttpError({ reason, guard, scopes }: RefusedScheme): HttpError {
+  const { isToken } = guard
   if (reason === 'missing') {
     const message = isToken ? 'An access token is needed' : 'Credentials are needed'
-    return new HttpError(401, message, { 'www-authenticate': challenge })
+    return new HttpError(401, message, challenge(guard))
   }
+  if (reason === 'scope') {
+    const needed = scopes.join(' ')
+    const subject = isToken ? 'The access token needs' : 'The credentials need'
+    const error = `error="insufficient_scope", scope="${needed}"`
+    return new HttpError(403, `${subject} the scope ${needed}`, challenge(guard, error))
+  }
+  const headers = challenge(guard, 'error="invalid_token"')
   if (reason === 'conflicting')
-    return new HttpError(401, CONFLICT, headers('error="invalid_token"'))
-  if (reason !== 'scope')
-    return new HttpError(401, `The ${say('is', 'are')} not valid`, headers('error="invalid_token"'))
-  const needed = scopes.join(' ')
-  const error = `error="insufficient_scope", scope="${needed}"`
-  return new HttpError(403, `The ${say('needs', 'need')} the scope ${needed}`, headers(error))
+    return new HttpError(401, 'The credentials name different callers', headers)
+  const subject = isToken ? 'The access token is' : 'The credentials are'
+  return new HttpError(401, `${subject} not valid`, headers)
+}
+
+/**
+ * The header with the challenge of a guard.
+ * @param error the error code of a token; absent if the request has no token (RFC 6750, section 3.1)
+ */
+function challenge({ challenge: scheme, isToken }: Guard, error?: string): Record<string, string> {
+  const hasError = isToken && error !== undefined
+  return { 'www-authenticate': hasError ? `${scheme}, ${error}` : scheme }
 }

@@ -6,11 +6,14 @@ export interface Server {
 
 /**
  * The path under which the service serves the operations of a server, such as `/v1`. A prefix of a gateway is in the variable
- * `base_url`, and is not part of it. The docs page runs this function, too: it uses nothing of this file.
+ * `base_url`, and is not part of it. A variable without a default is unknown. Segments that no path of an operation can have are left out. The docs page runs this
+ * function, too: it uses nothing of this file.
  */
 export function pathOfServer({ url, variables }: Server): string {
   const path = url
     .replace(/^{base_url}(?=\/|$)/, '')
-    .replaceAll(/{([^}]+)}/g, (_, name: string) => variables?.[name]?.default ?? '')
-  return (URL.parse(path, 'http://localhost')?.pathname ?? path).replace(/\/$/, '')
+    .replaceAll(/{([^}]+)}/g, (_, name: string) => variables?.[name]?.default ?? '*')
+  const pathname = URL.parse(path, 'http://localhost')?.pathname ?? path
+  const segments = pathname.split('/').filter((segment) => /^[\w.~!$&'()+,;=@:-]+$/.test(segment))
+  return segments.map((segment) => `/${segment}`).join('')
 }

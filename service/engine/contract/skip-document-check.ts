@@ -1,5 +1,5 @@
 // Replaces the check of the document that fastify-openapi-glue makes at each start.
-// Why: `npm run generate` or compile.ts has checked the contract already. The check compiles OpenAPI's JSON Schema, which
+// Why: the compiler has checked the contract already. The check compiles OpenAPI's JSON Schema, which
 // takes longer than to add all routes.
 // This file can go when fastify-openapi-glue has an option to skip the check.
 import { Validator } from '@seriousme/openapi-schema-validator'

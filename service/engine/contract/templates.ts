@@ -1,6 +1,6 @@
 // Paths with parameters in a part of a segment, such as `/{id}.json` and `/{a}:{b}`. Such a segment is split at its plain text
-// before it is decoded (RFC 3986, section 2.4): what is sent as `%3A` is no `:` of the path. The router decodes first, so it
-// only proposes a route, and a constraint on the path as it was sent decides.
+// before it is decoded (RFC 3986, section 2.4): a `%3A` is no `:` of the path. The router decodes first. So the router only
+// proposes a route, and a constraint on the undecoded path decides.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { routerName } from './parameters.ts'
@@ -10,8 +10,10 @@ const TEMPLATE = 'template'
 /** A character of a segment as it is sent. An encoded one is not divided. */
 const CHARACTER = '(?:%[\\dA-Fa-f]{2}|[^%/])'
 
-/** Whether a segment has a parameter, and text beside it. */
-const isMixed = (segment: string) => /[^/]{|}[^/]/.test(segment)
+/** Whether a segment has a parameter, and text beside it; or whether a path has such a segment. */
+function isMixed(segment: string): boolean {
+  return /[^/]{|}[^/]/.test(segment)
+}
 
 /** The path of an operation in the router's syntax, with the constraint that its mixed segments need. */
 export function routeOf(path: string): Pick<RouteOptions, 'url' | 'constraints'> {
@@ -35,7 +37,7 @@ export function valuesOfPath(path: string): ((url: string) => object) | undefine
   }
 }
 
-/** Lets routes have templates. Call it before they are added. */
+/** Lets routes have templates. Call this before routes are added. */
 export function addTemplates(app: FastifyInstance): void {
   app.addConstraintStrategy({
     name: TEMPLATE,
@@ -44,16 +46,15 @@ export function addTemplates(app: FastifyInstance): void {
   })
 }
 
-/** Keeps what the router stores for the templates of one place in its tree. */
+/** Stores the routes of the templates at one place in the tree of the router. */
 function makeStorage<Stored>() {
   const templates = new Map<string, { readonly template: RegExp; readonly stored: Stored }>()
   return {
     /** @param text a template, while routes are added; then a path as it was sent */
     get: (text: string): Stored | null => {
       const added = templates.get(text)
-      return (
-        (added ?? templates.values().find(({ template }) => template.test(text)))?.stored ?? null
-      )
+      const matching = added ?? templates.values().find(({ template }) => template.test(text))
+      return matching?.stored ?? null
     },
     set: (text: string, stored: Stored) => {
       templates.set(text, { template: new RegExp(text), stored })
@@ -78,33 +79,58 @@ function templateOf(path: string): RegExp {
 /** The path in the router's syntax. A parameter in a mixed segment has a rule, for decoded characters. */
 function routerPath(path: string): string {
   const segments = path.split('/').map((segment) => {
-    const parts = segment.split(/{([^}]+)}/) // plain text and names in turn
-    return parts.map((part, index) => {
-      if (index % 2 === 0) return part.replaceAll(':', '::')
-      const rule = isMixed(segment) ? `(${ruleOf(parts.slice(index + 1), '[^]')})` : ''
-      return `:${routerName(part)}${rule}`
-    })
+    const { before, parameters } = splitSegment(segment)
+    let written = escapeColons(before)
+    for (const parameter of parameters) {
+      const rule = isMixed(segment) ? `(${ruleOf(parameter, '[^]')})` : ''
+      written += `:${routerName(parameter.name)}${rule}${escapeColons(parameter.after)}`
+    }
+    return written
   })
-  return segments.map((parts) => parts.join('')).join('/')
+  return segments.join('/')
+}
+
+function escapeColons(text: string): string {
+  return text.replaceAll(':', '::')
 }
 
 /** A mixed segment as it is sent, as a regular expression. */
 function mixedSegment(segment: string): string {
-  const parts = segment.split(/{([^}]+)}/)
-  const rules = parts.map((part, index) =>
-    index % 2 === 0 ? RegExp.escape(part) : `(${ruleOf(parts.slice(index + 1), CHARACTER)})`,
-  )
-  return rules.join('')
+  const { before, parameters } = splitSegment(segment)
+  let source = RegExp.escape(before)
+  for (const parameter of parameters)
+    source += `(${ruleOf(parameter, CHARACTER)})${RegExp.escape(parameter.after)}`
+  return source
+}
+
+/** A parameter in a segment of a path. */
+interface SegmentParameter {
+  readonly name: string
+  /** The text up to the next parameter, or to the end of the segment. */
+  readonly after: string
+  readonly isLast: boolean
+}
+
+/** @example `a{b}-{c}` is split into the text `a`, the parameter `b` with `-` after it, and the parameter `c` */
+function splitSegment(segment: string): {
+  readonly before: string
+  readonly parameters: readonly SegmentParameter[]
+} {
+  const matches = [...segment.matchAll(/{([^}]+)}(.*?)(?={[^}]+}|$)/gs)]
+  const [first] = matches
+  const last = matches.at(-1)
+  const parameters = matches.map((match) => {
+    const [, name = '', after = ''] = match
+    return { name, after, isLast: match === last }
+  })
+  return { before: segment.slice(0, first?.index), parameters }
 }
 
 /**
- * What a parameter in a mixed segment matches: at least one character. Each but the last of its segment ends where the text
- * after it first appears: so the time to match a path grows no faster than its length.
- * @param parts the text after the parameter, then the name of the next one
+ * The regular expression of a parameter in a mixed segment: at least one character. A parameter with text after it ends where
+ * the text first appears. So the time to match a path grows no faster than its length.
  * @param character matches a character of the parameter
  */
-function ruleOf([after = '', next]: readonly string[], character: string): string {
-  return next === undefined
-    ? `${character}+`
-    : `${character}(?:(?!${RegExp.escape(after)})${character})*`
+function ruleOf({ after, isLast }: SegmentParameter, character: string): string {
+  return isLast ? `${character}+` : `${character}(?:(?!${RegExp.escape(after)})${character})*`
 }

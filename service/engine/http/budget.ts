@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { TOO_BUSY } from './error-answers.ts'
 
-/** Memory that all requests of the process share. Each takes its part, until its response is closed. */
+/** Memory that all requests of the process share. A request takes its part until its response is closed. */
 export class Budget {
   readonly #max: number
   readonly #parts = new Map<string, number>()
@@ -13,11 +13,11 @@ export class Budget {
   }
 
   /**
-   * Takes bytes until a response is closed, however it ends. No caller has more than is left: so one
-   * of them takes half at most, and there is room for others. A request that takes more than there
-   * is gets it while no other one has any.
-   * @param caller whose request it is; those without credentials are one
-   * @throws {HttpError} 503 if too many are taken
+   * Takes bytes until a response is closed, however it ends. The part of a caller is never larger than the rest that is
+   * free. So a caller has half of the budget at most, and there is room for others. While no request has bytes, the
+   * next one gets as many as it needs.
+   * @param caller the caller of the request; all requests without credentials have the same empty caller
+   * @throws {HttpError} 503 if too few bytes are free
    */
   take(response: ServerResponse, caller: string, bytes: number): void {
     const part = (this.#parts.get(caller) ?? 0) + bytes

@@ -6,6 +6,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Writes an error of the route in its own form. */
     writeError?: WriteError
+    /** The id of the operation of the route. */
+    operationId?: string
   }
   interface FastifyInstance {
     /** Writes the errors of all other routes, and those outside of routes. */
@@ -16,17 +18,28 @@ declare module 'fastify' {
 export const TOO_BUSY = new HttpError(503, 'The service is too busy, try again later', {
   'retry-after': '1',
 })
-/** For the log: why a budget refuses a request (http/budget.ts). */
+/** The reason in the log when a budget refuses a request (http/budget.ts). */
 const NO_ROOM = 'the bodies of other requests take all memory that bodies may take'
 const STORE_AWAY = new HttpError(503, 'The store is not available, try again later', {
   'retry-after': '1',
 })
 
-/** Writes the body of an error, with its media type. Without `type`, there is no body. */
+/** The request that has an error. */
+export interface ErrorOrigin {
+  /** The path of the request, without its query; empty if it has none that can be read. */
+  readonly path: string
+  /** The id in `X-Request-Id`. */
+  readonly id: string
+  /** Empty if no operation has the path and the method. */
+  readonly operationId: string
+}
+
+/** Writes the body of an error, with its media type. */
 export type WriteError = (
   status: number,
   message: string,
-) => { readonly type?: string; readonly body?: string }
+  origin: ErrorOrigin,
+) => { readonly type: string; readonly body: string }
 
 /** Writes the usual body of an error: the contract's schema `Error`. */
 export const usualError: WriteError = (error, message) => ({
@@ -44,11 +57,11 @@ export function answerError(
   if (error === TOO_BUSY) request.server.openRequests.shed(request.raw.socket, NO_ROOM)
   if (statusCode >= 500 && !(error instanceof HttpError))
     reportFault(error, request, 'request failed')
-  const write = request.routeOptions.config.writeError ?? request.server.writeError
-  const { type, body } = write(statusCode, message)
+  const { writeError = request.server.writeError, operationId = '' } = request.routeOptions.config
+  const path = request.url.replace(/[?#].*/s, '')
+  const { type, body } = writeError(statusCode, message, { path, id: request.id, operationId })
   reply.code(statusCode).headers(headers)
-  reply.raw.statusMessage = '' // Node may have set that of an answer that it then refused to send.
-  if (type === undefined) return reply.send()
+  reply.raw.statusMessage = '' // Node may have set the text of an answer that it then refused to send.
   return reply.type(type).serializer(String).send(body) // Without a serializer, Fastify would add a charset.
 }
 

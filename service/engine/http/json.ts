@@ -24,8 +24,8 @@ export class TooDeep extends Error {
  */
 export function exactJson(value: unknown, levels = MAX_LEVELS): string {
   if (countBigints(value, levels) === 0) return JSON.stringify(value) // a function for each member would take twice the time
-  return JSON.stringify(value, (_, each: unknown) =>
-    typeof each === 'bigint' ? JSON.rawJSON(String(each)) : each,
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === 'bigint' ? JSON.rawJSON(String(member)) : member,
   )
 }
 
@@ -39,13 +39,23 @@ function countBigints(value: unknown, levels: number): number {
   return count
 }
 
-/** What `JSON.stringify` writes for a value. */
+/** The value that `JSON.stringify` writes in the place of a value. */
 function writtenFor(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('toJSON' in value)) return value
   return value.toJSON instanceof Function ? Reflect.apply(value.toJSON, value, []) : value
 }
 
-/** The JSON text of a value. It is sent without a check, unless its schema has `writeOnly` members to leave out. */
+/**
+ * The JSON text of a value. It is sent without a check, unless its schema has `writeOnly` members to leave out.
+ * @example
+ * ```ts
+ * import type { components } from './contract.gen.ts'
+ * import type { JsonText } from './engine/index.ts'
+ *
+ * type Note = components['schemas']['Note']
+ * export const lengthOf = (notes: JsonText<Note[]>) => Buffer.byteLength(notes.text)
+ * ```
+ */
 export class JsonText<Value> {
   readonly text: string
   declare protected readonly value: Value // in the type only
@@ -73,11 +83,17 @@ export function parseJson(bytes: Uint8Array): unknown {
   const text = STRICT_UTF8.decode(bytes)
   const value: unknown = JSON.parse(text)
   const members = countMembers(value, MAX_LEVELS)
-  const colons = (json: string) => json.split(':').length - 1 // there is one for each member
-  if (colons(text) === members && !INEXACT.test(text)) return value // as of most texts: no need to look for strings
-  const outside = text.replaceAll(/\\./g, '').replaceAll(/"[^"]*"/g, '') // of strings
-  if (colons(outside) !== members) throw new SyntaxError('a duplicate member name')
-  return INEXACT.test(outside) ? JSON.parse(text, revive) : value
+  // Each member has a colon. In most texts there are no further ones, in strings, and no long numbers.
+  if (countColons(text) === members && !INEXACT.test(text)) return value
+  const withoutStrings = text.replaceAll(/\\./g, '').replaceAll(/"[^"]*"/g, '')
+  if (countColons(withoutStrings) !== members) throw new SyntaxError('a duplicate member name')
+  return INEXACT.test(withoutStrings) ? JSON.parse(text, revive) : value
+}
+
+function countColons(text: string): number {
+  let count = 0
+  for (let at = text.indexOf(':'); at !== -1; at = text.indexOf(':', at + 1)) count += 1
+  return count
 }
 
 /**
@@ -89,14 +105,19 @@ function countMembers(value: unknown, levels: number): number {
   if (typeof value === 'string' && !value.isWellFormed()) throw new SyntaxError('a lone surrogate')
   if (typeof value !== 'object' || value === null) return 0
   if (levels === 0) throw new TooDeep()
-  const names = Array.isArray(value) ? [] : Object.keys(value)
-  if (names.includes('__proto__')) throw new SyntaxError('the name __proto__')
-  if (!names.every((name) => name.isWellFormed()))
-    throw new SyntaxError('a lone surrogate in a name')
-  return Object.values(value).reduce(
-    (count: number, each: unknown) => count + countMembers(each, levels - 1),
-    names.length,
-  )
+  let count = 0
+  if (!Array.isArray(value)) {
+    const names = Object.keys(value)
+    names.forEach(checkName)
+    count = names.length
+  }
+  for (const member of Object.values(value)) count += countMembers(member, levels - 1)
+  return count
+}
+
+function checkName(name: string): void {
+  if (name === '__proto__') throw new SyntaxError('the name __proto__')
+  if (!name.isWellFormed()) throw new SyntaxError('a lone surrogate in a name')
 }
 
 /** For `JSON.parse`, which tells it the text of each number. */
@@ -104,18 +125,27 @@ const revive = (_name: string, value: unknown, { source = '' } = {}) =>
   typeof value === 'number' ? toExact(value, source) : value
 
 /**
- * What {@link parseJson} makes of a number. Works on the digits, because a BigInt of many digits is slow.
+ * The value that {@link parseJson} gives a number. Works on the digits, because a BigInt of many digits is slow.
  * @param literal the number as JSON has it
  * @throws {SyntaxError} beyond the range of a double
  */
 export function toExact(value: number, literal: string): number | bigint | symbol {
   if (!Number.isFinite(value)) throw new SyntaxError('a number beyond the range of a double')
-  const [mantissa = '', exponent = '0'] = literal.split(/e/i)
-  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
-  const digits = whole + fraction
-  if (Math.abs(value) > 2 ** 64 || !/[1-9]/.test(digits)) return value
-  const point = Math.max(whole.length + Number(exponent), 0)
-  if (/[1-9]/.test(digits.slice(point))) return Number.isInteger(value) ? Symbol(literal) : value
-  const exact = BigInt(digits.slice(0, point).padEnd(point, '0')) * (value < 0 ? -1n : 1n)
+  if (Math.abs(value) > 2 ** 64) return value
+  const { digits, point } = splitNumber(literal)
+  if (isZero(digits)) return value
+  const isFraction = !isZero(digits.slice(point))
+  if (isFraction) return Number.isInteger(value) ? Symbol(literal) : value
+  const magnitude = BigInt(digits.slice(0, point).padEnd(point, '0'))
+  const exact = value < 0 ? -magnitude : magnitude
   return BigInt(value) === exact ? value : exact
 }
+
+/** The digits of a number in JSON, and how many of them stand before the point; more than there are for `1e9`. */
+function splitNumber(literal: string) {
+  const [mantissa = '', exponent = '0'] = literal.split(/e/i)
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  return { digits: whole + fraction, point: Math.max(whole.length + Number(exponent), 0) }
+}
+
+const isZero = (digits: string) => !/[1-9]/.test(digits)

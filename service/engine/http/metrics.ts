@@ -9,7 +9,7 @@ export const Gauge = require('prom-client/lib/gauge.js') as typeof PromClient.Ga
 export const Histogram = require('prom-client/lib/histogram.js') as typeof PromClient.Histogram
 
 /** The beginning of the names of the service's own metrics. ops/metrics.ts writes the product's name in its place. */
-export const OWN = 'service_'
+export const METRIC_PREFIX = 'service_'
 
 /** The label for all unknown values: a client must not be able to add time series. */
-export const OTHER = '_OTHER'
+export const UNKNOWN_LABEL = '_OTHER'

@@ -1,13 +1,13 @@
-// Refuses what never reaches Fastify: too many requests, malformed bytes, CONNECT.
+// The refusals that never reach Fastify: of too many requests, of malformed bytes, of CONNECT.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { HttpError } from '../errors.ts'
 import { TOO_BUSY, type WriteError } from './error-answers.ts'
 import { STATUS_CODES } from './node.ts'
-import { type OpenRequests, requestId, standardHeaders } from './open-requests.ts'
+import type { OpenRequest, OpenRequests } from './open-requests.ts'
 import { logRefusal } from './request-log.ts'
-import { BAD_VERSION } from './request-rules.ts'
+import { BAD_VERSION, requestId, standardHeaders } from './request-steps.ts'
 
 const NO_TUNNEL = new HttpError(501, 'CONNECT is not implemented')
 const MALFORMED = new HttpError(400, 'The request is malformed')
@@ -49,7 +49,7 @@ export function makeRefusals(
 
   /** Refuses CONNECT, and closes the connection. */
   function refuseConnect({ headers, method, socket }: IncomingMessage): void {
-    // Node has removed its own listeners, which the response before this one may still need.
+    // The response before CONNECT may still need the listeners of the socket. Node has removed its own.
     socket.on('error', () => undefined).on('timeout', () => socket.destroy())
     socket.on('drain', () => openRequests.latest(socket)?.response.emit('drain'))
     refuse(socket, NO_TUNNEL, { headers, method })
@@ -57,37 +57,45 @@ export function makeRefusals(
 
   function refuse(socket: Socket, error: HttpError, head: Head, code?: string): void {
     const latest = openRequests.latest(socket)
-    const isOpen = latest?.response.closed === false
+    const open = latest?.response.closed === false ? latest : undefined
     const isInBody = latest?.request.complete === false
-    if (isOpen && (!isInBody || latest.response.headersSent)) {
+    if (open && (!isInBody || open.response.headersSent)) {
       // Wait for the earlier response to end: the client must not mistake the refusal for that response.
-      latest.response.once('close', () => refuse(socket, error, head, code))
+      open.response.once('close', () => refuse(socket, error, head, code))
       return
     }
-    if (isOpen && socket.writable) {
-      latest.response.statusCode = error.statusCode // for the log: the response itself is never sent
-      write(socket, error, latest.fastify?.request.id ?? requestId(latest.request))
-    } else if (!isInBody && socket.writable) {
-      const id = requestId(head)
-      write(socket, error, id)
-      if (log) logRefusal(log, id, error.statusCode, head.method, code)
-    }
+    if (open) refuseBody(socket, error, open)
+    else if (!isInBody) refuseHead(socket, error, head, code)
     socket.destroySoon()
+  }
+
+  /** Refuses bytes in the body of a request that is not answered yet. */
+  function refuseBody(socket: Socket, error: HttpError, open: OpenRequest): void {
+    if (!socket.writable) return
+    open.response.statusCode = error.statusCode // for the log: the response itself is never sent
+    write(socket, error, open.fastify?.request.id ?? requestId(open.request))
+  }
+
+  /** Refuses bytes where a request should begin. */
+  function refuseHead(socket: Socket, error: HttpError, head: Head, code?: string): void {
+    if (!socket.writable) return
+    const reqId = requestId(head)
+    write(socket, error, reqId)
+    if (log) logRefusal(log, { reqId, status: error.statusCode, method: head.method, code })
   }
 
   /** Writes a whole HTTP/1.1 response, the last one of its connection. */
   function write(socket: Socket, error: HttpError, id: string): void {
     const { headers, body } = render(error, id)
-    const all = { ...headers, date: new Date().toUTCString(), connection: 'close' }
-    const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`)
-    socket.write(
-      `HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}\r\n${lines.join('')}\r\n${body}`,
-    )
+    const fields = { ...headers, date: new Date().toUTCString(), connection: 'close' }
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}`)
+    const statusLine = `HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode]}`
+    socket.write([statusLine, ...lines, '', body].join('\r\n'))
   }
 
   /** The headers and the body of an error. */
   function render({ statusCode, message, headers }: HttpError, id: string) {
-    const { type = '', body = '' } = writeError(statusCode, message)
+    const { type, body } = writeError(statusCode, message, { path: '', id, operationId: '' })
     const framing = { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) }
     return { headers: { ...standardHeaders(id), ...headers, ...framing }, body }
   }

@@ -7,10 +7,16 @@ import type { Config } from '../config.ts'
 import { reasonOf, StartupError } from '../errors.ts'
 import { answerError, usualError, type WriteError } from './error-answers.ts'
 import { createServer, maxHeaderSize } from './node.ts'
-import { OpenRequests, requestId, startRequest } from './open-requests.ts'
+import { OpenRequests } from './open-requests.ts'
 import { makeRefusals } from './refusals.ts'
 import { logWhenClosed } from './request-log.ts'
-import { BAD_TARGET, endsConnection, NO_SUCH_PATH } from './request-rules.ts'
+import {
+  BAD_TARGET,
+  endsConnection,
+  NO_SUCH_PATH,
+  requestId,
+  startRequest,
+} from './request-steps.ts'
 
 /** Requests that may wait on a connection. Each takes about two kilobytes. */
 const MAX_PIPELINED = 128
@@ -54,7 +60,7 @@ export function makeServer({
     trustProxy: config.TRUST_PROXY.length > 0 && [...config.TRUST_PROXY],
     // A long path parameter gets the contract's 400, not 414. The HTTP parser bounds the request line.
     routerOptions: { maxParamLength: maxHeaderSize },
-    // By default, Fastify loads Ajv for two dialects that no route uses.
+    // No route has a schema. By default, Fastify would load Ajv for two dialects.
     schemaController: { compilersFactory: { buildValidator: () => fail } },
     return503OnClosing: false, // Requests that arrive while the server closes are answered, too.
     loggerInstance: log,
@@ -72,6 +78,7 @@ export function makeServer({
   app.decorate('openRequests', openRequests)
   app.decorate('writeError', writeError)
   app.decorateRequest('caller', '')
+  app.decorateRequest('repeatedHeaders', undefined)
   app.setErrorHandler(answerError)
   app.setNotFoundHandler(() => Promise.reject(NO_SUCH_PATH))
   app.removeAllContentTypeParsers() // only media types of the contract get a parser
@@ -97,7 +104,7 @@ export function makeServer({
     server.maxConnections = maxConnections
     server.maxHeadersCount = 0 // Node would silently drop headers above its count; checkFraming refuses the request.
     server.setTimeout(milliseconds(config.STALL_TIMEOUT))
-    // Without a listener, Node would answer the last two events itself, without an Error body.
+    // Without a listener, Node would answer `checkContinue` and `checkExpectation` itself, without an Error body.
     for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, receive)
     server.on('connect', (request) => admission.admit(() => refusals.refuseConnect(request)))
     server.on('drop', () => openRequests.shed())
@@ -141,17 +148,17 @@ const milliseconds = (seconds: number) => Math.round(seconds * 1000)
 
 /**
  * Listens on one address. Fastify would make a second server for a host name with several addresses.
- * @param portName the variable of the port, for the message
+ * @param portName the variable of the port
  * @param path under which the server serves, for the log
  * @throws {StartupError} naming the host and the port
  */
 export async function listen(
   app: FastifyInstance,
-  host: string,
-  port: number,
-  portName: string,
+  config: Config,
+  portName: 'PORT' | 'ADMIN_PORT',
   path = '',
-) {
+): Promise<void> {
+  const { HOST: host, [portName]: port } = config
   try {
     const { address } = await lookup(host, { order: 'ipv4first' })
     await app.listen({
@@ -160,9 +167,8 @@ export async function listen(
       listenTextResolver: (origin) => `Server listening at ${origin}${path}`,
     })
   } catch (error) {
-    throw new StartupError(`HOST ${host}, ${portName} ${port}: ${reasonOf(error)}`, {
-      cause: error,
-    })
+    const message = `HOST ${host}, ${portName} ${port}: ${reasonOf(error)}`
+    throw new StartupError(message, { cause: error })
   }
 }
 

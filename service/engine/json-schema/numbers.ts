@@ -1,108 +1,88 @@
-// Types and numbers of JSON Schema. Numbers are compared exactly, and integers have the range of their format.
+// Numbers of JSON. They are compared exactly, and an integer has the range of its format.
 import type { Keywords } from './schema.ts'
 
 /** A number as `parseJson` has it: a symbol is a fraction that a `number` can't tell from an integer. */
-type Numeric = number | bigint | symbol
+export type Numeric = number | bigint | symbol
 
-/** The integer types, each with its least value, and the end of its range. A double holds these exactly. */
-const RANGES: Readonly<Record<string, readonly [least: number, end: number]>> = {
-  int64: [-(2 ** 63), 2 ** 63],
-  int32: [-(2 ** 31), 2 ** 31],
-  // RFC 8259, section 6: all parsers of JSON agree on these integers.
-  integer: [1 - 2 ** 53, 2 ** 53],
+/** The range of an integer type. */
+export interface Range {
+  readonly least: number
+  /** The first integer behind the range. A double holds it exactly, but not always the greatest integer. */
+  readonly end: number
+  readonly greatest: bigint
 }
 
-type Bound = readonly [
-  words: string,
-  isRight: (data: number | bigint, bound: number | bigint) => boolean,
-]
-/** The bounds of numbers, in words and as a check. JavaScript compares a `bigint` with a `number` exactly. */
-const BOUNDS = {
-  minimum: ['>=', (data, bound) => data >= bound],
-  maximum: ['<=', (data, bound) => data <= bound],
-  exclusiveMinimum: ['>', (data, bound) => data > bound],
-  exclusiveMaximum: ['<', (data, bound) => data < bound],
-  multipleOf: ['a multiple of', (data, divisor) => isMultiple(String(data), String(divisor))],
-} as const satisfies Record<string, Bound>
+/** RFC 8259, section 6: all parsers of JSON agree on these integers. */
+const INTEROPERABLE = rangeOf(1 - 2 ** 53, 2 ** 53)
 
-/** The types of a schema. An integer or a number with the format int64 or int32 has this format as its type. */
-function typesOf({ type, format = '' }: Pick<Keywords, 'type' | 'format'>): string[] {
-  const types = [type ?? []].flat()
-  const integer = types.includes('integer') ? 'integer' : 'number'
-  return types.map((each) => (each === integer && /^int(32|64)$/.test(format) ? format : each))
+/** The formats of integers, as OpenAPI's registry of formats has them. */
+const FORMATS: Readonly<Record<string, Range>> = {
+  int8: rangeOf(-(2 ** 7), 2 ** 7),
+  int16: rangeOf(-(2 ** 15), 2 ** 15),
+  int32: rangeOf(-(2 ** 31), 2 ** 31),
+  int64: rangeOf(-(2 ** 63), 2 ** 63),
+  uint8: rangeOf(0, 2 ** 8),
+  uint16: rangeOf(0, 2 ** 16),
+  uint32: rangeOf(0, 2 ** 32),
+  uint64: rangeOf(0, 2 ** 64),
+  'double-int': INTEROPERABLE,
+}
+/** The integer types. */
+export const RANGES: Readonly<Record<string, Range>> = { integer: INTEROPERABLE, ...FORMATS }
+
+function rangeOf(least: number, end: number): Range {
+  return { least, end, greatest: BigInt(end) - 1n }
 }
 
+/** Whether a format is one of integers. */
+export const isIntegerFormat = (format: string) => Object.hasOwn(FORMATS, format)
+
+/** Whether a type is a type of numbers. */
 export const isNumeric = (type: string) => type === 'number' || type in RANGES
 
-/** Whether a schema allows an int64. */
-export const isInt64 = (schema: Keywords) =>
-  schema.format === 'int64' && typesOf(schema).includes('int64')
-
-/** What a schema says of types, and of the bounds of numbers, as one rule. @returns undefined if it says nothing */
-export function typeRule(
-  schema: Keywords,
-): readonly [isValid: (data: unknown) => boolean, text: string] | undefined {
-  const types = typesOf(schema)
-  const bounds = Object.entries(BOUNDS).flatMap(([key, [words, isRight]]) => {
-    const bound = schema[key as keyof typeof BOUNDS]
-    return bound === undefined ? [] : [{ key, words, bound, isRight }]
-  })
-  if (types.length === 0 && bounds.length === 0) return undefined
-  const isValid = (data: unknown) => {
-    if (types.length > 0 && !types.some((type) => isOfType(data, type))) return false
-    if (bounds.length === 0 || !isNumber(data)) return true
-    const value = typeof data === 'symbol' ? Number(data.description) : data
-    return bounds.every(({ isRight, bound }) => isRight(value, bound))
-  }
-  const [least, greatest] = types.flatMap(
-    (type) => RANGES[type]?.map((bound, at) => BigInt(bound) - BigInt(at)) ?? [],
-  )
-  const { minimum: from = least, maximum: to = greatest } = schema
-  const isRange = from !== undefined && to !== undefined
-  const others = bounds.filter(({ key }) => !isRange || !/^m..imum$/.test(key))
-  const nouns = types.map(nounOf)
-  const range = isRange ? ` from ${from} to ${to}` : ''
-  const limits = others.map(({ words, bound }) => `, ${words} ${bound}`).join('')
-  return [isValid, `must be ${nouns.join(' or ') || 'a number'}${range}${limits}`]
+/** The types of a schema. An integer or a number with a format of integers has this format as its type. */
+export function typesOf(schema: Pick<Keywords, 'type' | 'format'>): readonly string[] {
+  const { type = [], format } = schema
+  const types = typeof type === 'string' ? [type] : type
+  if (format === undefined || !isIntegerFormat(format)) return types
+  const formatted = types.includes('integer') ? 'integer' : 'number'
+  return types.map((name) => (name === formatted ? format : name))
 }
 
-/** A type in a message. */
-function nounOf(type: string): string {
-  if (type in RANGES) return 'an integer'
-  return /^(number|file)$/.test(type) ? `a ${type}` : type
+/** Whether a schema allows an integer of 64 bits. */
+export function isInt64(schema: Keywords): boolean {
+  const { format = '' } = schema
+  return /^u?int64$/.test(format) && typesOf(schema).includes(format)
 }
 
-function isNumber(data: unknown): data is Numeric {
-  return typeof data === 'number' || typeof data === 'bigint' || typeof data === 'symbol'
+export function isNumber(value: unknown): value is Numeric {
+  return typeof value === 'number' || typeof value === 'bigint' || typeof value === 'symbol'
 }
 
-/** Whether a value is of a type of JSON Schema, or of int64 or int32, or a file of a form. */
-function isOfType(data: unknown, type: string): boolean {
-  if (data instanceof Blob) return type === 'file'
-  if (data === null) return type === 'null'
-  if (Array.isArray(data)) return type === 'array'
-  if (!isNumber(data)) return type === typeof data
-  const range = RANGES[type]
-  if (range === undefined)
-    return type === 'number' && (typeof data !== 'number' || Number.isFinite(data))
-  return isInteger(data) && data >= range[0] && data < range[1]
+function isInteger(value: unknown): value is number | bigint {
+  return typeof value === 'bigint' || Number.isInteger(value)
 }
 
-const isInteger = (data: unknown): data is number | bigint =>
-  typeof data === 'bigint' || Number.isInteger(data)
+/** Whether a value is an integer of a range. JavaScript compares a `bigint` with a `number` exactly. */
+export function isInRange(value: unknown, { least, end }: Range): value is number | bigint {
+  return isInteger(value) && value >= least && value < end
+}
 
-/** @returns undefined for a value that is no int64 */
-export function toInt64(value: unknown): bigint | undefined {
-  return isInteger(value) && isOfType(value, 'int64') ? BigInt(value) : undefined
+/** The integers of 64 bits, with a sign or without. */
+const INT64 = rangeOf(-(2 ** 63), 2 ** 64)
+
+/** @returns undefined for a value that is no integer of 64 bits */
+export function decodeInt64(value: unknown): bigint | undefined {
+  return isInRange(value, INT64) ? BigInt(value) : undefined
 }
 
 /** Rounds each number in an object or a list to a double. */
-export function roundNumbers(holder: object): void {
-  for (const key of Array.isArray(holder) ? holder.keys() : Object.keys(holder)) {
-    const part: unknown = Reflect.get(holder, key)
-    if (typeof part === 'object' && part !== null) roundNumbers(part)
-    else if (typeof part === 'bigint') Reflect.set(holder, key, Number(part))
-    else if (typeof part === 'symbol') Reflect.set(holder, key, Number(part.description))
+export function roundNumbers(container: object): void {
+  for (const key of Array.isArray(container) ? container.keys() : Object.keys(container)) {
+    const value: unknown = Reflect.get(container, key)
+    if (typeof value === 'object' && value !== null) roundNumbers(value)
+    else if (typeof value === 'bigint') Reflect.set(container, key, Number(value))
+    else if (typeof value === 'symbol') Reflect.set(container, key, Number(value.description))
   }
 }
 
@@ -112,17 +92,26 @@ export function canonicalJson(value: unknown): string {
   return isInteger(value) ? String(BigInt(value)) : JSON.stringify(value ?? null)
 }
 
-/** Whether a number is an exact multiple of another one. Both are decimal digits. */
-function isMultiple(value: string, of: string): boolean {
-  const [a, b] = [decimal(value), decimal(of)]
-  const scale = Math.max(a.scale, b.scale)
-  return (
-    (a.digits * 10n ** BigInt(scale - a.scale)) % (b.digits * 10n ** BigInt(scale - b.scale)) === 0n
-  )
+/** Whether a number is an exact multiple of another one. */
+export function isMultiple(value: number | bigint, divisor: number | bigint): boolean {
+  const dividend = decimalOf(String(value))
+  const step = decimalOf(String(divisor))
+  const scale = Math.max(dividend.scale, step.scale)
+  return scaledTo(scale, dividend) % scaledTo(scale, step) === 0n
 }
 
-function decimal(text: string): { digits: bigint; scale: number } {
+/** A number as decimal digits: `digits / 10 ** scale`. */
+interface Decimal {
+  readonly digits: bigint
+  readonly scale: number
+}
+
+function decimalOf(text: string): Decimal {
   const [mantissa = '', exponent = '0'] = text.split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
   return { digits: BigInt(whole + fraction), scale: fraction.length - Number(exponent) }
+}
+
+function scaledTo(scale: number, decimal: Decimal): bigint {
+  return decimal.digits * 10n ** BigInt(scale - decimal.scale)
 }

@@ -1,4 +1,4 @@
-// The types of schemas: those keywords of JSON Schema 2020-12 that validate or change a value.
+// The types of schemas: the keywords of JSON Schema 2020-12 that validate or change a value.
 
 type Some<Names extends string, Value> = { readonly [_ in Names]?: Value }
 type Single = 'not' | 'if' | 'then' | 'else' | 'propertyNames' | 'contains' | 'items' | Rest

@@ -3,13 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { HttpError, reasonOf } from '../errors.ts'
-import { startRequest } from '../http/open-requests.ts'
-import { answerOtherMethods, checkFraming, checkPath } from '../http/request-rules.ts'
+import {
+  answerOtherMethods,
+  checkFraming,
+  checkPath,
+  inOrder,
+  startRequest,
+} from '../http/request-steps.ts'
 import { listen, makeServer } from '../http/server.ts'
 import type { Store } from '../store.ts'
 import type { makeMetrics } from './metrics.ts'
 
-/** Connections. Few clients use this port, and a flood on it must not harm the service. */
+/** The most connections. Few clients use this port, and a flood on it must not harm the service. */
 const MAX_CONNECTIONS = 100
 /** Milliseconds that a probe waits for the store. */
 const READY_TIMEOUT = 1000
@@ -26,7 +31,7 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
   let opened:
     | {
         readonly checkReadiness?: (() => Promise<void>) | undefined
-        readonly store: Pick<Store, 'figures'> | undefined
+        readonly store: Pick<Store, 'stats'> | undefined
       }
     | undefined
   let metrics: Promise<ReturnType<typeof makeMetrics>> | undefined
@@ -35,7 +40,7 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
   // Fastify would log the port before there are metrics; `serving` logs it.
   const quiet = log.isLevelEnabled('warn') ? log.child({}, { level: 'warn' }) : log
   const app = makeServer({ config, log: quiet, maxConnections: MAX_CONNECTIONS })
-  for (const hook of [startRequest, checkFraming, checkPath]) app.addHook('onRequest', hook)
+  app.addHook('onRequest', inOrder([startRequest, checkFraming, checkPath]))
   const addOtherMethods = answerOtherMethods(app)
   app.get('/livez', async () => 'ok\n')
   app.get('/readyz', async () => {
@@ -51,11 +56,11 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
     return reply.type(contentType).send(await write())
   })
   addOtherMethods()
-  await listen(app, config.HOST, config.ADMIN_PORT, 'ADMIN_PORT')
+  await listen(app, config, 'ADMIN_PORT')
 
   return {
     /** Marks the service as ready, and logs the port. @param store undefined if the product has none */
-    serving(store: Pick<Store, 'ping' | 'figures'> | undefined): void {
+    serving(store: Pick<Store, 'ping' | 'stats'> | undefined): void {
       opened = { checkReadiness: store && readinessCheck(store, log), store }
       if (state === 'starting') state = 'serving'
       const { port } = app.server.address() as AddressInfo // because it listens on a port

@@ -5,20 +5,20 @@ import { fstatSync, write as writeFile } from 'node:fs'
 import { Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
-import { Counter, OWN } from '../http/metrics.ts'
-import { readable } from './readable.ts'
+import { Counter, METRIC_PREFIX } from '../http/metrics.ts'
+import { prettyPrint } from './pretty-print.ts'
 
 /** Characters that are collected before a write. */
 const MIN_WRITE = 4096
-/** Milliseconds after which fewer characters are written, too. */
+/** Milliseconds after which fewer characters are written. */
 const WRITE_INTERVAL = 100
-/** Bytes that may wait for the reader; characters on a pipe. */
+/** The most bytes that wait for the reader; on a pipe, the most characters. */
 const MAX_WAITING = 8 * 1024 * 1024
 /** Milliseconds that `exit` waits for the reader. */
 const EXIT_TIMEOUT = 500
 
 const DROPPED = new Counter({
-  name: `${OWN}dropped_log_lines_total`,
+  name: `${METRIC_PREFIX}dropped_log_lines_total`,
   help: 'Lines of the log that were dropped because nobody read it',
 })
 
@@ -28,14 +28,17 @@ const output = isTerminal || fstatSync(1).isFile() ? new Writable({ writev }) : 
 /** The errors after which a write is tried again: a stopped terminal, and a full disk. */
 const TEMPORARY = ['EAGAIN', 'ENOSPC', 'EDQUOT', 'EFBIG']
 
-const destination = { flush, write: isTerminal ? (line: string) => write(readable(line)) : write }
+const destination = {
+  flush,
+  write: isTerminal ? (line: string) => write(prettyPrint(line)) : write,
+}
 
 /** The log of this process. Its level is set when the configuration has been read. */
 export const log: Logger = pino({}, destination)
 
 let collected = ''
 let timer: NodeJS.Timeout | undefined
-/** Whether a thread is writing: not while it waits for room on the disk. */
+/** Whether a thread is writing now. Between two attempts to write to a full disk, it is not. */
 let isInThread = false
 /** Whether the reader is gone. */
 let isClosed = false
@@ -57,12 +60,12 @@ function flush(): void {
   collected = ''
 }
 
-/** Writes all pieces that wait at once. One by one, each would take a turn of the event loop. */
+/** Writes all waiting pieces at once. One by one, every piece would take a turn of the event loop. */
 function writev(pieces: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
   writeInThread(Buffer.concat(pieces.map(({ chunk }) => chunk)), done)
 }
 
-/** Writes bytes, and writes those again that were not taken. */
+/** Writes bytes in a thread. Repeats the write for bytes that the system has not taken. */
 function writeInThread(bytes: Buffer, done: (error?: Error | null) => void): void {
   isInThread = true
   writeFile(1, bytes, (error, count) => {

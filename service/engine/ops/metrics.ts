@@ -1,18 +1,18 @@
-// Loaded at the first request for metrics: to load it at each start would take a tenth longer.
+// Loaded at the first request for metrics. With it, every start would take a tenth longer.
 import { collectDefaultMetrics, Counter, Gauge, register, Registry } from 'prom-client'
-import { OWN } from '../http/metrics.ts'
-import type { Figures, Store } from '../store.ts'
+import { METRIC_PREFIX } from '../http/metrics.ts'
+import type { Store, StoreStats } from '../store.ts'
 
 /** Gauges of prom-client whose names say counter: https://prometheus.io/docs/practices/naming/ */
 const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`)
 
-const OWN_NAME = new RegExp(`^(# (?:HELP|TYPE) |)${OWN}`, 'gm')
+const PREFIXED_NAME = new RegExp(`^(# (?:HELP|TYPE) |)${METRIC_PREFIX}`, 'gm')
 
-/** The metrics of a store. One whose figure the store does not have is left out. */
+/** The metrics of a store. A metric whose figure the store lacks is left out. */
 const STORE_METRICS: readonly [
   end: string,
   help: string,
-  read: (figures: Figures) => number | undefined,
+  read: (stats: StoreStats) => number | undefined,
 ][] = [
   ['commits_total', 'Transactions of writes', ({ commits }) => commits],
   ['writes_total', 'Writes in them', ({ writes }) => writes],
@@ -27,19 +27,19 @@ const STORE_METRICS: readonly [
   ],
 ]
 
-/** Collects all metrics: those of other files, the process and the store, if there is one. @param product the name that begins their names */
-export function makeMetrics(product: string, store: Pick<Store, 'figures'> | undefined) {
+/** Collects the metrics of the engine, the process and the store. @param product its name, which begins the names of metrics */
+export function makeMetrics(product: string, store: Pick<Store, 'stats'> | undefined) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
   for (const [end, help, read] of STORE_METRICS) {
-    if (store === undefined || read(store.figures()) === undefined) continue
+    if (store === undefined || read(store.stats()) === undefined) continue
     const collect = () => {
       metric.reset()
-      metric.inc(read(store.figures()) ?? 0)
+      metric.inc(read(store.stats()) ?? 0)
     }
     const Metric = end.endsWith('_total') ? Counter : Gauge
-    const name = `${OWN}store_${end}`
+    const name = `${METRIC_PREFIX}store_${end}`
     const metric: Counter | Gauge = new Metric({ name, help, registers: [registry], collect })
   }
   return {
@@ -47,7 +47,7 @@ export function makeMetrics(product: string, store: Pick<Store, 'figures'> | und
     /** Writes all metrics in Prometheus' text format. */
     write: async () => {
       const text = `${await register.metrics()}\n${await registry.metrics()}`
-      return text.replaceAll(OWN_NAME, (_, before: string) => `${before}${product}_`)
+      return text.replaceAll(PREFIXED_NAME, (_, before: string) => `${before}${product}_`)
     },
   }
 }

@@ -1,9 +1,9 @@
-// The one writer of what a person reads at a terminal. Names and texts come from strangers: from contracts, callers, files.
+// The one writer of lines that a person reads at a terminal. Names and texts come from strangers: from contracts, callers, files.
 // A terminal would obey control characters in them, and show a text in another order than it has.
 
 /**
- * Control characters, those that format (such as U+202E) or fill, separators, spaces but the usual one, and halves of a
- * character. Not what selects a variant of the character before it: many emoji have one.
+ * Control characters, characters that format (such as U+202E) or fill, separators, unusual spaces, and halves of a character.
+ * Variation selectors stay: many emoji have one.
  */
 const INVISIBLE =
   /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Cs}\p{Default_Ignorable_Code_Point}]--[ \p{Variation_Selector}]]/gv
@@ -21,7 +21,15 @@ export function print(lines: readonly string[]): void {
   console.log(visibleLines(lines))
 }
 
-/** Writes lines to standard error. */
+/**
+ * Writes lines to standard error.
+ * @example
+ * ```ts
+ * import { printError } from './engine/index.ts'
+ *
+ * printError(['there is no file notes.db'])
+ * ```
+ */
 export function printError(lines: readonly string[]): void {
   console.error(visibleLines(lines))
 }

@@ -1,11 +1,11 @@
-// Loaded only if traces are exported: to load it takes longer than the rest of the start.
+// Loaded only if traces are exported: OpenTelemetry takes longer to load than the rest of the start.
 import { FastifyOtelInstrumentation } from '@fastify/otel'
 import { defaultTextMapGetter, propagation } from '@opentelemetry/api'
 import { getBooleanFromEnv, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { OTHER } from '../http/metrics.ts'
+import { UNKNOWN_LABEL } from '../http/metrics.ts'
 import { routeTemplate } from '../http/request-log.ts'
 
 /** Reads `traceparent` only: `tracestate` may have any text of the client, and would be exported. */
@@ -37,7 +37,7 @@ export function startTraces(name: string) {
     instrumentHandler: false,
     recordExceptions: false,
     requestHook: (span, request) => {
-      const route = routeTemplate(request) ?? OTHER
+      const route = routeTemplate(request) ?? UNKNOWN_LABEL
       span.updateName(`${request.method} ${route}`)
       // The route instead of the URL, because a URL may hold secrets.
       span.setAttribute('url.path', route)

@@ -2,15 +2,23 @@
 import { flushCompileCache } from 'node:module'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import { readWords, runCommand } from './command.ts'
+import type { AppParts } from '../app.ts'
 import { type Config, readConfig } from '../config.ts'
 import type { Contract, LoadCompiler } from '../contract/contract.ts'
-import type { Extensions } from '../contract/extensions.ts'
-import { extensionsAt, type Product } from '../define-product.ts'
+import type { ProductHooks } from '../contract/product-hooks.ts'
+import { hooksAt, type Product } from '../define-product.ts'
 import { StartupError } from '../errors.ts'
-import { storedCollections } from '../store.ts'
+import { type Store, storedCollections, type StoreEvents } from '../store.ts'
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
+/** Milliseconds in which a second signal counts as the first: the terminal and npm both send it. */
+const SAME_SIGNAL_TIME = 500
+/** Milliseconds after a failure in which requests in flight are refused. */
+const REFUSAL_TIME = 100
+/** Milliseconds to close the store and the traces, after requests were cut. */
+const CLOSE_TIMEOUT = 500
 
 const USAGE = `usage: start   runs the service
 
@@ -25,65 +33,44 @@ export function start(product: Product, loadCompiler?: LoadCompiler): Promise<vo
   })
 }
 
-/** How the service reads its contract. */
+/** The sources of the contract. */
 export interface ContractSources {
-  /** For a contract that has changed since it was generated. */
+  /** Imports the compiler, for a contract that has changed since it was generated. */
   readonly loadCompiler?: LoadCompiler | undefined
   /** Reads a contract that is still being written; undefined if nothing of it can be served. */
-  readonly readDraft?: (config: Config, product: Extensions) => Promise<Contract | undefined>
+  readonly readDraft?: (config: Config, product: ProductHooks) => Promise<Contract | undefined>
 }
 
 /** Runs the service to the end of the process. */
-export async function runService(
-  product: Product,
-  { loadCompiler, readDraft }: ContractSources,
-): Promise<void> {
-  const { promise: signalled, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  for (const each of SIGNALS) process.on(each, () => resolve(each)) // before the slow imports, so that no signal is lost
+export async function runService(product: Product, sources: ContractSources): Promise<void> {
+  const signalled = firstSignal() // before the slow imports, so that no signal is lost
   const { exit, log } = await import('../ops/log.ts')
-  let exitCode = 0
-  process.on('uncaughtException', (error) => fail('unexpected error', error))
-  // A second signal ends the process at once. Within 500 ms it is the first one: the terminal and npm send two.
-  void signalled
-    .then(() => delay(500))
-    .then(() => SIGNALS.map((each) => process.on(each, () => exit(1))))
-  // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
-  process.on('SIGXFSZ', () => undefined)
+  const failure = watchForFailure(log, exit)
+  void signalled.then(() => exitOnNextSignal(exit))
 
   const config = readConfig(product.name)
   log.level = config.LOG_LEVEL
-  process
-    .removeAllListeners('warning')
-    .on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
+  logWarnings(log)
   const { openAdmin } = await import('../ops/admin.ts')
   const admin = await openAdmin(product.name, config, log)
   void signalled.then(() => admin.stopping())
-  const isTraced = config.OTEL_EXPORTER_OTLP_ENDPOINT !== 'none'
-  const traces = isTraced ? (await import('../ops/traces.ts')).startTraces(product.name) : undefined
+  const traces = await openTraces(product, config)
   const onFailure = (message: string, error: unknown) => {
     admin.stopping()
-    fail(message, error)
+    failure.report(message, error)
   }
   // To open a store may take long: PostgreSQL may be away, or lack tables, and to make them is safe to interrupt.
-  const opening = product.store?.({
-    database: config.DATABASE_URL,
-    collections: storedCollections(product),
-    isExclusive: true,
-    settings: config,
-    monitor: { log, onFailure },
-  })
+  const opening = openStore(product, config, { log, onFailure })
   const store = await Promise.race([opening, signalled.then(() => undefined)])
   const isOpen = store !== undefined || opening === undefined
-  const draft = await readDraft?.(config, extensionsAt(product, config))
+
+  const { loadCompiler, readDraft } = sources
+  const draft = await readDraft?.(config, hooksAt(product, config))
+  const hasContract = draft !== undefined || readDraft === undefined
   let app: FastifyInstance | undefined
-  if (isOpen && (draft || !readDraft)) {
-    const { buildApp } = await import('../app.ts')
-    const { listen } = await import('../http/server.ts')
-    const { printWelcome } = await import('./welcome.ts')
+  if (isOpen && hasContract) {
     const plugin = traces?.plugin
-    app = await buildApp({ product, config, store, log, plugin, draft, loadCompiler })
-    await listen(app, config.HOST, config.PORT, 'PORT', app.contract.prefix)
-    await printWelcome(product, config, store, app)
+    app = await openApp({ product, config, store, log, plugin, draft, loadCompiler })
     admin.serving(store)
   }
   flushCompileCache() // Node would do it at the end of the process, but a kill may come first.
@@ -95,27 +82,88 @@ export async function runService(
   const end = delay(config.SHUTDOWN_TIMEOUT * 1000)
   // Requests in flight are answered. If they take too long, they are cut.
   if (app) await Promise.race([closeServer(app), end])
-  // After a cut, there is half a second to close the store.
-  await Promise.race([
-    Promise.allSettled([store?.close(), traces?.close()]),
-    end.then(() => delay(500)),
-  ])
+  const closed = closeAll([store, traces])
+  await Promise.race([closed, end.then(() => delay(CLOSE_TIMEOUT))])
   admin.close()
   log.info('stopped')
-  await exit(exitCode) // The store may have failed meanwhile.
+  await exit(failure.exitCode()) // The store may have failed meanwhile.
+}
 
-  /** Ends the process: a supervisor restarts it. An error that a person can fix is logged without a stack. */
-  function fail(message: string, err: unknown): void {
+type Exit = (code: number) => Promise<never>
+
+/** Waits for the first signal that ends the process. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
+  for (const signal of SIGNALS) process.on(signal, () => resolve(signal))
+  return promise
+}
+
+/** After the first signal, another one ends the process at once. */
+async function exitOnNextSignal(exit: Exit): Promise<void> {
+  await delay(SAME_SIGNAL_TIME)
+  for (const signal of SIGNALS) process.on(signal, () => void exit(1))
+}
+
+/** Ends the process when something has failed: a supervisor restarts it. */
+function watchForFailure(log: Logger, exit: Exit) {
+  let exitCode = 0
+  process.on('uncaughtException', (error) => report('unexpected error', error))
+  // With this listener, a write beyond `ulimit -f` fails with EFBIG. Without it, the process would end.
+  process.on('SIGXFSZ', () => undefined)
+  return { report, exitCode: () => exitCode }
+
+  /** Logs an error, and ends the process soon. An error that a person can fix is logged without a stack. */
+  function report(message: string, err: unknown): void {
     if (exitCode === 1) return // This error follows from the first one.
     exitCode = 1
     if (!log.isLevelEnabled('fatal')) log.level = 'fatal' // also with LOG_LEVEL=silent
     if (err instanceof StartupError) log.fatal(err.message)
     else log.fatal({ err }, message)
-    setTimeout(() => void exit(1), 100) // Requests in flight are refused first.
+    setTimeout(() => void exit(1), REFUSAL_TIME)
   }
 }
 
-/** Serves requests for some seconds, and then those that have already arrived. Each is the last one of its connection. */
+/** Logs the warnings of the runtime, which Node would print. */
+function logWarnings(log: Logger): void {
+  process.removeAllListeners('warning')
+  process.on('warning', (err) => log.warn({ err }, 'warning of the runtime'))
+}
+
+async function openTraces({ name }: Product, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }: Config) {
+  if (endpoint === 'none') return undefined
+  const { startTraces } = await import('../ops/traces.ts')
+  return startTraces(name)
+}
+
+/** @returns undefined if the product has no store */
+function openStore(product: Product, config: Config, events: StoreEvents) {
+  return product.store?.({
+    database: config.DATABASE_URL,
+    collections: storedCollections(product),
+    isExclusive: true,
+    settings: config,
+    events,
+  })
+}
+
+/** Builds the server, listens, and prints the banner. */
+async function openApp(parts: AppParts): Promise<FastifyInstance> {
+  const { product, config, store } = parts
+  const { buildApp } = await import('../app.ts')
+  const { listen } = await import('../http/server.ts')
+  const { printBanner } = await import('./banner.ts')
+  const app = await buildApp(parts)
+  await listen(app, config, 'PORT', app.contract.prefix)
+  await printBanner(product, config, store, app)
+  return app
+}
+
+/** Closes the store and the traces. Errors are ignored: the process ends anyway. */
+async function closeAll(parts: readonly (Pick<Store, 'close'> | undefined)[]): Promise<void> {
+  await Promise.allSettled(parts.map(async (part) => part?.close()))
+}
+
+/** Serves requests for some seconds, then the requests that have arrived by then. Each answer closes its connection. */
 async function drain(app: FastifyInstance, seconds: number): Promise<void> {
   app.openRequests.drain()
   await delay(seconds * 1000)
@@ -129,7 +177,7 @@ async function closeServer(app: FastifyInstance): Promise<void> {
   await someTurns(3) // The last connection closes in the next turn, and its request is logged in the one after.
 }
 
-/** Waits for turns of the event loop. In each, Node accepts one connection, and reads what has arrived on others. */
+/** Waits for turns of the event loop. In a turn, Node accepts one connection, and reads the others. */
 async function someTurns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await nextTurn()
 }

@@ -35,11 +35,11 @@ const MILLISECONDS: Readonly<Record<string, number>> = {
 export function token(product: Product): Promise<void> {
   return runCommand(USAGE, async ([command, ...words]) => {
     openStoreOf(product)
-    const what = oneOf(command, ['issue', 'list', 'revoke'])
-    if (what === 'issue') return issue(product, words)
-    const [id = ''] = readWords(words, what === 'list' ? [] : ['<token id>'], {}).args
+    const action = oneOf(command, ['issue', 'list', 'revoke'])
+    if (action === 'issue') return issue(product, words)
+    const [id = ''] = readWords(words, action === 'list' ? [] : ['<token id>'], {}).args
     return withTokens(product, async (tokens) => {
-      if (what === 'list') return (await tokens.list()).map(toLine)
+      if (action === 'list') return (await tokens.list()).map(toLine)
       if (!(await tokens.remove(id))) throw new Error(`no token has the id ${id}`)
       return []
     })
@@ -66,10 +66,10 @@ async function issue(product: Product, words: string[]): Promise<string[]> {
     expires === 'never' ? Infinity : parseInt(expires) * (MILLISECONDS[expires.slice(-1)] ?? NaN)
   const scopes = scope.flatMap((text) => text.split(' ')).filter(Boolean)
   // RFC 6749, section 3.3
-  for (const each of scope)
+  for (const text of scope)
     check(
       '--scope',
-      each,
+      text,
       /^ *[!#-[\]-~][ !#-[\]-~]*$/,
       'visible ASCII characters without " and \\',
     )

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** What a URL may say besides user, host and database. pg ignores every other parameter of libpq without a word. */
+/** The parameters that a URL may have. pg ignores every other parameter of libpq without a word. */
 const PARAMETERS = [
   'application_name',
   'fallback_application_name',
@@ -15,7 +15,7 @@ const PARAMETERS = [
   'sslrootcert',
   'user',
 ]
-/** libpq has `allow` and `prefer`, too: it connects without TLS where there is none, so they protect from nobody. */
+/** libpq has `allow` and `prefer`, too. They protect from nobody: a server without TLS is connected to without it. */
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 
 /**

@@ -1,9 +1,16 @@
+// The connections to PostgreSQL, each for one statement at a time. The rules:
+//
+// 1. A caller has an answer by its deadline, whatever its connection does. Then it is StoreUnavailable: 503.
+// 2. A connection whose statement has no answer is closed, and never used again. Its server process may live on, for example
+//    while it waits for a standby: it is lost.
+// 3. While more processes are lost than a pool may have connections, the pool opens none. So the server never has more than
+//    twice as many processes of a pool as it may have connections, besides those that it lets in at a start.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { StoreUnavailable } from '../../engine/errors.ts'
-import type { Figures, Settings } from '../../engine/store.ts'
+import type { Settings, StoreStats } from '../../engine/store.ts'
 import { readAddress } from './address.ts'
-import { classify, isUnprepared, type Kind, NoConnection, repeat } from './errors.ts'
+import { classify, isUnprepared, type Kind, NoConnection, repeat } from './retries.ts'
 import { type Row, Session } from './session.ts'
 
 /** The result of a statement: its rows, and how many rows it returned or wrote. */
@@ -30,16 +37,11 @@ const START_TIMEOUT = 35_000
 /** Milliseconds of silence after which TCP asks whether the server is there. */
 const KEEP_ALIVE_DELAY = 10_000
 
-/**
- * The connections to PostgreSQL, each for one statement at a time. Errors that may be temporary become StoreUnavailable.
- *
- * A connection whose statement takes too long is closed, but its server process may stay, for example while it waits for a
- * standby. As long as too many stay, no other connection is opened.
- */
+/** Runs statements. Errors that may be temporary become StoreUnavailable. */
 export class Pool {
   /** Milliseconds for an operation. */
   readonly timeout: number
-  /** How many reads can run beside as many writes as there may be. */
+  /** The number of reads that can run beside the most writes. */
   readonly parallelReads: number
   /** Writes have connections of their own, because they may wait for a standby. A pool of one connection is for both. */
   readonly #reads: pg.Pool
@@ -53,13 +55,11 @@ export class Pool {
   constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings) {
     const address = readAddress(url)
     this.timeout = DATABASE_TIMEOUT * 1000
+    const isShared = DATABASE_POOL_SIZE === 1
     const writes = DATABASE_POOL_SIZE > 2 ? 2 : 1
-    this.parallelReads = Math.max(1, DATABASE_POOL_SIZE - writes)
-    this.#writes = openSessions(address, writes, this.timeout)
-    this.#reads =
-      DATABASE_POOL_SIZE === 1
-        ? this.#writes
-        : openSessions(address, this.parallelReads, this.timeout)
+    this.parallelReads = isShared ? 1 : DATABASE_POOL_SIZE - writes
+    this.#writes = openPool(address, writes, this.timeout)
+    this.#reads = isShared ? this.#writes : openPool(address, this.parallelReads, this.timeout)
   }
 
   /** Runs a statement that changes nothing. */
@@ -70,15 +70,15 @@ export class Pool {
   readonly write: Query = (text, values = [], name, timeout) =>
     this.#run('write', { text, values, name }, timeout)
 
-  get figures(): NonNullable<Figures['pool']> {
-    const sum = (figure: (pool: pg.Pool) => number) =>
-      this.#pools.reduce((total, pool) => total + figure(pool), 0)
-    return {
-      size: sum(({ options }) => options.max),
-      used: sum(({ totalCount, idleCount }) => totalCount - idleCount),
-      idle: sum(({ idleCount }) => idleCount),
-      waiting: sum(({ waitingCount }) => waitingCount),
+  get stats(): NonNullable<StoreStats['pool']> {
+    const stats = { size: 0, used: 0, idle: 0, waiting: 0 }
+    for (const pool of this.#pools) {
+      stats.size += pool.options.max
+      stats.used += pool.totalCount - pool.idleCount
+      stats.idle += pool.idleCount
+      stats.waiting += pool.waitingCount
     }
+    return stats
   }
 
   /** Waits for the statements under way, up to the timeout, and closes all connections. May be called again. */
@@ -103,22 +103,10 @@ export class Pool {
 
   /** Runs a statement when it has a connection. @param deadline after which it is not sent, on the clock of `performance.now()` */
   async #runOnce(kind: Kind, statement: pg.QueryConfig, deadline: number): Promise<Result> {
-    const pool = kind === 'write' ? this.#writes : this.#reads
-    const session = await pool.connect().catch((error: unknown) => {
-      throw new NoConnection(error)
-    })
-    if (performance.now() >= deadline || !(session instanceof Session)) {
-      session.release()
-      throw new NoConnection('no connection was free in time')
-    }
+    const session = await this.#connect(kind, deadline)
     let isBroken = false
     try {
-      const { text, values } = statement
-      const result = await session.query<Row>(
-        session.backend === undefined ? { text, values } : statement,
-      )
-      if (session.isUnsafe) throw new Error('the wait for a synchronous standby was cancelled')
-      return result
+      return await runStatement(session, statement)
     } catch (error) {
       isBroken = classify(error) === 'unknown' || isUnprepared(error)
       throw error
@@ -126,10 +114,32 @@ export class Pool {
       session.release(isBroken)
     }
   }
+
+  /** Waits for a free connection. @throws {NoConnection} if there is none in time */
+  async #connect(kind: Kind, deadline: number): Promise<PooledSession> {
+    const pool = kind === 'write' ? this.#writes : this.#reads
+    const session = await pool.connect().catch((error: unknown) => {
+      throw new NoConnection(error)
+    })
+    if (session instanceof Session && performance.now() < deadline) return session
+    session.release()
+    throw new NoConnection('no connection was free in time')
+  }
+}
+
+type PooledSession = pg.PoolClient & Session
+
+async function runStatement(session: Session, statement: pg.QueryConfig): Promise<Result> {
+  const { text, values } = statement
+  // Behind a pooler, another session may have the name of a prepared statement.
+  const isPrepared = session.backend !== undefined
+  const result = await session.query<Row>(isPrepared ? statement : { text, values })
+  if (session.isUnsafe) throw new Error('the wait for a synchronous standby was cancelled')
+  return result
 }
 
 /** @param timeout milliseconds for a statement, from when it is sent */
-function openSessions(address: pg.ClientConfig, max: number, timeout: number): pg.Pool {
+function openPool(address: pg.ClientConfig, max: number, timeout: number): pg.Pool {
   const lost = new Set<string>()
   const pool = new pg.Pool({
     ...address,
@@ -150,7 +160,7 @@ function openSessions(address: pg.ClientConfig, max: number, timeout: number): p
   return pool
 }
 
-/** @param deadline on the clock of `performance.now()` @throws {Error} if it passes first */
+/** Rule 1. @param deadline on the clock of `performance.now()` @throws {Error} if it passes first */
 async function inTime<Value>(deadline: number, value: Promise<Value>): Promise<Value> {
   const { promise, reject } = Promise.withResolvers<never>()
   const fail = () => reject(new Error('the server does not answer'))

@@ -4,20 +4,20 @@ import pg from 'pg'
 /** A row of a result, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** Milliseconds until a server must answer the first packet. A start then takes as long as the server lets it. */
+/** Milliseconds until a server must answer the first packet. The start of a session may then take longer. */
 const ANSWER_TIMEOUT = 2000
 /** Asks whether the server has TLS: https://www.postgresql.org/docs/current/protocol-message-formats.html */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 /** Names a server process of `pg_stat_activity`, also after another one got its id. */
 const BACKEND = `pid || ' ' || extract(epoch FROM backend_start)`
 /**
- * Ends those of some server processes ($1) that wait for their client: after packets that were swallowed they would stay until
- * TCP gives up. Returns all that are there.
+ * Ends server processes ($1) that wait for their client: after packets that were swallowed they would stay until TCP gives up.
+ * Returns the processes that still live.
  */
 const END_LOST = `SELECT ${BACKEND} AS backend,
   CASE WHEN wait_event = 'ClientRead' THEN pg_terminate_backend(pid) END
   FROM pg_stat_activity WHERE ${BACKEND} = ANY ($1)`
-/** The server looks during a statement whether its client is there, and ends if not. On Windows it can't. */
+/** During a statement the server polls whether its client is there, and ends if not. On Windows it can't. */
 const CHECK_CLIENT = `SET client_connection_check_interval = '100ms'`
 
 /**
@@ -48,13 +48,14 @@ export class Session extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config)
     this.on('error', () => undefined) // the statement under way fails with it
-    this.connection.on('error', () => this.connection.stream.destroy()) // pg does not, if it refuses what the server offers
+    // pg leaves the socket open when it refuses an offer of the server.
+    this.connection.on('error', () => this.connection.stream.destroy())
     this.on('notice', ({ routine }) => (this.isUnsafe ||= routine === 'SyncRepWaitForLSN'))
   }
 
   /**
-   * Connects to a server that answers. What is sent to one that does not may arrive later, and begin a session there; and after
-   * packets that were swallowed, the first connection would wait for the whole time of a start.
+   * Connects to a server that answers. Packets to a server that is silent may arrive later, and begin a session there. And
+   * after packets that were swallowed, the first connection would wait for the whole time of a start.
    */
   override connect(): Promise<pg.Client>
   override connect(callback: (error?: Error) => void): void
@@ -64,37 +65,52 @@ export class Session extends pg.Client {
   }
 
   /**
-   * Checks that the server takes writes, and sets up the session. The server ends a wait for a lock after half of `timeout`.
-   * It must not end the wait for a synchronous standby: the commit would be visible, but not safe.
-   * @param timeout milliseconds
-   * @param lost the server processes of connections that were closed; those that are gone are removed
-   * @param mostLost how many of them may be there
+   * Sets the session up, before its first statement.
+   * @param timeout milliseconds for a statement
+   * @param lost the server processes of connections that were closed; the processes that have ended are removed
+   * @param mostLost the most of these processes that may live
    * @throws {Error} if the server takes no writes, or still has more lost processes
    */
   async setUp(timeout: number, lost: Set<string>, mostLost: number): Promise<void> {
-    const { rows } = await this.query<Row>('SHOW transaction_read_only')
-    if (rows[0]?.['transaction_read_only'] === 'on') throw new Error('the server takes no writes')
+    await this.#assertWritable()
     try {
       await this.#configure(timeout)
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) throw error // a database that does not have these settings
     }
     if (this.backend === undefined || lost.size === 0) return
-    const asked = [...lost]
-    const found = (await this.query<Row>(END_LOST, [asked])).rows.map(({ backend }) => backend)
-    for (const backend of asked) if (!found.includes(backend)) lost.delete(backend)
+    await this.#endLost(lost)
     if (lost.size > mostLost)
       throw new Error(`the server still has ${lost.size} connections that were given up`)
   }
 
+  /** A server that follows another one takes no writes. */
+  async #assertWritable(): Promise<void> {
+    const { rows } = await this.query<Row>('SHOW transaction_read_only')
+    const isReadOnly = rows[0]?.['transaction_read_only'] === 'on'
+    if (isReadOnly) throw new Error('the server takes no writes')
+  }
+
+  /** Ends lost processes, and forgets the processes that have ended. */
+  async #endLost(lost: Set<string>): Promise<void> {
+    const asked = [...lost]
+    const { rows } = await this.query<Row>(END_LOST, [asked])
+    const living = new Set(rows.map(({ backend }) => backend))
+    for (const backend of asked) if (!living.has(backend)) lost.delete(backend)
+  }
+
+  /**
+   * The server ends a wait for a lock after half of `timeout`. It must not end the wait for a synchronous standby: the commit
+   * would be visible, but not safe.
+   */
   async #configure(timeout: number): Promise<void> {
-    const set = Object.entries({ ...SETTINGS, lock_timeout: timeout / 2 }).map(
-      ([name, value]) => `set_config('${name}', '${value}', false)`,
-    )
-    const text = `SELECT ${BACKEND} AS backend, ${set.join(', ')}
+    const settings = Object.entries({ ...SETTINGS, lock_timeout: timeout / 2 })
+    const calls = settings.map(([name, value]) => `set_config('${name}', '${value}', false)`)
+    const text = `SELECT ${BACKEND} AS backend, ${calls.join(', ')}
       FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`
     const pid = 'processID' in this ? Number(this.processID) : 0 // a pooler invents one
-    const backend = (await this.query<Row>(text, [pid])).rows[0]?.['backend']
+    const { rows } = await this.query<Row>(text, [pid])
+    const backend = rows[0]?.['backend']
     if (typeof backend !== 'string') return
     this.backend = backend
     await this.query(CHECK_CLIENT)

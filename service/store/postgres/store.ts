@@ -1,8 +1,8 @@
-import { runSteps } from '../lists.ts'
+import { makeReadQueue } from '../lists.ts'
 import { Pool } from './pool.ts'
-import { prepareSchema } from './schema.ts'
+import { prepareSchema } from './create-tables.ts'
 import { PostgresTable } from './table.ts'
-import type { Figures, StoreOptions } from '../../engine/store.ts'
+import type { StoreOptions, StoreStats } from '../../engine/store.ts'
 import type { Database } from '../database.ts'
 import { reasonOf, StartupError } from '../../engine/errors.ts'
 
@@ -10,14 +10,16 @@ import { reasonOf, StartupError } from '../../engine/errors.ts'
 export class PostgresStore implements Database {
   readonly tables: ReadonlyMap<string, PostgresTable>
   readonly timeout: number
-  readonly steps
+  readonly reads
   readonly #pool: Pool
 
   private constructor(pool: Pool, tables: Awaited<ReturnType<typeof prepareSchema>>) {
     this.timeout = pool.timeout
-    this.steps = runSteps(1, Math.ceil(pool.parallelReads / 2), pool.timeout)
+    // Half of the connections stay free for short reads.
+    const parallel = Math.ceil(pool.parallelReads / 2)
+    this.reads = makeReadQueue({ maxRows: 1, parallel, timeout: pool.timeout })
     this.#pool = pool
-    this.tables = new Map(tables.map((each) => [each.name, new PostgresTable(pool, each)]))
+    this.tables = new Map(tables.map((table) => [table.name, new PostgresTable(pool, table)]))
   }
 
   /**
@@ -44,21 +46,22 @@ export class PostgresStore implements Database {
     await this.isEmpty() // it reads each table
   }
 
-  figures(): Figures {
-    const tables = [...this.tables.values()]
-    const sum = (figure: (table: PostgresTable) => number) =>
-      tables.reduce((total, each) => total + figure(each), 0)
-    const pool = this.#pool.figures
-    return {
-      commits: sum(({ figures }) => figures.commits),
-      writes: sum(({ figures }) => figures.writes),
-      pool: { ...pool, waiting: pool.waiting + sum(({ waiting }) => waiting) },
+  stats(): StoreStats {
+    const total = { commits: 0, writes: 0, waiting: 0 }
+    for (const { stats, waiting } of this.tables.values()) {
+      total.commits += stats.commits
+      total.writes += stats.writes
+      total.waiting += waiting
     }
+    const { commits, writes } = total
+    const pool = this.#pool.stats
+    return { commits, writes, pool: { ...pool, waiting: pool.waiting + total.waiting } }
   }
 
   async isEmpty(): Promise<boolean> {
     const reads = [...this.tables.keys()].map((name) => `(SELECT 1 FROM "${name}" LIMIT 1)`)
-    return (await this.#pool.read(reads.join(' UNION ALL '))).rows.length === 0
+    const { rows } = await this.#pool.read(reads.join(' UNION ALL '))
+    return rows.length === 0
   }
 
   async close(): Promise<void> {

@@ -1,18 +1,25 @@
-import { STEP_LENGTH } from '../lists.ts'
+import { CHUNK_LENGTH } from '../lists.ts'
 import { type Batched, Batcher } from '../batch.ts'
 import { type Key, type KeyType } from '../../engine/store.ts'
-import { type Entry, INT64_MAX, INT64_MIN, type Rows, type Step, type Table } from '../database.ts'
+import { type Entry, INT64_MAX, INT64_MIN, type Chunk, type Rows, type Table } from '../database.ts'
 import { StoreUnavailable } from '../../engine/errors.ts'
 import type { Pool } from './pool.ts'
-import type { TableInfo } from './schema.ts'
+import type { Row } from './session.ts'
+import type { TableInfo } from './create-tables.ts'
 import { statements } from './sql.ts'
 
-const MAX_WRITES = 500 // of a commit
-const CHARACTERS_OF_WRITE = 2048 // a write counts once more for each of so many characters
-const MAX_LENGTH = 16 * STEP_LENGTH // bytes that one statement may return
-const MAX_OWNER_LENGTH = 4 * STEP_LENGTH // bytes of them for one owner
-const ROW_LENGTH = 1024 // bytes of a row of a list, about
-const FOUND_LENGTH = 16_384 // bytes of an item that is found by its key: it may be as long as a request
+/** The most writes of a commit. */
+const MAX_WRITES = 500
+/** The characters of an item that cost as much as one more write. */
+const CHARACTERS_OF_WRITE = 2048
+/** The most bytes that one statement may return. */
+const MAX_LENGTH = 16 * CHUNK_LENGTH
+/** The most of these bytes for one owner. */
+const MAX_OWNER_LENGTH = 4 * CHUNK_LENGTH
+/** The approximate number of bytes of a row of a list. */
+const ROW_LENGTH = 1024
+/** The most bytes of an item that is found by its key: it may be as long as a request. */
+const FOUND_LENGTH = 16_384
 
 /** A write that waits for its commit. */
 interface Write {
@@ -21,35 +28,35 @@ interface Write {
   readonly key: Key
   /** The item; nothing to delete one. */
   readonly text: string
-  /** An update is done only if this is stored. */
+  /** The item that an update replaces. If another item is stored, the update is not done. */
   readonly before: string
   readonly change?: (text: string) => string | undefined
 }
 
-/** Each resolves to the item that is stored or was deleted; undefined if an update was not done, or nothing was deleted. */
+/** A write resolves to the item that is stored or was deleted; undefined if an update was not done, or no item was deleted. */
 type BatchedWrite = Batched<Write, string | undefined>
 
-const weightOf = ({ text }: Write) => 1 + Math.floor(text.length / CHARACTERS_OF_WRITE)
-const idOf = ({ owner, key }: { owner?: unknown; key?: unknown }) =>
-  `${String(owner)}\0${String(key)}`
+/** A chunk with the least key that its first row may have, in the place of `after`; null if no key is left. */
+type Read = Omit<Chunk, 'after'> & { readonly from: Key | null }
+type BatchedRead = Batched<Read, Rows>
 
-/** A step. Instead of `after` it has the least key that its first row may have; null if no key is left. */
-type BatchedStep = Batched<Omit<Step, 'after'> & { readonly from: Key | null }, Rows>
-
-const STEP = ['owner', 'from', 'most', 'length', 'end'] as const
+/** The columns of the statement that reads chunks. */
+const READ_COLUMNS = ['owner', 'from', 'most', 'length', 'end'] as const
+/** The columns of the statements that write. */
+const WRITE_COLUMNS = ['owner', 'key', 'text', 'before'] as const
 
 /** The table of a collection on PostgreSQL. */
 export class PostgresTable implements Table {
   readonly key: KeyType
-  /** How many commits there were, and how many writes were in them. */
-  readonly figures = { commits: 0, writes: 0 }
+  /** The number of commits, and of the writes in them. */
+  readonly stats = { commits: 0, writes: 0 }
   readonly #pool: Pool
   readonly #name: string
   readonly #sql: ReturnType<typeof statements>
   /** Group commit: the writes that arrive together, or while others are committed, share a commit for each kind. */
   readonly #writes: Batcher<Write, string | undefined>
-  /** One statement reads all steps that are requested at the same time. */
-  readonly #steps: Batcher<BatchedStep['item'], Rows>
+  /** One statement reads all chunks that are requested at the same time. */
+  readonly #reads: Batcher<Read, Rows>
   /** The updates of a batch of `#writes`, when their new items are known. */
   readonly #updates: Batcher<Write, string | undefined>
 
@@ -60,36 +67,35 @@ export class PostgresTable implements Table {
     this.#sql = statements(info)
     const { parallelReads: parallel, timeout } = pool
     this.#writes = new Batcher<Write, string | undefined>((batch) => this.#commit(batch), {
-      max: MAX_WRITES,
-      weigh: weightOf,
+      maxCost: MAX_WRITES,
+      costOf: costOfWrite,
       // Writes to the same item go into different batches: in one statement they would have no order.
-      shareOf: idOf,
-      maxShare: 1,
+      flowOf: idOf,
+      maxCostOfFlow: 1,
       timeout,
     })
     this.#updates = new Batcher((batch) => this.#write('update', batch), {
-      max: MAX_WRITES,
-      weigh: weightOf,
+      maxCost: MAX_WRITES,
+      costOf: costOfWrite,
     })
-    this.#steps = new Batcher((batch) => runApart(batch, (steps) => this.#readTogether(steps)), {
-      max: MAX_LENGTH,
-      shareOf: ({ owner }) => owner,
-      weigh: ({ from, most, length, end }) =>
-        from === end ? FOUND_LENGTH : Math.min(length, most * ROW_LENGTH),
-      maxShare: MAX_OWNER_LENGTH,
+    this.#reads = new Batcher((batch) => runApart(batch, (reads) => this.#readTogether(reads)), {
+      maxCost: MAX_LENGTH,
+      costOf: costOfRead,
+      flowOf: ({ owner }) => owner,
+      maxCostOfFlow: MAX_OWNER_LENGTH,
       parallel,
       timeout,
     })
   }
 
   async create(owner: string, key: Key, text: string): Promise<string> {
-    return (await this.#writes.add({ kind: 'create', owner, key, text, before: '' })) ?? text
+    const stored = await this.#writes.add({ kind: 'create', owner, key, text, before: '' })
+    return stored ?? text
   }
 
   async delete(owner: string, key: Key): Promise<boolean> {
-    return (
-      (await this.#writes.add({ kind: 'delete', owner, key, text: '', before: '' })) !== undefined
-    )
+    const deleted = await this.#writes.add({ kind: 'delete', owner, key, text: '', before: '' })
+    return deleted !== undefined
   }
 
   update(
@@ -101,15 +107,13 @@ export class PostgresTable implements Table {
   }
 
   async find(owner: string, key: Key, deadline?: number): Promise<string | undefined> {
-    const { text, count } = await this.#steps.add(
-      { owner, from: key, most: 1, length: STEP_LENGTH, end: key },
-      deadline,
-    )
+    const read = { owner, from: key, most: 1, length: CHUNK_LENGTH, end: key }
+    const { text, count } = await this.#reads.add(read, deadline)
     return count === 0 ? undefined : text
   }
 
-  read({ after, ...step }: Step, deadline: number): Promise<Rows> {
-    return this.#steps.add({ ...step, from: this.#from(after) }, deadline)
+  read({ after, ...chunk }: Chunk, deadline: number): Promise<Rows> {
+    return this.#reads.add({ ...chunk, from: this.#leastAfter(after) }, deadline)
   }
 
   async skip(
@@ -118,21 +122,15 @@ export class PostgresTable implements Table {
     count: number,
     deadline: number,
   ): Promise<Key | undefined> {
-    const values = [owner, this.#from(after), count - 1]
-    const { rows } = await this.#pool.read(
-      this.#sql.skip,
-      values,
-      `${this.#name}_skip`,
-      deadline - performance.now(),
-    )
+    const values = [owner, this.#leastAfter(after), count - 1]
+    const timeout = deadline - performance.now()
+    const { rows } = await this.#pool.read(this.#sql.skip, values, `${this.#name}_skip`, timeout)
     return rows[0] && this.#toKey(rows[0]['key'])
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
-    const { rows } = await this.#pool.read(this.#sql.entries, [
-      after?.owner ?? '',
-      this.#from(after?.key),
-    ])
+    const values = [after?.owner ?? '', this.#leastAfter(after?.key)]
+    const { rows } = await this.#pool.read(this.#sql.entries, values)
     return rows.map(({ owner, key, item }) => ({
       owner: String(owner),
       key: this.#toKey(key),
@@ -142,7 +140,7 @@ export class PostgresTable implements Table {
 
   /** How many operations wait for a statement to be sent. */
   get waiting(): number {
-    return this.#writes.waiting + this.#steps.waiting
+    return this.#writes.waiting + this.#reads.waiting
   }
 
   /** Waits until all writes are done. */
@@ -151,13 +149,15 @@ export class PostgresTable implements Table {
   }
 
   async #commit(batch: readonly BatchedWrite[]): Promise<void> {
-    const {
-      create = [],
-      update = [],
-      delete: deletes = [],
-    } = Object.groupBy(batch, ({ item }) => item.kind)
-    const updates = update.map((each) => this.#update(each).then(each.resolve, each.reject))
-    await Promise.all([this.#write('create', create), this.#write('delete', deletes), ...updates])
+    const writes = Object.groupBy(batch, ({ item }) => item.kind)
+    const updates = (writes.update ?? []).map((write) =>
+      this.#update(write).then(write.resolve, write.reject),
+    )
+    await Promise.all([
+      this.#write('create', writes.create ?? []),
+      this.#write('delete', writes.delete ?? []),
+      ...updates,
+    ])
   }
 
   async #update({ item, deadline }: BatchedWrite): Promise<string | undefined> {
@@ -176,44 +176,36 @@ export class PostgresTable implements Table {
 
   async #writeTogether(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
     // All replicas write in the same order: otherwise they could deadlock.
-    const sorted = batch.toSorted((one, two) => (idOf(one.item) < idOf(two.item) ? -1 : 1))
-    const columns = (['owner', 'key', 'text', 'before'] as const).map((name) =>
-      sorted.map(({ item }) => item[name]),
-    )
-    const { rows } = await this.#pool.write(
-      this.#sql[kind],
-      columns,
-      `${this.#name}_${kind}`,
-      timeLeft(batch),
-    )
+    const sorted = batch.toSorted((left, right) => (idOf(left.item) < idOf(right.item) ? -1 : 1))
+    const columns = WRITE_COLUMNS.map((name) => sorted.map(({ item }) => item[name]))
+    const name = `${this.#name}_${kind}`
+    const { rows } = await this.#pool.write(this.#sql[kind], columns, name, timeLeft(batch))
     const stored = new Map(rows.map((row) => [idOf(row), String(row['item'])]))
     for (const { item, resolve } of batch) resolve(stored.get(idOf(item)))
-    this.figures.commits += 1
-    this.figures.writes += batch.length
+    this.stats.commits += 1
+    this.stats.writes += batch.length
   }
 
-  /** Reads each step once, whoever asks for it. */
-  async #readTogether(batch: readonly BatchedStep[]): Promise<void> {
-    // NUL separates the values, because PostgreSQL has no text that contains it.
-    const idOfStep = ({ item }: BatchedStep) => STEP.map((name) => item[name] ?? '').join('\0')
-    const steps = [...Map.groupBy(batch, idOfStep).values()]
-    const columns = STEP.map((name) => steps.map(([step]) => step?.item[name] ?? null))
-    const { rows } = await this.#pool.read(
-      this.#sql.steps,
-      columns,
-      `${this.#name}_steps`,
-      timeLeft(batch),
-    )
-    for (const { n, text, count, last, more } of rows) {
-      const read = { text: String(text), count: Number(count), hasMore: more === true }
-      const isEmpty = read.count === 0
-      for (const { resolve } of steps[Number(n) - 1] ?? [])
-        resolve(isEmpty ? read : { ...read, last: this.#toKey(last) })
+  /** Reads a chunk once, however many requests ask for it. */
+  async #readTogether(batch: readonly BatchedRead[]): Promise<void> {
+    const groups = [...Map.groupBy(batch, idOfRead).values()]
+    const columns = READ_COLUMNS.map((name) => groups.map(([read]) => read?.item[name] ?? null))
+    const name = `${this.#name}_steps`
+    const { rows } = await this.#pool.read(this.#sql.steps, columns, name, timeLeft(batch))
+    for (const row of rows) {
+      const group = groups[Number(row['n']) - 1] ?? [] // the statement counts from 1
+      const chunk = this.#toRows(row)
+      for (const { resolve } of group) resolve(chunk)
     }
   }
 
-  /** The least key after another one, or of all keys. No text has U+0000: what follows a text begins with U+0001. */
-  #from(after: Key | undefined): Key | null {
+  #toRows({ text, count, last, more }: Row): Rows {
+    const rows = { text: String(text), count: Number(count), hasMore: more === true }
+    return rows.count === 0 ? rows : { ...rows, last: this.#toKey(last) }
+  }
+
+  /** The least key after another one, or of all keys. No text has U+0000: the least text after a text has U+0001 behind it. */
+  #leastAfter(after: Key | undefined): Key | null {
     if (typeof after === 'string') return `${after}\u0001`
     if (after === undefined) return this.key === 'text' ? '' : INT64_MIN
     return after === INT64_MAX ? null : after + 1n
@@ -224,9 +216,29 @@ export class PostgresTable implements Table {
   }
 }
 
+function costOfWrite({ text }: Write): number {
+  return 1 + Math.floor(text.length / CHARACTERS_OF_WRITE)
+}
+
+/** The cost of a read: about how many bytes it returns. */
+function costOfRead({ from, most, length, end }: Read): number {
+  const isFind = from === end
+  return isFind ? FOUND_LENGTH : Math.min(length, most * ROW_LENGTH)
+}
+
+/** Tells items apart. NUL separates the values, because PostgreSQL has no text that contains it. */
+function idOf({ owner, key }: { owner?: unknown; key?: unknown }): string {
+  return `${String(owner)}\0${String(key)}`
+}
+
+/** Tells chunks apart. */
+function idOfRead({ item }: BatchedRead): string {
+  return READ_COLUMNS.map((name) => item[name] ?? '').join('\0')
+}
+
 /**
- * Runs a batch as one statement. If the database refuses it, each item is tried by itself: one caller's arguments fail nobody
- * else's operation.
+ * Runs a batch as one statement. If the database refuses it, the items are tried one by one: the arguments of one
+ * caller fail no operation of another.
  * @param run settles the items, or fails before it has settled one
  */
 async function runApart<Item, Value>(

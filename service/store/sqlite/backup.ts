@@ -14,14 +14,14 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { ACCESS_TOKENS } from '../../engine/store.ts'
-import { isCorrupt, primaryCode } from './errors.ts'
+import { isCorrupt, primaryCode } from './result-codes.ts'
 import { BUSY_TIMEOUT } from './file.ts'
 import { acquireLock, assertOneName, lockPath } from './lock.ts'
 import { assertNoLinks, assertNoLinksOfOthers, copyBytes, giveTo, LOGS } from './private-files.ts'
 import { makeFile, makeFolder, OWNER_ONLY, sync } from './private-files.ts'
-import { readVersion } from './schema.ts'
+import { readVersion } from './create-tables.ts'
 
-/** How many rows a copy has, by the names of its tables. */
+/** The number of rows of a copy, by the names of its tables. */
 export type Counts = Readonly<Record<string, number>>
 
 /** The file with the checksum of a backup, in the format of `sha256sum`. */
@@ -33,14 +33,14 @@ const partPath = (path: string) => `${path}.part`
  * Saves a copy of a database and its checksum. The database may be in use. The copy shows one moment, and has every write
  * that was acknowledged before it.
  * @param to the path of the copy. The file appears when it is complete and on disk
- * @throws {Error} if `to` already exists, or the copy is not sound, or another process is making one of this database there
+ * @throws {Error} if `to` already exists, or the copy is damaged, or another process is copying this database to this path
  */
 export async function saveBackup(database: string, to: string): Promise<Counts> {
   if (lookAt(to)) throw new Error(`${to} already exists`)
   const from = realpathSync(database)
   assertOneName(from)
   const target = placeOf(to)
-  // The next copy to this folder removes what a copy that was killed has left.
+  // A copy that was killed leaves its file. The next copy to this folder removes it.
   const part = partPath(join(dirname(target), basename(from)))
   assertNoLinks(from, checksumPath(target))
   return withPart(part, async (descriptor) => {
@@ -57,8 +57,8 @@ export async function saveBackup(database: string, to: string): Promise<Counts> 
 }
 
 /**
- * Puts a backup in the place of a database that no service uses. If this is interrupted, the old or the new database is
- * there, complete. The file keeps its mode and owner; if there was none, only who restores may use it.
+ * Puts a backup in the place of a database that no service uses. After an interruption, either the old or
+ * the new database is there, complete. The file keeps its mode and owner; a new file can be used by the current user only.
  * @param replace whether to replace a database that exists
  * @returns also whether the backup was compared with a checksum
  * @throws {Error} if a service uses the database, if it exists without `replace`, if the backup is not sound, or if a link
@@ -70,7 +70,7 @@ export async function restoreBackup(
   replace: boolean,
 ): Promise<{ counts: Counts; hasChecksum: boolean }> {
   assertOneFile(backup)
-  await checkCopy(backup, backup) // for a bad one nothing is made
+  await checkCopy(backup, backup) // first: a damaged backup must leave no new file
   const folder = dirname(resolve(database))
   assertNoLinksOfOthers(folder)
   if (!existsSync(folder)) makeFolder(folder)
@@ -88,7 +88,7 @@ export async function restoreBackup(
     fchmodSync(descriptor, permissionsOf(old) | OWNER_ONLY)
     fsyncSync(descriptor)
     using _old = old && closeLog(path)
-    // What is left of the log belongs to a database that is gone, or that SQLite can't read.
+    // The files of the log belong to a database that is gone, or that SQLite can't read.
     for (const end of LOGS) rmSync(path + end, { force: true })
     sync(dirname(path)) // else a power cut could leave the new database with the old log
     renameSync(part, path)
@@ -97,7 +97,7 @@ export async function restoreBackup(
   })
 }
 
-/** What is at a path; a link is not followed. */
+/** The status of the file at a path; a link is not followed. */
 function lookAt(path: string): Stats | undefined {
   return lstatSync(path, { throwIfNoEntry: false })
 }
@@ -142,12 +142,12 @@ function removeCopy(part: string): void {
 }
 
 /**
- * Copies the log of a database into the database, and locks it: it is one file then.
+ * Copies the log of a database into its file, and locks the file, which then is the whole database.
  * @returns the lock; undefined if SQLite can't read the database
  * @throws {Error} if another process uses it
  */
 function closeLog(path: string): DatabaseSync | undefined {
-  assertNoLinks(path) // again: the copy took its time
+  assertNoLinks(path) // again: a link may have been made during the copy
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT })
   try {
     db.exec('PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
@@ -189,7 +189,7 @@ async function compareChecksum(backup: string, copy: string): Promise<boolean> {
 
 function saveChecksum(backup: string, sum: string, mode: number): void {
   const path = checksumPath(backup)
-  rmSync(path, { force: true }) // of a backup that is gone
+  rmSync(path, { force: true }) // the checksum of an earlier backup, which is gone
   const descriptor = makeFile(path)
   try {
     writeFileSync(descriptor, `${sum}  ${basename(backup)}\n`)
@@ -224,13 +224,13 @@ export function checkDatabase(file: string): Counts {
 /** Reads a whole backup, which is one file that nobody writes. @throws {Error} if it is not sound */
 function checkBackup(file: string): Counts {
   const url = pathToFileURL(file)
-  url.searchParams.set('immutable', '1') // nothing is made beside it: https://sqlite.org/uri.html#uriimmutable
+  url.searchParams.set('immutable', '1') // SQLite then makes no file beside it: https://sqlite.org/uri.html#uriimmutable
   using db = new DatabaseSync(url, { readOnly: true })
   return check(db)
 }
 
 function check(db: DatabaseSync): Counts {
-  // The schema first: the check of the content would run what another program has written into it.
+  // The schema first: the check of the content would run code that another program has written into the schema.
   if (readVersion(db) === 0) throw new Error('the database is empty')
   // https://sqlite.org/pragma.html#pragma_integrity_check
   const lines = db

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { acquireLock, assertNotMoved, assertOneName, lockPath } from './lock.ts'
 import { assertNoLinks, copyBytes, makeFileIfAbsent, makeFolder } from './private-files.ts'
-import { isOutdated, prepareSchema } from './schema.ts'
+import { isOutdated, prepareSchema } from './create-tables.ts'
 import type { Collections } from '../../engine/store.ts'
 import { DatabaseFiles, identify } from './watch.ts'
 import { reasonOf, StartupError } from '../../engine/errors.ts'
@@ -38,25 +38,21 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
   let lock: DatabaseSync | undefined
   let db: DatabaseSync | undefined
   try {
-    const version = process.versions['sqlite'] ?? ''
-    if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
-      throw new Error(
-        `this runtime has SQLite ${version}, but ${OLDEST_SQLITE} or later is required`,
-      )
-    }
-    const given = withoutLinks(file)
-    if (!existsSync(dirname(given))) makeFolder(dirname(given))
-    assertUsable(given)
-    makeFileIfAbsent(given)
-    const identity = identify(given)
-    db = new DatabaseSync(given, { readBigInts: true, timeout: BUSY_TIMEOUT })
-    const path = String(db.location()) // without symbolic links
+    assertVersion()
+    const target = withoutLinks(file)
+    if (!existsSync(dirname(target))) makeFolder(dirname(target))
+    assertUsable(target)
+    makeFileIfAbsent(target)
+    const identity = identify(target)
+    db = new DatabaseSync(target, { readBigInts: true, timeout: BUSY_TIMEOUT })
+    const path = String(db.location())
     assertOneName(path)
     assertNoLinks(path, lockPath(path))
+    // The lock comes first: the file could be moved between the check and the lock.
     if (exclusive) lock = acquireLock(path)
     assertNotMoved(path, BUSY_TIMEOUT)
-    // A service of the version before can't go on with what is taken over: no command does it beside one.
-    lock ??= isOutdated(db) ? acquireLock(path) : undefined
+    // A service of the version before can't use a file that was taken over, so a command beside it must not take it over.
+    if (lock === undefined && isOutdated(db)) lock = acquireLock(path)
     const isNew = prepare(db, lock !== undefined, collections) === 0
     // A restore gives the path to another file.
     if (identify(path) !== identity) throw new Error('it was replaced while it was opened')
@@ -67,6 +63,14 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
     lock?.close()
     throw new StartupError(`DATABASE_URL sqlite:${file}: ${reasonOf(error)}`, { cause: error })
   }
+}
+
+/** @throws {Error} for a SQLite that can corrupt a file: see DECISIONS.md */
+function assertVersion(): void {
+  const version = process.versions['sqlite'] ?? ''
+  const isOld = version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0
+  if (isOld)
+    throw new Error(`this runtime has SQLite ${version}, but ${OLDEST_SQLITE} or later is required`)
 }
 
 function closer(db: DatabaseSync, lock: DatabaseSync | undefined): OpenFile['close'] {
@@ -98,7 +102,7 @@ function withoutLinks(file: string): string {
 /** Checks permissions. @throws {Error} naming the file, which SQLite's own error would not */
 function assertUsable(path: string): void {
   const paths = [dirname(path), path, `${path}-wal`, `${path}-shm`, lockPath(path)]
-  for (const each of paths.filter(existsSync)) accessSync(each, constants.R_OK | constants.W_OK)
+  for (const file of paths.filter(existsSync)) accessSync(file, constants.R_OK | constants.W_OK)
 }
 
 /**

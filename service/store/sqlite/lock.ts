@@ -1,7 +1,7 @@
 // Locks a database file for one process, and refuses a file that has two names.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { primaryCode } from './errors.ts'
+import { primaryCode } from './result-codes.ts'
 import { makeFileIfAbsent, type Owner } from './private-files.ts'
 
 /** The lock is a file beside the database, so that the `token` command can still open the database. */
@@ -11,7 +11,7 @@ export const lockPath = (path: string) => `${path}.lock`
  * Locks a database for this process, until the lock is closed. The operating system frees the lock when the process ends
  * or crashes.
  * @param path absolute, without symbolic links
- * @param owner whom the file of the lock belongs to, if it has to be made
+ * @param owner the owner of the lock's file, if the file has to be made
  * @throws {Error} if another process has the lock
  */
 export function acquireLock(path: string, owner?: Owner): DatabaseSync {

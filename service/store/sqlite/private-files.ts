@@ -1,17 +1,17 @@
-// Makes the files of the store so that only their owner can use them, and refuses what another user may have laid in their
-// place: commands are often run by root, in a folder that the user of the service can write.
+// Makes the files of the store so that only their owner can use them, and refuses files and links that another user has put in
+// their place: commands are often run by root, in a folder that the user of the service can write.
 import { closeSync, constants, existsSync, fchownSync, fstatSync } from 'node:fs'
 import { fsyncSync, lstatSync, mkdirSync, openSync, readlinkSync, readSync, rmSync } from 'node:fs'
 import { type Stats, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
-/** Whom a file belongs to. */
+/** The owner of a file. */
 export type Owner = Pick<Stats, 'uid' | 'gid'>
 
 /** The mode of a new file: only its owner can read and write it. */
 export const OWNER_ONLY = 0o600
 const FOLDER_OF_OWNER = 0o700
-/** What SQLite appends to the name of a database for its log, the index of the log, and its journal. */
+/** The ends of the names of the log, of the index of the log, and of the journal beside a database. */
 export const LOGS = ['-wal', '-shm', '-journal'] as const
 
 /** Creates a folder that survives a power cut. */
@@ -42,14 +42,14 @@ export function makeFileIfAbsent(path: string, owner?: Owner): void {
   try {
     if (owner) giveTo(descriptor, owner)
   } catch (error) {
-    rmSync(path) // nobody else could use it
+    rmSync(path) // A file of the wrong owner would be in the way of the right one.
     throw error
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** Gives a file that was made to the owner of another one. @throws {Error} if that is not permitted */
+/** Gives a new file to the owner of another file. @throws {Error} if that is not permitted */
 export function giveTo(descriptor: number, { uid, gid }: Owner): void {
   const stats = fstatSync(descriptor)
   if (stats.uid === uid && stats.gid === gid) return
@@ -83,15 +83,15 @@ export function sync(path: string): void {
 }
 
 /**
- * Refuses links, folders and pipes at the names of a database and of what SQLite keeps beside it.
- * @param paths of databases; nothing needs to be there
+ * Refuses links, folders and pipes at the names of a database and of the files that SQLite keeps beside it.
+ * @param paths of databases; they may be absent
  * @throws {Error} naming the path
  */
 export function assertNoLinks(...paths: string[]): void {
   for (const path of paths.flatMap((path) => [path, ...LOGS.map((end) => path + end)])) {
     const stats = lstatSync(path, { throwIfNoEntry: false })
-    const fault = stats && faultOf(stats)
-    if (fault !== undefined) throw new Error(`${path} ${fault}`)
+    const reason = stats && refusalOf(stats)
+    if (reason !== undefined) throw new Error(`${path} ${reason}`)
   }
 }
 
@@ -110,13 +110,13 @@ export function assertNoLinksOfOthers(folder: string): void {
   }
 }
 
-function faultOf(stats: Stats): string | undefined {
+function refusalOf(stats: Stats): string | undefined {
   if (stats.isSymbolicLink()) return 'is a symbolic link'
   if (!stats.isFile()) return 'is not a file'
   return stats.nlink > 1 ? 'has another name, by a hard link' : undefined
 }
 
-/** Makes something with exactly the mode that it asks for: the mask of the process takes away only what others may do. */
+/** Runs `make` under a umask that takes no bits from the owner, as the umask of the process could. */
 function withFullMode<Value>(make: () => Value): Value {
   const mask = process.umask(0o077)
   try {

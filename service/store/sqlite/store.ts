@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
-import { runSteps } from '../lists.ts'
-import { finalMessage, isTemporary } from './errors.ts'
+import { makeReadQueue } from '../lists.ts'
+import { finalMessage, isTemporary } from './result-codes.ts'
 import { type OpenFile, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
-import { LOOK_INTERVAL } from './watch.ts'
-import type { Figures, Monitor, StoreOptions } from '../../engine/store.ts'
+import { POLL_INTERVAL } from './watch.ts'
+import type { StoreEvents, StoreOptions, StoreStats } from '../../engine/store.ts'
 import type { Database, Table } from '../database.ts'
 import { StoreUnavailable } from '../../engine/errors.ts'
 
@@ -13,68 +13,72 @@ import { StoreUnavailable } from '../../engine/errors.ts'
 const CHECKPOINT_INTERVAL = 500
 /** Bytes of the log above which it is truncated after a checkpoint. */
 const MAX_LOG_BYTES = 64 << 20
-/** Milliseconds for a step of a long list, with its wait: a caller may ask for more lists than there is time for. */
-const STEP_TIMEOUT = 4000
-/** The rows that steps of long lists may read in one turn of the event loop, in less than a millisecond. */
+/** Milliseconds for a chunk of a long list, its wait included: a caller may ask for more lists than can be read in time. */
+const CHUNK_TIMEOUT = 4000
+/** The rows that chunks of long lists may read in one turn of the event loop, in less than a millisecond. */
 const MAX_ROWS_AT_ONCE = 500
-const BATCHES = { max: Infinity, eager: true }
+const OF_ONE_TURN = { maxCost: Infinity, isEager: true }
 
 /** The embedded store, on SQLite. Only one service may use it. */
 export class SqliteStore implements Database {
   readonly tables: ReadonlyMap<string, Table>
-  readonly timeout = STEP_TIMEOUT
-  readonly steps = runSteps(MAX_ROWS_AT_ONCE, 1, STEP_TIMEOUT)
+  readonly timeout = CHUNK_TIMEOUT
+  readonly reads = makeReadQueue({
+    maxRows: MAX_ROWS_AT_ONCE,
+    parallel: 1,
+    timeout: CHUNK_TIMEOUT,
+  })
   readonly #file: OpenFile
   readonly #db: DatabaseSync
   // Group commit: the writes that arrive in one turn of the event loop share one transaction, and so one sync. A write
   // that arrives by itself does not wait for the end of the turn.
-  readonly #batcher = new Batcher<() => unknown, unknown>((batch) => this.#commit(batch), BATCHES)
-  // The reads of one turn run one after the other: each then costs half of what it costs between other work.
-  readonly #reads = new Batcher<undefined, undefined>(
-    (all) => all.map(({ resolve }) => resolve(undefined)),
-    BATCHES,
+  readonly #groupCommit = new Batcher<() => unknown, unknown>(
+    (batch) => this.#commit(batch),
+    OF_ONE_TURN,
   )
-  readonly #onFailure: Monitor['onFailure'] | undefined
-  readonly #looking: NodeJS.Timeout | undefined
-  /** Why the store can't be used any more. */
+  // The reads of one turn run one after the other. Between other work, each would cost twice as much.
+  readonly #turns = new Batcher<undefined, undefined>(beginAll, OF_ONE_TURN)
+  readonly #onFailure: StoreEvents['onFailure'] | undefined
+  readonly #polling: NodeJS.Timeout | undefined
+  /** The error after which the store can't be used any more. */
   #failure: unknown
   #commits = 0
   #writes = 0
   #writesAtCheckpoint = 0
 
   /** @throws {StartupError} */
-  constructor(file: string, { collections, isExclusive, settings, monitor }: StoreOptions) {
+  constructor(file: string, { collections, isExclusive, settings, events }: StoreOptions) {
     this.#file = openSqlite(file, collections, isExclusive)
     const { db } = this.#file
     const path = String(db.location())
     this.#db = db
-    this.#onFailure = monitor?.onFailure
-    const run = this.#run.bind(this)
-    const access = {
-      db,
-      run,
-      write: this.#write.bind(this),
-      turn: () => this.#reads.add(undefined),
-    }
-    this.tables = new Map(
-      Object.entries(collections).map(([name, { key }]) => [name, openTable(access, name, key)]),
-    )
+    this.#onFailure = events?.onFailure
+    this.tables = this.#openTables(collections)
     // In production a new file usually means that a volume is missing.
-    if (this.#file.isNew)
-      monitor?.log[settings.NODE_ENV === 'production' ? 'warn' : 'info'](
-        { file: path },
-        'new database',
-      )
-    if (monitor !== undefined)
-      this.#looking = setInterval(() => this.#look(), LOOK_INTERVAL).unref()
+    const level = settings.NODE_ENV === 'production' ? 'warn' : 'info'
+    if (this.#file.isNew) events?.log[level]({ file: path }, 'new database')
+    if (events !== undefined) this.#polling = setInterval(() => this.#poll(), POLL_INTERVAL).unref()
+  }
+
+  #openTables(collections: StoreOptions['collections']): Map<string, Table> {
+    const access = {
+      db: this.#db,
+      run: this.#run.bind(this),
+      write: this.#write.bind(this),
+      turn: () => this.#turns.add(undefined),
+    }
+    const tables = new Map<string, Table>()
+    for (const [name, { key }] of Object.entries(collections))
+      tables.set(name, openTable(access, name, key))
+    return tables
   }
 
   async ping(): Promise<void> {
-    this.#look()
+    this.#poll()
     this.#firstRows()
   }
 
-  figures(): Figures {
+  stats(): StoreStats {
     return { commits: this.#commits, writes: this.#writes, walBytes: this.#file.files.logBytes }
   }
 
@@ -89,18 +93,18 @@ export class SqliteStore implements Database {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#batcher.idle(), this.#reads.idle()])
-    clearInterval(this.#looking)
-    this.#look()
+    await Promise.all([this.#groupCommit.idle(), this.#turns.idle()])
+    clearInterval(this.#polling)
+    this.#poll()
     this.#file.close()
   }
 
-  /** Ends the use of the store if something happened to its files. What only the log has is saved, if that is possible. */
-  #look(): void {
-    const fault = this.#db.isOpen ? this.#file.files.findFault() : undefined
-    if (fault === undefined) return
+  /** Ends the use of the store if its files were moved or replaced. Writes that only the log has are saved, if possible. */
+  #poll(): void {
+    const change = this.#db.isOpen ? this.#file.files.findChange() : undefined
+    if (change === undefined) return
     this.#file.close()
-    this.#fail(fault, new Error(fault))
+    this.#fail(change, new Error(change))
   }
 
   /** Runs SQL. @throws {StoreUnavailable} for a temporary error, for a final one, and for every call after that */
@@ -125,36 +129,43 @@ export class SqliteStore implements Database {
 
   /** @returns what `write` returned, when it is on disk */
   #write<Value>(write: () => Value): Promise<Value> {
-    return this.#batcher.add(write) as Promise<Value> // as #commit resolves it
+    return this.#groupCommit.add(write) as Promise<Value> // as #commit resolves it
   }
 
   #commit(batch: readonly Batched<() => unknown, unknown>[]): void {
     // A statement without a transaction commits by itself, and costs less.
-    const isOne = batch.length === 1
-    const written: (() => void)[] = []
+    const isTransaction = batch.length > 1
+    let settle: (() => void)[]
     try {
-      if (!isOne) this.#run(() => this.#db.exec('BEGIN IMMEDIATE'))
-      for (const { item, resolve, reject } of batch) {
-        try {
-          const value = this.#run(item)
-          written.push(() => resolve(value))
-        } catch (error) {
-          // SQLite undoes only this statement. The others continue, unless the fault ended the transaction.
-          if (!this.#isInTransaction()) throw error
-          reject(error)
-        }
-      }
-      if (!isOne) this.#run(() => this.#db.exec('COMMIT'))
+      if (isTransaction) this.#run(() => this.#db.exec('BEGIN IMMEDIATE'))
+      settle = this.#runWrites(batch)
+      if (isTransaction) this.#run(() => this.#db.exec('COMMIT'))
     } catch (error) {
       if (this.#isInTransaction()) this.#db.exec('ROLLBACK')
       throw error
     }
-    for (const resolve of written) resolve()
+    for (const resolve of settle) resolve()
     this.#commits += 1
     this.#writes += batch.length
     if (this.#writes - this.#writesAtCheckpoint < CHECKPOINT_INTERVAL) return
     this.#writesAtCheckpoint = this.#writes
     this.#checkpoint()
+  }
+
+  /** Runs the writes of a transaction. @returns the functions that resolve the done writes, to call when they are on disk */
+  #runWrites(batch: readonly Batched<() => unknown, unknown>[]): (() => void)[] {
+    const settle: (() => void)[] = []
+    for (const { item, resolve, reject } of batch) {
+      try {
+        const value = this.#run(item)
+        settle.push(() => resolve(value))
+      } catch (error) {
+        // SQLite undoes only this statement. The others continue, unless the error ended the transaction.
+        if (!this.#isInTransaction()) throw error
+        reject(error)
+      }
+    }
+    return settle
   }
 
   /** Copies the log into the file, and truncates it if it is long. SQLite's automatic checkpoints hide I/O errors. */
@@ -174,4 +185,8 @@ export class SqliteStore implements Database {
   #isInTransaction(): boolean {
     return this.#db.isOpen && this.#db.isTransaction
   }
+}
+
+function beginAll(batch: readonly Batched<undefined, undefined>[]): void {
+  for (const { resolve } of batch) resolve(undefined)
 }

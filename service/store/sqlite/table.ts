@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import { type Key, type KeyType } from '../../engine/store.ts'
-import { type Entry, otherKeys, type Rows, type Step, type Table } from '../database.ts'
+import { type Chunk, type Entry, otherKeys, type Rows, type Table } from '../database.ts'
 
 /** How a table uses the connection of the store. */
 interface Access {
@@ -10,27 +10,32 @@ interface Access {
   readonly run: <Value>(sql: () => Value) => Value
   /** Runs SQL in the next transaction, which other writes share. @returns its value when the transaction is on disk */
   readonly write: <Value>(sql: () => Value) => Promise<Value>
-  /** Waits until it is the turn of reads: those of one turn run one after the other, which is faster. */
+  /** Waits for the next group of reads: reads that run one after the other are faster. */
   readonly turn: () => Promise<unknown>
 }
 
-/** The rows of the first query of a step. The next one reads as many as fit, by the length of these. */
+/** The rows of the first query of a chunk. The next query reads as many as fit, by the length of these rows. */
 const FIRST_ROWS = 20
-/** How many times as many rows as the query before it the next query of a step may read. */
+/** The most times by which a query of a chunk may have more rows than the query before it. */
 const GROWTH = 8
-const ENTRIES = 500 // rows of all owners, at most
-const MAX_PAGES = 10_000 // owners whose last page is cached
-const MAX_PAGES_LENGTH = 16 << 20 // characters of all these pages
-const MAX_PAGE_LENGTH = 8192 // characters of one page
-const OVERHEAD = 500 // what a cached page takes beside its text, in characters
+/** The most rows that `entries` returns. */
+const MAX_ENTRIES = 500
+/** The most owners whose last page is cached. */
+const MAX_PAGES = 10_000
+/** The most characters of all these pages. */
+const MAX_PAGES_LENGTH = 16 << 20
+/** The most characters of one page. */
+const MAX_PAGE_LENGTH = 8192
+/** The memory of a cached page beside its text, in characters. */
+const PAGE_OVERHEAD = 500
 /** Milliseconds that a page is cached: another program may write to the file. */
 const PAGE_TTL = 1000
 
-const isSame = (one: Step, other: Step) =>
-  one.after === other.after &&
-  one.most === other.most &&
-  one.length === other.length &&
-  one.end === other.end
+/** Whether two chunks of an owner have the same bounds. */
+function isSame(left: Chunk, right: Chunk): boolean {
+  const isSameRange = left.after === right.after && left.end === right.end
+  return isSameRange && left.most === right.most && left.length === right.length
+}
 
 const COLUMNS = ['owner', 'key', 'item']
 /** The types of keys in SQL. */
@@ -42,10 +47,9 @@ type ArrayRow = Readonly<Record<number, SQLOutputValue>>
 /** Creates the table of a collection, if there is none. @throws {Error} if there is one with keys of another type */
 export function createTable(db: DatabaseSync, name: string, key: KeyType): void {
   const type = TYPES[key]
-  const [, found = { type }] = db
-    .prepare('SELECT type FROM pragma_table_info(?) ORDER BY cid')
-    .all(name)
-  if (found['type'] !== type) throw new Error(otherKeys(name, key))
+  const columns = db.prepare('SELECT type FROM pragma_table_info(?) ORDER BY cid').all(name)
+  const [, keyColumn] = columns
+  if (keyColumn !== undefined && keyColumn['type'] !== type) throw new Error(otherKeys(name, key))
   db.exec(define(name, type, COLUMNS).replace('TABLE', 'TABLE IF NOT EXISTS'))
 }
 
@@ -73,8 +77,8 @@ function columnsOf(db: DatabaseSync, name: string): string[] {
 /**
  * Opens the table of a collection.
  *
- * Statements are prepared one by one. `createTagStore()` of node:sqlite would do so by itself. But in Node 24 its statements
- * stay open when the database is closed, and keep the file, the log and a transaction open.
+ * Statements are prepared by hand. `createTagStore()` of node:sqlite would prepare them. But in Node 24 its statements stay
+ * open when the database is closed, and keep the file, the log and a transaction open.
  */
 export function openTable({ db, run, write, turn }: Access, name: string, type: KeyType): Table {
   const [ownerColumn, keyColumn, itemColumn] = columnsOf(db, name).map((column) => `"${column}"`)
@@ -82,7 +86,7 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
     const statement = db.prepare(text)
     statement.setReturnArrays(true)
     return {
-      all: (...values: SQLInputValue[]): readonly ArrayRow[] => statement.all(...values),
+      rows: (...values: SQLInputValue[]): readonly ArrayRow[] => statement.all(...values),
       get: (...values: SQLInputValue[]): ArrayRow | undefined => statement.get(...values),
       changes: (...values: SQLInputValue[]) => statement.run(...values).changes === 1n,
     }
@@ -101,7 +105,7 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
       `SELECT ${keyColumn} ${ofOwner} AND ${keyColumn} > ? ORDER BY ${keyColumn} LIMIT 1 OFFSET ?`,
     ),
     entries: prepare(`SELECT ${ownerColumn}, ${keyColumn}, ${itemColumn} FROM "${name}"
-      WHERE (${ownerColumn}, ${keyColumn}) > (?, ?) ORDER BY ${ownerColumn}, ${keyColumn} LIMIT ${ENTRIES}`),
+      WHERE (${ownerColumn}, ${keyColumn}) > (?, ?) ORDER BY ${ownerColumn}, ${keyColumn} LIMIT ${MAX_ENTRIES}`),
   }
   const toKey = (value: SQLOutputValue | undefined): Key =>
     typeof value === 'bigint' ? value : String(value)
@@ -109,13 +113,13 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
   const greatest = new Uint8Array() // a BLOB comes after all numbers and texts
   const find = (owner: string, key: Key) => sql.find.get(owner, key)?.[0]
   // Callers poll: the last page of each is cached until one of their items is written.
-  const pages = new LRUCache<string, { readonly step: Step; readonly rows: Rows }>({
+  const pages = new LRUCache<string, { readonly chunk: Chunk; readonly rows: Rows }>({
     max: MAX_PAGES,
     ttl: PAGE_TTL,
     ttlResolution: 50,
     maxSize: MAX_PAGES_LENGTH,
     maxEntrySize: MAX_PAGE_LENGTH,
-    sizeCalculation: ({ rows }, owner) => rows.text.length + owner.length + OVERHEAD,
+    sizeCalculation: ({ rows }, owner) => rows.text.length + owner.length + PAGE_OVERHEAD,
   })
   const change = <Value>(owner: string, sql: () => Value) =>
     write(() => {
@@ -134,19 +138,20 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
     },
     update: (owner, key, toNew) =>
       change(owner, () => {
-        const found = find(owner, key)
-        if (found === undefined) return undefined
-        const text = toNew(String(found))
-        if (text !== undefined) sql.update.changes(text, owner, key)
-        return text ?? String(found)
+        const stored = find(owner, key)
+        if (stored === undefined) return undefined
+        const text = toNew(String(stored))
+        if (text === undefined) return String(stored)
+        sql.update.changes(text, owner, key)
+        return text
       }),
     delete: (owner, key) => change(owner, () => sql.delete.changes(owner, key)),
-    async read(step) {
+    async read(chunk) {
       await turn()
-      const page = pages.get(step.owner)
-      if (page && isSame(page.step, step)) return run(() => page.rows)
-      const rows = run(() => readStep(step))
-      pages.set(step.owner, { step, rows })
+      const page = pages.get(chunk.owner)
+      if (page && isSame(page.chunk, chunk)) return run(() => page.rows)
+      const rows = run(() => readChunk(chunk))
+      pages.set(chunk.owner, { chunk, rows })
       return rows
     },
     async skip(owner, after, count) {
@@ -154,7 +159,7 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
       return row && toKey(row[0])
     },
     async entries(after): Promise<Entry[]> {
-      const rows = run(() => sql.entries.all(after?.owner ?? '', after?.key ?? least))
+      const rows = run(() => sql.entries.rows(after?.owner ?? '', after?.key ?? least))
       return rows.map((row) => ({
         owner: String(row[0]),
         key: toKey(row[1]),
@@ -163,26 +168,29 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
     },
   }
 
-  /** Reads a step with several queries. They see one moment: nothing is written between them. */
-  function readStep({ owner, after, most, length, end }: Step): Rows {
+  /** Reads a chunk with several queries. They see one moment: nothing is written between them. */
+  function readChunk({ owner, after, most, length, end }: Chunk): Rows {
     const texts: string[] = []
     let last = after
-    let [read, hasMore] = [0, true]
-    for (let size = FIRST_ROWS; hasMore && read < length && texts.length < most;) {
+    let characters = 0
+    let hasMore = true
+    let size = FIRST_ROWS
+    while (hasMore && characters < length && texts.length < most) {
       const wanted = Math.min(size, most - texts.length)
-      const rows = sql.read.all(owner, last ?? least, end ?? greatest, wanted + 1)
+      const rows = sql.read.rows(owner, last ?? least, end ?? greatest, wanted + 1)
       hasMore = rows.length > wanted
-      for (const row of hasMore ? rows.slice(0, wanted) : rows) {
-        hasMore ||= read >= length
-        if (read >= length) break
+      for (const row of rows.slice(0, wanted)) {
+        if (characters >= length) {
+          hasMore = true
+          break
+        }
         const text = String(row[0])
         texts.push(text)
-        read += text.length
+        characters += text.length
         last = toKey(row[1])
       }
-      size = Math.ceil(
-        Math.max(1, Math.min(size * GROWTH, ((length - read) * texts.length) / read)),
-      )
+      const fitting = ((length - characters) * texts.length) / characters
+      size = Math.ceil(Math.max(1, Math.min(size * GROWTH, fitting)))
     }
     return { text: texts.join(','), count: texts.length, last, hasMore }
   }

@@ -1,39 +1,46 @@
-// Looks at the files of an open database: only SQLite may remove or replace them
+// Watches the files of an open database: only SQLite may remove or replace them
 // (https://sqlite.org/howtocorrupt.html, section 2.4).
 import { statSync } from 'node:fs'
 import { lockPath } from './lock.ts'
 
-/** Milliseconds between two looks at the files. */
-export const LOOK_INTERVAL = 1000
+/** Milliseconds between two polls of the files. */
+export const POLL_INTERVAL = 1000
+
+/** A file, and the text that tells it from another file of the same path. */
+interface WatchedFile {
+  readonly path: string
+  readonly identity: string
+}
 
 /** The files of a database that is open. */
 export class DatabaseFiles {
-  readonly #paths: readonly string[]
-  readonly #identities: readonly string[]
+  readonly #logPath: string
+  readonly #files: readonly WatchedFile[]
 
   /** @param path absolute, without symbolic links */
   constructor(path: string) {
-    this.#paths = [path, `${path}-wal`, `${path}-shm`, lockPath(path)]
-    this.#identities = this.#paths.map(identify)
+    this.#logPath = `${path}-wal`
+    const paths = [path, this.#logPath, `${path}-shm`, lockPath(path)]
+    this.#files = paths.map((file) => ({ path: file, identity: identify(file) }))
   }
 
   /** The bytes of the log; NaN if the system does not tell. */
   get logBytes(): number {
     try {
-      return statSync(`${this.#paths[0]}-wal`).size
+      return statSync(this.#logPath).size
     } catch {
       return NaN
     }
   }
 
   /**
-   * What happened to the files since the database was opened; undefined if they are the same, or the
-   * system does not tell.
+   * Compares the files at these paths with the opened files.
+   * @returns the change, in words; undefined if they are the same, or the system does not tell
    */
-  findFault(): string | undefined {
+  findChange(): string | undefined {
     try {
-      const path = this.#paths.find((path, index) => identify(path) !== this.#identities[index])
-      return path && `${path} was removed or replaced`
+      const changed = this.#files.find(({ path, identity }) => identify(path) !== identity)
+      return changed && `${changed.path} was removed or replaced`
     } catch {
       return undefined
     }

@@ -23,10 +23,10 @@ const bytesOf = async ({ body }: Input) => {
   return { status: 200, body: { bytes: Buffer.concat(chunks).toString('latin1') } }
 }
 const bytesOfForm = (parts: readonly string[], encoding?: BufferEncoding) => {
-  const all = parts
+  const body = parts
     .map((part) => `--b-1\r\nContent-Disposition: form-data; name=${part}\r\n`)
     .join('')
-  return Buffer.from(`${all}--b-1--\r\n`, encoding)
+  return Buffer.from(`${body}--b-1--\r\n`, encoding)
 }
 const encoded = (encoding: BufferEncoding, parts: readonly string[]) =>
   post(bytesOfForm(parts, encoding), 'multipart/form-data; boundary=b-1')
@@ -156,7 +156,10 @@ export const BODIES: Constructs = {
       ask({ ...post('7', 'text/plain'), method: 'DELETE' }, 415),
     ],
   },
-  'a body of `get`': `paths:\n  /x:\n    get:\n      operationId: run\n      requestBody: { content: { application/json: {} } } # here\n      responses: { '204': { description: Done } }\n`,
+  'a body of `get` or `head`: it is not read': {
+    yaml: `paths:\n  /x:\n    get:\n      operationId: run\n      requestBody: { required: true, content: { application/json: {} } }\n      responses: { '200': { description: Done, content: { application/json: {} } } }\n`,
+    asks: [ask('/x', 200, '{}'), ask({ ...post('{'), method: 'GET' }, 200, '{}')],
+  },
   'a body of `text/plain` or another text': {
     yaml: body('Text/Plain: { schema: { type: string, maxLength: 3 } }'),
     asks: [
@@ -205,6 +208,21 @@ export const BODIES: Constructs = {
       ask(post('{}', 'text/json'), 200, '{"body":{}}'),
       ask(post('a', 'application/xml'), 415, /must be text\/json/),
     ],
+  },
+  'a media type with parameters: without them': {
+    yaml: body('"application/json; charset=utf-8": { x-body-limit: 9 }\n"text/plain;v=2": {}'),
+    asks: [
+      ask(post('7'), 200, '{"body":7}'),
+      ask(post('7', 'application/json;charset=utf-8'), 200, '{"body":7}'),
+      ask(post('7', 'text/plain'), 200, '{"body":"7"}'),
+      ask(post('7', 'text/html'), 415),
+    ],
+  },
+  'one media type with and without parameters: the latter': {
+    yaml: body(
+      '"application/json;v=2": { schema: { type: string } }\napplication/json: { schema: { type: integer } }',
+    ),
+    asks: [ask(post('7'), 200, '{"body":7}'), ask(post('"a"'), 400)],
   },
   'one media type in two spellings': body(
     'application/json: { x-body-limit: 9 }\nApplication/JSON: { x-body-limit: 9 } # here',
@@ -315,7 +333,7 @@ export const BODIES: Constructs = {
       isNoText('"\xff"\r\n\r\nx'),
       isNoText('"\xff"; filename=a\r\n\r\nx'),
       isNoText('photo; filename="\xff"\r\n\r\nx'),
-      isNoText(`more; filename=blob${JSON_TYPE}"\xff"`),
+      isNoText(ID, `more; filename=blob${JSON_TYPE}"\xff"`),
       // Wherever else U+FFFD stands.
       isNoText('tags\r\n\r\n\xff', `photo; filename=a\r\n\r\n${REPLACED}`),
       isNoText(`photo; filename=a\r\n\r\n${REPLACED}`, 'tags\r\n\r\n\xff'),
@@ -408,12 +426,47 @@ export const BODIES: Constructs = {
   '`uniqueItems` of the files of a form': body(
     'multipart/form-data:\n  schema:\n    type: object\n    properties:\n      a:\n        type: array\n        items: { type: string, format: binary }\n        uniqueItems: true # here',
   ),
-  '`encoding` of a form': body(
+  '`encoding` of a form that says what is so without it': {
+    yaml: body(
+      `multipart/form-data:
+  x-body-limit: 999
+  schema:
+    type: object
+    properties:
+      id: { type: integer }
+      of: { type: object }
+      tags: { type: array, items: { type: string } }
+      file: { type: string, format: binary }
+  encoding:
+    id: { contentType: text/plain }
+    of: { contentType: application/json }
+    tags: { style: form, explode: true }
+    file: { contentType: application/octet-stream, headers: {} }`,
+    ),
+    asks: [
+      ask(
+        post(
+          '--x\r\nContent-Disposition: form-data; name=id\r\n\r\n7\r\n--x--\r\n',
+          'multipart/form-data; boundary=x',
+        ),
+        200,
+        '{"body":{"id":7}}',
+      ),
+    ],
+  },
+  'a `default` of a whole body': {
+    yaml: `      requestBody: { content: { application/json: { schema: { type: object, default: { a: 7 }, properties: { a: { type: integer } } } } } }
+      responses: { '200': { description: Done, content: { application/json: {} } } }`,
+    asks: [ask(post({}), 200, '{"body":{}}'), ask({ method: 'POST', url: '/x' }, 200, '{}')],
+  },
+  '`encoding` of a form that says more': body(
     'multipart/form-data:\n  x-body-limit: 9\n  schema: { type: object }\n  encoding: { a: { contentType: image/png } } # here',
   ),
-  'XML, YAML, streams of events, `multipart/mixed`, other media types with `*` or `;`': body(
-    'application/xml: { schema: { type: object } } # here',
+  'a key of `content` that is no media type, as `application/json:`': body(
+    '"application/json:": { schema: { type: object } } # here',
   ),
+  'XML, YAML, streams of events, `multipart/mixed`, other media types with `*`, another charset than UTF-8':
+    body('application/xml: { schema: { type: object } } # here'),
   'a body without `x-body-limit`: up to 100 KiB, of bytes and forms in parts up to 1 MiB; more: 413':
     {
       yaml: body(`application/json: {}

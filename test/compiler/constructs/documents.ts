@@ -68,6 +68,11 @@ export const DOCUMENTS: Constructs = {
     yaml: `servers: [{ url: 'https://{host}/api/{version}', variables: { host: { default: a }, version: { default: v7 } } }]\n${PATHS}`,
     asks: [ask('/api/v7/x', 200)],
   },
+  '`servers` with an address that is none, or a variable that is not described: the path that can be read':
+    {
+      yaml: `servers: [{ url: api.example.com/v2 }]\npaths:\n  /x:\n    servers: [{ url: 'https://{host}/{at}/v1' }]\n    get: { ${OPERATION} }\n  /y: { get: { ${OPERATION.replace('run', 'y')} } }\n  /z: { get: { servers: [{ url: 'http//host:80/a b/v3' }], ${OPERATION.replace('run', 'z')} } }\n`,
+      asks: [ask('/api.example.com/v2/y', 200), ask('/v1/x', 200), ask('/http/host:80/v3/z', 200)],
+    },
   '`servers` of a path or an operation': {
     yaml: `servers: [{ url: /v1 }]\npaths:\n  /x:\n    servers: [{ url: 'https://other.example.com/v2' }]\n    get: { ${OPERATION} }\n  /y: { get: { servers: [{ url: / }], ${OPERATION.replace('run', 'y')} } }\n`,
     asks: [ask('/v2/x', 200), ask('/v1/x', 404), ask('/y', 200)],
@@ -83,7 +88,22 @@ export const DOCUMENTS: Constructs = {
       200,
     ]),
   },
-  '`head`, `options`, `trace`': `paths:\n  /x:\n    head: { ${OPERATION} } # here\n`,
+  '`head`: a method of its own, whose answers have no body. Without it, HEAD works where GET does':
+    {
+      yaml: `paths:\n  /x:\n    get: { ${OPERATION} }\n    head: { operationId: head, responses: { '200': { description: Done, headers: { X-Size: { schema: { type: integer } } }, content: { application/json: {} } }, '404': { description: Not } } }\n  /y:\n    head: { operationId: exists, responses: { '204': { description: Done } } }\n  /z:\n    get: { ${OPERATION.replace('run', 'z')} }\n`,
+      run: async (_, name) => {
+        if (name === 'head') return { status: 200, headers: { 'X-Size': 7 } }
+        return name === 'exists' ? { status: 204 } : { status: 200, body: name }
+      },
+      asks: [
+        ask('/x', 200, '"run"'),
+        ask({ method: 'HEAD', url: '/x' }, 200, ''),
+        ask({ method: 'HEAD', url: '/y' }, 204, ''),
+        ask('/y', 405),
+        ask({ method: 'HEAD', url: '/z' }, 200, ''),
+      ],
+    },
+  '`options`, `trace`': `paths:\n  /x:\n    options: { ${OPERATION} } # here\n`,
   'a path of plain segments and `{parameters}`, whatever their names': {
     yaml: `paths:\n  /a:b/{plant-id}/$x: { get: { parameters: [{ name: plant-id, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /: { get: { ${OPERATION.replace('run', 'root')} } }\n  /{a-b}/{a_b}/{a.b}/{a_45_b}: { get: { parameters: [${['a-b', 'a_b', 'a.b', 'a_45_b'].map((name) => `{ name: ${name}, in: path, required: true, schema: { type: string } }`).join()}], ${OPERATION.replace('run', 'four')} } }\n`,
     asks: [
@@ -138,8 +158,27 @@ export const DOCUMENTS: Constructs = {
     },
   'a path, also one without operations, with `*`, two parameters without text between them, or one parameter twice':
     'paths:\n  /{a}{b}: {} # here\n',
-  'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': `paths:\n${['-', ':'].map((each, index) => `  /{a}${each}{b}: ${index === 1 ? '# here' : ''}\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }\n`).join('')}`,
-  'a path that differs from another in the names of its parameters': `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}: # here\n    put: { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
+  'paths that differ only between the parameters of a segment: `/{a}-{b}` and `/{a}:{b}`': `paths:\n${['-', ':'].map((separator, index) => `  /{a}${separator}{b}:\n    get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }, { name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', `run${index}`)} }${index === 1 ? ' # here' : ''}\n`).join('')}`,
+  'paths that differ only in the names of parameters, with different methods': {
+    yaml: `paths:\n${(
+      [
+        ['a', 'get'],
+        ['b', 'put'],
+      ] as const
+    )
+      .map(
+        ([name, method]) =>
+          `  /x/{${name}}/y: { ${method}: { parameters: [{ name: ${name}, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', method)} } }\n`,
+      )
+      .join('')}`,
+    asks: [
+      ask('/x/1/y', 200, '{"path":{"a":"1"}}'),
+      ask({ method: 'PUT', url: '/x/1/y' }, 200, '{"path":{"b":"1"}}'),
+      ask({ method: 'HEAD', url: '/x/1/y' }, 200),
+      ask({ method: 'DELETE', url: '/x/1/y' }, 405),
+    ],
+  },
+  'paths that differ only in the names of parameters, with one method': `paths:\n  /{a}: { get: { parameters: [{ name: a, in: path, required: true, schema: { type: string } }], ${OPERATION} } }\n  /{b}:\n    get: # here\n      { parameters: [{ name: b, in: path, required: true, schema: { type: string } }], ${OPERATION.replace('run', 'put')} }\n`,
   'the paths `/openapi.yaml` and `/docs`': `paths:\n  /docs: # here\n    get: { ${OPERATION} }\n`,
   'an operation without `operationId`': {
     yaml: `paths:\n  /x/y-z/{id}:\n    get: { parameters: [{ name: id, in: path, required: true, schema: true }], responses: { '204': { description: Done } } }\n`,
@@ -156,7 +195,12 @@ export const DOCUMENTS: Constructs = {
     yaml: `paths:\n  /x: { get: { operationId: run, responses: { '200': { $ref: '#/components/responses/x', summary: a, description: b } } } }\ncomponents: { responses: { x: { description: Done, content: { application/json: {} } } } }\n`,
     asks: [ask('/x', 200)],
   },
-  'two operations with one `operationId`': `paths:\n  /x: { get: { ${OPERATION} } }\n  /y:\n    get:\n      operationId: run # here\n      responses: { '204': { description: Done } }\n`,
+  'a second operation with an `operationId`: its method has the name of one without': {
+    yaml: `paths:\n  /x: { get: { ${OPERATION} } }\n  /y: { get: { operationId: run, responses: { '204': { description: Done } } } }\n`,
+    methods: ['run', 'getY'],
+    run: async (_, name) => (name === 'run' ? { status: 200, body: name } : { status: 204 }),
+    asks: [ask('/x', 200, '"run"'), ask('/y', 204)],
+  },
   'a `{parameter}` of a path that is not described, or one that the path does not have': `paths:\n  /x/{a}:\n    get: { ${OPERATION} } # here\n`,
   'two parameters of one name and place': `      parameters:\n        - { name: a, in: query, schema: { type: string } }\n        - { name: a, in: query, schema: { type: string } } # here`,
 }

@@ -96,7 +96,8 @@ components: { schemas: { Whole: { type: integer } } }`,
         - { name: e, in: query, schema: { anyOf: [{ type: number }, { type: integer, format: int64 }] } }
         - { name: f, in: query, explode: false, schema: { type: array, maxItems: 3, items: { anyOf: [{ type: integer, maximum: 5 }, { type: string, maxLength: 2 }] } } }
         - { name: g, in: query, schema: { oneOf: [{ type: boolean }, { type: array, items: { type: [integer, string], maximum: 5 } }] } }
-        - { name: h, in: query, schema: { anyOf: [{ type: array, items: { type: integer } }, { type: array, items: { type: string } }] } }`,
+        - { name: h, in: query, schema: { anyOf: [{ type: array, items: { type: integer } }, { type: array, items: { type: string } }] } }
+        - { name: i, in: query, explode: false, schema: { anyOf: [{ enum: [all] }, { type: array, items: { type: integer } }] } }`,
       asks: [
         ...accepted(query, 'a=5=>{"a":5} a=6=>{"a":"6"} a=true=>{"a":true} a=05=>{"a":"05"}'),
         ...accepted(
@@ -110,6 +111,8 @@ components: { schemas: { Whole: { type: integer } } }`,
         ...accepted(query, 'f=5,6,x=>{"f":[5,"6","x"]} g=true&g=6&g=5=>{"g":["true","6",5]}'),
         ...accepted(query, 'g=6=>{"g":["6"]} g=true=>{"g":true}'),
         ...accepted(query, 'h=1&h=2=>{"h":[1,2]} h=1&h=x=>{"h":["1","x"]}'),
+        ...accepted(query, 'i=all=>{"i":"all"} i=1,2=>{"i":[1,2]} i=1=>{"i":[1]}'),
+        ...refused(query, 'i=1,all i=1&i=2', /query\/i/),
         ...refused(query, 'f=5,600', /query\/f\/1/),
         ...refused(query, 'f=5,6,7,8', /must NOT have more than 3 items/),
       ],
@@ -122,10 +125,21 @@ components: { schemas: { Whole: { type: integer } } }`,
       ask('/x?c=1', 400),
     ],
   },
-  'a parameter that is an object, or a list of lists, or with `explode: false` a list or a text':
-    parameter('in: query\nschema: { type: [object, string] } # here'),
-  'a list with `prefixItems` or `unevaluatedItems`': parameter(
-    'in: query\nschema: { type: array, prefixItems: [{ type: integer }, { type: string }] } # here',
+  'a parameter that is an object, or a list of lists': parameter(
+    'in: query\nschema: { type: [object, string] } # here',
+  ),
+  'a list with `prefixItems` or `unevaluatedItems`': {
+    yaml: `      parameters:
+        - { name: a, in: query, schema: { type: array, prefixItems: [{ type: integer, format: int64 }, { type: string }], items: { type: boolean } } }
+        - { name: b, in: query, schema: { type: array, prefixItems: [{ type: string }], unevaluatedItems: { type: integer } } }`,
+    asks: [
+      ...accepted(query, 'a=9007199254740993&a=2&a=true=>{"a":[9007199254740993,"2",true]}'),
+      ...accepted(query, 'b=6&b=7=>{"b":["6",7]}'),
+      ...refused(query, 'a=x a=1&a=2&a=3 b=x&b=x', /query\/[ab]/),
+    ],
+  },
+  'a list with `prefixItems` that are objects': parameter(
+    'in: query\nschema: { type: array, prefixItems: [{ type: object }] } # here',
   ),
   'a list in a query: `a=1&a=2`, or with `explode: false` `a=1,2`': {
     yaml: `      parameters: [{ name: a, in: query, schema: { type: array, maxItems: 2, items: { type: integer, format: int64 } } }, { name: b, in: query, explode: false, schema: { type: array, items: { type: string } } }]`,
@@ -149,9 +163,23 @@ components: { schemas: { Whole: { type: integer } } }`,
   '`style` other than the default, `deepObject` for one': parameter(
     'in: query\nschema: { type: object }\nstyle: deepObject # here',
   ),
-  '`allowReserved`, `allowEmptyValue`': parameter(
-    'in: query\nschema: { type: string }\nallowReserved: true # here',
-  ),
+  '`allowReserved`': parameter('in: query\nschema: { type: string }\nallowReserved: true # here'),
+  '`allowEmptyValue` in a query: an empty text that the schema refuses is as if it had not been sent':
+    {
+      yaml: `      parameters:
+        - { name: a, in: query, allowEmptyValue: true, schema: { type: integer, default: 7 } }
+        - { name: b, in: query, allowEmptyValue: true, schema: { type: string } }
+        - { name: c, in: query, allowEmptyValue: true, schema: { type: array, items: { type: boolean } } }
+        - { name: d, in: query, allowEmptyValue: false, schema: { type: integer } }`,
+      asks: [
+        ask('/x?a=&b=&c=', 200, '{"query":{"b":"","a":7}}'),
+        ask('/x?a&b', 200, '{"query":{"b":"","a":7}}'),
+        ask('/x?a=1&c=true', 200, '{"query":{"a":1,"c":[true]}}'),
+        ask('/x?d=', 400, /query\/d must be an integer/),
+        ask('/x?a=x', 400, /query\/a must be an integer/),
+        ask('/x?a=&a=', 400),
+      ],
+    },
   '`content` in the place of `schema`': parameter(
     'in: query\ncontent: { application/json: { schema: { type: object } } } # here',
   ),

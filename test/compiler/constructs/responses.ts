@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { InjectOptions } from 'fastify'
-import type { Extensions } from '../../../service/engine/contract/extensions.ts'
+import type { ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
 import { HttpError } from '../../../service/engine/errors.ts'
 import { JsonText } from '../../../service/engine/http/json.ts'
 import { fields } from '../../support/fields.ts'
@@ -28,7 +28,7 @@ const asked = (query: unknown) => Object.keys(query ?? {})[0] ?? ''
 const sending = (headers: Readonly<Record<string, string>>) => ({ url: '/x', headers })
 const as = (authorization: string) => sending({ authorization })
 const bearer =
-  'components: { securitySchemes: { b: { type: http, scheme: bearer }, o: { type: oauth2, flows: {} }, k: { type: apiKey, in: header, name: X-Key }, q: { type: apiKey, in: query, name: key }, c: { type: apiKey, in: cookie, name: sid }, basic: { type: http, scheme: basic }, m: { type: mutualTLS } } }'
+  'components: { securitySchemes: { b: { type: http, scheme: bearer }, o: { type: oauth2, flows: { password: { tokenUrl: /token } } }, k: { type: apiKey, in: header, name: X-Key }, q: { type: apiKey, in: query, name: key }, c: { type: apiKey, in: cookie, name: sid }, basic: { type: http, scheme: basic }, m: { type: mutualTLS } } }'
 const both = (token: string, key: string) =>
   sending({ authorization: `Bearer ${token}`, 'x-key': key })
 const isAlice = (request: InjectOptions | string) => ask(request, 200, '{"caller":"alice"}')
@@ -37,7 +37,7 @@ const secured = (security: string) =>
   `${ok('{ application/json: {} }')}\n      security: ${security}\n${bearer}`
 
 /** What the product adds: the name of the user is the caller, and the password must be "open". */
-const product: Extensions = {
+const product: ProductHooks = {
   guards: {
     basic: async (_, credentials) => {
       const [caller = '', password] = Buffer.from(credentials, 'base64').toString().split(':')
@@ -85,8 +85,20 @@ export const RESPONSES: Constructs = {
     run: async () => ({ status: 418, body: { not: 1 } }),
     asks: [ask('/x', 418, '{"not":1}')],
   },
-  'a status of 1XX, or none of HTTP': responses(
-    `'200': { description: Done }\n'101': { description: Other } # here`,
+  'a range of statuses in small letters: `4xx`': {
+    yaml: responses(
+      `2xx: { description: Done }\n4xX: { description: Not, content: { text/plain: { schema: { type: string } } } }`,
+    ),
+    run: async () => ({ status: 404, body: 'no' }),
+    asks: [ask('/x', 404, 'no', 'text/plain; charset=utf-8')],
+  },
+  'a status of 1XX: it is left out': {
+    yaml: responses(`'101': { description: Other }\n'204': { description: Done }`),
+    run: async () => ({ status: 204 }),
+    asks: [ask('/x', 204, '')],
+  },
+  'a status that is none of HTTP': responses(
+    `'200': { description: Done }\n'600': { description: Other } # here`,
   ),
   '`content` of 204, 205 and 304': {
     yaml: responses(`'204':\n  description: Done\n  content: { application/json: {} }`),
@@ -125,14 +137,36 @@ export const RESPONSES: Constructs = {
         ask('/x?error=503', 503, `{"code":503,"message":${QUOTED}}`),
       ],
     },
-  'errors of the service itself as a text, or without `content`': {
+  'errors of the service itself without `content`: as the first of the operation that has one, or as `errorBody` writes them, or as `{ error, message }`':
+    {
+      yaml: `paths:
+  /x: { get: { operationId: run, parameters: [{ name: a, in: query, schema: { type: integer } }], responses: { '204': { description: Done }, '400': { description: Bad }, default: { description: Not, content: { application/problem+json: {} } } } } }
+  /y: { get: { operationId: y, parameters: [{ name: a, in: query, schema: { type: integer } }], responses: { '204': { description: Done }, 4XX: { description: Bad } } } }
+`,
+      product: {
+        errorBody: (status, message, { path, operationId }) => ({
+          status,
+          message,
+          path,
+          operationId,
+        }),
+      },
+      run: async () => ({ status: 204 }),
+      asks: [
+        ask('/x?a=b', 400, /^{"type":"about:blank".*"query\/a must be an integer/),
+        ask(
+          '/y?a=b',
+          400,
+          /^{"status":400,"message":"query\/a must be an integer.*","path":"\/y","operationId":"y"}$/,
+        ),
+      ],
+    },
+  'errors of the service itself as a text': {
     yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]\n${responses(`'200': { description: Done }
-'500': { description: Broken }
 '501': { description: Not, content: { text/plain: { schema: { type: string } } } }
 '505': { description: Old, content: { text/html: { schema: { type: string } } } }`)}`,
     run: throwAsked,
     asks: [
-      ask('/x?error=500', 500, ''),
       ask('/x?error=501', 501, REASON, 'text/plain; charset=utf-8'),
       ask(
         '/x?error=505',
@@ -158,12 +192,47 @@ export const RESPONSES: Constructs = {
       ask('/x?a=b', 400, /^{"errors":\[{"code":"E400","message":"query\/a must be an integer/),
     ],
   },
+  '400, 401, 413 and 415, where the service answers them and the contract has neither them nor `default`':
+    {
+      yaml: `paths:\n${['/x', '/y'].map((path) => `  ${path}: { post: { operationId: run${path.slice(1)}, requestBody: { content: { application/json: {} } }, responses: { '204': { description: Done } } } }\n`).join('')}`,
+      run: async () => ({ status: 204 }),
+      asks: [ask(post('a', 'text/plain'), 415), ask(post({}), 204)],
+    },
+  'errors of the service itself as `*/*`: JSON': {
+    yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]\n${responses(`'200': { description: Done }
+'500': { description: Broken, content: { '*/*': { schema: { type: object, required: [code, message] } } } }`)}`,
+    run: throwAsked,
+    asks: [ask('/x?error=500', 500, `{"code":500,"message":${QUOTED}}`, 'application/json')],
+  },
+  'errors of the service itself in another media type, as bytes or CSV: `{ error, message }`': {
+    yaml: `      parameters: [{ name: error, in: query, schema: { type: integer } }]\n${responses(`'200': { description: Done }
+'500': { description: Broken, content: { text/csv: { schema: { type: string } } } }
+default: { description: Broken, content: { application/octet-stream: { schema: { type: string, format: binary } } } }`)}`,
+    run: throwAsked,
+    asks: [500, 503].map((status) =>
+      ask(
+        `/x?error=${status}`,
+        status,
+        `{"error":${status},"message":${QUOTED}}`,
+        'application/json',
+      ),
+    ),
+  },
   'errors of the service itself in another form, without `errorBody`': responses(
     OWN_FORM.replace(
       /schema: .*\n?.* # here$/,
       "schema: { properties: { message: { pattern: '^[A-Z]' } }, required: [message] } # here",
     ),
   ),
+  'errors of the service itself of which `errorBody` writes no member': {
+    yaml: responses(
+      OWN_FORM.replace(
+        /schema: .* # here$/,
+        'schema: { properties: { code: { type: string }, reason: { type: array } }, propertyNames: { enum: [errors, code, reason] } } # here',
+      ),
+    ),
+    product,
+  },
   'errors of the service itself that `errorBody` does not fit': { yaml: OTHER_FORM, product },
   'several media types of a response: the method says which': {
     yaml: ok('{ application/json: {}, text/csv: { schema: { type: string } } }'),
@@ -184,7 +253,7 @@ export const RESPONSES: Constructs = {
     yaml: ok('{ application/json: { schema: { type: array } } }'),
     run: async () => ({
       status: 200,
-      body: Readable.from(['[1]', '[]', '[2,3]'].map((each) => new JsonText(each))),
+      body: Readable.from(['[1]', '[]', '[2,3]'].map((text) => new JsonText(text))),
     }),
     asks: [ask('/x', 200, '[1,2,3]')],
   },
@@ -203,6 +272,13 @@ export const RESPONSES: Constructs = {
   '`text/event-stream`, XML and forms as responses': responses(
     `'200':\n  description: Done\n  content:\n    text/event-stream: { schema: { type: string } } # here`,
   ),
+  '`name` and `in` of a header of a response': {
+    yaml: responses(
+      `'204': { description: Done, headers: { X-Count: { name: X-Count, in: header, schema: { type: integer } } } }`,
+    ),
+    run: async () => ({ status: 204, headers: { 'X-Count': 7 } }),
+    asks: [ask('/x', 204, '')],
+  },
   'headers of a response: a text, a number or a boolean': {
     yaml: responses(
       `'204': { description: Done, headers: { X-Count: { schema: { type: integer } } } }`,
@@ -229,14 +305,15 @@ export const RESPONSES: Constructs = {
         ask(post({ a: 1, b: 1 }), 400, /exactly one schema in oneOf/),
       ],
     },
-  '`security` with `http` `bearer`, `oauth2`, `openIdConnect`: a bearer token': {
-    yaml: secured('[{ o: [] }]'),
-    asks: [
-      isAlice(as('Bearer alice:')),
-      ask('/x', 401, /token is needed/),
-      ask(as('Bearer nobody'), 401, /not valid/),
-    ],
-  },
+  '`security` with `http` `bearer`, `oauth2`, `openIdConnect`: a bearer token; a flow without `scopes`, too':
+    {
+      yaml: secured('[{ o: [] }]'),
+      asks: [
+        isAlice(as('Bearer alice:')),
+        ask('/x', 401, /token is needed/),
+        ask(as('Bearer nobody'), 401, /not valid/),
+      ],
+    },
   '`security` with an `apiKey` in a header, a query or a cookie': {
     yaml: secured('[{ k: [] }, { q: [] }, { c: [] }]'),
     asks: [
@@ -294,6 +371,7 @@ export const RESPONSES: Constructs = {
     yaml: secured('[{ basic: [] }, { b: [] }]'),
     asks: [ask(as('Bearer alice:'), 200), ...[basic('alice:open'), '/x'].map(isRefused)],
   },
+  'a scheme that is not in `components/securitySchemes`': `paths:\n  /x:\n    get:\n      operationId: run\n      security: [{ bearer: [] }] # here\n      responses: { '204': { description: Done } }\ncomponents: { securitySchemes: { bearerAuth: { type: http, scheme: bearer } } }`,
   'an `http` scheme, or an `apiKey` in a header or a cookie, with a name that HTTP does not allow': `${secured('[{ k: [] }]').replace(bearer, 'components:\n  securitySchemes:\n    k:')}
       type: apiKey
       in: header

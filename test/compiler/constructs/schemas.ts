@@ -118,6 +118,28 @@ export const SCHEMAS: Constructs = {
     '["a",2147483648,"b","c"]',
     '[7] ["a",1,7]',
   ),
+  '`format` of `int8`, `int16`, `uint8`, `uint16`, `uint32`, `double-int`: an integer in its range; `uint64`, a `bigint`':
+    schema(
+      'type: object\nproperties: { a: { type: integer, format: int8 }, b: { type: integer, format: int16 }, c: { type: integer, format: uint8 }, d: { type: integer, format: uint16 }, e: { type: integer, format: uint32 }, f: { type: integer, format: double-int }, g: { type: integer, format: uint64 }, h: { type: integer, maximum: 18446744073709551615 } }',
+      '{"a":-128,"b":-32768,"c":255,"d":65535,"e":4294967295,"f":-9007199254740991,"g":18446744073709551615} {"a":127,"b":32767,"c":0,"d":0,"e":0,"g":9007199254740993}',
+      {
+        '{"a":128}': /body\/a must be an integer from -128 to 127/,
+        '{"c":-1} {"c":256}': /body\/c must be an integer from 0 to 255/,
+        '{"e":4294967296}': /from 0 to 4294967295/,
+        '{"f":9007199254740992} {"h":9007199254740993}':
+          /from -9007199254740991 to 9007199254740991/,
+        '{"g":18446744073709551616} {"g":-1}': /from 0 to 18446744073709551615/,
+      },
+    ),
+  '`format` of `decimal` (a text), `char` (one character), `byte` (Base64)': schema(
+    "type: object\nproperties: { a: { type: string, format: decimal, examples: ['1.50'] }, b: { type: string, format: char }, c: { type: string, format: byte } }",
+    '{"a":"-1.50","b":"é","c":"YQ=="} {"a":"0","b":"🌱"}',
+    {
+      '{"a":"1e5"} {"a":"1."} {"a":""}': /format .*decimal/,
+      '{"b":""} {"b":"ab"}': /format .*char/,
+      '{"c":"a"}': /format .*byte/,
+    },
+  ),
   '`number` with `format: int32` or `int64`: an integer in its range': schema(
     'type: array\nprefixItems: [{ type: number, format: int32 }, { type: number, format: int64 }]',
     '[2147483647,9223372036854775807]',
@@ -168,6 +190,15 @@ export const SCHEMAS: Constructs = {
     '{} {"a":{}}',
     '',
     "components: { schemas: { A: { type: object, default: {}, properties: { a: { $ref: '#/components/schemas/A' } } } } }",
+  ),
+  'an example that its schema refuses': {
+    yaml: "      requestBody: { content: { application/json: { schema: { type: integer, example: 1 }, examples: { a: { value: 7 }, b: { value: x } } } } }\n      responses: { '200': { description: Done, content: { application/json: {} } } }",
+    asks: [...accepted(json, '7'), ...refused(json, '"x"', /body must be an integer/)],
+  },
+  'a value of `enum` that the type beside it refuses': schema(
+    "type: [string, 'null']\nenum: [a, 7, null]",
+    '"a" null',
+    '7',
   ),
   'a `default` in an alternative for a member': schema(
     "type: object\nproperties: { a: { anyOf: [{ type: string, default: x }, { type: 'null' }] } }",

@@ -4,8 +4,11 @@ import { mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import t, { type Test } from 'tap'
-import type { AccessTokens } from '../../../service/engine/auth/access-tokens.ts'
-import { TOKEN_TTL, accessTokenChecker } from '../../../service/engine/auth/guard.ts'
+import {
+  type AccessTokens,
+  TOKEN_TTL,
+  accessTokenChecker,
+} from '../../../service/engine/auth/access-tokens.ts'
 import { range } from '../../support/engines.ts'
 import { build, call } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
@@ -81,9 +84,9 @@ t.test('a slow look-up does not extend the time that a token is cached', async (
   for (const took of [1, TOKEN_TTL - 1, TOKEN_TTL + 1, 10 * TOKEN_TTL]) {
     const issued = await issueToken(store, 'late')
     const { callerOf } = callers(async (digest) => {
-      const found = await store.tokens.find(digest)
+      const stored = await store.tokens.find(digest)
       pass(took)
-      return found
+      return stored
     })
     t.equal(await callerOf(issued), 'late')
     t.ok(await revokeTokenOf(store, 'late'))
@@ -129,8 +132,8 @@ t.test('two tokens are never the same, and the files of the store contain no tok
   t.equal(new Set(tokens).size, 50)
   for (const path of globSync(`${file}*`)) {
     const bytes = readFileSync(path)
-    for (const each of tokens) {
-      const random = secretOf(each)
+    for (const token of tokens) {
+      const random = secretOf(token)
       t.notOk(bytes.includes(random) || bytes.includes(Buffer.from(random, 'hex')), path)
     }
   }
@@ -188,16 +191,16 @@ t.test('no token is logged, at any level, in any part of a request', async (t) =
   const issued = await run(program('token', 'issue', 'joe'), environment)
   const token = issued.stdout.trim()
   const wrong = token.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
-  for (const each of [token, wrong]) {
-    const headers = { 'X-Request-Id': `a.${each}`, Referer: each, Cookie: each }
-    await call(port, { path: `/plants?limit=${each}`, token: each, headers })
-    await call(port, { path: `/plants?cursor=${each}`, headers })
-    await call(port, { path: '/plants', headers: { Authorization: `Basic ${each}` } })
-    await call(port, { path: `/${each}` })
-    await call(port, { method: 'DELETE', path: `/plants/${each}`, token: each })
-    await call(port, { method: 'POST', path: '/plants', token: each, body: `{"${each}":"${each}"` })
-    await call(port, { method: 'POST', path: '/plants', token: each, body: { [each]: each } })
-    await call(port, { path: '/plants', headers: ['Host', each, 'Host', each] })
+  for (const text of [token, wrong]) {
+    const headers = { 'X-Request-Id': `a.${text}`, Referer: text, Cookie: text }
+    await call(port, { path: `/plants?limit=${text}`, token: text, headers })
+    await call(port, { path: `/plants?cursor=${text}`, headers })
+    await call(port, { path: '/plants', headers: { Authorization: `Basic ${text}` } })
+    await call(port, { path: `/${text}` })
+    await call(port, { method: 'DELETE', path: `/plants/${text}`, token: text })
+    await call(port, { method: 'POST', path: '/plants', token: text, body: `{"${text}":"${text}"` })
+    await call(port, { method: 'POST', path: '/plants', token: text, body: { [text]: text } })
+    await call(port, { path: '/plants', headers: ['Host', text, 'Host', text] })
   }
   await eventually(() => (printed.stdout.match(/"msg":"request"/g) ?? []).length === 16)
   t.notOk(printed.stdout.includes(secretOf(token)))

@@ -6,10 +6,11 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { buildGuards, nameCaller, sourceOf } from '../../../service/engine/auth/guard.ts'
-import type { Extensions } from '../../../service/engine/contract/extensions.ts'
+import type { ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
 import { requireCaller } from '../../../service/engine/contract/security.ts'
 import { loadCompiler } from '../../../service/compiler/index.ts'
 import { buildApp } from '../../../service/engine/app.ts'
+import { inOrder } from '../../../service/engine/http/request-steps.ts'
 import { OPENAPI } from '../../support/own.ts'
 import { product } from '../../support/product/product.ts'
 import { readConfig } from '../../../service/engine/config.ts'
@@ -36,11 +37,8 @@ t.test(
 )
 
 t.test('an apiKey scheme accepts access tokens in its header, and only there', async (t) => {
-  const { app } = await serve(
-    t,
-    '    key: { type: apiKey, in: header, name: X-Api-Key }\n',
-    '- key: []',
-  )
+  const schemes = '    key: { type: apiKey, in: header, name: X-Api-Key }\n'
+  const { app } = await serve(t, { schemes, security: '- key: []' })
   const send = (headers: Headers) => ask(app, '/plants', headers)
   t.strictSame(await send({ 'x-api-key': valid }), [200, undefined])
   t.strictSame(await send({ authorization: `Bearer ${valid}` }), [401, 'ApiKey realm="plants"'])
@@ -54,7 +52,7 @@ t.test('an apiKey scheme accepts access tokens in its header, and only there', a
 t.test(
   'a guard of the product comes first, and its errors and credentials in a query are not logged',
   async (t) => {
-    const guards: Extensions['guards'] = {
+    const guards: ProductHooks['guards'] = {
       login: (_, credentials) =>
         credentials === 'YQ==' ? { caller: 'auth', scopes: [] } : undefined,
       key: ({ url }, credentials) => {
@@ -62,25 +60,29 @@ t.test(
         return credentials === 'secret-7' ? { caller: 'auth', scopes: [] } : undefined
       },
     }
-    const { app, logged } = await serve(t, SCHEMES, '- login: []\n  - key: []', {
-      guards,
-      errorBody,
-    })
+    const { app, logged } = await serve(
+      t,
+      { security: '- login: []\n  - key: []' },
+      {
+        guards,
+        errorBody,
+      },
+    )
     const send = (url: string, authorization?: string) =>
       ask(app, url, authorization ? { authorization } : {})
     const challenge = 'Basic realm="plants", charset="UTF-8"'
     t.strictSame(await send('/plants', 'bAsic YQ=='), [200, undefined])
     t.strictSame(await send('/plants'), [401, challenge])
-    for (const each of ['Basic YQ', 'Basic', 'Basic YQ==, Basic YQ==', `Bearer ${valid}`])
-      t.strictSame(await send('/plants', each), [401, challenge], each)
-    for (const each of ['secret-8', valid, 'secret-7&key=secret-7'])
+    for (const credentials of ['Basic YQ', 'Basic', 'Basic YQ==, Basic YQ==', `Bearer ${valid}`])
+      t.strictSame(await send('/plants', credentials), [401, challenge], credentials)
+    for (const key of ['secret-8', valid, 'secret-7&key=secret-7'])
       t.strictSame(
-        await send(`/plants?key=${each}`),
+        await send(`/plants?key=${key}`),
         [401, 'ApiKey realm="plants", error="invalid_token"'],
-        each,
+        key,
       )
     t.strictSame(await send('/plants?key=broken-secret-9'), [500, undefined])
-    for (const each of ['/none', '/plants/%ff', '/plants/x']) await send(`${each}?key=secret-7`)
+    for (const path of ['/none', '/plants/%ff', '/plants/x']) await send(`${path}?key=secret-7`)
     t.match(logged.join(''), /no answer for \/plants\?key=\*\*\*/)
     t.notMatch(logged.join(''), /secret-|YQ==/)
   },
@@ -95,7 +97,12 @@ t.test('callers of one name differ by where they come from, and so do their item
   const guards = { login: alice, key: alice }
   const bearer = '    token: { type: http, scheme: bearer }\n'
   const security = '- login: []\n  - key: []\n  - token: []'
-  const { app } = await serve(t, SCHEMES + bearer, security, { guards }, issuer.environment)
+  const { app } = await serve(
+    t,
+    { schemes: SCHEMES + bearer, security },
+    { guards },
+    issuer.environment,
+  )
   const clients = [
     ['/plants', `Bearer ${await token('alice')}`],
     ['/plants', `Bearer ${jwt}`],
@@ -141,7 +148,12 @@ t.test(
   'a guard of the product that does not answer is given up after REQUEST_TIMEOUT: 503',
   async (t) => {
     const guards = { login: () => new Promise<never>(() => undefined) }
-    const { app } = await serve(t, SCHEMES, '- login: []', { guards }, { REQUEST_TIMEOUT: '0.1' })
+    const { app } = await serve(
+      t,
+      { security: '- login: []' },
+      { guards },
+      { REQUEST_TIMEOUT: '0.1' },
+    )
     t.strictSame(await ask(app, '/plants', { authorization: 'Basic YQ==' }, 'retry-after'), [
       503,
       '1',
@@ -161,18 +173,20 @@ t.test(
     } as const
     const app = Fastify()
     t.teardown(() => app.close())
-    const makeGuard = await buildGuards(app, 'x', { timeout: 5 }, () => ({
-      caller: 'joe',
-      scopes: [],
-    }))
-    app.get('/', { onRequest: requireCaller([[{ scheme, scopes: [] }]], makeGuard) }, () => 'open')
+    const makeGuard = await buildGuards(app, {
+      realm: 'x',
+      timeout: 5,
+      checkAccessToken: () => ({ caller: 'joe', scopes: [] }),
+    })
+    const step = requireCaller([[{ scheme, scopes: [] }]], makeGuard)
+    app.get('/', { onRequest: inOrder([step]) }, () => 'open')
     for (const headers of [{}, { authorization: 'Basic YQ==' }, { authorization: 'Bearer a' }])
       t.equal((await ask(app, '/', headers))[0], 401)
   },
 )
 
 t.test('errorBody writes the errors outside of the operations, too', async (t) => {
-  const { app } = await serve(t, SCHEMES, '- key: []', { errorBody })
+  const { app } = await serve(t, { security: '- key: []' }, { errorBody })
   const { port } = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
   for (const [text, code] of [
     ['GET /none HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n', 404],
@@ -200,9 +214,8 @@ async function ask(app: FastifyInstance, url: string, headers: Headers, name = '
 /** The contract with other security schemes, and what the product adds to it. */
 async function serve(
   t: Test,
-  schemes: string,
-  security: string,
-  added: Extensions = {},
+  { schemes = SCHEMES, security }: { schemes?: string; security: string },
+  added: ProductHooks = {},
   environment = {},
 ) {
   const logged: string[] = []

@@ -21,16 +21,24 @@ for (const [kind, environment] of Object.entries(stores)) {
   })
 }
 
-const at = (method: string) => (id: bigint) => ({ method, path: `/plants/${id}`, body: '' })
-const create = (name: string) => (id: bigint) => ({
-  method: 'POST',
-  path: '/plants',
-  body: `{"id":${id},"name":"${name}"}`,
-})
-const list = (query: string) => (id: bigint) => ({
-  ...at('GET')(id),
-  path: `/plants?${query}cursor=${cursorOf(id)}`,
-})
+/** Each makes a function that makes a request about a plant. */
+function at(method: string) {
+  return (id: bigint) => ({ method, path: `/plants/${id}`, body: '' })
+}
+function create(name: string) {
+  return (id: bigint) => ({
+    method: 'POST',
+    path: '/plants',
+    body: `{"id":${id},"name":"${name}"}`,
+  })
+}
+function list(query: string) {
+  return (id: bigint) => ({
+    method: 'GET',
+    path: `/plants?${query}cursor=${cursorOf(id)}`,
+    body: '',
+  })
+}
 
 /** Requests that name an id, in their order. */
 const ASKED = [
@@ -54,7 +62,7 @@ async function foreignIds(t: Test, { call, port, token: issue }: Service): Promi
     owners.push({ token, id, plant })
   }
   for (const asking of owners) {
-    const others = owners.filter((each) => each !== asking)
+    const others = owners.filter((owner) => owner !== asking)
     for (const [place, ask] of ASKED.entries()) {
       const { method, path } = ask(0n)
       const what = `${place}: ${method} ${path}`
@@ -84,8 +92,8 @@ async function bytesOf(
     return `${method} ${path} HTTP/1.1\r\n${headers}${lines}${body}`
   })
   const answers = String(await exchange(port, parts)).split(/(?=HTTP\/1\.1 )/)
-  return answers.map((each) =>
-    each.replace(/^date: .*\r\n/im, '').replace(/(?<=has the id )-?\d+/, ''),
+  return answers.map((answer) =>
+    answer.replace(/^date: .*\r\n/im, '').replace(/(?<=has the id )-?\d+/, ''),
   )
 }
 
@@ -134,12 +142,12 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
   }
   const steps = fc.array(fc.record({ ofA: fc.boolean(), request }), { maxLength: 30 })
   const check = async (
-    all: readonly { ofA: boolean; request: Call }[],
+    sequence: readonly { ofA: boolean; request: Call }[],
     [single, a]: readonly string[],
     b: string,
   ) => {
     const ofB: Promise<unknown>[] = []
-    for (const { ofA, request } of all) {
+    for (const { ofA, request } of sequence) {
       // The requests of B go on at the same time.
       if (!ofA) ofB.push(ask(b, request))
       else {
@@ -149,7 +157,7 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
     }
     await Promise.all(ofB)
   }
-  const other = fc.constantFrom(
+  const otherOwner = fc.constantFrom(
     newCaller,
     async () => large[2],
     async () => many[2],
@@ -159,8 +167,8 @@ async function otherCallers({ call, token, store }: Service): Promise<void> {
     [6, async () => large],
     [6, async () => many],
   ] as const) {
-    const property = fc.asyncProperty(steps, other, async (steps, other) =>
-      check(steps, await of(), await other()),
+    const property = fc.asyncProperty(steps, otherOwner, async (steps, second) =>
+      check(steps, await of(), await second()),
     )
     await fc.assert(property, { numRuns, includeErrorInReport: true })
   }

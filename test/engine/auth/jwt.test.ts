@@ -118,21 +118,21 @@ const encode = (value: unknown) =>
 
 /** Tokens that look like those of the issuer, but must be refused, by fault. @param trap no token may make the service call it */
 async function forgedTokens(issuer: string, trap: string): Promise<ReadonlyMap<string, string>> {
-  const made = [
+  const keys = [
     ...(await byForgers(issuer, trap)),
     ...(await misspelled(issuer)),
     ...headers(issuer),
     ...claims(issuer),
   ]
   return new Map(
-    await Promise.all(made.map(async ([fault, token]) => [fault, await token] as const)),
+    await Promise.all(keys.map(async ([fault, token]) => [fault, await token] as const)),
   )
 }
 
 /** Tokens that the issuer has not signed. */
 async function byForgers(issuer: string, trap: string): Promise<Tokens> {
   const payload = encode(claimsOf(issuer, 'alice'))
-  const other = await makeKey('RS256', 'RS256')
+  const foreignKey = await makeKey('RS256', 'RS256')
   const header = { alg: 'RS256', kid: 'RS256', typ: 'at+jwt' }
   const [, , signature = ''] = (await sign(rsa, claimsOf(issuer, 'bob'))).split('.')
   const pem = await exportSPKI(rsa.publicKey)
@@ -163,20 +163,22 @@ async function byForgers(issuer: string, trap: string): Promise<Tokens> {
       { kid: '__proto__' },
       { kid: `${trap}/keys` },
     ],
-    ...[{ kid: '../../../../../../dev/null' }, { kid: "' OR 1=1 --" }, { jwk: other.jwk }],
+    ...[{ kid: '../../../../../../dev/null' }, { kid: "' OR 1=1 --" }, { jwk: foreignKey.jwk }],
     ...[
-      { jwk: other.jwk, kid: undefined },
+      { jwk: foreignKey.jwk, kid: undefined },
       { jku: `${trap}/keys`, kid: 'other' },
       { x5u: `${trap}/chain` },
     ],
     ...[
-      { jku: `data:application/json,${JSON.stringify({ keys: [other.jwk] })}` },
+      { jku: `data:application/json,${JSON.stringify({ keys: [foreignKey.jwk] })}` },
       { x5c: [der.toString('base64')] },
     ],
   ]
   return [
     ...hmacs,
-    ...named.map((each) => [inspect(each), sign(other, claimsOf(issuer, 'alice'), each)] as const),
+    ...named.map(
+      (header) => [inspect(header), sign(foreignKey, claimsOf(issuer, 'alice'), header)] as const,
+    ),
     ['alg none without a signature', `${encode({ ...header, alg: 'none' })}.${payload}.`],
     ['alg none with a signature', `${encode({ ...header, alg: 'none' })}.${payload}.${signature}`],
     ['alg nOnE', `${encode({ ...header, alg: 'nOnE' })}.${payload}.`],
@@ -237,7 +239,7 @@ async function misspelled(issuer: string): Promise<Tokens> {
       (form) => [form, form.replaceAll(/[123]/g, (part) => parts[Number(part) - 1] ?? '')] as const,
     ),
     ...headers.map(
-      (each) => [JSON.stringify(each), `${encode(each)}.${payload}.${signature}`] as const,
+      (header) => [JSON.stringify(header), `${encode(header)}.${payload}.${signature}`] as const,
     ),
     ['a character less', good.slice(0, -1)],
     ['another spelling of the same signature', `${ofEc.slice(0, -1)}${alike}`],

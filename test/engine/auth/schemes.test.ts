@@ -1,6 +1,6 @@
 // Several security schemes of one operation: who is the caller, and what one scheme does to others.
 import t, { type Test } from 'tap'
-import type { Extensions, ProductGuard } from '../../../service/engine/contract/extensions.ts'
+import type { ProductGuard, ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
 import { boot } from '../../support/small.ts'
 
 const COMPONENTS = `components:
@@ -17,7 +17,7 @@ const named: ProductGuard = async (_, credentials) => {
   if (credentials === 'broken') throw new Error('the directory is away')
   return credentials === '!' ? undefined : { caller: credentials, scopes: ['read'] }
 }
-const GUARDS: NonNullable<Extensions['guards']> = {
+const GUARDS: NonNullable<ProductHooks['guards']> = {
   login: named,
   session: named,
   app: (_, credentials) => (credentials === '!' ? undefined : { scopes: [credentials] }),

@@ -31,8 +31,8 @@ t.test(
     const counts = { '': COUNT, '?limit=3': 3, '?limit=15000': 15_000, '?limit=20000': COUNT }
     for (const [query, count] of Object.entries(counts)) {
       const get = await call({ path: `/plants${query}`, token: secret })
-      const all = Array.from({ length: count }, (_, id) => ({ name: name(id) }))
-      t.strictSame([get.json, 'link' in get.headers], [all, count < COUNT], query)
+      const plants = Array.from({ length: count }, (_, id) => ({ name: name(id) }))
+      t.strictSame([get.json, 'link' in get.headers], [plants, count < COUNT], query)
       const head = await call({ method: 'HEAD', path: `/plants${query}`, token: secret })
       const { date: _date, 'x-request-id': _id, ...headers } = head.headers
       t.hasStrict(get.headers, headers, query)
@@ -74,14 +74,14 @@ t.test('lists that their clients give up, pipelined ones too, are ended', async 
     await delay(100)
   }
   // A reader that is left open would keep the log of the database from being emptied.
-  const other = new DatabaseSync(file)
+  const writer = new DatabaseSync(file)
   await store.create('other', 1n, { name: 'x' })
-  t.hasStrict(other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), {
+  t.hasStrict(writer.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get(), {
     busy: 0,
     log: 0,
     checkpointed: 0,
   })
-  other.close()
+  writer.close()
 })
 
 t.test('however many long lists are open and not read, no list is refused', async (t) => {
@@ -97,8 +97,8 @@ t.test('however many long lists are open and not read, no list is refused', asyn
   }
   // A busy machine may refuse one that waits for too long. It must begin while the others are open.
   while (sockets.length < 40) await eventually(begin)
-  for (const each of [await token('other'), secret])
-    t.equal((await call({ path: '/plants', token: each })).status, 200)
+  for (const secretToken of [await token('other'), secret])
+    t.equal((await call({ path: '/plants', token: secretToken })).status, 200)
   for (const socket of sockets) socket.destroy()
 })
 

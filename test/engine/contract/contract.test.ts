@@ -50,8 +50,8 @@ t.test(
       const served = Buffer.from(await response.arrayBuffer())
       t.strictSame(served, /^http/.test(baseUrl) ? Buffer.from(expected) : readFileSync(OPENAPI))
     }
-    const other = written(t, ['{base_url}', '{other}'], ['      base_url:', '      other:'])
-    await t.rejects(readContract(other, { baseUrl: '/a' }), { message: /base_url/ })
+    const renamed = written(t, ['{base_url}', '{other}'], ['      base_url:', '      other:'])
+    await t.rejects(readContract(renamed, { baseUrl: '/a' }), { message: /base_url/ })
   },
 )
 
@@ -112,10 +112,13 @@ t.test(
 )
 
 t.test('the linter of the project, and of an editor, tells what is refused', async (t) => {
-  const head = '    head: { responses: { default: { description: None } } }\n'
-  const file = written(t, ['  /plants/{id}:\n', `  /plants/{id}:\n${head}`])
+  const options = '    options: { responses: { default: { description: None } } }\n'
+  const file = written(t, ['  /plants/{id}:\n', `  /plants/{id}:\n${options}`])
   const linter = ['node_modules/.bin/redocly', 'lint', '--config=redocly.yaml', '--format=stylish']
-  t.match(await run([...linter, file], {}), { code: 1, stdout: /rule\/head +"head" is not served/ })
+  t.match(await run([...linter, file], {}), {
+    code: 1,
+    stdout: /rule\/options +"options" is not served/,
+  })
 })
 
 t.test(
@@ -124,12 +127,12 @@ t.test(
     const path = (id: string, security: string) =>
       `  /${id}: { get: { operationId: ${id}, ${DONE}, security: ${security} } }`
     const text = `x-common: &sec [{ typo: [] }]\npaths:\n${path('x', '*sec')}\n${path('y', '[{ typo: [] }]')}`
-    const { faults, operations } = await inspect(
+    const { errors, operations } = await inspect(
       `${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`,
     )
-    t.match(faults, [{ operations: ['GET /x'] }, { operations: ['GET /y'] }])
-    for (const { security } of operations.values())
-      t.match(security, [[{ scheme: { name: 'typo', type: 'other' } }]])
+    t.match(errors, [{ operations: ['GET /x'] }, { operations: ['GET /y'] }])
+    for (const { operation } of operations.values())
+      t.match(operation.security, [[{ scheme: { name: 'typo', type: 'other' } }]])
     t.equal(operations.size, 2)
   },
 )
@@ -151,7 +154,10 @@ t.test(
         generated: either,
         product: added,
       })
-      t.equal(operations[0]?.security.flatMap(([each]) => each?.scheme.name).join(), names)
+      t.equal(
+        operations[0]?.security.flatMap(([requirement]) => requirement?.scheme.name).join(),
+        names,
+      )
     }
     const only = await generate('[{ login: [] }]', { guards })
     await t.rejects(readContract(only.file, { generated: only }), /login needs a guard/)

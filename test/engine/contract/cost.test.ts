@@ -17,7 +17,7 @@ const SCHEMAS: Readonly<Record<string, string>> = {
   defaults: "{ type: array, items: { $ref: '#/components/schemas/level59' } }",
   tree: "{ $ref: '#/components/schemas/tree' }",
   alternatives: `{ type: array, items: { anyOf: [${INT64}, { type: integer, minimum: 5 }, { type: string, format: email }, { type: 'null' }] } }`,
-  one: `{ type: array, items: { oneOf: [{ type: object, required: [a] }, { type: object, required: [b] }, ${INT64}, { type: string }] } }`,
+  oneOf: `{ type: array, items: { oneOf: [{ type: object, required: [a] }, { type: object, required: [b] }, ${INT64}, { type: string }] } }`,
   unique: '{ type: array, uniqueItems: true }',
   nested: "{ $ref: '#/components/schemas/nested' }",
   contained: `{ type: array, contains: { const: 7 }, unevaluatedItems: ${INT64} }`,
@@ -170,14 +170,14 @@ const REQUESTS: Readonly<
   ],
   'one of several: integers': [
     json(
-      'one',
+      'oneOf',
       list(() => '7'),
     ),
     204,
   ],
   'one of several: objects': [
     json(
-      'one',
+      'oneOf',
       list(() => '{"a":0}'),
     ),
     204,

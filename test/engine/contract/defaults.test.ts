@@ -61,7 +61,7 @@ for (const [name, [schema, got, ...invalid]] of Object.entries(TABLE)) {
         'no default in an answer',
       )
     }
-    for (const each of invalid) t.equal((await request(each)).status, 400, each)
+    for (const text of invalid) t.equal((await request(text)).status, 400, text)
   })
 }
 

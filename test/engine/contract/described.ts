@@ -1,7 +1,7 @@
 // Serves one schema as the body of a request and as the body of an answer.
 import type { Test } from 'tap'
 import type { Contract } from '../../../service/engine/contract/contract.ts'
-import type { Extensions } from '../../../service/engine/contract/extensions.ts'
+import type { ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
 import { boot, post } from '../../support/small.ts'
 
 /** A contract with the schema `A`. @param schemas the members of `components/schemas` in YAML, a line each */
@@ -18,7 +18,7 @@ ${schemas.replaceAll(/^/gm, '    ')}
 }
 
 /** Serves the schema `A`. @param schemas see {@link describe} @param product what the product adds */
-export async function serve(t: Test, schemas: string, product: Extensions = {}) {
+export async function serve(t: Test, schemas: string, product: ProductHooks = {}) {
   let got: unknown
   let body: unknown
   let served: Contract | undefined
@@ -66,8 +66,8 @@ export async function allows(
 
 /** JSON with `n` behind each bigint. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value, (_name, each: unknown) =>
-    typeof each === 'bigint' ? `${each}n` : each,
+  const text = JSON.stringify(value, (_name, part: unknown) =>
+    typeof part === 'bigint' ? `${part}n` : part,
   )
   return text.replaceAll(/"(-?\d+n)"/g, '$1')
 }

@@ -122,9 +122,9 @@ t.test('everybody can read the page, on a desktop and on a phone, light and dark
   const { port } = await build(t, { BASE_URL: 'https://api.example/garden' })
   const devices = { desktop: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } }
   const listed = Object.entries(OF_SWAGGER_UI).flatMap(([rule, elements]) =>
-    elements.map((each) => `${rule} ${each}`),
+    elements.map((element) => `${rule} ${element}`),
   )
-  const found = new Set<string>()
+  const seen = new Set<string>()
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const [device, viewport] of Object.entries(devices)) {
       const url = `http://${HOST}:${port}/docs/`
@@ -142,12 +142,12 @@ t.test('everybody can read the page, on a desktop and on a phone, light and dark
       const violations = await violationsOf(page, 'html')
       await page.click('.btn.authorize')
       violations.push(...(await violationsOf(page, '.dialog-ux')))
-      for (const each of violations) found.add(each)
-      const others = violations.filter((each) => !listed.includes(each))
+      for (const violation of violations) seen.add(violation)
+      const others = violations.filter((violation) => !listed.includes(violation))
       t.strictSame(others, [], `${device}, ${colorScheme}`)
     }
   }
-  for (const each of listed) t.ok(found.has(each), `${each} is listed, but not found`)
+  for (const violation of listed) t.ok(seen.has(violation), `${violation} is listed, but not found`)
 })
 
 /** The integers of a text that no `number` holds. All of them begin with 9: before an item of an enum stands its index. */
@@ -274,13 +274,13 @@ async function violationsOf(page: Page, part: string): Promise<string[]> {
   const { violations } = await page.evaluate<AxeResults>(
     `axe.run('${part}', { resultTypes: ['violations'] })`,
   )
-  const found = violations.flatMap(({ id, nodes }) =>
+  const listedViolations = violations.flatMap(({ id, nodes }) =>
     nodes.map(async ({ target, html, failureSummary }) => {
       const find = (element: Element, selectors: readonly string[]) =>
-        selectors.find((each) => element.matches(each))
-      const known = await page.locator(String(target)).evaluate(find, OF_SWAGGER_UI[id] ?? [])
-      return `${id} ${known ?? `${html}: ${String(failureSummary)}`}`
+        selectors.find((selector) => element.matches(selector))
+      const selector = await page.locator(String(target)).evaluate(find, OF_SWAGGER_UI[id] ?? [])
+      return `${id} ${selector ?? `${html}: ${String(failureSummary)}`}`
     }),
   )
-  return [...new Set(await Promise.all(found))].sort()
+  return [...new Set(await Promise.all(listedViolations))].sort()
 }

@@ -3,8 +3,10 @@ import net from 'node:net'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t from 'tap'
+import { serveDocs } from '../../../service/engine/contract/docs.ts'
 import { build } from '../../support/helper.ts'
 import { eventually } from '../../support/project.ts'
+import { boot } from '../../support/small.ts'
 
 const { app, call, port } = await build(t)
 
@@ -70,7 +72,7 @@ t.test('whoever has a file gets 304, by a tag that names its content', async (t)
       for (const method of ['GET', 'HEAD']) {
         const { status, headers, length } = await ask(method, header)
         t.strictSame([status, length, headers['etag']], [304, 0, etag], `${path} ${header}`)
-        t.equal(headers['cache-control'], cache)
+        t.strictSame([headers['cache-control'], headers['content-length']], [cache, undefined])
       }
     }
     for (const header of ['"a"', '"*"', etag.slice(1, -1), `w/${etag}`, `"${etag}"`, ''])
@@ -148,4 +150,15 @@ t.test('with DOCS=off there is no page, and the contract is still served', async
     t.equal((await call({ path })).status, 404, path)
   }
   t.equal((await fetch(`http://127.0.0.1:${port}/openapi.yaml`)).status, 200)
+})
+
+t.test('an operation may have the path /, which leads to the page otherwise', async (t) => {
+  const operation =
+    "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
+  const app = await boot(t, {
+    yaml: `paths:\n  /: { get: { ${operation} } }\n`,
+    prepare: (app, contract) => serveDocs(app, contract, { DOCS: 'on' }),
+  })
+  t.match(await app.inject('/'), { statusCode: 200, payload: '{}' })
+  t.match(await app.inject('/docs'), { statusCode: 302, headers: { location: 'docs/' } })
 })

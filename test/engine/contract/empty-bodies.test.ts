@@ -64,7 +64,7 @@ for (const required of [false, true]) {
     t.equal(await send(`${json}\r\n3\r\n[8]\r\n0\r\n`), '200 [8]')
     const bytes = `${typeOf('image/png')}${CHUNKED}`
     t.equal(await send(bytes, '1\r\na\r\n', '1\r\nb\r\n', '0\r\n\r\n'), '200 "ab"')
-    const other = `${typeOf('text/xml')}${CHUNKED}`
-    t.match(await send(other, '1\r\na\r\n', '0\r\n\r\n'), /^415 /)
+    const chunkedXml = `${typeOf('text/xml')}${CHUNKED}`
+    t.match(await send(chunkedXml, '1\r\na\r\n', '0\r\n\r\n'), /^415 /)
   })
 }

@@ -1,7 +1,7 @@
 // No value takes exponential time, whether it is valid or not: in requests, stored items and answers. Each level of a value
 // has a text, and the format of this text counts how often it is evaluated.
 import t, { type Test } from 'tap'
-import type { Extensions } from '../../../service/engine/contract/extensions.ts'
+import type { ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
 import { itemReader } from '../../../service/engine/contract/items.ts'
 import { serve } from './described.ts'
 
@@ -13,7 +13,7 @@ const OWN = `s: { type: string, format: counted }, n: { type: integer, format: i
 /** Wraps a value in one more level. */
 type Wrap = (inner: unknown) => object
 const inMember: Wrap = (next) => ({ s: 'x', n: 1, next })
-const inList: Wrap = (inner) => ({ s: 'x', n: 1, all: [1, inner] })
+const inList: Wrap = (inner) => ({ s: 'x', n: 1, list: [1, inner] })
 
 /** By keyword: the keywords by which a schema leads back to itself, and a level of a value. */
 const PARTS: Readonly<Record<string, readonly [keywords: string, wrap: Wrap]>> = {
@@ -21,11 +21,11 @@ const PARTS: Readonly<Record<string, readonly [keywords: string, wrap: Wrap]>> =
   patternProperties: [`properties: { ${OWN} }, patternProperties: { '^next': ${A} }`, inMember],
   additionalProperties: [`properties: { ${OWN} }, additionalProperties: ${A}`, inMember],
   unevaluatedProperties: [`properties: { ${OWN} }, unevaluatedProperties: ${A}`, inMember],
-  items: [`properties: { ${OWN}, all: { prefixItems: [true], items: ${A} } }`, inList],
-  prefixItems: [`properties: { ${OWN}, all: { prefixItems: [true, ${A}] } }`, inList],
-  contains: [`properties: { ${OWN}, all: { contains: ${A}, maxContains: 1 } }`, inList],
+  items: [`properties: { ${OWN}, list: { prefixItems: [true], items: ${A} } }`, inList],
+  prefixItems: [`properties: { ${OWN}, list: { prefixItems: [true, ${A}] } }`, inList],
+  contains: [`properties: { ${OWN}, list: { contains: ${A}, maxContains: 1 } }`, inList],
   unevaluatedItems: [
-    `properties: { ${OWN}, all: { prefixItems: [true], unevaluatedItems: ${A} } }`,
+    `properties: { ${OWN}, list: { prefixItems: [true], unevaluatedItems: ${A} } }`,
     inList,
   ],
 }
@@ -68,9 +68,9 @@ async function countAll(t: Test, schemas: string, wrap: Wrap, part: string): Pro
     if (count > MAX_COUNT) throw new Error('evaluated too often')
     return true
   }
-  const product: Extensions = {
+  const product: ProductHooks = {
     formats: { counted },
-    collections: { all: { schema: 'A', key: 'int64' } },
+    collections: { plain: { schema: 'A', key: 'int64' } },
   }
   const { request, answer, contract } = await serve(t, schemas, product)
   const readItem = itemReader(contract, 'A')

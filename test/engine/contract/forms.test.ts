@@ -16,14 +16,17 @@ function read(text: string, type = TYPE): Read[] {
   })
 }
 /** A form of one part. @param part what follows its name */
-const one = (part: string) => `--b-1\r\n${D}${part}\r\n--b-1--\r\n`
+const formOf = (part: string) => `--b-1\r\n${D}${part}\r\n--b-1--\r\n`
 
 /** By what they show. */
 const READ: Readonly<Record<string, readonly [parts: Read[], text: string, type?: string]>> = {
   'no part': [[], '--b-1--\r\n'],
-  'no end of line after the last delimiter': [[['a', 'x']], one('a\r\n\r\nx').trimEnd()],
-  'texts before and after the parts': [[['a', 'x']], `b-1\r\n--b\r\n${one('a\r\n\r\nx')}--b-1\r\n`],
-  'an empty line before the first delimiter': [[['a', 'x']], `\r\n${one('a\r\n\r\nx')}`],
+  'no end of line after the last delimiter': [[['a', 'x']], formOf('a\r\n\r\nx').trimEnd()],
+  'texts before and after the parts': [
+    [['a', 'x']],
+    `b-1\r\n--b\r\n${formOf('a\r\n\r\nx')}--b-1\r\n`,
+  ],
+  'an empty line before the first delimiter': [[['a', 'x']], `\r\n${formOf('a\r\n\r\nx')}`],
   'spaces after delimiters': [[['a', 'x']], `--b-1 \t\r\n${D}a\r\n\r\nx\r\n--b-1-- \r\nepilogue`],
   'a quoted boundary': [
     [['a', 'x']],
@@ -32,7 +35,7 @@ const READ: Readonly<Record<string, readonly [parts: Read[], text: string, type?
   ],
   'the boundary within a line': [
     [['a', 'b-1 --b-1 x--b-1--\r\n-b-1\n--b-1']],
-    one('a\r\n\r\nb-1 --b-1 x--b-1--\r\n-b-1\n--b-1'),
+    formOf('a\r\n\r\nb-1 --b-1 x--b-1--\r\n-b-1\n--b-1'),
   ],
   'an empty text, and one of line ends': [
     [
@@ -49,24 +52,27 @@ const READ: Readonly<Record<string, readonly [parts: Read[], text: string, type?
     ],
     `--b-1\r\n${D}a\r\n\r\n\r\n--b-1\r\n${D}"a b;="\r\n\r\n\r\n--b-1\r\n${D}""\r\n\r\n\r\n--b-1--`,
   ],
-  'the escapes of browsers, and no other': [[['"\r\n\\%2b', '']], one('"%22%0d%0A\\%2b"\r\n\r\n')],
+  'the escapes of browsers, and no other': [
+    [['"\r\n\\%2b', '']],
+    formOf('"%22%0d%0A\\%2b"\r\n\r\n'),
+  ],
   'a file': [
     [['a', 'x', 'é', 'a/b; c=d']],
-    one('a;filename="é"\r\nCONTENT-type:a/b; c=d \r\n\r\nx'),
+    formOf('a;filename="é"\r\nCONTENT-type:a/b; c=d \r\n\r\nx'),
   ],
   'a file without a type, and without a name': [
     [['a', 'x', '', undefined]],
-    one('a; filename=""\r\n\r\nx'),
+    formOf('a; filename=""\r\n\r\nx'),
   ],
   'a file whose name is encoded': [
     [['a', '', 'é "', undefined]],
-    one("a; filename=e; filename*=UTF-8'en'%C3%A9%20%22\r\n\r\n"),
+    formOf("a; filename=e; filename*=UTF-8'en'%C3%A9%20%22\r\n\r\n"),
   ],
   'other headers, and those that say nothing': [
     [['a', 'x']],
-    one('a\r\nX: é\r\nX: y\r\nContent-Transfer-Encoding: 8BIT\r\nContent-Length: 7\r\n\r\nx'),
+    formOf('a\r\nX: é\r\nX: y\r\nContent-Transfer-Encoding: 8BIT\r\nContent-Length: 7\r\n\r\nx'),
   ],
-  'other parameters': [[['a', 'x']], one('a; b=c;\r\n\r\nx')],
+  'other parameters': [[['a', 'x']], formOf('a; b=c;\r\n\r\nx')],
   'a header without a space': [
     [['a', 'x']],
     `--b-1\r\ncontent-disposition:FORM-DATA;NAME=a\r\n\r\nx\r\n--b-1--`,
@@ -82,39 +88,39 @@ for (const [name, [parts, text, type]] of Object.entries(READ)) {
 /** By what is wrong. */
 const REFUSED: Readonly<Record<string, string | readonly [text: string, type: string]>> = {
   nothing: '',
-  'no boundary': [one('a\r\n\r\nx'), 'multipart/form-data'],
-  'an empty boundary': [one('a\r\n\r\nx'), 'multipart/form-data; boundary=""'],
-  'two boundaries': [one('a\r\n\r\nx'), `${TYPE}; boundary=b-1`],
+  'no boundary': [formOf('a\r\n\r\nx'), 'multipart/form-data'],
+  'an empty boundary': [formOf('a\r\n\r\nx'), 'multipart/form-data; boundary=""'],
+  'two boundaries': [formOf('a\r\n\r\nx'), `${TYPE}; boundary=b-1`],
   'a boundary of 71 characters': [
-    one('a\r\n\r\nx').replaceAll('b-1', 'b'.repeat(71)),
+    formOf('a\r\n\r\nx').replaceAll('b-1', 'b'.repeat(71)),
     `multipart/form-data; boundary=${'b'.repeat(71)}`,
   ],
-  'another boundary': [one('a\r\n\r\nx'), 'multipart/form-data; boundary=b-2'],
-  'no last delimiter': one('a\r\n\r\nx').replace('--b-1--', ''),
-  'a last delimiter that is not the last': one('a\r\n\r\nx').replace('--b-1--', '--b-1'),
-  'a last delimiter within a line': one('a\r\n\r\nx').replace('\r\n--b-1--', '--b-1--'),
-  'a delimiter that goes on': one('a\r\n\r\nx').replace('--b-1\r\n', '--b-1x\r\n'),
-  'a delimiter that goes on within a part': one('a\r\n\r\nx\r\n--b-1x'),
-  'a last delimiter that goes on': one('a\r\n\r\nx').replace('--b-1--', '--b-1--x'),
-  'lines that end with LF': one('a\r\n\r\nx').replaceAll('\r', ''),
-  'no empty line': one('a\r\nx'),
+  'another boundary': [formOf('a\r\n\r\nx'), 'multipart/form-data; boundary=b-2'],
+  'no last delimiter': formOf('a\r\n\r\nx').replace('--b-1--', ''),
+  'a last delimiter that is not the last': formOf('a\r\n\r\nx').replace('--b-1--', '--b-1'),
+  'a last delimiter within a line': formOf('a\r\n\r\nx').replace('\r\n--b-1--', '--b-1--'),
+  'a delimiter that goes on': formOf('a\r\n\r\nx').replace('--b-1\r\n', '--b-1x\r\n'),
+  'a delimiter that goes on within a part': formOf('a\r\n\r\nx\r\n--b-1x'),
+  'a last delimiter that goes on': formOf('a\r\n\r\nx').replace('--b-1--', '--b-1--x'),
+  'lines that end with LF': formOf('a\r\n\r\nx').replaceAll('\r', ''),
+  'no empty line': formOf('a\r\nx'),
   'no headers': '--b-1\r\n\r\nx\r\n--b-1--',
-  'no name': one('a\r\n\r\nx').replace('; name=a', ''),
-  'no form-data': one('a\r\n\r\nx').replace('form-data', 'attachment'),
-  'a name in another word': one('a\r\n\r\nx').replace('form-data;', 'form-data'),
-  'two names': one('a; name=b\r\n\r\nx'),
-  'two headers': one(`a\r\n${D}b\r\n\r\nx`),
-  'two types': one('a\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n\r\nx'),
-  'a text that does not end': one('"a\r\n\r\nx'),
-  'a quote in a text': one('"a"b"\r\n\r\nx'),
-  'a folded header': one('a;\r\n filename=b\r\n\r\nx'),
-  'a header without a colon': one('a\r\nX\r\n\r\nx'),
-  'a space before a colon': one('a\r\nX : y\r\n\r\nx'),
-  'a bare CR, LF or NUL': one('a\r\nX: y\rz\r\n\r\nx'),
-  'a bare LF': one('a\r\nX: y\nz\r\n\r\nx'),
-  NUL: one('a\r\nX: \0\r\n\r\nx'),
-  'the name of a file in another encoding': one("a; filename*=latin1''%E9\r\n\r\nx"),
-  'the name of a file that is not UTF-8': one("a; filename*=UTF-8''%E9\r\n\r\nx"),
+  'no name': formOf('a\r\n\r\nx').replace('; name=a', ''),
+  'no form-data': formOf('a\r\n\r\nx').replace('form-data', 'attachment'),
+  'a name in another word': formOf('a\r\n\r\nx').replace('form-data;', 'form-data'),
+  'two names': formOf('a; name=b\r\n\r\nx'),
+  'two headers': formOf(`a\r\n${D}b\r\n\r\nx`),
+  'two types': formOf('a\r\nContent-Type: a/b\r\nContent-Type: a/b\r\n\r\nx'),
+  'a text that does not end': formOf('"a\r\n\r\nx'),
+  'a quote in a text': formOf('"a"b"\r\n\r\nx'),
+  'a folded header': formOf('a;\r\n filename=b\r\n\r\nx'),
+  'a header without a colon': formOf('a\r\nX\r\n\r\nx'),
+  'a space before a colon': formOf('a\r\nX : y\r\n\r\nx'),
+  'a bare CR, LF or NUL': formOf('a\r\nX: y\rz\r\n\r\nx'),
+  'a bare LF': formOf('a\r\nX: y\nz\r\n\r\nx'),
+  NUL: formOf('a\r\nX: \0\r\n\r\nx'),
+  'the name of a file in another encoding': formOf("a; filename*=latin1''%E9\r\n\r\nx"),
+  'the name of a file that is not UTF-8': formOf("a; filename*=UTF-8''%E9\r\n\r\nx"),
 }
 
 for (const [name, refused] of Object.entries(REFUSED)) {
@@ -126,7 +132,7 @@ for (const [name, refused] of Object.entries(REFUSED)) {
 
 t.test('an encoded part is refused', async (t) => {
   for (const encoding of ['base64', 'quoted-printable', 'gzip', ''])
-    t.throws(() => read(one(`a\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\neA==`)), {
+    t.throws(() => read(formOf(`a\r\nContent-Transfer-Encoding: ${encoding}\r\n\r\neA==`)), {
       statusCode: 400,
       message: /must not have a Content-Transfer-Encoding/,
     })

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap'
 import { loadCompiler } from '../../../service/compiler/index.ts'
 import { readContract } from '../../../service/engine/contract/contract.ts'
-import type { Extensions } from '../../../service/engine/contract/extensions.ts'
+import type { ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
 import { itemReader } from '../../../service/engine/contract/items.ts'
 import { exactJson } from '../../../service/engine/http/json.ts'
 import { boot, contract, post } from '../../support/small.ts'
@@ -90,7 +90,7 @@ async function itemsOf(t: Test, schemas: string, name = 'A'): Promise<(text: str
     `paths: {}\ncomponents:\n  schemas:\n${schemas.replaceAll(/^/gm, '    ')}\n`,
   )
   const folder = t.testdir({ 'openapi.yaml': yaml })
-  const product: Extensions = { collections: { all: { schema: 'A', key: 'int64' } } }
+  const product: ProductHooks = { collections: { plain: { schema: 'A', key: 'int64' } } }
   const read = await readContract(`${folder}/openapi.yaml`, { product, loadCompiler })
   return itemReader(read, name)
 }
@@ -103,15 +103,15 @@ t.test('what the schema of an item says nothing of is read as it is', async (t) 
 t.test(
   'an item that is older than its schema, or than an alternative, has its int64, too',
   async (t) => {
-    const all = `all: { type: array, maxItems: 1, items: ${INT64} }`
-    const members = `{ a: { type: string, maxLength: 1 }, n: ${INT64}, ${all} }`
+    const list = `list: { type: array, maxItems: 1, items: ${INT64} }`
+    const members = `{ a: { type: string, maxLength: 1 }, n: ${INT64}, ${list} }`
     const rules = 'required: [a, b], minProperties: 3, additionalProperties: false'
     const read = await itemsOf(t, `A: { type: object, ${rules}, properties: ${members} }`)
-    t.strictSame(read('{"a":"long","c":1,"n":1,"all":[1,2]}'), {
+    t.strictSame(read('{"a":"long","c":1,"n":1,"list":[1,2]}'), {
       a: 'long',
       c: 1,
       n: 1n,
-      all: [1n, 2n],
+      list: [1n, 2n],
     })
     const kinds = ['cat', 'dog'].map(
       (kind) =>
@@ -126,12 +126,12 @@ t.test(
 
 t.test('enum and const of lists and objects with an int64', async (t) => {
   const list = `{ type: array, items: ${INT64} }`
-  for (const each of [
+  for (const schemas of [
     `A: { allOf: [${list}, { enum: [[1, 2], [3]] }] }`,
     `A: { $ref: '#/components/schemas/B', enum: [[1, 2], [3]] }\nB: ${list}`,
     `A: { type: array, items: ${INT64}, enum: [[1, 2], [3]] }`,
   ]) {
-    await allows(t, each, [[1, 2], [3]], [[1], [], [2, 1]])
+    await allows(t, schemas, [[1, 2], [3]], [[1], [], [2, 1]])
   }
   const { request, answer } = await serve(
     t,
@@ -267,11 +267,11 @@ t.test('a rule of numbers says the same of a number, wherever it is sent', async
   for (const rule of NUMBER_RULES) {
     const schema = `{ type: number, ${rule} }`
     const form = `{ schema: { type: object, required: [a], properties: { a: ${schema} } } }`
-    const all = `{ type: array, items: ${schema} }`
+    const listSchema = `{ type: array, items: ${schema} }`
     const parameters = ['path', 'query', 'header'].map(
       (place) => `{ name: a, in: ${place}, required: true, schema: ${schema} }`,
     )
-    const list = `{ name: all, in: query, schema: ${all} }`
+    const list = `{ name: list, in: query, schema: ${listSchema} }`
     const app = await boot(t, {
       yaml: `paths:
   /x: { post: { operationId: body, requestBody: { content: { ${content.map((type) => `${type}: ${form}`).join()} } }, responses: { '200': { description: Done, content: { application/json: {} } } } } }
@@ -285,15 +285,20 @@ t.test('a rule of numbers says the same of a number, wherever it is sent', async
           `--b\r\ncontent-disposition: form-data; name="a"\r\n\r\n${text}\r\n--b--`,
           'multipart/form-data; boundary=b',
         ),
-        { url: `/x/${text}?a=${text}&all=${text}`, headers: { a: text } },
+        { url: `/x/${text}?a=${text}&list=${text}`, headers: { a: text } },
       ]
-      for (const each of sent) {
-        const answer = await app.inject(each)
-        t.equal(answer.statusCode, body.statusCode, `${rule}: ${text} in ${JSON.stringify(each)}`)
+      for (const request of sent) {
+        const answer = await app.inject(request)
+        t.equal(
+          answer.statusCode,
+          body.statusCode,
+          `${rule}: ${text} in ${JSON.stringify(request)}`,
+        )
         if (answer.statusCode !== 200) continue
         const got: unknown = JSON.parse(answer.body)
         const expected = { a: Number(text) }
-        t.match(got, 'url' in each && each.url !== '/x' ? { query: expected } : { body: expected })
+        const isGet = 'url' in request && request.url !== '/x'
+        t.match(got, isGet ? { query: expected } : { body: expected })
       }
     }
   }

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { loadCompiler } from '../../../service/compiler/index.ts'
 import { readContract } from '../../../service/engine/contract/contract.ts'
-import type { Extensions } from '../../../service/engine/contract/extensions.ts'
+import type { ProductHooks } from '../../../service/engine/contract/product-hooks.ts'
 import { itemReader, itemWriter } from '../../../service/engine/contract/items.ts'
 import type { Product } from '../../../service/engine/index.ts'
 import type { Collection, Store } from '../../../service/engine/store.ts'
@@ -26,7 +26,7 @@ const SCHEMAS = `
         day: { type: string, format: date-time }
         even: { type: string, format: even }
         any: {}
-        all: { type: array, items: { type: [string, 'null'] } }
+        list: { type: array, items: { type: [string, 'null'] } }
         next: { $ref: '#/components/schemas/A' }
     Any: {}
     Open: { type: object, properties: { id: { type: integer, format: int64 } } }
@@ -55,12 +55,12 @@ const REFUSED: Readonly<Record<string, readonly [item: unknown, text: RegExp]>> 
   'a member that is missing': [{}, /item must have required property 'name'/],
   'a member that is undefined': [{ name: undefined }, /item must have required property 'name'/],
   'an item of a list that is undefined': [
-    { name: 'x', all: [undefined] },
-    /item\/all\/0 is undefined/,
+    { name: 'x', list: [undefined] },
+    /item\/list\/0 is undefined/,
   ],
   'an item of a list that is not there': [
-    { name: 'x', all: Array(1) },
-    /item\/all\/0 is undefined/,
+    { name: 'x', list: Array(1) },
+    /item\/list\/0 is undefined/,
   ],
   NaN: [{ name: 'x', f: NaN }, /item\/f is NaN/],
   Infinity: [{ name: 'x', any: -Infinity }, /item\/any is -Infinity/],
@@ -105,7 +105,7 @@ for (const engine of await startEngines(t)) {
     const items = await openItems(t, store, 'A')
     for (const [key, item] of [
       { name: 'x', n: 2n ** 63n - 1n, f: 1.5, any: { a: [1n, null, true] } },
-      { name: '🌱🌱🌱🌱🌱', f: null, all: ['a', null], next: { name: 'y', n: -(2n ** 63n) } },
+      { name: '🌱🌱🌱🌱🌱', f: null, list: ['a', null], next: { name: 'y', n: -(2n ** 63n) } },
       Object.assign(Object.create(null) as Item, { name: 'z' }),
       { name: 'x', id: 1, secret: 's' },
       { name: 'x', n: undefined },
@@ -201,7 +201,7 @@ async function openItems<Stored = Item>(
   const folder = t.testdir({
     'openapi.yaml': contract(`paths: {}\ncomponents:\n  schemas:${SCHEMAS}`),
   })
-  const stored: Extensions = {
+  const stored: ProductHooks = {
     collections: { plants: { schema, key: 'int64' } },
     formats: { even: (text: string) => text.length % 2 === 0 },
   }

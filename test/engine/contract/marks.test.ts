@@ -90,7 +90,7 @@ t.test(
     const text = `[${numbers.map((n) => `{"n":${n},"f":100000000000000000}`).join()}]`
     t.strictSame(await answer(new JsonText(exactJson(stored))), { status: 200, text })
     async function* batches() {
-      for (const each of stored) yield new JsonText(exactJson([each]))
+      for (const item of stored) yield new JsonText(exactJson([item]))
     }
     t.strictSame(await answer(batches()), { status: 200, text })
   },
@@ -144,9 +144,9 @@ t.test(
       `A: { properties: { a: { $ref: '#/components/schemas/B' }, b: true, c: { anyOf: [{ type: object, writeOnly: true }, true] } }, additionalProperties: { writeOnly: true } }
 B: { properties: { in: { properties: { s: ${SECRET} } } } }`,
     )
-    const one = Object.freeze({ in: Object.freeze({ s: 's', n: 1 }) })
+    const shared = Object.freeze({ in: Object.freeze({ s: 's', n: 1 }) })
     t.equal(
-      (await answer({ a: one, b: one, c: one, d: one })).text,
+      (await answer({ a: shared, b: shared, c: shared, d: shared })).text,
       '{"a":{"in":{"n":1}},"b":{"in":{"s":"s","n":1}}}',
     )
     // In a time that grows as they do.
@@ -170,11 +170,14 @@ const REQUIRED = {
 
 for (const [name, schemas] of Object.entries(REQUIRED)) {
   t.test(`a member is required only of the other side, also ${name}`, async (t) => {
-    const all = `${schemas}\nB: { required: [a], properties: { a: { type: string } } }`
-    const { answer, request } = await serve(t, all)
+    const document = `${schemas}\nB: { required: [a], properties: { a: { type: string } } }`
+    const { answer, request } = await serve(t, document)
     t.equal((await answer({ b: 1 })).status, 200)
     t.equal((await request({ b: 1 })).status, 400)
-    const { answer: give, request: send } = await serve(t, all.replaceAll('writeOnly', 'readOnly'))
+    const { answer: give, request: send } = await serve(
+      t,
+      document.replaceAll('writeOnly', 'readOnly'),
+    )
     t.equal((await give({ b: 1 })).status, 500)
     t.equal((await send({ b: 1 })).status, 204)
   })
@@ -239,7 +242,8 @@ for (const [name, [schemas, valid, invalid]] of Object.entries(COUNTED)) {
   t.test(`what lacks a member of the other side is not one too many: ${name}`, async (t) => {
     const { request } = await serve(t, schemas)
     const { answer } = await serve(t, schemas.replaceAll('readOnly', 'writeOnly'))
-    for (const text of [...valid.split(' '), ...invalid.split(' ')].filter((each) => each !== '')) {
+    const texts = [...valid.split(' '), ...invalid.split(' ')]
+    for (const text of texts.filter((text) => text !== '')) {
       const isValid = valid.split(' ').includes(text)
       t.equal((await request(text)).status, isValid ? 204 : 400, text)
       if (!text.includes('id'))

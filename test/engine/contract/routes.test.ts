@@ -101,9 +101,13 @@ t.test('what is no method of a service is missing, or has no operation', async (
     }
   }
   const nothing = Object.create(null) as object
-  for (const id of ['run', 'got', 'name', 'toString', 'hasOwnProperty', 'absent']) {
-    const message = `the operation ${id} has no method in the service`
-    await t.rejects(boot(t, { yaml: path(id), services: [new Named(), nothing] }), { message })
+  class Static extends EventTarget {}
+  const services = [new Named(), nothing, Static]
+  const builtIn = [Object.prototype, Function.prototype].flatMap(Object.getOwnPropertyNames)
+  for (const id of new Set(['run', 'got', 'name', 'absent', ...builtIn])) {
+    const missing = `the operation ${id} has no method in the service`
+    const message = id === 'constructor' ? /this can't be the name of a method/ : missing
+    await t.rejects(boot(t, { yaml: path(id), services }), { message }, id)
   }
   class Helpful {
     run = done('')
@@ -148,21 +152,34 @@ t.test('what a method gives is answered 500 if the contract does not declare it'
   const schema =
     '{ type: object, properties: { id: { type: integer, format: int64 } }, additionalProperties: false }'
   const errors: unknown[] = []
-  let given: unknown
+  let received: unknown
   const app = await boot(t, {
     yaml: `      responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } }, '202': { description: Image, content: { image/png: {} } }, '204': { description: None } }`,
-    run: async () => given as { status: number },
+    run: async () => received as { status: number },
     onError: ({ message }) => void errors.push(message),
   })
   const origin = await app.listen({ port: 0, host: '127.0.0.1' }) // only a real answer has its headers checked
-  for (const [each, fault] of table) {
-    given = each
+  for (const [misfit, fault] of table) {
+    received = misfit
     const answer = await fetch(`${origin}/x`)
     t.strictSame(
       [answer.status, await answer.text()],
       [500, '{"error":500,"message":"Internal Server Error"}'],
     )
     t.match(errors.at(-1), fault)
+  }
+})
+
+t.test('HEAD has no length where the status has no content, RFC 9110, section 8.6', async (t) => {
+  for (const [status, length] of [
+    [200, '0'],
+    [204, undefined],
+    [304, undefined],
+  ] as const) {
+    const yaml = `      responses: { '${status}': { description: Done } }`
+    const app = await boot(t, { yaml, run: async () => ({ status }) })
+    const { statusCode, headers } = await app.inject({ method: 'HEAD', url: '/x' })
+    t.strictSame([statusCode, headers['content-length']], [status, length])
   }
 })
 

@@ -78,7 +78,7 @@ t.test(
     work(100)
     await eventually(() => clients.every(({ text }) => text.includes('}')))
     const answers = clients.map(({ text }) => readResponses(Buffer.from(text))[0])
-    for (const [index, each] of answers.entries()) t.equal(each?.status, index < 64 ? 404 : 503)
+    for (const [index, answer] of answers.entries()) t.equal(answer?.status, index < 64 ? 404 : 503)
     const late = { 'retry-after': '1', 'x-request-id': 'mine' }
     t.match(answers[64]?.headers, { ...late, connection: 'keep-alive' })
     t.match(

@@ -31,19 +31,19 @@ const OTHERS = [
   '|/|json|application/|/json|application/ json|application /json|application/*|*/*|text/json',
   'application/problem+json|application/x-www-form-urlencoded|text/plain; application/json',
 ]
-const split = (texts: readonly string[]) => texts.flatMap((each) => each.split('|'))
+const split = (texts: readonly string[]) => texts.flatMap((text) => text.split('|'))
 
 t.test(
   'a body is application/json in UTF-8, with or without other parameters; any other type is 415',
   async (t) => {
-    for (const type of split(ACCEPTED).flatMap((each) => [
-      `application/json${each}`,
-      `APPLICATION/Json${each}`,
+    for (const type of split(ACCEPTED).flatMap((text) => [
+      `application/json${text}`,
+      `APPLICATION/Json${text}`,
     ]))
       t.equal(await create(['Content-Type', type]), 200, type)
     const long = '; v="\\"'.repeat(1500)
     for (const type of [
-      ...[...split(REFUSED), long].map((each) => `application/json${each}`),
+      ...[...split(REFUSED), long].map((text) => `application/json${text}`),
       ...split(OTHERS),
     ])
       t.equal(await create(['Content-Type', type]), 415, type.slice(0, 50))
@@ -116,7 +116,7 @@ t.test('an id is exact in every spelling of an integer, and what is no int64 is 
     '1e-99999999999 0.5 9007199254740992.5 9223372036854775807.5 -9223372036854775808.5'
   const long = `1e99999999999 ${'7'.repeat(16_000)} 9007199254740993.${'0'.repeat(50)}1`
   const types = '"7" true null [7] {} "" []'
-  for (const literal of [beyond, fractions, long, types].flatMap((each) => each.split(' ')))
+  for (const literal of [beyond, fractions, long, types].flatMap((literals) => literals.split(' ')))
     t.equal(await create(literal), 400, literal.slice(0, 30))
 })
 

@@ -13,7 +13,7 @@ const preflight = {
 }
 const page = () =>
   serveHttp(t, (_, response) => response.setHeader('content-type', 'text/html').end('<p>x'))
-const [named, other] = [await page(), await page()]
+const [named, second] = [await page(), await page()]
 const { call, port, token } = await build(t, { CORS_ORIGINS: `${APP}, ${named}` })
 const isCors = (name: string) => name.startsWith('access-control-') || name === 'vary'
 
@@ -71,7 +71,7 @@ t.test(
       [401, null, /^[\da-f-]{36}$/, 'Bearer realm="plants"'],
       [404, null, /^[\da-f-]{36}$/, null],
     ])
-    t.strictSame(await session(other), Array<string>(6).fill('TypeError: Failed to fetch'))
+    t.strictSame(await session(second), Array<string>(6).fill('TypeError: Failed to fetch'))
   },
 )
 
@@ -109,11 +109,11 @@ t.test(
     ]
     const refused = [...others.map((Origin) => ({ ...preflight, Origin })), {}]
     const without = await build(t)
-    for (const [ask, all, names] of [
+    for (const [ask, methods, names] of [
       [call, refused, ['vary']],
       [without.call, [preflight], []],
     ] as const) {
-      for (const headers of all) {
+      for (const headers of methods) {
         for (const [method, expected] of Object.entries({
           OPTIONS: [204, allowOf('/plants')],
           GET: [401, undefined],

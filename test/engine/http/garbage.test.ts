@@ -41,7 +41,7 @@ t.test('ended requests are gone at the next collection of young objects', async 
     // Of all that this process does, only the server of Node makes its responses.
     const sizeOf = ({ callFrame, selfSize, children }: typeof profile.head): number =>
       children.reduce(
-        (sum, each) => sum + sizeOf(each),
+        (sum, part) => sum + sizeOf(part),
         callFrame.url === 'node:_http_server' ? selfSize : 0,
       )
     return Math.round(sizeOf(profile.head) / (BURSTS * AT_ONCE))

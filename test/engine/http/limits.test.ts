@@ -40,12 +40,13 @@ for (const [host, [reached, not]] of Object.entries(hosts)) {
   t.test(
     `HOST=${host} is one server, with all its bounds, of which clients are told the one for idle connections`,
     async (t) => {
-      const app = make(readConfig('plants', {}))
+      const config = readConfig('plants', { HOST: host, PORT: '0' })
+      const app = make(config)
       t.teardown(() => {
         app.server.closeAllConnections()
         return app.close()
       })
-      await listen(app, host, 0, 'PORT')
+      await listen(app, config, 'PORT')
       t.equal(app.addresses().length, 1)
       const { port } = new URL(app.listeningOrigin)
       const { headers } = await fetch(`http://${reached}:${port}`)

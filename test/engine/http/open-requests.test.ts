@@ -42,8 +42,8 @@ t.test(
     await raw(1, `GET /plants HTTP/1.1\r\n${bearer}Broken : ${secret}\r\n\r\n`)
     await raw(1, `CONNECT a:1 HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${secret}\r\n\r\n`)
     await call({ path: `/%zz${secret}` })
-    const all = await logged(10)
-    t.match(all, [
+    const lines = await logged(10)
+    t.match(lines, [
       {
         reqId: 'mine',
         client: '127.0.0.1',
@@ -70,9 +70,9 @@ t.test(
       { status: 501 },
       { method: 'GET', status: 400 },
     ])
-    t.equal(all.length, 10)
+    t.equal(lines.length, 10)
     t.notMatch(JSON.stringify(log), secret)
-    t.notOk('caller' in (all[2] ?? {}))
+    t.notOk('caller' in (lines[2] ?? {}))
   },
 )
 

@@ -117,7 +117,7 @@ const TABLE: Readonly<Record<string, readonly [schema: string, valid: string, in
 
 /** The values of JSON texts with a space between two of them. */
 const valuesOf = (texts: string): unknown[] =>
-  texts.match(/\S+/g)?.map((each): unknown => JSON.parse(each)) ?? []
+  texts.match(/\S+/g)?.map((text): unknown => JSON.parse(text)) ?? []
 
 for (const [name, [schema, valid, invalid]] of Object.entries(TABLE))
   t.test(name, (t) => allows(t, `A: ${schema}${PARTS}`, valuesOf(valid), valuesOf(invalid)))

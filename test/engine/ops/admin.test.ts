@@ -31,7 +31,7 @@ const textOf = async (port: number) => (await get(port, '/metrics')).text()
 
 /** The value of a metric, by its name with its labels; 0 if it is not there. */
 function valueOf(text: string, name: string): number {
-  const line = text.split('\n').find((each) => each.startsWith(`${name} `))
+  const line = text.split('\n').find((candidate) => candidate.startsWith(`${name} `))
   return Number(line?.slice(name.length) ?? 0)
 }
 
@@ -98,8 +98,8 @@ t.test(
       '_OTHER _OTHER 431': [`GET /plants HTTP/1.1\r\n${bearer}A: ${'x'.repeat(20_000)}\r\n\r\n`],
     }
     const counts = Object.entries(sent).map(([counted, { length }]) => [counted, length])
-    for (const each of Object.values(sent).flat())
-      await (typeof each === 'string' ? send(port, each) : call(port, each))
+    for (const request of Object.values(sent).flat())
+      await (typeof request === 'string' ? send(port, request) : call(port, request))
     await send(port, half, 200)
     const closed = send(port, half, 500)
     await delay(250)
@@ -166,11 +166,11 @@ const labelsIn = (text: string) =>
 t.test(
   'the rules of deploy/alerts.yaml ask for metrics and labels that there are, each with a case',
   async (t) => {
-    const { admin, adminPort: other } = await openPort(t)
+    const { admin, adminPort: secondPort } = await openPort(t)
     const pool = { size: 0, used: 0, idle: 0, waiting: 0 }
-    admin.serving({ ping: async () => undefined, figures: () => ({ commits: 0, writes: 0, pool }) })
+    admin.serving({ ping: async () => undefined, stats: () => ({ commits: 0, writes: 0, pool }) })
     await call(port, { path: '/plants' })
-    const shown = (await textOf(adminPort)) + (await textOf(other))
+    const shown = (await textOf(adminPort)) + (await textOf(secondPort))
     // Prometheus adds the job, and contract/answer.test.ts shows error_type.
     const names = new Set([
       'up',
@@ -223,7 +223,7 @@ t.test(
 
 t.test('what is refused because there is too much is counted', async (t) => {
   const { port } = await build(t, { MAX_CONNECTIONS: '1' })
-  const store = { ping: async () => undefined, figures: () => ({ commits: 0, writes: 0 }) }
+  const store = { ping: async () => undefined, stats: () => ({ commits: 0, writes: 0 }) }
   const { admin, adminPort } = await openPort(t)
   admin.serving(store)
   const shed = async () => valueOf(await textOf(adminPort), 'plants_shed_requests_total')
@@ -263,7 +263,7 @@ t.test('a database that does not answer', async (t) => {
 
   t.equal(await ready(), 503, 'while it starts')
   t.equal((await get(adminPort, '/metrics')).status, 503)
-  admin.serving({ ping, figures: () => store.figures() })
+  admin.serving({ ping, stats: () => store.stats() })
   t.strictSame(await Promise.all(Array.from({ length: 20 }, ready)), Array(20).fill(200))
   t.equal(await ready(), 200)
   t.equal(pings, 1, 'all who ask within a second share a check')

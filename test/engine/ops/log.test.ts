@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { readable } from '../../../service/engine/ops/readable.ts'
+import { prettyPrint } from '../../../service/engine/ops/pretty-print.ts'
 import { call } from '../../support/helper.ts'
 import { linesOf, MAIN, run, start } from '../../support/process.ts'
 import { eventually, freePort } from '../../support/project.ts'
@@ -62,7 +62,7 @@ async function serve(
 t.test('a line is readable on a terminal: no control character of it gets there', async (t) => {
   const time = new Date(2027, 2, 1, 12, 34, 56).getTime()
   const line = (more: object) =>
-    readable(JSON.stringify({ level: 30, time, pid: 1, hostname: 'h', ...more }))
+    prettyPrint(JSON.stringify({ level: 30, time, pid: 1, hostname: 'h', ...more }))
   t.equal(
     line({ msg: 'request', status: 200, route: '/a/{id}' }),
     '12:34:56 info  request status=200 route=/a/{id}\n',
@@ -183,8 +183,8 @@ t.test('a file of the log on a full disk gets all lines when there is room again
   }
   child.kill('SIGTERM')
   await ended
-  for (const [line, each] of lines().entries())
-    t.match(each, `"line":${line},"text":"${'€'.repeat(330)}"}`)
+  for (const [line, entry] of lines().entries())
+    t.match(entry, `"line":${line},"text":"${'€'.repeat(330)}"}`)
 })
 
 const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).status === 0

@@ -25,9 +25,9 @@ t.test('invisible characters are shown as escapes, and all others as they are', 
 
 t.test('commands show what is in a store as escapes, and no text adds a line', async (t) => {
   const folder = t.testdir()
-  const [file, other] = [`${folder}/plants.db`, `${folder}/other.db`]
+  const [file, secondFile] = [`${folder}/plants.db`, `${folder}/other.db`]
   const first = await openTestStore({ file })
-  const second = await openTestStore({ file: other })
+  const second = await openTestStore({ file: secondFile })
   const owner = `${HOSTILE}\nfaked\tline`
   await issueToken(first, 'joe')
   await first.create(owner, 1n, { name: 'a' })
@@ -42,7 +42,7 @@ t.test('commands show what is in a store as escapes, and no text adds a line', a
   t.match(list, { code: 0, stdout: '\\u001b]0;owned\\u0007\\u001b[2J\\u202egnp.exe\\u2066\\u2028' })
   t.equal(list.stdout.split('\n').length, 2, 'one line')
   t.equal(list.stdout.split('\t').length, 4, 'of four columns')
-  const copied = await run(program('copy', `sqlite:${other}`), environment)
+  const copied = await run(program('copy', `sqlite:${secondFile}`), environment)
   t.match(copied, { code: 1, stderr: 'plants: 1 of "\\u001b]0;owned' })
   {
     using db = new DatabaseSync(file)

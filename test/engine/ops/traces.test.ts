@@ -82,7 +82,7 @@ t.test(
     t.match(valuesOf(third?.attributes ?? []), { 'http.response.status_code': 404 })
     t.notMatch(JSON.stringify(exports), 'secret')
     const [resource] = exports.flatMap(({ resourceSpans }) =>
-      resourceSpans.map((each) => each.resource.attributes),
+      resourceSpans.map((span) => span.resource.attributes),
     )
     t.match(valuesOf(resource ?? []), { 'service.name': 'plants' })
     t.match(printed.stdout, `"trace_id":"${TRACE}"`)

@@ -112,7 +112,7 @@ t.test('the first start prints a command that works, and no later start does', a
 })
 
 t.test(
-  'where another contract is served, and without DATABASE_URL, the welcome and the command say so',
+  'where another contract is served, and without DATABASE_URL, the banner and the command say so',
   async (t) => {
     const folder = copyProject(t)
     putTestProduct(folder)
@@ -148,7 +148,7 @@ t.test(
     await issueTokenIn({ file })
     const terminal = nodeAfter(TERMINAL, 'test/support/product/main.ts')
     const [HOST, shown] = hasIpv6 ? ['::', '[::1]'] : ['127.0.0.1', '127.0.0.1']
-    for (const [plants, known, environment, address, page, command] of [
+    for (const [plants, isKnown, environment, address, page, command] of [
       [0, '0', { NODE_ENV: 'production', HOST }, shown, '/docs/', terminal],
       [1, '1', { NODE_ENV: 'development', DOCS: 'off' }, '127.0.0.1', '/openapi.yaml', MAIN],
       [499, '499', { HOST: '0.0.0.0' }, '127.0.0.1', '/docs/', MAIN],
@@ -168,7 +168,7 @@ t.test(
       await until(/admin port open/)
       await eventually(() => printed.stderr.endsWith('issue <name>\n'))
       const docs = `http://${address}:${port}${page}`
-      const data = `\n  Data    ${file} (plants: ${known}, notes: 0)\n  Docs    ${docs}\n`
+      const data = `\n  Data    ${file} (plants: ${isKnown}, notes: 0)\n  Docs    ${docs}\n`
       t.equal(
         printed.stderr,
         `${data}  Token   DATABASE_URL='${DATABASE_URL}' npm run token -- issue <name>\n`,
@@ -178,7 +178,7 @@ t.test(
       const { code, stdout } = await ended
       t.equal(code, 0)
       const line = command === terminal ? /^\d\d:\d\d:\d\d info / : /^\{.*\}$/
-      for (const each of stdout.trim().split('\n')) t.match(each, line)
+      for (const printed of stdout.trim().split('\n')) t.match(printed, line)
     }
   },
 )

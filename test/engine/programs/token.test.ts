@@ -95,11 +95,11 @@ t.test(
         stderr,
         `The token for ${caller} ${lifetime === undefined ? 'never expires. ' : 'expires on '}`,
       )
-      const found = (await listed()).find((each) => each.caller === caller)
-      t.equal(found?.expires && Number(found.expires) - Number(found.created), lifetime)
-      t.strictSame(found?.scopes, scopes)
+      const issued = (await listed()).find((candidate) => candidate.caller === caller)
+      t.equal(issued?.expires && Number(issued.expires) - Number(issued.created), lifetime)
+      t.strictSame(issued?.scopes, scopes)
       const expires = lifetime === undefined ? 'never' : time
-      const shown = scopes.map((each) => RegExp.escape(each)).join(' ')
+      const shown = scopes.map((scope) => RegExp.escape(scope)).join(' ')
       lines.push(`[0-9a-f]{16}\t${caller}\t${time}\t${expires}${shown && '\t'}${shown}\n`)
     }
     const { code, stdout, stderr } = await token('list')

@@ -64,7 +64,7 @@ export async function open(
     most: () => most,
     /** How often a text was sent to the server. */
     timesSent: (text: string) => Buffer.concat(sent).toString('latin1').split(text).length - 1,
-    figures: () => store.figures().pool,
+    stats: () => store.stats().pool,
     /** Makes commits wait for a standby that does not exist, or no longer. */
     loseStandby: async (isLost: boolean) => {
       await sql(`ALTER SYSTEM SET synchronous_standby_names = '${isLost ? 'nobody' : ''}'`)
@@ -75,8 +75,8 @@ export async function open(
       for (;;) {
         const text = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()
           AND query LIKE '${like}%' AND wait_event_type = '${event}'`
-        const [found] = await look(text)
-        if (found !== undefined) return Number(found['pid'])
+        const [row] = await look(text)
+        if (row !== undefined) return Number(row['pid'])
         await delay(10)
       }
     },

@@ -35,10 +35,10 @@ async function use(t: Test, store: TestStore, id = 1): Promise<boolean[]> {
     store.find('joe', BigInt(id)),
     store.ping(),
   ])
-  return results.map((each) => {
-    if (each.status === 'rejected')
-      t.ok(each.reason instanceof StoreUnavailable, String(each.reason))
-    return each.status === 'fulfilled'
+  return results.map((result) => {
+    if (result.status === 'rejected')
+      t.ok(result.reason instanceof StoreUnavailable, String(result.reason))
+    return result.status === 'fulfilled'
   })
 }
 
@@ -257,7 +257,7 @@ t.test('a write that got no connection in time is not sent later', async (t) => 
   await sql('BEGIN; LOCK TABLE plants')
   const first = add(2)
   t.notOk(await add(2, 300), 'it waits for a connection to be free')
-  t.match(pool.figures, { used: 1 })
+  t.match(pool.stats, { used: 1 })
   t.notOk(await first)
   await sql('COMMIT')
   t.ok(await add(3))
@@ -286,15 +286,15 @@ t.test('reads that are slow without a lock do not add up at the server', async (
 })
 
 t.test('the figures count the connections in use, and what waits for them', async (t) => {
-  const { store, sql, figures } = await open(t, server, limits(3, 120))
+  const { store, sql, stats } = await open(t, server, limits(3, 120))
   await sql('BEGIN; LOCK TABLE plants')
   const writes = range(50).map((id) => store.create('joe', BigInt(id % 5), name(id)))
   const reads = range(3).map((id) => store.find('joe', BigInt(id)))
-  await eventually(() => figures()?.waiting === 45 && figures()?.used === 2)
-  t.match(figures(), { size: 3, used: 2 })
+  await eventually(() => stats()?.waiting === 45 && stats()?.used === 2)
+  t.match(stats(), { size: 3, used: 2 })
   await sql('COMMIT')
   await Promise.all([...writes, ...reads])
-  t.match(figures(), { used: 0, waiting: 0 })
+  t.match(stats(), { used: 0, waiting: 0 })
 })
 
 t.test('a server that takes no writes is not used, not even for reads', async (t) => {

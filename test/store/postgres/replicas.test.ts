@@ -45,12 +45,12 @@ async function newCallers(): Promise<{ callers: Caller[]; operations: Operation[
   const operations: (Operation | undefined)[] = []
   for (const id of range(MANY)) {
     const create = { kind: 'create', id: id - MANY, name: `${id - MANY} of the first` } as const
-    const made = COLLECTIONS.map((collection) =>
+    const collections = COLLECTIONS.map((collection) =>
       observe(first, callers[0] ?? fail(), { ...create, collection }),
     )
-    for (const { operation } of await Promise.all(made)) operations.push(operation)
+    for (const { operation } of await Promise.all(collections)) operations.push(operation)
   }
-  return { callers, operations: operations.filter((each) => each !== undefined) }
+  return { callers, operations: operations.filter((operation) => operation !== undefined) }
 }
 
 /**

@@ -33,7 +33,7 @@ t.test('writes of one kind that arrive together are one statement and one commit
   t.strictSame(answers, [...range(100).map(name), ...Array<boolean>(40).fill(true), name('old')])
   await Promise.all(range(40).map((id) => store.update('joe', BigInt(id + 50), () => name('new'))))
   t.ok((await commits()) - before <= 2 + 3, 'the updates that are found together')
-  t.equal((await namesIn(store, 'joe')).filter((each) => each === 'new').length, 40)
+  t.equal((await namesIn(store, 'joe')).filter((name) => name === 'new').length, 40)
 })
 
 t.test('an operation that the database refuses fails, and no other one does', async (t) => {
@@ -53,7 +53,7 @@ t.test('an operation that the database refuses fails, and no other one does', as
   const none = store.delete('joe', 5n)
   t.strictSame([await first, await none], [name('a'), false])
 
-  const found = Promise.all([
+  const items = Promise.all([
     store.find('joe', 1n),
     namesIn(store, 'joe'),
     store.update('joe', 1n, () => name('c')),
@@ -68,7 +68,7 @@ t.test('an operation that the database refuses fails, and no other one does', as
   refuse(plants.read({ ...page, after: 'a' }, deadline()))
   refuse(plants.skip('joe', 1n, -1, deadline()))
   refuse(notes.find('joe', 'a\0'))
-  t.strictSame(await found, [name('a'), ['a'], name('c'), undefined])
+  t.strictSame(await items, [name('a'), ['a'], name('c'), undefined])
   await Promise.all(rejected)
 })
 

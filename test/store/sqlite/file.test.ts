@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { restoreBackup } from '../../../service/store/sqlite/backup.ts'
 import { openSqlite } from '../../../service/store/sqlite/file.ts'
-import { VERSION } from '../../../service/store/sqlite/schema.ts'
+import { VERSION } from '../../../service/store/sqlite/create-tables.ts'
 import { program, run } from '../../support/process.ts'
 import { prepareReplacement, storeIn } from '../../support/replacement.ts'
 import { COLLECTIONS, openNewFile, openTestStore, type TestStore } from '../../support/stores.ts'
@@ -83,18 +83,18 @@ t.test(
   async (t) => {
     const { store, file } = await openNewFile(t)
     await create(store, 1)
-    const other = `${t.testdirName}/another folder` // mountinfo escapes the space
-    mkdirSync(other)
-    writeFileSync(`${other}/plants.db`, '')
+    const otherFolder = `${t.testdirName}/another folder` // mountinfo escapes the space
+    mkdirSync(otherFolder)
+    writeFileSync(`${otherFolder}/plants.db`, '')
     const list = (from: string, to: string) => {
       const script = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
       const command = [...unshare, 'sh', '-c', script, 'sh', from, to, ...program('token', 'list')]
-      return run(command, { DATABASE_URL: `sqlite:${other}/plants.db` })
+      return run(command, { DATABASE_URL: `sqlite:${otherFolder}/plants.db` })
     }
     const message =
       /^DATABASE_URL sqlite:.*: the file has another name, .*: mount the folder, not the file\n$/
-    t.match(await list(file, `${other}/plants.db`), { code: 1, stderr: message })
-    t.match(await list(t.testdirName, other), { code: 0, stderr: '' })
+    t.match(await list(file, `${otherFolder}/plants.db`), { code: 1, stderr: message })
+    t.match(await list(t.testdirName, otherFolder), { code: 0, stderr: '' })
   },
 )
 
@@ -164,9 +164,9 @@ t.test(
     const folder = t.testdir()
     const file = `${folder}/data/plants.db`
     const crash = `await store.create('joe', 1n, { name: 'x' }); process.kill(process.pid, 'SIGKILL')`
-    const made = await watched(t, file, opening(crash))
+    const calls = await watched(t, file, opening(crash))
     const begin = '["exec","PRAGMA synchronous'
-    areInOrder(t, made.calls, '["mkdirSync"', JSON.stringify(['fsyncSync', folder]), begin)
+    areInOrder(t, calls.calls, '["mkdirSync"', JSON.stringify(['fsyncSync', folder]), begin)
     const again = await watched(t, file, opening('await store.close()'))
     areInOrder(
       t,

@@ -185,8 +185,8 @@ t.test(
 t.test('a restore of a bad backup makes nothing where no store was', async (t) => {
   const { folder, backup } = await prepare(t)
   writeFileSync(`${backup}.sha256`, 'another sum')
-  const made = restoreBackup(backup, `${folder}/new/plants.db`, false)
-  await t.rejects(made, /has changed since it was saved/)
+  const restored = restoreBackup(backup, `${folder}/new/plants.db`, false)
+  await t.rejects(restored, /has changed since it was saved/)
   t.notOk(existsSync(`${folder}/new`))
 })
 

@@ -29,18 +29,18 @@ t.test(
   async (t) => {
     const { store, file } = await openNewFile(t)
     await create(store, 1)
-    const other = new DatabaseSync(file)
-    t.teardown(() => other.close())
-    other.exec('BEGIN IMMEDIATE')
+    const writer = new DatabaseSync(file)
+    t.teardown(() => writer.close())
+    writer.exec('BEGIN IMMEDIATE')
     const results = await Promise.allSettled([
       create(store, 2),
       create(store, 3),
       store.delete('joe', 1n),
     ])
-    for (const each of results)
-      t.ok(each.status === 'rejected' && each.reason instanceof StoreUnavailable)
+    for (const result of results)
+      t.ok(result.status === 'rejected' && result.reason instanceof StoreUnavailable)
     t.strictSame(await namesIn(store, 'joe'), ['plant 1'])
-    other.exec(`UPDATE plants SET item = '{"name":"changed"}'; COMMIT`)
+    writer.exec(`UPDATE plants SET item = '{"name":"changed"}'; COMMIT`)
     const isSeen = async () => (await namesIn(store, 'joe')).join() === 'changed'
     await eventually(isSeen, undefined, 10_000) // it is polled, which must not keep the page in the cache
     await create(store, 4)
@@ -57,7 +57,7 @@ t.test(
   async (t) => {
     const { store } = await openNewFile(t)
     for (const id of range(64)) await create(store, id)
-    void store.steps.add({ owner: 'other', rows: 1, read: () => new Promise(() => undefined) })
+    void store.reads.add({ owner: 'other', rows: 1, read: () => new Promise(() => undefined) })
     t.equal((await namesIn(store, 'joe')).length, 64)
     await create(store, 64)
     let refused: unknown
@@ -78,10 +78,10 @@ async function open(t: Test) {
       range(500).map((n) => store.create('joe', BigInt(first + n), { name: long, tag: long })),
     )
   }
-  const other = new DatabaseSync(file, { timeout: 60_000 })
-  other.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF')
-  t.teardown(() => other.close())
-  const rewrite = other.prepare('UPDATE plants SET item = ?')
+  const writer = new DatabaseSync(file, { timeout: 60_000 })
+  writer.exec('PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF')
+  t.teardown(() => writer.close())
+  const rewrite = writer.prepare('UPDATE plants SET item = ?')
   let turn = 0
   return {
     store,
@@ -111,7 +111,7 @@ t.test('the log stays bounded whatever lists are open, read or not', async (t) =
     unread.push(await begin())
     t.equal((await namesIn(store, 'joe')).length, PLANTS)
   }
-  t.ok(Math.max(...sizes) < 64 * MEGABYTE, sizes.map((each) => Math.round(each / MEGABYTE)).join())
+  t.ok(Math.max(...sizes) < 64 * MEGABYTE, sizes.map((size) => Math.round(size / MEGABYTE)).join())
   for (const list of unread) t.equal((await list.next()).done, false, 'they go on')
 })
 
@@ -122,5 +122,5 @@ t.test('a log that has grown too long is truncated, and its length is known', as
   t.ok(size() < MEGABYTE, `${size()} bytes`)
   writeAll()
   await store.ping()
-  t.equal(store.figures().walBytes, size())
+  t.equal(store.stats().walBytes, size())
 })

@@ -79,8 +79,8 @@ for (const [what, end, displace, left, has] of displacements) {
 
 t.test('what other programs may do to the file is no failure', async (t) => {
   const { store, file, failures } = await open(t)
-  const other = new DatabaseSync(file)
-  t.teardown(() => other.close())
+  const writer = new DatabaseSync(file)
+  t.teardown(() => writer.close())
   const { size } = statSync(file)
   await Promise.all(range(COUNT - 1).map((id) => store.delete('joe', BigInt(id))))
   for (const sql of [
@@ -88,7 +88,7 @@ t.test('what other programs may do to the file is no failure', async (t) => {
     'VACUUM',
     'PRAGMA wal_checkpoint(TRUNCATE)',
   ]) {
-    other.exec(sql)
+    writer.exec(sql)
     await store.ping()
     await store.update('joe', BigInt(COUNT - 1), () => ({ name: sql }))
     await store.ping()
@@ -103,7 +103,7 @@ t.test('a folder that the system can not look into for a time is no failure', as
   renameSync(folder, `${folder}.hidden`)
   symlinkSync(folder, folder) // a loop: ELOOP
   await store.ping()
-  t.ok(Number.isNaN(store.figures().walBytes))
+  t.ok(Number.isNaN(store.stats().walBytes))
   rmSync(folder)
   renameSync(`${folder}.hidden`, folder)
   await store.ping()

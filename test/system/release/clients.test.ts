@@ -39,7 +39,7 @@ const [, block = ''] =
 const lines = block.trim().split('\n')
 
 t.test('each line of the README is the command for one of the clients', async (t) => {
-  const used = Object.values(CLIENTS).flatMap(([line]) => lines.filter((each) => line.test(each)))
+  const used = Object.values(CLIENTS).flatMap(([line]) => lines.filter((used) => line.test(used)))
   t.strictSame(used.sort(), lines.toSorted())
 })
 
@@ -55,7 +55,7 @@ for (const [name, [line, needs]] of Object.entries(CLIENTS)) {
       'service/main.ts',
     ])
     cpSync(`test/system/release/clients/${name}`, cwd, { recursive: true })
-    const [command = ''] = lines.filter((each) => line.test(each))
+    const [command = ''] = lines.filter((candidate) => line.test(candidate))
     await execute(
       command
         .replace(':3000', `:${port}`)

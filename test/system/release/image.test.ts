@@ -104,10 +104,18 @@ t.test('the image is built, and runs by its user on a file system that is read-o
 
   // Not by `-writable`: root may write everything.
   const writable = ['-uid', '1000', '-o', '-gid', '1000', '-o', '-perm', '-o+w']
-  const found = execute(['find', root, '-xdev', '-not', '-type', 'l', '(', ...writable, ')']).split(
-    '\n',
-  )
-  t.strictSame(found.map((path) => path.slice(root.length)).sort(), ['/app/data', '/tmp'])
+  const writablePaths = execute([
+    'find',
+    root,
+    '-xdev',
+    '-not',
+    '-type',
+    'l',
+    '(',
+    ...writable,
+    ')',
+  ]).split('\n')
+  t.strictSame(writablePaths.map((path) => path.slice(root.length)).sort(), ['/app/data', '/tmp'])
 
   mkdirSync(DATA)
   chownSync(DATA, 1000, 1000)

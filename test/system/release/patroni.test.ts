@@ -78,8 +78,8 @@ for (const [name, happen] of Object.entries(faults)) {
   t.test(`${name} loses no acknowledged write, and no list is old`, async (t) => {
     t.comment(`SEED=${SEED}`)
     const store = await openTestStore({ url })
-    const names = ['one', 'two', 'three', 'four'].map((each) =>
-      `${each} of ${name.replaceAll(/\W/g, '')}`.slice(0, 64),
+    const names = ['one', 'two', 'three', 'four'].map((member) =>
+      `${member} of ${name.replaceAll(/\W/g, '')}`.slice(0, 64),
     )
     const callers = await Promise.all(
       names.map(async (name) => ({ name, token: await issueToken(store, name) })),
@@ -155,7 +155,7 @@ async function startCluster() {
     proxy = proxy.replace(`${name}:5432 check port 8008`, `127.0.0.1:${port} check port ${api}`)
     const home = `${folder}/${name}`
     mkdirSync(home)
-    for (const each of [folder, home]) giveToNobody(each)
+    for (const path of [folder, home]) giveToNobody(path)
     const environment = {
       PATRONI_NAME: name,
       PATRONI_RESTAPI_LISTEN: `127.0.0.1:${api}`,
@@ -221,7 +221,7 @@ async function startCluster() {
     let members: readonly { name: string; role: string; state: string }[] = []
     const nodeOf = (role: string) => {
       const member = members.find(
-        (each) => each.role === role && /running|streaming/.test(each.state),
+        (member) => member.role === role && /running|streaming/.test(member.state),
       )
       return nodes.find(({ name }) => name === member?.name)
     }

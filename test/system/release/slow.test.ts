@@ -17,7 +17,7 @@ const PLANTS = { slow: 10_000, other: 600 }
 const file = `${t.testdir()}/plants.db`
 const store = await openTestStore({ file })
 const slow = await issueToken(store, 'slow')
-const other = await issueToken(store, 'other')
+const otherToken = await issueToken(store, 'other')
 for (const [caller, length] of Object.entries(PLANTS)) {
   const name = caller.padEnd(255)
   await Promise.all(Array.from({ length }, (_, id) => store.create(caller, BigInt(id), { name })))
@@ -57,14 +57,14 @@ t.test(
       const path = count % 100 === 0 ? '/plants' : '/plants?limit=10'
       const { status } = await request(port, {
         path,
-        token: other,
+        token: otherToken,
         ...(count % 2 === 0 && { agent: kept }),
       })
       times.push(performance.now() - due)
       statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }
     await Promise.all(Array.from({ length: SECONDS * 100 }, (_, count) => ask(count)))
-    times.sort((one, two) => one - two)
+    times.sort((left, two) => left - two)
     const [p50 = NaN, p99 = NaN] = [0.5, 0.99].map(
       (share) => times[Math.floor(share * times.length)],
     )

@@ -1,0 +1,33 @@
+// The kinds of bodies, by their media types.
+import type { BodyKind } from '../engine/contract/compiled.ts'
+
+/** Media types that are not served, with the advice for a person: the text to write in their place. */
+const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
+  [
+    /;|[^/*]\*|\*[^/]|^\*\/[^*]/,
+    'write each media type by its name, or all of a kind as image/*, without parameters',
+  ],
+  [
+    /^(?!.*[;*])(?![\w!#$%&'+.^`|~-]+\/[\w!#$%&'+.^`|~-]+$)/, // RFC 9110, section 8.3.1
+    'write the name of a media type, such as application/json',
+  ],
+  [/^text\/event-stream$/, 'an answer ends; write application/json'],
+  [
+    /^(text|application)\/xml$|\+xml$|^application\/(x-)?(yaml|ndjson|jsonl|json-seq)$/,
+    'write application/json',
+  ],
+  [/^multipart\/(?!form-data$)/, 'write multipart/form-data'],
+]
+
+const JSON_TYPE = /^(application|text)\/json$|\+json$/
+
+/** The kind of a media type. @returns for an unsupported type, the advice: the text to write in its place */
+export function bodyKind(mediaType: string): BodyKind | { readonly instead: string } {
+  const type = mediaType.toLowerCase()
+  const instead = UNSUPPORTED.find(([pattern]) => pattern.test(type))?.[1]
+  if (instead !== undefined) return { instead }
+  if (JSON_TYPE.test(type)) return 'json'
+  if (type === 'multipart/form-data') return 'multipart'
+  if (type === 'application/x-www-form-urlencoded') return 'urlencoded'
+  return type.startsWith('text/') ? 'text' : 'bytes'
+}

@@ -1,0 +1,39 @@
+// The member `encoding` of a form: served only if it says no more than the defaults (OpenAPI 3.1.0, section 4.8.15).
+import { isObject } from '../engine/json-schema/values.ts'
+import { deref } from './references.ts'
+import { allowedTypes, fieldsOf, isFile, schemaWith } from './shapes.ts'
+
+const TEXT = 'text/plain'
+const JSON_TYPE = 'application/json'
+const BYTES = 'application/octet-stream'
+
+/** Whether an `encoding` says only the defaults of all fields. @param schema the schema of the form */
+export function isUsualEncoding(schema: unknown, encoding: object): boolean {
+  const fields = fieldsOf(schema)
+  for (const [name, written] of Object.entries(encoding)) {
+    const described: unknown = deref(written)
+    const schemas = fields.get(name)
+    if (!isObject(described) || schemas === undefined) return false
+    if (!schemas.every((field) => isUsual(field, described))) return false
+  }
+  return true
+}
+
+/** Whether the encoding of a field is the usual one. */
+function isUsual(schema: unknown, encoding: Readonly<Record<string, unknown>>): boolean {
+  const { contentType, style = 'form', explode = true, allowReserved = false } = encoding
+  const isPlain = style === 'form' && explode === true && allowReserved === false
+  const hasHeaders = Object.keys(encoding['headers'] ?? {}).length > 0
+  if (!isPlain || hasHeaders) return false
+  return contentType === undefined || contentType === usualType(schema)
+}
+
+/** The media type of a field without `encoding`; undefined if it may have several. A list has the media type of its items. */
+function usualType(schema: unknown): string | undefined {
+  if (isFile(schema)) return BYTES
+  const types = allowedTypes(schema)
+  if (types.join() === 'object') return JSON_TYPE
+  if (types.join() === 'array') return usualType(schemaWith(schema, 'items')?.['items'])
+  const isText = types.every((type) => !/^(object|array|any)$/.test(type))
+  return isText ? TEXT : undefined
+}

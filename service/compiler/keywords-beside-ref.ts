@@ -1,0 +1,18 @@
+// Rewrites schemas for Redocly's bundler, which replaces a reference to a reference by its final target.
+import { isRef } from '@redocly/openapi-core'
+import { reachable } from '../engine/json-schema/flattened-schema.ts'
+import { hasKeywords } from './keywords.ts'
+import { member } from './references.ts'
+
+/**
+ * Moves the `$ref` of each schema with keywords beside it into its `allOf`. The bundler would lose the keywords on the way.
+ * @param document is changed
+ */
+export function moveRefsIntoAllOf(document: unknown): void {
+  for (const node of reachable(document, () => undefined).filter(isRef)) {
+    if (!hasKeywords(node)) continue
+    const allOf: unknown[] = [member(node, 'allOf') ?? []].flat()
+    Reflect.set(node, 'allOf', [{ $ref: node.$ref }, ...allOf])
+    Reflect.deleteProperty(node, '$ref')
+  }
+}

@@ -1,0 +1,240 @@
+// Compiles the media types of request bodies and responses.
+import type { Body, BodyKind, Media, Response } from '../engine/contract/compiled.ts'
+import { bodyKind } from './body-kinds.ts'
+import type { Diagnostics } from './diagnostics.ts'
+import type * as openapi from './document.ts'
+import { isUsualEncoding } from './encodings.ts'
+import { deref, derefEntries } from './references.ts'
+import type { Context } from './schemas.ts'
+import { allowedTypes, bytesRule, fieldsOf, isReadable, schemaWith, UNREADABLE } from './shapes.ts'
+import { isObject } from '../engine/json-schema/values.ts'
+
+/** The maximum length of a body in bytes, unless the contract sets `x-body-limit`. */
+const MAX_BODY_BYTES = 102_400
+/** The maximum length of bytes, and of forms that may have files. */
+const MAX_FILE_BYTES = 1_048_576
+const WITHOUT_BODY = /^(204|205|304)$/
+
+/** A request body, by media type. */
+export function readBody(
+  context: Context,
+  { required = false, content: described }: openapi.RequestBody,
+): Body {
+  const { diagnostics } = context
+  const content: Record<string, Media> = {}
+  for (const { type, media, kind } of servedContent(context, described, 'request')) {
+    const standard = required ? undefined : schemaWith(media.schema, 'default')
+    if (standard)
+      diagnostics.warn(standard, 'the default of a whole body is not filled in', 'default')
+    const name = type.toLowerCase()
+    if (name in content)
+      diagnostics.error(
+        deref(described),
+        `the media type ${type} is there twice: leave one out`,
+        type,
+      )
+    const schema = addSchema(context, kind, media)
+    if (kind === 'multipart' || kind === 'urlencoded') checkFields(context, kind, media)
+    content[name] = { kind, schema, limit: readLimit(context, kind, media) }
+  }
+  return { required, content }
+}
+
+/** A response, by media type. */
+export function readResponse(
+  context: Context,
+  status: string,
+  response: openapi.Response,
+): Response {
+  const { diagnostics } = context
+  const isEmpty = WITHOUT_BODY.test(status)
+  if (isEmpty && derefEntries(response.content).length > 0)
+    diagnostics.warn(response, `in HTTP, ${status} has no body: leave it out`, 'content')
+  for (const [name, header] of derefEntries(response.headers)) {
+    if (/^content-type$/i.test(name)) continue // OpenAPI 3.1.0, section 4.8.17.1
+    if (header.schema === undefined || /object|array/.test(allowedTypes(header.schema).join()))
+      diagnostics.error(
+        header,
+        `the header ${name} is not served: write a "schema" of one text, number or boolean`,
+      )
+  }
+  const served = isEmpty ? [] : servedContent(context, response.content, 'response')
+  return Object.fromEntries(
+    served.map(({ type, media, kind }) => [
+      type,
+      { kind, schema: addSchema(context, kind, media) },
+    ]),
+  )
+}
+
+/** A media type of the document, with the kind of its bodies; or why it is not served. */
+export interface MediaType {
+  /** As it is written: a type, or a range such as `image/*`. */
+  readonly range: string
+  readonly type: string
+  readonly media: openapi.MediaType
+}
+interface ServedMediaType extends MediaType {
+  readonly kind: BodyKind
+}
+
+/** The media types that are served. If there are any, all others are left out. */
+function servedContent(
+  { diagnostics }: Context,
+  content: openapi.Response['content'],
+  use: Use,
+): readonly ServedMediaType[] {
+  const mediaTypes = listMediaTypes(diagnostics, derefEntries(content), use)
+  const served = mediaTypes.flatMap((mediaType) => {
+    const kind = bodyKind(mediaType.type)
+    const isServed = mediaFault(mediaType.type, mediaType.media, use) === undefined
+    return isServed && typeof kind === 'string' ? [{ ...mediaType, kind }] : []
+  })
+  for (const { range, type, media } of mediaTypes) {
+    const fault = mediaFault(type, media, use)
+    if (fault === undefined) continue
+    const { text, path } = fault
+    if (served.length === 0) diagnostics.error(media, text, ...path)
+    else diagnostics.warn(media, `${range} is left out: ${text}`, ...path)
+  }
+  return served
+}
+
+/** Lists media types without their parameters, each once. */
+function listMediaTypes(
+  diagnostics: Diagnostics,
+  content: readonly (readonly [range: string, media: openapi.MediaType])[],
+  use: Use,
+): readonly MediaType[] {
+  const plain = content.map(([range]) => range).filter((range) => !range.includes(';'))
+  const types = new Set(plain)
+  const mediaTypes: MediaType[] = []
+  for (const [range, media] of content) {
+    const mediaType = toMediaType(range, media, use)
+    const type = withoutParameters(range)
+    const isListed = type !== range && types.has(type)
+    types.add(type)
+    if (!isListed) mediaTypes.push(mediaType)
+    if (isListed) diagnostics.warn(media, `${range} is left out: ${type} is there, too`)
+    else if (type !== range)
+      diagnostics.warn(media, `${range} is served as ${type}: a body may have any parameters`)
+  }
+  return mediaTypes
+}
+
+/** Parameters that bodies may have, whatever a contract says. The service has no other charset than UTF-8. */
+const PARAMETERS = /;(?!.*charset\s*=\s*"?(?!utf-?8)).*$/is
+
+function withoutParameters(range: string): string {
+  return range.replace(PARAMETERS, '').trim()
+}
+
+/** An answer of any type is JSON, unless it is bytes. */
+export function toMediaType(range: string, media: openapi.MediaType, use: Use): MediaType {
+  const type = withoutParameters(range)
+  const isJson = use === 'response' && type === '*/*' && bytesRule(media.schema) === undefined
+  return { range, type: isJson ? 'application/json' : type, media }
+}
+
+/** Why a media type is not served. */
+interface MediaFault {
+  readonly text: string
+  /** The path to the member that causes it. */
+  readonly path: readonly string[]
+}
+
+/** @returns undefined for a media type that is served */
+export function mediaFault(
+  type: string,
+  { schema, encoding }: openapi.MediaType,
+  use: Use,
+): MediaFault | undefined {
+  const kind = bodyKind(type)
+  if (typeof kind !== 'string')
+    return { text: `the media type ${type} is not served: ${kind.instead}`, path: [] }
+  const isForm = kind === 'multipart' || kind === 'urlencoded'
+  if (use === 'response' && isForm)
+    return { text: `${type} is no response: write application/json`, path: [] }
+  const advice = schemaAdvice(kind, schema)
+  if (advice !== undefined)
+    return { text: `the schema of ${type} is not served: write ${advice}`, path: ['schema'] }
+  if (encoding === undefined || isUsualEncoding(schema, encoding)) return undefined
+  return { text: '"encoding" is not served: leave it out', path: ['encoding'] }
+}
+
+/** The advice for a schema that bodies of this kind can't have; undefined if they can have the schema. */
+function schemaAdvice(kind: BodyKind, schema: unknown): string | undefined {
+  return canHave[kind](schema) ? undefined : ADVICE[kind]
+}
+
+const ADVICE: Readonly<Record<BodyKind, string>> = {
+  json: 'any schema',
+  multipart: '"type: object", with a property for each field and file',
+  urlencoded: '"type: object", with a property for each field',
+  text: '"type: string"',
+  bytes: '"type: string, format: binary", at most with a maxLength',
+}
+
+/** Whether the bodies of a kind can have a schema. */
+const canHave: Readonly<Record<BodyKind, (schema: unknown) => boolean>> = {
+  json: () => true,
+  multipart: isObjectSchema,
+  urlencoded: isObjectSchema,
+  text: (schema) => /^(string|any)$/.test(allowedTypes(schema).join()),
+  bytes: (schema) => {
+    const rule = bytesRule(schema)
+    return rule !== undefined && rule.minLength === undefined
+  },
+}
+
+function isObjectSchema(schema: unknown): boolean {
+  return allowedTypes(schema).join() === 'object'
+}
+
+type Use = 'request' | 'response'
+
+/** Adds the schema of a media type. @returns its id; null if there is none, or if the body is bytes */
+function addSchema({ schemas }: Context, kind: BodyKind, media: openapi.MediaType): string | null {
+  const { schema } = media
+  if (schema === undefined || kind === 'bytes') return null
+  const id = schemas.add(schema, kind === 'multipart' ? 'form' : 'json')
+  if (kind === 'json') schemas.addExamples(media, id)
+  return id
+}
+
+const LIMIT = 'x-body-limit'
+
+/** The maximum length of a body in bytes. */
+function readLimit(context: Context, kind: BodyKind, media: openapi.MediaType): number {
+  const limit = readWrittenLimit(context, media) ?? usualLimit(kind)
+  if (kind !== 'bytes') return limit
+  const { maxLength = limit } = bytesRule(media.schema) ?? {}
+  return Math.min(limit, maxLength)
+}
+
+/** The limit that `x-body-limit` of a media type or of the document sets. */
+function readWrittenLimit({ root, diagnostics }: Context, media: openapi.MediaType) {
+  const node = [media, root].find((candidate) => LIMIT in candidate)
+  if (node === undefined) return undefined
+  const limit = Number(Reflect.get(node, LIMIT))
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    diagnostics.error(node, `${LIMIT} must be a number of bytes, from 1`, LIMIT)
+  return limit
+}
+
+function usualLimit(kind: BodyKind): number {
+  const mayHaveFiles = kind === 'bytes' || kind === 'multipart'
+  return mayHaveFiles ? MAX_FILE_BYTES : MAX_BODY_BYTES
+}
+
+/** Refuses the fields of a form that can be neither a text nor a file. */
+function checkFields(
+  { diagnostics }: Context,
+  kind: 'multipart' | 'urlencoded',
+  { schema }: openapi.MediaType,
+): void {
+  for (const [name, schemas] of fieldsOf(schema)) {
+    if (isReadable({ anyOf: schemas }, kind)) continue
+    diagnostics.error(schemas.find(isObject) ?? {}, `the field ${name} ${UNREADABLE}`)
+  }
+}

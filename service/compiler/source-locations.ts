@@ -1,0 +1,104 @@
+// Where each object of a contract stands in its files.
+import { relative } from 'node:path'
+import { type Document, isRef, type OasRef } from '@redocly/openapi-core'
+import {
+  type Document as YamlDocument,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  type LineCounter,
+} from 'yaml'
+
+/** A file of the contract. The parts of other files to which the main file refers are moved into it: see document.ts. */
+export interface File extends Document {
+  readonly isMain: boolean
+  readonly yaml: YamlDocument
+  readonly lines: LineCounter
+}
+
+/** A place in a file: an object, or a member of one. */
+export interface SourceLocation {
+  readonly file: File
+  /** A JSON pointer that begins with `#`. */
+  readonly pointer: string
+}
+
+/** The place of each object of the contract, in its main file. */
+const LOCATIONS = new WeakMap<object, SourceLocation>()
+
+/** A function that is called with each alias of YAML, and its target. */
+type Refer = (alias: SourceLocation, target: object) => void
+
+/** Stores the location of each object of a file. @returns the references in it */
+export function storeLocations(file: File, refer: Refer): OasRef[] {
+  const references = new Set<OasRef>()
+  const stored = new Set<object>()
+  const store = (node: unknown, pointer: string): void => {
+    if (typeof node !== 'object' || node === null) return
+    if (stored.has(node)) {
+      refer({ file, pointer }, node)
+      return
+    }
+    stored.add(node)
+    LOCATIONS.set(node, { file, pointer })
+    if (isRef(node)) references.add(node)
+    for (const [key, child] of Object.entries(node)) store(child, pointer + tokenOf(key))
+  }
+  store(file.parsed, '#')
+  return [...references]
+}
+
+/** The location of an object. @param path leads to a member in it @throws {Error} if it is not of the document */
+export function locationOf(node: object, path: readonly string[] = []): SourceLocation {
+  const location = LOCATIONS.get(node)
+  if (location === undefined) throw new Error('this object is not of the document')
+  return { file: location.file, pointer: location.pointer + path.map(tokenOf).join('') }
+}
+
+/** The location of an object; undefined if it is not of the document. */
+export const findLocation = (node: object) => LOCATIONS.get(node)
+
+/** A reference token of a JSON pointer (RFC 6901, section 3). */
+const tokenOf = (key: string) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** The name in a reference token. */
+export const nameOf = (token: string) => token.replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** Where a person finds a place: in a line from 1 of a file, or by a pointer, if it was moved there from another file. */
+export interface Position {
+  /** Relative to the working folder. */
+  readonly file: string
+  readonly line: number
+  readonly pointer?: string
+}
+
+/** Finds the line of a place. @param isBundle whether the file has parts of others, which have no line in it */
+export function findPosition(location: SourceLocation, isBundle: boolean): Position {
+  const { file, pointer } = location
+  const { source, yaml, lines } = file
+  let node: unknown = yaml.contents
+  let offset = 0
+  let isMoved = false
+  for (const token of pointer.split('/').slice(1)) {
+    const { start, value } = findChild(node, nameOf(token))
+    isMoved = isBundle && start === undefined
+    if (!isNode(start) || !start.range) break // behind an alias, the line of the alias is near enough
+    offset = start.range[0]
+    node = isAlias(value) ? value.resolve(yaml) : value
+  }
+  const position = { file: relative('', source.absoluteRef), line: lines.linePos(offset).line }
+  return isMoved ? { ...position, pointer } : position
+}
+
+/** A member or an item in YAML: the node that it starts with, and its value. Both are undefined if there is none. */
+function findChild(node: unknown, name: string): { start: unknown; value: unknown } {
+  if (isSeq(node)) {
+    const item: unknown = node.items[Number(name)]
+    return { start: item, value: item }
+  }
+  const pairs = isMap(node) ? node.items : []
+  const pair = pairs.find(({ key }) => isScalar(key) && String(key.value) === name)
+  return { start: pair?.key, value: pair?.value }
+}

@@ -1,0 +1,38 @@
+// The security schemes whose credentials the service can check: by its own tokens, or by a guard of the product. The compiler
+// asks for it with the product of the developer, and a start with the product that it serves.
+import type { Requirement, SecurityScheme } from './compiled.ts'
+import type { ProductHooks, TokenType } from './product-hooks.ts'
+
+/** The alternatives in the `security` of an operation: a request must satisfy one of them. */
+export type Alternatives = readonly (readonly Requirement[])[]
+
+const TOKEN_TYPES: readonly TokenType[] = ['bearer', 'apiKey']
+
+/** Whether the service itself checks the tokens of a scheme. */
+export function takesTokens({ name, type }: SecurityScheme, product: ProductHooks): boolean {
+  const { guards = {}, tokenTypes = TOKEN_TYPES } = product
+  return tokenTypes.some((taken) => taken === type) && !Object.hasOwn(guards, name)
+}
+
+/** The guard or the tokens that the product lacks for a scheme that is not guarded. */
+export function lackedFor({ type }: SecurityScheme): string {
+  if (type === 'other') return 'a guard'
+  const source = type === 'bearer' ? 'a store or JWT_ISSUER' : 'a store'
+  return `a guard in product.ts, or ${source}`
+}
+
+/** Whether the service can check the credentials of a scheme. */
+export function isGuarded(scheme: SecurityScheme, product: ProductHooks): boolean {
+  return takesTokens(scheme, product) || Object.hasOwn(product.guards ?? {}, scheme.name)
+}
+
+/** The alternatives whose credentials the service can check. If there are none, all: an operation must not become open. */
+export function supportedAlternatives(
+  alternatives: Alternatives,
+  product: ProductHooks,
+): Alternatives {
+  const served = alternatives.filter((schemes) =>
+    schemes.every(({ scheme }) => isGuarded(scheme, product)),
+  )
+  return served.length > 0 ? served : alternatives
+}

@@ -1,0 +1,14 @@
+// The door for the compiler: the rules that compiler and engine share. They are not a part of index.ts, which every program
+// loads.
+export type { ProductHooks } from './contract/product-hooks.ts'
+export { type Contract, type RefusedOperation, toContract } from './contract/contract.ts'
+export {
+  bodyFault,
+  checkOfErrors,
+  findStatus,
+  KNOWN_FORMS,
+  statusesOf,
+} from './contract/error-forms.ts'
+export { isGuarded, lackedFor, supportedAlternatives } from './contract/guarded-schemes.ts'
+export { pathOfServer, type Server } from './contract/servers.ts'
+export { reasonOf, StartupError } from './errors.ts'

@@ -1,0 +1,234 @@
+// The steps of every request, in order: its id and headers, the rules of HTTP/1.1 that Node and Fastify leave to the
+// service, then path, method and query.
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestHookHandler,
+  RouteOptions,
+} from 'fastify'
+import { HttpError } from '../errors.ts'
+import { METHODS } from './node.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The methods of the path, on the route that answers all other methods. */
+    allow?: string
+    /** The path of the route for logs and metrics, where the router's own spelling is another. */
+    route?: string
+  }
+  interface FastifyRequest {
+    /** Who is calling; empty where the operation requires no credentials. */
+    caller: string
+    /** The names of the header fields that were sent several times, in lower case; undefined if there are none. */
+    repeatedHeaders: ReadonlySet<string> | undefined
+  }
+}
+
+/**
+ * A step of a request. It throws the error that the request is answered with.
+ * @returns 'answered' if the step has answered the request: then no later one runs. A promise if the step waits
+ */
+export type RequestStep = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => 'answered' | undefined | Promise<undefined>
+
+/** Makes one `onRequest` hook of several steps. To run a hook for each step would take Fastify longer. */
+export function inOrder(steps: readonly RequestStep[]): onRequestHookHandler {
+  return (request, reply, done) => {
+    const outcome = runSteps(steps, request, reply)
+    if (outcome === undefined) done()
+    else if (outcome !== 'answered') outcome.then((later) => later ?? done(), done)
+  }
+}
+
+/** @param start the index of the first step */
+function runSteps(
+  steps: readonly RequestStep[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+  start = 0,
+): 'answered' | undefined | Promise<'answered' | undefined> {
+  for (let index = start; index < steps.length; index += 1) {
+    const outcome = steps[index]?.(request, reply)
+    if (outcome instanceof Promise)
+      return outcome.then(() => runSteps(steps, request, reply, index + 1))
+    if (outcome === 'answered') return outcome
+  }
+  return undefined
+}
+
+/** An id that may be logged. It must not hold an access token, which has `_` and 48 hexadecimal digits. */
+const REQUEST_ID = /^(?!.*_[\da-f]{48})[\w.-]{1,64}$/
+
+/** The id of a request: its `X-Request-Id` if this may be logged, else a new id. */
+export function requestId({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const id = headers['x-request-id']
+  return typeof id === 'string' && REQUEST_ID.test(id) ? id : randomUUID()
+}
+
+/** Only the docs page is a page. If a browser opens any other answer, the browser runs nothing of it. */
+const NO_PAGE = "sandbox; default-src 'none'"
+
+/** The headers of every response. */
+export function standardHeaders(id: string): Record<string, string> {
+  return {
+    'cache-control': 'no-store',
+    'content-security-policy': NO_PAGE,
+    'x-content-type-options': 'nosniff',
+    'x-request-id': id,
+  }
+}
+
+/** Sets the headers of every response, and adds Fastify's request to the open request. */
+export function startRequest(request: FastifyRequest, reply: FastifyReply): undefined {
+  reply.headers(standardHeaders(request.id))
+  const { ip, raw, server, socket } = request
+  const open = server.openRequests.latest(raw.socket)
+  // The address is known only while the connection is open. A gateway may pass on any text as the address.
+  const client = ip === socket.remoteAddress || isIP(ip) !== 0 ? ip : undefined
+  if (open !== undefined) open.fastify = { request, client }
+}
+
+const MAX_HEADERS = 100
+/** RFC 3986, section 3.2, without user information. */
+const HOST = /^[\w.~!$&'()*+,;=%:[\]-]*$/
+
+const isChunked = (coding: string) => coding.toLowerCase() === 'chunked'
+const isContinue = (expect: string) => expect.toLowerCase() === '100-continue'
+
+/** Whether the connection must close after this request, because it is not clear where the next request begins. */
+export function endsConnection({
+  headers,
+  httpVersion,
+  httpVersionMajor,
+}: IncomingMessage): boolean {
+  const { expect, upgrade, 'transfer-encoding': coding } = headers
+  const isFramed =
+    httpVersionMajor === 1 && (coding === undefined || (isChunked(coding) && httpVersion !== '1.0'))
+  return !isFramed || upgrade !== undefined || (expect !== undefined && !isContinue(expect))
+}
+
+export const BAD_VERSION = new HttpError(505, 'The versions of HTTP are 1.0 and 1.1')
+export const BAD_TARGET = new HttpError(
+  400,
+  'The request target must be a path in UTF-8 with percent-encoding, without a fragment, and without user information',
+)
+
+/**
+ * Refuses a request that HTTP/1.1 forbids (RFC 9112, sections 3.2 and 6.1; RFC 9110, sections 2.5, 4.2.4 and 10.1.1), and
+ * notes its repeated headers.
+ */
+export function checkFraming(request: FastifyRequest): undefined {
+  const { raw, url } = request
+  const { expect, 'transfer-encoding': coding } = raw.headers
+  if (raw.httpVersionMajor !== 1) throw BAD_VERSION
+  if (raw.rawHeaders.length > 2 * MAX_HEADERS) {
+    throw new HttpError(431, `The request has more than ${MAX_HEADERS} header fields`)
+  }
+  request.repeatedHeaders = findRepeatedHeaders(raw)
+  if (!hasValidHost(request)) throw new HttpError(400, 'The request needs one valid Host header')
+  if (/#|^\w+:\/\/[^/?]*@/.test(url)) throw BAD_TARGET
+  if (coding !== undefined && !isChunked(coding))
+    throw new HttpError(501, 'The only transfer coding is chunked')
+  if (expect !== undefined && !isContinue(expect))
+    throw new HttpError(417, 'The only expectation is 100-continue')
+}
+
+/** Node's `headers` has one field for each name: it joins repeated fields, or drops all but the first. */
+function findRepeatedHeaders({
+  headers,
+  rawHeaders,
+}: IncomingMessage): ReadonlySet<string> | undefined {
+  if (2 * Object.keys(headers).length === rawHeaders.length) return undefined // as in most requests
+  const names = new Set<string>()
+  const repeated = new Set<string>()
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = String(rawHeaders[at]).toLowerCase()
+    if (names.has(name)) repeated.add(name)
+    names.add(name)
+  }
+  return repeated
+}
+
+/** HTTP/1.0 needs no Host. */
+function hasValidHost({ raw, repeatedHeaders }: FastifyRequest): boolean {
+  const { host } = raw.headers
+  if (host === undefined) return raw.httpVersion === '1.0'
+  return HOST.test(host) && repeatedHeaders?.has('host') !== true
+}
+
+export const NO_SUCH_PATH = new HttpError(404, 'There is no such path')
+/** A segment `.` or `..`: clients and gateways may remove it, and the segment before it (RFC 3986, section 5.2.4). */
+const DOT_SEGMENT = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i
+
+/**
+ * Answers for a path that no route has (404), or that lacks the method (405, 204 for OPTIONS), before a body is read; also
+ * `OPTIONS *`, which asks about the whole server (RFC 9110, sections 9.3.7 and 15.5.6).
+ */
+export function checkPath(request: FastifyRequest, reply: FastifyReply): 'answered' | undefined {
+  const { method, url } = request
+  const { allow } = request.routeOptions.config
+  if (url === '*' && method === 'OPTIONS') return answerOptions(reply, {})
+  if (isUnknownPath(request) || DOT_SEGMENT.test(url)) throw NO_SUCH_PATH
+  if (allow === undefined) return undefined
+  if (method === 'OPTIONS') return answerOptions(reply, { allow })
+  throw new HttpError(405, `The path has no method ${method}`, { allow })
+}
+
+/**
+ * Whether no route has the path. @fastify/cors adds a route for OPTIONS of every path. The router treats `*` as `/`, and
+ * `/things/` as `/things/{id}` with an empty parameter.
+ */
+function isUnknownPath({ is404, params, routeOptions, url }: FastifyRequest): boolean {
+  return (
+    is404 || routeOptions.url === '*' || url === '*' || Object.values(params ?? {}).includes('')
+  )
+}
+
+function answerOptions(reply: FastifyReply, headers: Readonly<Record<string, string>>): 'answered' {
+  reply.code(204).headers(headers).send()
+  return 'answered'
+}
+
+/** Refuses a query that is not UTF-8 in percent-encoding. The router checks only the path. */
+export function checkQuery({ url }: FastifyRequest): undefined {
+  if (!url.includes('%')) return
+  try {
+    decodeURIComponent(url)
+  } catch {
+    throw new HttpError(400, 'The query must be UTF-8 in percent-encoding')
+  }
+}
+
+/**
+ * Adds routes for the methods that a path does not have, which `checkPath` answers. Call it before other routes are added.
+ * @returns a function that adds these routes. Call it after all other routes are added
+ */
+export function answerOtherMethods(app: FastifyInstance): () => void {
+  const paths = new Map<string, Pick<RouteOptions, 'constraints' | 'url'> & { methods: string[] }>()
+  app.addHook('onRoute', ({ url, method, constraints = {} }) => {
+    const shape = url.replaceAll(/::|:\w+/g, (text) => (text === '::' ? text : ':'))
+    const earlier = paths.get(shape)?.methods ?? []
+    paths.set(shape, { url, methods: [...earlier, ...[method].flat()], constraints })
+  })
+  return () => {
+    for (const method of METHODS)
+      if (!app.supportedMethods.includes(method)) app.addHttpMethod(method)
+    for (const { url, methods, constraints = {} } of [...paths.values()]) {
+      const allow = [...new Set([...methods, 'OPTIONS'])].sort().join(', ')
+      const lacking = METHODS.filter((method) => !methods.includes(method))
+      app.route({
+        method: lacking,
+        url,
+        constraints,
+        config: { allow },
+        handler: () => undefined,
+      })
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { Keywords } from './schema.ts'
+import { isContainer, isObject } from './values.ts'
+
+/**
+ * Flattens a schema: all schemas that a value of it must fit. They are itself, the target of its reference, and its `allOf`.
+ * @param resolve finds the target of a reference
+ */
+export function flattenedSchema<Node extends Keywords | Readonly<Record<string, unknown>>>(
+  schema: unknown,
+  resolve: (schema: Node) => unknown,
+): Node[] {
+  const schemas = new Set<Node>()
+  const add = (part: unknown): void => {
+    if (!isObject(part) || schemas.has(part as Node)) return
+    schemas.add(part as Node)
+    add(resolve(part as Node))
+    for (const branch of [part['allOf']].flat()) add(branch)
+  }
+  add(schema)
+  return [...schemas]
+}
+
+/** A schema, and every node that it leads to: the nodes in it, and the targets of references. */
+export function reachable(schema: unknown, resolve: (node: Keywords) => unknown): unknown[] {
+  const nodes = new Set([schema])
+  for (const node of nodes) {
+    if (!isContainer(node)) continue
+    nodes.add(resolve(node))
+    for (const child of Object.values<unknown>({ ...node })) nodes.add(child)
+  }
+  return [...nodes]
+}

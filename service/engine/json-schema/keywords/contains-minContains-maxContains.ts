@@ -1,0 +1,45 @@
+import { type Evaluation, fits } from '../evaluation.ts'
+import type { Keyword } from './keyword.ts'
+
+/**
+ * 2020-12 core, section 10.3.1.3, and validation, sections 6.4.4 and 6.4.5. Beyond `maxContains` only those items count that
+ * fit with all members that they require, as in `oneOf`.
+ */
+export const contains: Keyword = (schema, { item, condition }) => {
+  if (schema.contains === undefined) return undefined
+  const { minContains: least = 1, maxContains: most = Infinity } = schema
+  const evaluateItem = item(schema.contains)
+  const isComplete = condition(schema.contains)
+  const bound = most < Infinity ? ` and no more than ${most}` : ''
+  const text = `must contain at least ${least}${bound} valid item(s)`
+
+  return (value, evaluation, evaluated) => {
+    if (!Array.isArray(value)) return true
+    const matching: number[] = []
+    for (const index of presentItems(value)) {
+      evaluation.enter(value, index)
+      const branch = evaluation.try(evaluateItem, value[index])
+      evaluation.leave()
+      if (branch.error !== undefined) continue
+      evaluation.add(branch)
+      evaluated?.add(String(index))
+      matching.push(index)
+    }
+    const isTooMuch = (indexes: readonly number[]) => indexes.length > most
+    const counted = isTooMuch(matching)
+      ? matching.filter((index) => isCompleteItem(value, index, evaluation))
+      : matching
+    const isValid = matching.length >= least && !isTooMuch(counted)
+    return isValid || evaluation.fail(text)
+  }
+
+  function isCompleteItem(list: readonly unknown[], index: number, evaluation: Evaluation) {
+    evaluation.enter(list, index)
+    const isValid = fits(isComplete, list[index], evaluation)
+    evaluation.leave()
+    return isValid
+  }
+}
+
+/** The indexes of the items that a list has: one with gaps has fewer than its length. */
+const presentItems = (list: readonly unknown[]) => Object.keys(list).map(Number)

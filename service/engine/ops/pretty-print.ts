@@ -1,0 +1,40 @@
+import { pino } from 'pino'
+import { indented, visible } from './terminal.ts'
+
+interface Line {
+  readonly time: number
+  readonly level: number
+  readonly msg?: string
+  readonly err?: { readonly stack?: string }
+  readonly [field: string]: unknown
+}
+
+/** Makes a JSON line of the log readable for a person: `12:34:56 info  request method=GET status=200`. */
+export function prettyPrint(json: string): string {
+  const {
+    time,
+    level,
+    msg = '',
+    err,
+    pid: _pid,
+    hostname: _hostname,
+    ...rest
+  } = JSON.parse(json) as Line // by pino
+  if (String(rest['route']).startsWith('/docs/static/')) return '' // the page has a dozen such files: their lines would hide others
+  const fields = Object.entries(rest).map(
+    ([key, value]) => `${key}=${unquote(JSON.stringify(value))}`,
+  )
+  const head = [
+    new Date(time).toTimeString().slice(0, 8),
+    pino.levels.labels[level]?.padEnd(5),
+    msg,
+    ...fields,
+  ]
+  const line = visible(head.join(' '))
+  const stack = err?.stack === undefined ? '' : `${indented(err.stack)}\n`
+  return `${line}\n${stack}`
+}
+
+function unquote(json: string): string {
+  return json.replace(/^"([\w./:@{}#-]+)"$/, '$1')
+}

@@ -1,0 +1,125 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { StoreUnavailable } from '../../engine/errors.ts'
+import type { Query } from './pool.ts'
+import { ACCESS_TOKENS, type Collections, type KeyType, TOKENS_OWNER } from '../../engine/store.ts'
+import { otherKeys } from '../database.ts'
+import { errorCode } from './retries.ts'
+
+/** A table of a collection: its columns in the order owner, key and item. */
+export interface TableInfo {
+  readonly name: string
+  readonly type: KeyType
+  readonly columns: readonly [owner: string, key: string, item: string]
+}
+
+/** The table in which the version before kept access tokens, and its columns. */
+const OLD_TOKENS = 'tokens'
+const OLD_COLUMNS = ['digest', 'caller', 'created', 'expires', 'scopes']
+/** Writes the old tokens as auth/access-tokens.ts of the engine does, to the letter: `copy` compares texts. */
+const TAKE_OVER = `
+  INSERT INTO "${ACCESS_TOKENS}"
+  SELECT '${TOKENS_OWNER}', left(encode(digest, 'hex'), 16),
+    '{"digest":"' || encode(digest, 'hex') || '","caller":' || to_json(caller)::text
+    || ',"created":' || created::text || coalesce(',"expires":' || expires::text, '')
+    || ',"scopes":' || to_json(coalesce(scopes, ''))::text || '}'
+  FROM ${OLD_TOKENS}`
+/** Error codes if another process makes the same change at the same time: the object exists now. */
+const RACES = /^(23505|42P07|42710|XX000|40P01)$/
+/** Error codes if another attempt to connect can't help: the credentials are wrong, or there is no such database. */
+const REFUSALS = /^(28|3D)/
+/** Milliseconds to wait for a server that is starting. */
+const START_TIMEOUT = 10_000
+
+/**
+ * Creates the tables that the database lacks. Several processes may call this at the same time. Waits for a
+ * server that is starting. A table that the version before could not use needs another name: in a rolling
+ * update, that version works beside this one.
+ * @returns the tables of the collections
+ * @throws {StoreUnavailable}
+ * @throws {Error} for a database that this program can't work with
+ */
+export async function prepareSchema(query: Query, collections: Collections): Promise<TableInfo[]> {
+  for (const begun = performance.now(); ;) {
+    try {
+      return await createTables(query, collections)
+    } catch (error) {
+      const code = errorCode(error)
+      const isStarting = error instanceof StoreUnavailable && !REFUSALS.test(code)
+      const isTemporary = isStarting || RACES.test(code)
+      if (!isTemporary || performance.now() - begun > START_TIMEOUT) throw error
+      await delay(Math.random() * 250)
+    }
+  }
+}
+
+/** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
+async function createTables(query: Query, collections: Collections): Promise<TableInfo[]> {
+  const textType = await readTextType(query)
+  const existing = await readColumns(query, [OLD_TOKENS, ...Object.keys(collections)])
+  const oldColumns = existing.get(OLD_TOKENS)?.columns ?? []
+  const hasOldTokens = OLD_COLUMNS.every((name) => oldColumns.includes(name))
+  const tables: TableInfo[] = []
+  for (const [name, { key }] of Object.entries(collections)) {
+    const table = existing.get(name)
+    if (table === undefined) {
+      const takeOver = name === ACCESS_TOKENS && hasOldTokens
+      await query(createTable(name, key === 'text' ? textType : 'BIGINT', textType, takeOver))
+    }
+    tables.push(infoOf(name, key, table))
+  }
+  return tables
+}
+
+/** The type of a text that is compared by bytes. @throws {Error} for a database in another encoding than UTF-8 */
+async function readTextType(query: Query): Promise<string> {
+  const { rows } = await query(
+    `SELECT current_setting('server_encoding') AS encoding, version() AS product`,
+  )
+  const { encoding, product } = rows[0] ?? {}
+  if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
+  // CockroachDB compares all texts by bytes, and refuses this collation.
+  return String(product).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
+}
+
+/** The statement that creates a table. An item is JSON text, which answers send unchanged. JSONB would change it. */
+function createTable(name: string, keyType: string, textType: string, takeOver: boolean): string {
+  const columns = `owner ${textType} NOT NULL, key ${keyType} NOT NULL, item TEXT NOT NULL, PRIMARY KEY (owner, key)`
+  // One transaction: only the process that makes the table copies the tokens. A token that is revoked later stays revoked.
+  if (takeOver) return `CREATE TABLE "${name}" (${columns}); ${TAKE_OVER}`
+  return `CREATE TABLE IF NOT EXISTS "${name}" (${columns})`
+}
+
+/** The columns of a table that an earlier version made have other names, in the same order. */
+function infoOf(name: string, type: KeyType, table: Columns | undefined): TableInfo {
+  if (table === undefined) return { name, type, columns: ['"owner"', '"key"', '"item"'] }
+  const [, keyType] = table.types
+  if (keyType !== (type === 'int64' ? 'bigint' : 'text')) throw new Error(otherKeys(name, type))
+  const [owner = '', key = '', item = ''] = table.columns.map((column) => `"${column}"`)
+  return { name, type, columns: [owner, key, item] }
+}
+
+/** The columns of a table in their order, and their types. */
+interface Columns {
+  readonly columns: readonly string[]
+  readonly types: readonly string[]
+}
+
+/** The columns of the tables that exist. */
+async function readColumns(
+  query: Query,
+  tables: readonly string[],
+): Promise<ReadonlyMap<string, Columns>> {
+  const { rows } = await query(
+    `SELECT table_name AS name, array_agg(column_name::text ORDER BY ordinal_position) AS columns,
+        array_agg(data_type::text ORDER BY ordinal_position) AS types
+      FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ANY ($1::text[]) GROUP BY 1`,
+    [tables],
+  )
+  const texts = (value: unknown) => (Array.isArray(value) ? value.map(String) : [])
+  return new Map(
+    rows.map(({ name, columns, types }) => [
+      String(name),
+      { columns: texts(columns), types: texts(types) },
+    ]),
+  )
+}

@@ -1,0 +1,116 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { ACCESS_TOKENS, type Collections, TOKENS_OWNER } from '../../engine/store.ts'
+import { createTable, tableDefinitions } from './table.ts'
+
+/** The version of the schema, which `user_version` of a file tells. */
+export const VERSION = 3
+/** The version whose access tokens had a table of their own. A start takes it over. */
+const TOKENS_VERSION = 2
+// Marks a database of this program (https://sqlite.org/pragma.html#pragma_application_id).
+const APPLICATION_ID = 0x706c6e74
+
+const OLD_TOKENS = `CREATE TABLE tokens (
+  id TEXT NOT NULL PRIMARY KEY,
+  digest BLOB NOT NULL UNIQUE,
+  caller TEXT NOT NULL,
+  created INTEGER NOT NULL, -- milliseconds since 1970, as is expires
+  expires INTEGER,
+  scopes TEXT
+) WITHOUT ROWID, STRICT`
+/** The index that SQLite makes because digests are unique. */
+const INDEX_OF_DIGESTS = 'sqlite_autoindex_tokens_2'
+/** Writes the old tokens as auth/access-tokens.ts of the engine does, to the letter: `copy` compares texts. */
+const TAKE_OVER = `
+  INSERT INTO "${ACCESS_TOKENS}"
+  SELECT '${TOKENS_OWNER}', substr(lower(hex(digest)), 1, 16),
+    '{"digest":"' || lower(hex(digest)) || '","caller":' || json_quote(caller)
+    || ',"created":' || created || coalesce(',"expires":' || expires, '')
+    || ',"scopes":' || json_quote(coalesce(scopes, '')) || '}'
+  FROM tokens;
+  DROP TABLE tokens`
+/** The tables of ANALYZE. They change how SQLite searches, not which rows it finds: https://sqlite.org/fileformat.html#stat1tab */
+const STATISTICS: ReadonlyMap<string, string> = new Map([
+  ['sqlite_stat1', 'CREATE TABLE sqlite_stat1(tbl,idx,stat)'],
+  ['sqlite_stat4', 'CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)'],
+])
+
+/**
+ * Creates the tables of new collections, and takes over a file of the version before, in the transaction that is open.
+ * @returns the version before; 0 for an empty file
+ * @throws {Error} as {@link readVersion} does
+ */
+export function prepareSchema(db: DatabaseSync, collections: Collections): number {
+  const version = readVersion(db)
+  if (version === TOKENS_VERSION) {
+    createTable(db, ACCESS_TOKENS, 'text')
+    db.exec(TAKE_OVER)
+  }
+  if (version !== VERSION)
+    db.exec(`PRAGMA user_version = ${VERSION}; PRAGMA application_id = ${APPLICATION_ID}`)
+  for (const [name, { key }] of Object.entries(collections)) createTable(db, name, key)
+  return version
+}
+
+/** Whether a start must take over a file of the version before. @throws {Error} as {@link readVersion} does */
+export function isOutdated(db: DatabaseSync): boolean {
+  return readVersion(db) === TOKENS_VERSION
+}
+
+/**
+ * The version of the schema; 0 for an empty file.
+ * @throws {Error} if the database belongs to another program, or to an unknown version, or has anything that the store does
+ * not make: a trigger could show the items of one caller to another
+ */
+export function readVersion(db: DatabaseSync): number {
+  const read = `SELECT user_version AS version, application_id AS id, (SELECT count(*) FROM sqlite_schema) AS objects
+    FROM pragma_application_id, pragma_user_version`
+  const [version, id, objects] = Object.values(db.prepare(read).get() ?? {}).map(Number)
+  if (version === 0 && id === 0 && objects === 0) return 0
+  if (id !== APPLICATION_ID) throw new Error('it is a database of another program')
+  if (version !== VERSION && version !== TOKENS_VERSION) {
+    throw new Error(
+      `its schema is version ${version}, and this program knows ${VERSION}: another version wrote it`,
+    )
+  }
+  assertOwnSchema(db, version)
+  return version
+}
+
+/** Refuses a schema with anything besides the tables of the store and statistics. @throws {Error} naming the excess */
+function assertOwnSchema(db: DatabaseSync, version: number): void {
+  const encoding = db.prepare('PRAGMA encoding').get()?.['encoding']
+  if (encoding !== 'UTF-8') throw new Error('its texts are not in UTF-8') // the order of keys is that of their bytes
+  for (const { type, name, sql } of db.prepare('SELECT type, name, sql FROM sqlite_schema').all()) {
+    const isOldTokens = version === TOKENS_VERSION && isOldTokensTable(String(name), sql)
+    if (!isOldTokens && !isOwn(db, String(name), sql))
+      throw new Error(`its ${String(type)} ${String(name)} is not one that this program makes`)
+  }
+}
+
+/** Whether the store makes a table of this name by this definition. */
+function isOwn(db: DatabaseSync, name: string, sql: unknown): boolean {
+  if (STATISTICS.has(name)) return sql === STATISTICS.get(name)
+  return tableDefinitions(db, name).some((definition) => isSameLayout(definition, sql))
+}
+
+/** Whether this is the table of tokens of the version before, or its index. */
+function isOldTokensTable(name: string, sql: unknown): boolean {
+  if (name === INDEX_OF_DIGESTS) return sql === null
+  return name === 'tokens' && isSameLayout(OLD_TOKENS, sql)
+}
+
+function isSameLayout(definition: string, sql: unknown): boolean {
+  return withoutLayout(definition) === withoutLayout(String(sql))
+}
+
+/**
+ * A definition without comments, without quotes around the name of its table, and without needless spaces. No definition of
+ * the store has a text. If another program hides `--` in a text, the quotes of the text stay, and the definition differs.
+ */
+function withoutLayout(sql: string): string {
+  return sql
+    .replaceAll(/--.*/g, '')
+    .replaceAll(/[ \t\r\n\f]+/g, ' ')
+    .replace(/^CREATE TABLE "(\w+)"/, 'CREATE TABLE $1')
+    .replaceAll(/ ?([(),]) ?/g, '$1')
+}
