@@ -14,7 +14,11 @@ type Kind = keyof typeof SHOWS
 export type Round = ReadonlyMap<string, Figures>
 export type Figures = Readonly<Partial<Record<Kind, number>>>
 
-const TABLES: readonly (readonly [title: string, kinds: readonly Kind[], hasRatio: boolean])[] = [
+/** The rounds of each server, by name. */
+type Servers = ReadonlyMap<string, readonly Round[]>
+
+type Table = readonly [title: string, kinds: readonly Kind[], hasRatio: boolean]
+const TABLES: readonly Table[] = [
   ['requests per second', ['rate'], true],
   ['processor time per 1,000', ['cpu'], true],
   ['p50, p99', ['p50', 'p99'], false],
@@ -32,32 +36,34 @@ export function machine(): string {
 }
 
 /** The tables of a run. Each figure is a median of its rounds. @param servers the rounds of each, by name */
-export function tables(servers: ReadonlyMap<string, readonly Round[]>): string {
+export function tables(servers: Servers): string {
+  return TABLES.map((table) => tableOf(table, servers)).join('\n\n')
+}
+
+function tableOf([title, kinds, hasRatio]: Table, servers: Servers): string {
   const bare = servers.get(BARE) ?? []
-  const sections = TABLES.map(([title, kinds, hasRatio]) => {
-    const cell = (rounds: readonly Round[], row: string, kind: Kind) => {
-      const of = (round?: Round) => round?.get(row)?.[kind] ?? NaN
-      const ratio = median(rounds.map((round, at) => of(round) / of(bare[at])))
-      return `${SHOWS[kind](median(rounds.map(of)))}${hasRatio ? ` (${ratio.toFixed(2)})` : ''}`
-    }
-    const rows = [...(bare[0] ?? [])].flatMap(([row, figures]) => {
-      const shown = kinds.filter((kind) => kind in figures)
-      if (shown.length === 0) return []
-      return [
-        [
-          row,
-          ...servers
-            .values()
-            .map((rounds) => shown.map((kind) => cell(rounds, row, kind)).join(', ')),
-        ],
-      ]
-    })
-    const head = [title, ...servers.keys()]
-    return [head, head.map(() => '---'), ...rows]
-      .map((cells) => `| ${cells.join(' | ')} |`)
-      .join('\n')
-  })
-  return sections.join('\n\n')
+  const figure = (rounds: readonly Round[], row: string, kind: Kind) => {
+    const figures = figuresOf(rounds, row, kind)
+    const shown = SHOWS[kind](median(figures))
+    if (!hasRatio) return shown
+    const figuresOfBare = figuresOf(bare, row, kind)
+    const ratios = figures.map((figure, at) => figure / (figuresOfBare[at] ?? NaN))
+    return `${shown} (${median(ratios).toFixed(2)})`
+  }
+  const head = [title, ...servers.keys()]
+  const lines = [head, head.map(() => '---')]
+  for (const [row, figures] of bare[0] ?? []) {
+    const shown = kinds.filter((kind) => kind in figures)
+    if (shown.length === 0) continue
+    const cell = (rounds: readonly Round[]) => shown.map((kind) => figure(rounds, row, kind))
+    lines.push([row, ...servers.values().map((rounds) => cell(rounds).join(', '))])
+  }
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+/** The figure of a kind in each round; NaN where it is missing. */
+function figuresOf(rounds: readonly Round[], row: string, kind: Kind): number[] {
+  return rounds.map((round) => round.get(row)?.[kind] ?? NaN)
 }
 
 /** What each file that shows figures of a run has to contain. @param run its tables, by default those recorded last */

@@ -75,17 +75,21 @@ export function casesOf({ small, many }: Sizes): Case[] {
   ]
 }
 
-/** @param program that Node runs @param tokens of each caller: of `many` each has one @param folder with some version of this project */
-function serverOf(
-  name: string,
-  program: string,
-  environment: Readonly<Record<string, string>>,
-  tokens: Readonly<Record<Caller, readonly string[]>>,
-  folder = '.',
-) {
+interface Settings {
+  readonly name: string
+  /** What Node runs. */
+  readonly program: string
+  readonly environment: Readonly<Record<string, string>>
+  /** Those of each caller: of `many` each has one. */
+  readonly tokens: Readonly<Record<Caller, readonly string[]>>
+  /** It has some version of this project. */
+  readonly folder: string
+}
+
+function serverOf(settings: Settings) {
   /** How many requests it was sent. */
   const sent: Record<Case['method'], number> = { GET: 0, POST: 0, DELETE: 0 }
-  return { name, program, environment, tokens, folder, sent }
+  return { ...settings, sent }
 }
 
 export function bareFastify({ small, many }: Sizes): Server {
@@ -94,7 +98,13 @@ export function bareFastify({ small, many }: Sizes): Server {
     creator: ['creator'],
     many: Array.from({ length: many }, () => randomUUID()),
   }
-  return serverOf(BARE, 'test/bench/bare.ts', { SMALL: String(small) }, tokens)
+  return serverOf({
+    name: BARE,
+    program: 'test/bench/bare.ts',
+    environment: { SMALL: String(small) },
+    tokens,
+    folder: '.',
+  })
 }
 
 /** The service as in production, on a new database that its own code fills. @param folder where its version is */
@@ -129,7 +139,8 @@ export async function serviceOn(
     for (let id = 1; id <= 20; id++) await Promise.all(batch.map((caller) => create(caller, id)))
   }
   await store.close()
-  return serverOf(name, 'test/support/product/main.ts', { DATABASE_URL: url }, tokens, folder)
+  const program = 'test/support/product/main.ts'
+  return serverOf({ name, program, environment: { DATABASE_URL: url }, tokens, folder })
 }
 
 /** Whether programs can be held to one core each: the servers to the first, the load to the second. */

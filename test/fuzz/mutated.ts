@@ -27,6 +27,24 @@ export const border = fc
 export const joined = (...parts: fc.Arbitrary<string>[]) =>
   fc.tuple(...parts).map((strings) => strings.join(''))
 
+/** What bytes become. */
+type Change = (bytes: Buffer) => Buffer[]
+
+function putBefore(word: Buffer): Change {
+  return (bytes) => [word, bytes]
+}
+
+function putInstead(word: Buffer): Change {
+  return () => [word]
+}
+
+function startWith(byte: number): Change {
+  return (bytes) => [Buffer.of(byte), bytes.subarray(1)]
+}
+
+const remove: Change = () => []
+const double: Change = (bytes) => [bytes, bytes]
+
 /** Changes bytes at one to three places: some are others, gone, there twice, or words are put in. */
 export function mutated(
   bytes: fc.Arbitrary<Buffer>,
@@ -34,13 +52,10 @@ export function mutated(
 ): fc.Arbitrary<Buffer> {
   const word = fc.constantFrom(...words)
   const put = fc.oneof(
-    word.map((word) => (bytes: Buffer) => [word, bytes]),
-    word.map((word) => () => [word]),
-    fc.nat(255).map((byte) => (bytes: Buffer) => [Buffer.of(byte), bytes.subarray(1)]),
-    fc.constantFrom(
-      () => [],
-      (bytes: Buffer) => [bytes, bytes],
-    ),
+    word.map(putBefore),
+    word.map(putInstead),
+    fc.nat(255).map(startWith),
+    fc.constantFrom(remove, double),
   )
   const change = fc.record({
     place: fc.double({ min: 0, max: 1, noNaN: true }),

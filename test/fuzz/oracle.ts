@@ -96,15 +96,22 @@ function stringOf(token: string): string {
 function numberOf(token: string): number | bigint {
   const rounded = Number(token)
   if (!Number.isFinite(rounded)) throw new Fault()
+  const { digits, zeros } = decimalOf(token)
+  if (digits === '' || Math.abs(rounded) > 2 ** 64) return rounded
+  if (zeros < 0) return Number.isInteger(rounded) ? NaN : rounded
+  const absolute = BigInt(digits + '0'.repeat(zeros))
+  const integer = token.startsWith('-') ? -absolute : absolute
+  const isExact = BigInt(Number(integer)) === integer
+  return isExact ? Number(integer) : integer
+}
+
+/** The digits of a number up to the last that is not zero, and how many zeros follow: fewer than none if a fraction does. */
+function decimalOf(token: string): { digits: string; zeros: number } {
   const [, whole = '', fraction = '', exponent = '0'] =
     /^-?(\d+)(?:\.(\d+))?(?:e(.*))?$/i.exec(token) ?? []
   const digits = whole + fraction
   let end = digits.length
   while (digits[end - 1] === '0') end -= 1
-  if (end === 0 || Math.abs(rounded) > 2 ** 64) return rounded
   const zeros = Number(exponent) - fraction.length + digits.length - end
-  if (zeros < 0) return Number.isInteger(rounded) ? NaN : rounded
-  const integer =
-    BigInt(digits.slice(0, end) + '0'.repeat(zeros)) * (token.startsWith('-') ? -1n : 1n)
-  return BigInt(Number(integer)) === integer ? Number(integer) : integer
+  return { digits: digits.slice(0, end), zeros }
 }

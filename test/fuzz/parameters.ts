@@ -65,13 +65,17 @@ function expectedStatus({ method, url }: Asked): number {
   } catch {
     return 400
   }
-  if (method === 'DELETE') {
-    const id = decodeURIComponent(path.slice('/plants/'.length))
-    if (id === '') return 404
-    if (!/^(0|-?[1-9][0-9]*)$/.test(id)) return 400
-    return BigInt(id) === BigInt.asIntN(64, BigInt(id)) ? 404 : 400
-  }
-  const query = new URLSearchParams(`?${queries.join('?')}`) // it drops one question mark
+  if (method === 'DELETE') return statusOfDelete(decodeURIComponent(path.slice('/plants/'.length)))
+  return statusOfList(new URLSearchParams(`?${queries.join('?')}`)) // it drops one question mark
+}
+
+function statusOfDelete(id: string): number {
+  if (id === '') return 404
+  if (!/^(0|-?[1-9][0-9]*)$/.test(id)) return 400
+  return BigInt(id) === BigInt.asIntN(64, BigInt(id)) ? 404 : 400
+}
+
+function statusOfList(query: URLSearchParams): number {
   const [limits, cursors] = [query.getAll('limit'), query.getAll('cursor')]
   if (limits.length > 1 || cursors.length > 1) return 400
   const isLimit = limits.every((limit) => /^[1-9][0-9]*$/.test(limit) && Number(limit) < 2 ** 31)

@@ -136,11 +136,11 @@ t.test('what is no method of a service is missing, or has no operation', async (
 })
 
 t.test('what a method gives is answered 500 if the contract does not declare it', async (t) => {
-  const table: [given: unknown, fault: RegExp][] = [
+  const table: [answered: unknown, fault: RegExp][] = [
     [{ status: 201 }, /answered 201 with a status that the contract does not declare/],
     [{ status: 200, type: 'text/csv', body: 'x' }, /a body that the contract does not declare/],
     [{ status: 200 }, /a body that does not fit the contract: it is missing/],
-    [{ status: 200, body: { id: 1, other: 2 } }, /body must not have the property other/],
+    [{ status: 200, body: { id: 1, more: 2 } }, /body must not have the property more/],
     [{ status: 200, body: { id: '1' } }, /body\/id must be an integer/],
     [{ status: 204, body: 1 }, /a body that the contract does not declare/],
     [{ status: 202, body: {} }, /answered 202 with a body that is not bytes/],

@@ -63,12 +63,12 @@ for (const round of ['a flood', 'a second flood']) {
           await delay(50)
         }
       })()
-      const { good, late, refused, other, rate } = await flood(CONNECTIONS, 10 * peak.rate, 8)
+      const { good, late, refused, unexpected, rate } = await flood(CONNECTIONS, 10 * peak.rate, 8)
       over.abort()
       await watch
       t.ok(rate >= 0.6 * peak.rate, `${rate} answers in time a second, of ${peak.rate}`)
       t.ok(late <= 0.05 * good, `${late} late answers beside ${good}`)
-      t.equal(other, 0)
+      t.equal(unexpected, 0)
       const slow = times.filter((time) => time > 500)
       t.ok(
         slow.length <= times.length / 100,
