@@ -59,42 +59,44 @@ t.test('compose.yaml is valid by the published schema of Compose', async (t) => 
   )
 })
 
-t.test(
-  'compose.yaml agrees with the service, publishes only the gateway, and contains no password',
-  async (t) => {
-    const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined)
-    t.strictSame(published, ['gateway'])
-    const replicas = Object.keys(services).filter((name) => name.startsWith(`${NAME}-`))
-    t.strictSame(replicas, [`${NAME}-1`, `${NAME}-2`])
-    for (const name of replicas) {
-      const {
-        image,
-        environment = {},
-        stop_grace_period = '',
-        read_only,
-        depends_on,
-      } = services[name] ?? { image: '' }
-      t.ok(image.endsWith(`:${version}`))
-      t.ok(parseInt(stop_grace_period) > SHUTDOWN)
-      t.equal(read_only, true)
-      t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
-      for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
-      const inserted = environment['DATABASE_URL']?.replace(/\$\{\w+:\?\}/, 'secret')
-      const database = { url: `postgres://${NAME}:secret@database/${NAME}` }
-      t.match(readConfig(NAME, { ...environment, DATABASE_URL: inserted }), {
-        DATABASE_URL: database,
-      })
+t.test('compose.yaml publishes only the gateway', async (t) => {
+  const published = Object.keys(services).filter((name) => services[name]?.ports !== undefined)
+  t.strictSame(published, ['gateway'])
+})
+
+t.test('compose.yaml agrees with the service', async (t) => {
+  const replicas = Object.entries(services).filter(([name]) => name.startsWith(`${NAME}-`))
+  t.strictSame(
+    replicas.map(([name]) => name),
+    [`${NAME}-1`, `${NAME}-2`],
+  )
+  for (const [, replica] of replicas) {
+    const { image, environment = {}, stop_grace_period = '', read_only, depends_on } = replica
+    t.ok(image.endsWith(`:${version}`))
+    t.ok(parseInt(stop_grace_period) > SHUTDOWN)
+    t.equal(read_only, true)
+    t.strictSame(depends_on, { database: { condition: 'service_healthy' } })
+    for (const variable of Object.keys(environment)) t.ok(variable in variables, variable)
+    const url = environment['DATABASE_URL']?.replace(/\$\{\w+:\?\}/, 'secret')
+    t.match(readConfig(NAME, { ...environment, DATABASE_URL: url }), {
+      DATABASE_URL: { url: `postgres://${NAME}:secret@database/${NAME}` },
+    })
+  }
+})
+
+t.test('the database of compose.yaml is healthy when callers can reach it', async (t) => {
+  const { test } = services['database']?.healthcheck ?? {}
+  // While the first start creates the files, the server listens only on a Unix socket.
+  t.match(test, ['CMD', 'pg_isready', '--host=127.0.0.1'])
+})
+
+t.test('no file of deploy/ contains a password', async (t) => {
+  for (const file of globSync('**/*.{cfg,conf,yaml,yml}', { cwd: 'deploy' })) {
+    for (const [, password] of read(file).matchAll(/(?:PASSWORD:|:\/\/\w+:) *([^\s@]+)/g)) {
+      t.match(password, /^\$\{POSTGRES_PASSWORD:\?\}/, file)
     }
-    const { test } = services['database']?.healthcheck ?? {}
-    // While the first start creates the files, the server listens only on a Unix socket.
-    t.match(test, ['CMD', 'pg_isready', '--host=127.0.0.1'])
-    for (const file of globSync('**/*.{cfg,conf,yaml,yml}', { cwd: 'deploy' })) {
-      for (const [, password] of read(file).matchAll(/(?:PASSWORD:|:\/\/\w+:) *([^\s@]+)/g)) {
-        t.match(password, /^\$\{POSTGRES_PASSWORD:\?\}/, file)
-      }
-    }
-  },
-)
+  }
+})
 
 t.test(
   'the gateways know the replicas, and close idle connections before the replicas do',
@@ -228,7 +230,7 @@ t.test('no Service of the namespace sets a variable of the service', async (t) =
   t.equal(pod.enableServiceLinks, false)
 })
 
-t.test('the manifests agree with the service and with each other', async (t) => {
+t.test('the manifests name the pods by the same labels', async (t) => {
   const labels = deployment.spec?.template.metadata?.labels
   const spread = (pod.topologySpreadConstraints ?? []).map(({ labelSelector }) => labelSelector)
   const selectors = [
@@ -242,20 +244,35 @@ t.test('the manifests agree with the service and with each other', async (t) => 
     ...selectors.map((selector) => selector?.matchLabels),
   ])
     t.strictSame(resource, labels)
+})
+
+t.test('the ports of the manifests are those of the service', async (t) => {
   const ports = new Map(container.ports?.map(({ name, containerPort }) => [name, containerPort]))
   t.strictSame([...ports.values()], [PORT, ADMIN_PORT])
   t.equal(ports.get('http'), PORT)
-  t.match(container.livenessProbe, { httpGet: { path: '/livez', port: 'admin' } })
-  t.match(container.readinessProbe, { httpGet: { path: '/readyz', port: 'admin' } })
   const published = service.spec?.ports?.map(({ targetPort }) => targetPort)
   t.strictSame(published, ['http'], 'the admin port is not published')
-  t.ok(Number(pod.terminationGracePeriodSeconds) > SHUTDOWN)
+})
+
+t.test('the probes of the manifests ask the admin port, and tolerate a stall', async (t) => {
+  t.match(container.livenessProbe, { httpGet: { path: '/livez', port: 'admin' } })
+  t.match(container.readinessProbe, { httpGet: { path: '/readyz', port: 'admin' } })
   for (const { timeoutSeconds } of [container.livenessProbe ?? {}, container.readinessProbe ?? {}])
     t.ok(Number(timeoutSeconds) > 2, 'a stall of two seconds is tolerated')
-  t.ok(container.image?.endsWith(`:${version}`))
-  for (const what of ['cpu', 'memory'])
-    t.ok(container.resources?.requests?.[what] && container.resources.limits?.[what])
-  t.ok(Number(deployment.spec?.replicas) > Number(budget.spec?.minAvailable))
+})
+
+t.test(
+  'the pods have the version, and the time and resources that the service needs',
+  async (t) => {
+    t.ok(container.image?.endsWith(`:${version}`))
+    t.ok(Number(pod.terminationGracePeriodSeconds) > SHUTDOWN)
+    for (const what of ['cpu', 'memory'])
+      t.ok(container.resources?.requests?.[what] && container.resources.limits?.[what])
+    t.ok(Number(deployment.spec?.replicas) > Number(budget.spec?.minAvailable))
+  },
+)
+
+t.test('the pods have variables of the service, and the database as a secret', async (t) => {
   for (const { name, value, valueFrom } of container.env ?? []) {
     t.ok(name in variables, name)
     t.notOk(name === 'DATABASE_URL' && value)

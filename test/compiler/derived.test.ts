@@ -18,6 +18,7 @@ import {
   toCall,
   withTexts,
 } from '../support/requests.ts'
+import type { Schema } from '../support/schemas.ts'
 import { samplesOf } from '../support/schemas-arbitrary.ts'
 import { boot, type Run, type Served } from '../support/small.ts'
 import { BODIES } from './constructs/bodies.ts'
@@ -97,55 +98,64 @@ async function skippedIn(t: Test, served: Served): Promise<string[]> {
 }
 
 async function holdsFor(t: Test, app: FastifyInstance, operation: Operation): Promise<string[]> {
-  const { id, parameters, body, isGuarded, credentials } = operation
-  if (isGuarded && credentials === undefined) return []
-  const send = async (input: Input) => {
+  if (operation.isGuarded && operation.credentials === undefined) return []
+  const missing = missingIn(operation)
+  if (missing.length > 0) return missing
+  const expect = expecting(t, app, operation)
+  await expect(exampleOf(operation), 'its example')
+  for (const input of fc.sample(inputsOf(operation), { numRuns: INPUTS, seed: 1 }))
+    await expect(input, brief(input.body ?? [...input.texts.values()]))
+  const ofParameters = await holdsForParameters(operation, expect)
+  const ofBody = await holdsForBody(operation, expect)
+  return [...ofParameters, ...ofBody]
+}
+
+/**
+ * Sends an input of an operation. The test fails unless the operation accepts it, or answers the status.
+ * @param what is sent, for the message
+ */
+type Expect = (input: Input, what: string, status?: number) => Promise<void>
+
+function expecting(t: Test, app: FastifyInstance, operation: Operation): Expect {
+  return async (input, what, expected) => {
+    const call = toCall(operation, input)
     const { headers, path, method, body } = withCredentials(
-      toCall(operation, input),
-      credentials ?? [],
+      call,
+      operation.credentials ?? [],
       CALLER,
     )
     const request: InjectOptions = { method: method as 'GET', url: path, headers: byName(headers) }
-    const { statusCode, payload } = await app.inject(
+    const { statusCode: status, payload } = await app.inject(
       typeof body === 'string' ? { ...request, payload: body } : request,
     )
-    return { status: statusCode, payload }
+    const isExpected = expected === undefined ? status < 300 : status === expected
+    if (isExpected) return
+    const verb = expected === undefined ? 'accepts' : 'refuses'
+    t.fail(`${operation.id} ${verb} ${what}`, { status, payload, path: call.path })
   }
-  const isAccepted = async (input: Input, what: string) => {
-    const { status, payload } = await send(input)
-    if (status >= 300)
-      t.fail(`${id} accepts ${what}`, { status, payload, path: toCall(operation, input).path })
-  }
-  const isRefused = async (input: Input, what: string, expected: number) => {
-    const { status, payload } = await send(input)
-    if (status !== expected)
-      t.fail(`${id} refuses ${what}`, { status, payload, path: toCall(operation, input).path })
-  }
-  const missing = missingIn(operation)
-  if (missing.length > 0) return missing
+}
+
+async function holdsForParameters(operation: Operation, expect: Expect): Promise<string[]> {
   const example = exampleOf(operation)
-  await isAccepted(example, 'its example')
-  for (const input of fc.sample(inputsOf(operation), { numRuns: INPUTS, seed: 1 }))
-    await isAccepted(input, brief(input.body ?? [...input.texts.values()]))
   const rules: string[] = []
-  for (const parameter of parameters) {
+  for (const parameter of operation.parameters) {
     const { sent, skipped } = textsOf(parameter)
     // What is no UTF-8 is refused by the whole service.
-    for (const { texts, isRight } of sent.filter(({ texts }) => texts.join().isWellFormed())) {
-      const input = withTexts(example, parameter, ...texts)
-      if (isRight) await isAccepted(input, brief(texts))
-      else await isRefused(input, brief(texts), 400)
-    }
+    for (const { texts, isRight } of sent.filter(({ texts }) => texts.join().isWellFormed()))
+      await expect(withTexts(example, parameter, ...texts), brief(texts), isRight ? undefined : 400)
     rules.push(...skipped.map(({ rule, reason }) => `${parameter.name}${rule}: ${reason}`))
   }
-  if (body === undefined || !isJson(body.type)) return rules
+  return rules
+}
+
+async function holdsForBody(operation: Operation, expect: Expect): Promise<string[]> {
+  const { body } = operation
+  if (body === undefined || !isJson(body.type)) return []
+  const example = exampleOf(operation)
   const { sent, skipped } = textsOfBody(body)
-  for (const { label, text, status } of sent) {
-    const input = { ...example, body: text }
-    if (status === undefined) await isAccepted(input, label)
-    else await isRefused(input, label, status)
-  }
-  return [...rules, ...skipped.map(({ rule, reason }) => `body${rule}: ${reason}`)]
+  for (const { label, text, status } of sent)
+    await expect({ ...example, body: text }, label, status)
+  return skipped.map(({ rule, reason }) => `body${rule}: ${reason}`)
 }
 
 /** Headers by name. One that is there more than once is a list. */
@@ -164,12 +174,17 @@ function byName(headers: readonly string[]): Record<string, string | string[]> {
 
 /** A valid answer of an operation: its first success. */
 function answerOf({ method, responses }: Operation): Awaited<ReturnType<Run>> {
-  const [key, response] = [...responses].find(([status]) => /^(2|default)/.test(status)) ?? []
-  const [[type, schema] = []] = [...(response?.schemas ?? [])]
-  const status = Number(key?.replace(/xx$/i, '00').replace('default', '200') ?? 204)
-  if (type === undefined || schema === undefined || status === 204 || method === 'HEAD')
-    return { status }
-  if (isBytes(type) && type !== '*/*')
-    return { status, type: contentTypeOf({ type }), body: Buffer.from('x') }
-  return { status, body: isJson(type) || type === '*/*' ? samplesOf(schema)[0] : 'x' }
+  const [key = '204', response] = [...responses].find(([key]) => /^(2|default)/.test(key)) ?? []
+  const status = Number(key.replace(/xx$/i, '00').replace('default', '200'))
+  if (response === undefined || status === 204 || method === 'HEAD') return { status }
+  const [body] = response.schemas
+  return body === undefined ? { status } : { status, ...contentOf(...body) }
+}
+
+/** A valid content of an answer. */
+function contentOf(type: string, schema: Schema): { type?: string; body: unknown } {
+  const isAny = type === '*/*'
+  if (isBytes(type) && !isAny) return { type: contentTypeOf({ type }), body: Buffer.from('x') }
+  const [sample] = isJson(type) || isAny ? samplesOf(schema) : ['x']
+  return { body: sample }
 }

@@ -243,18 +243,24 @@ function written(value: unknown, level = 0): string | undefined {
   if (typeof value === 'bigint') return `${value}n`
   if (value === undefined) return 'undefined'
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) {
-    const items = value.map((item) => written(item, level + 1))
-    return items.includes(undefined) ? undefined : `[${items.join(', ')}]`
-  }
+  return Array.isArray(value) ? writtenList(value, level) : writtenObject(value, level)
+}
+
+function writtenList(list: readonly unknown[], level: number): string | undefined {
+  const items = list.map((item) => written(item, level + 1))
+  return items.includes(undefined) ? undefined : `[${items.join(', ')}]`
+}
+
+function writtenObject(value: object, level: number): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== null && prototype !== Object.prototype) return undefined
-  const members = Object.entries(value).map(([name, member]) => [
-    JSON.stringify(name),
-    written(member, level + 1),
-  ])
-  if (members.some(([, text]) => text === undefined)) return undefined
-  return `{ ${members.map(([name, text]) => `${name}: ${text}`).join(', ')} }`
+  const members: string[] = []
+  for (const [name, member] of Object.entries(value)) {
+    const text = written(member, level + 1)
+    if (text === undefined) return undefined
+    members.push(`${JSON.stringify(name)}: ${text}`)
+  }
+  return `{ ${members.join(', ')} }`
 }
 
 /** Pieces of TypeScript: each is a line of a file beside the types of a contract. */
