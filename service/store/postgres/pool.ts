@@ -10,6 +10,7 @@ import pg from 'pg'
 import { StoreUnavailable } from '../../engine/errors.ts'
 import type { Settings, StoreStats } from '../../engine/store.ts'
 import { readAddress } from './address.ts'
+import { type Cells, Pipeline, type Statement } from './pipeline.ts'
 import { classify, isUnprepared, type Kind, NoConnection, repeat } from './retries.ts'
 import { type Row, Session } from './session.ts'
 
@@ -18,16 +19,21 @@ type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
 
 /**
  * Runs one SQL statement.
- * @param name of a prepared statement. The server parses and plans it once for each connection, and never plans it anew: use
- * a name only if the primary key is the only sensible plan, however large the table is.
  * @param timeout milliseconds until it fails, repetitions included; `DATABASE_TIMEOUT` if absent
  */
-export type Query = (
-  text: string,
-  values?: unknown[],
-  name?: string,
-  timeout?: number,
-) => Promise<Result>
+export type Query = (text: string, values?: unknown[], timeout?: number) => Promise<Result>
+
+/**
+ * Runs a statement once for each row of parameters, in one transaction. The server parses and plans it once for each connection,
+ * and never plans it anew: the primary key must be the only sensible plan, however large the table is.
+ * @param timeout milliseconds until it fails, repetitions included
+ * @returns the rows for each row of parameters
+ */
+export type QueryEach = (
+  statement: Statement,
+  parameters: readonly Cells[],
+  timeout: number,
+) => Promise<Cells[][]>
 
 /**
  * Milliseconds for a connection to open. A server that lets nobody in ends a start after a minute (`authentication_timeout`):
@@ -63,12 +69,20 @@ export class Pool {
   }
 
   /** Runs a statement that changes nothing. */
-  readonly read: Query = (text, values = [], name, timeout) =>
-    this.#run('read', { text, values, name }, timeout)
+  readonly read: Query = (text, values = [], timeout) =>
+    this.#run('read', (session) => session.query<Row>({ text, values }), timeout)
 
   /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
-  readonly write: Query = (text, values = [], name, timeout) =>
-    this.#run('write', { text, values, name }, timeout)
+  readonly write: Query = (text, values = [], timeout) =>
+    this.#run('write', (session) => session.query<Row>({ text, values }), timeout)
+
+  /** Like `read`. */
+  readonly readEach: QueryEach = (statement, parameters, timeout) =>
+    this.#run('read', (session) => runEach(session, statement, parameters), timeout)
+
+  /** Like `write`. */
+  readonly writeEach: QueryEach = (statement, parameters, timeout) =>
+    this.#run('write', (session) => runEach(session, statement, parameters), timeout)
 
   get stats(): NonNullable<StoreStats['pool']> {
     const stats = { size: 0, used: 0, idle: 0, waiting: 0 }
@@ -95,18 +109,20 @@ export class Pool {
     await Promise.race([ended, delay(this.timeout, undefined, { ref: false })])
   }
 
-  #run(kind: Kind, statement: pg.QueryConfig, timeout = this.timeout): Promise<Result> {
+  #run<Value>(kind: Kind, run: Run<Value>, timeout = this.timeout): Promise<Value> {
     if (this.#ended) throw new StoreUnavailable('the store is closed')
     const deadline = performance.now() + timeout
-    return repeat(kind, deadline, () => inTime(deadline, this.#runOnce(kind, statement, deadline)))
+    return repeat(kind, deadline, () => inTime(deadline, this.#runOnce(kind, run, deadline)))
   }
 
   /** Runs a statement when it has a connection. @param deadline after which it is not sent, on the clock of `performance.now()` */
-  async #runOnce(kind: Kind, statement: pg.QueryConfig, deadline: number): Promise<Result> {
+  async #runOnce<Value>(kind: Kind, run: Run<Value>, deadline: number): Promise<Value> {
     const session = await this.#connect(kind, deadline)
     let isBroken = false
     try {
-      return await runStatement(session, statement)
+      const result = await run(session)
+      if (session.isUnsafe) throw new Error('the wait for a synchronous standby was cancelled')
+      return result
     } catch (error) {
       isBroken = classify(error) === 'unknown' || isUnprepared(error)
       throw error
@@ -128,14 +144,16 @@ export class Pool {
 }
 
 type PooledSession = pg.PoolClient & Session
+type Run<Value> = (session: Session) => Promise<Value>
 
-async function runStatement(session: Session, statement: pg.QueryConfig): Promise<Result> {
-  const { text, values } = statement
+function runEach(
+  session: Session,
+  statement: Statement,
+  parameters: readonly Cells[],
+): Promise<Cells[][]> {
   // Behind a pooler, another session may have the name of a prepared statement.
   const isPrepared = session.backend !== undefined
-  const result = await session.query<Row>(isPrepared ? statement : { text, values })
-  if (session.isUnsafe) throw new Error('the wait for a synchronous standby was cancelled')
-  return result
+  return session.query(new Pipeline(statement, parameters, isPrepared)).results
 }
 
 /** @param timeout milliseconds for a statement, from when it is sent */

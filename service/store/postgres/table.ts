@@ -3,8 +3,8 @@ import { type Batched, Batcher } from '../batch.ts'
 import { type Key, type KeyType } from '../../engine/store.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Chunk, type Rows, type Table } from '../database.ts'
 import { StoreUnavailable } from '../../engine/errors.ts'
+import type { Cells } from './pipeline.ts'
 import type { Pool } from './pool.ts'
-import type { Row } from './session.ts'
 import type { TableInfo } from './create-tables.ts'
 import { statements } from './sql.ts'
 
@@ -12,7 +12,7 @@ import { statements } from './sql.ts'
 const MAX_WRITES = 500
 /** The characters of an item that cost as much as one more write. */
 const CHARACTERS_OF_WRITE = 2048
-/** The most bytes that one statement may return. */
+/** The most bytes that the statements of a batch may return. */
 const MAX_LENGTH = 16 * CHUNK_LENGTH
 /** The most of these bytes for one owner. */
 const MAX_OWNER_LENGTH = 4 * CHUNK_LENGTH
@@ -36,14 +36,14 @@ interface Write {
 /** A write resolves to the item that is stored or was deleted; undefined if an update was not done, or no item was deleted. */
 type BatchedWrite = Batched<Write, string | undefined>
 
+/** An item to find. */
+interface Find {
+  readonly owner: string
+  readonly key: Key
+}
+
 /** A chunk with the least key that its first row may have, in the place of `after`; null if no key is left. */
 type Read = Omit<Chunk, 'after'> & { readonly from: Key | null }
-type BatchedRead = Batched<Read, Rows>
-
-/** The columns of the statement that reads chunks. */
-const READ_COLUMNS = ['owner', 'from', 'most', 'length', 'end'] as const
-/** The columns of the statements that write. */
-const WRITE_COLUMNS = ['owner', 'key', 'text', 'before'] as const
 
 /** The table of a collection on PostgreSQL. */
 export class PostgresTable implements Table {
@@ -51,11 +51,12 @@ export class PostgresTable implements Table {
   /** The number of commits, and of the writes in them. */
   readonly stats = { commits: 0, writes: 0 }
   readonly #pool: Pool
-  readonly #name: string
   readonly #sql: ReturnType<typeof statements>
   /** Group commit: the writes that arrive together, or while others are committed, share a commit for each kind. */
   readonly #writes: Batcher<Write, string | undefined>
-  /** One statement reads all chunks that are requested at the same time. */
+  /** Items that are looked up at the same time are found together. */
+  readonly #finds: Batcher<Find, string | undefined>
+  /** Chunks that are requested at the same time are read together. */
   readonly #reads: Batcher<Read, Rows>
   /** The updates of a batch of `#writes`, when their new items are known. */
   readonly #updates: Batcher<Write, string | undefined>
@@ -63,13 +64,12 @@ export class PostgresTable implements Table {
   constructor(pool: Pool, info: TableInfo) {
     this.key = info.type
     this.#pool = pool
-    this.#name = info.name
     this.#sql = statements(info)
     const { parallelReads: parallel, timeout } = pool
     this.#writes = new Batcher<Write, string | undefined>((batch) => this.#commit(batch), {
       maxCost: MAX_WRITES,
       costOf: costOfWrite,
-      // Writes to the same item go into different batches: in one statement they would have no order.
+      // Writes to the same item go into different batches: the kinds of writes of a batch have no order.
       flowOf: idOf,
       maxCostOfFlow: 1,
       timeout,
@@ -78,13 +78,16 @@ export class PostgresTable implements Table {
       maxCost: MAX_WRITES,
       costOf: costOfWrite,
     })
-    this.#reads = new Batcher((batch) => runApart(batch, (reads) => this.#readTogether(reads)), {
-      maxCost: MAX_LENGTH,
-      costOf: costOfRead,
+    const reads = { maxCost: MAX_LENGTH, maxCostOfFlow: MAX_OWNER_LENGTH, parallel, timeout }
+    this.#finds = new Batcher((batch) => runApart(batch, (finds) => this.#findTogether(finds)), {
+      ...reads,
+      costOf: () => FOUND_LENGTH,
       flowOf: ({ owner }) => owner,
-      maxCostOfFlow: MAX_OWNER_LENGTH,
-      parallel,
-      timeout,
+    })
+    this.#reads = new Batcher((batch) => runApart(batch, (chunks) => this.#readTogether(chunks)), {
+      ...reads,
+      costOf: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
+      flowOf: ({ owner }) => owner,
     })
   }
 
@@ -106,10 +109,8 @@ export class PostgresTable implements Table {
     return this.#writes.add({ kind: 'update', owner, key, text: '', before: '', change })
   }
 
-  async find(owner: string, key: Key, deadline?: number): Promise<string | undefined> {
-    const read = { owner, from: key, most: 1, length: CHUNK_LENGTH, end: key }
-    const { text, count } = await this.#reads.add(read, deadline)
-    return count === 0 ? undefined : text
+  find(owner: string, key: Key, deadline?: number): Promise<string | undefined> {
+    return this.#finds.add({ owner, key }, deadline)
   }
 
   read({ after, ...chunk }: Chunk, deadline: number): Promise<Rows> {
@@ -122,10 +123,10 @@ export class PostgresTable implements Table {
     count: number,
     deadline: number,
   ): Promise<Key | undefined> {
-    const values = [owner, this.#leastAfter(after), count - 1]
+    const parameters = [toCells([owner, this.#leastAfter(after), count - 1])]
     const timeout = deadline - performance.now()
-    const { rows } = await this.#pool.read(this.#sql.skip, values, `${this.#name}_skip`, timeout)
-    return rows[0] && this.#toKey(rows[0]['key'])
+    const [rows = []] = await this.#pool.readEach(this.#sql.skip, parameters, timeout)
+    return rows[0] && this.#toKey(rows[0][0])
   }
 
   async entries(after?: Entry): Promise<Entry[]> {
@@ -140,7 +141,7 @@ export class PostgresTable implements Table {
 
   /** How many operations wait for a statement to be sent. */
   get waiting(): number {
-    return this.#writes.waiting + this.#reads.waiting
+    return this.#writes.waiting + this.#finds.waiting + this.#reads.waiting
   }
 
   /** Waits until all writes are done. */
@@ -177,30 +178,37 @@ export class PostgresTable implements Table {
   async #writeTogether(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
     // All replicas write in the same order: otherwise they could deadlock.
     const sorted = batch.toSorted((left, right) => (idOf(left.item) < idOf(right.item) ? -1 : 1))
-    const columns = WRITE_COLUMNS.map((name) => sorted.map(({ item }) => item[name]))
-    const name = `${this.#name}_${kind}`
-    const { rows } = await this.#pool.write(this.#sql[kind], columns, name, timeLeft(batch))
-    const stored = new Map(rows.map((row) => [idOf(row), String(row['item'])]))
-    for (const { item, resolve } of batch) resolve(stored.get(idOf(item)))
+    const parameters = sorted.map(({ item }) => toCells(PARAMETERS[kind](item)))
+    const results = await this.#pool.writeEach(this.#sql[kind], parameters, timeLeft(batch))
+    for (const [at, { resolve }] of sorted.entries()) resolve(results[at]?.[0]?.[0] ?? undefined)
     this.stats.commits += 1
     this.stats.writes += batch.length
   }
 
+  /** Looks an item up once, however many requests ask for it. */
+  async #findTogether(batch: readonly Batched<Find, string | undefined>[]): Promise<void> {
+    const groups = [...Map.groupBy(batch, ({ item }) => idOf(item)).values()]
+    const parameters = groups.map(([first]) => toCells([first?.item.owner, first?.item.key]))
+    const results = await this.#pool.readEach(this.#sql.find, parameters, timeLeft(batch))
+    for (const [at, group] of groups.entries()) {
+      const text = results[at]?.[0]?.[0] ?? undefined
+      for (const { resolve } of group) resolve(text)
+    }
+  }
+
   /** Reads a chunk once, however many requests ask for it. */
-  async #readTogether(batch: readonly BatchedRead[]): Promise<void> {
-    const groups = [...Map.groupBy(batch, idOfRead).values()]
-    const columns = READ_COLUMNS.map((name) => groups.map(([read]) => read?.item[name] ?? null))
-    const name = `${this.#name}_steps`
-    const { rows } = await this.#pool.read(this.#sql.steps, columns, name, timeLeft(batch))
-    for (const row of rows) {
-      const group = groups[Number(row['n']) - 1] ?? [] // the statement counts from 1
-      const chunk = this.#toRows(row)
+  async #readTogether(batch: readonly Batched<Read, Rows>[]): Promise<void> {
+    const groups = [...Map.groupBy(batch, ({ item }) => chunkCells(item).join('\0')).values()]
+    const parameters = groups.map(([first]) => (first === undefined ? [] : chunkCells(first.item)))
+    const results = await this.#pool.readEach(this.#sql.chunk, parameters, timeLeft(batch))
+    for (const [at, group] of groups.entries()) {
+      const chunk = this.#toRows(results[at]?.[0] ?? [])
       for (const { resolve } of group) resolve(chunk)
     }
   }
 
-  #toRows({ text, count, last, more }: Row): Rows {
-    const rows = { text: String(text), count: Number(count), hasMore: more === true }
+  #toRows([text, count, last, read]: Cells): Rows {
+    const rows = { text: String(text), count: Number(count), hasMore: Number(read) > Number(count) }
     return rows.count === 0 ? rows : { ...rows, last: this.#toKey(last) }
   }
 
@@ -220,24 +228,29 @@ function costOfWrite({ text }: Write): number {
   return 1 + Math.floor(text.length / CHARACTERS_OF_WRITE)
 }
 
-/** The cost of a read: about how many bytes it returns. */
-function costOfRead({ from, most, length, end }: Read): number {
-  const isFind = from === end
-  return isFind ? FOUND_LENGTH : Math.min(length, most * ROW_LENGTH)
-}
-
 /** Tells items apart. NUL separates the values, because PostgreSQL has no text that contains it. */
 function idOf({ owner, key }: { owner?: unknown; key?: unknown }): string {
   return `${String(owner)}\0${String(key)}`
 }
 
-/** Tells chunks apart. */
-function idOfRead({ item }: BatchedRead): string {
-  return READ_COLUMNS.map((name) => item[name] ?? '').join('\0')
+/** The parameters of the statements that write. */
+const PARAMETERS: Readonly<Record<Write['kind'], (write: Write) => Key[]>> = {
+  create: ({ owner, key, text }) => [owner, key, text],
+  update: ({ owner, key, text, before }) => [owner, key, text, before],
+  delete: ({ owner, key }) => [owner, key],
+}
+
+/** The parameters of the statement that reads a chunk. */
+function chunkCells({ owner, from, most, length, end }: Read): Cells {
+  return toCells([owner, from, most + 1, length, end])
+}
+
+function toCells(values: readonly (Key | number | null | undefined)[]): Cells {
+  return values.map((value) => (value === undefined || value === null ? null : String(value)))
 }
 
 /**
- * Runs a batch as one statement. If the database refuses it, the items are tried one by one: the arguments of one
+ * Runs a batch as one transaction. If the database refuses it, the items are tried one by one: the arguments of one
  * caller fail no operation of another.
  * @param run settles the items, or fails before it has settled one
  */

@@ -248,8 +248,7 @@ t.test('a write that got no connection in time is not sent later', async (t) => 
   const { sql, relay } = await open(t, server)
   const pool = poolOf(t, relay.url, limits(1))
   const insert = `INSERT INTO plants VALUES ('joe', $1, '{}')`
-  const add = (id: number, timeout?: number) =>
-    succeeds(pool.write(insert, [id], undefined, timeout))
+  const add = (id: number, timeout?: number) => succeeds(pool.write(insert, [id], timeout))
   relay.stall(true)
   t.notOk(await add(1, 300), 'it waits for a connection to start')
   relay.stall(false)

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { StoreUnavailable } from '../../../service/engine/errors.ts'
 import { JsonText } from '../../../service/engine/http/json.ts'
+import { INT64_MIN } from '../../../service/store/database.ts'
 import { range } from '../../support/engines.ts'
 import { cursorOf, namesIn, namesOf } from '../../support/pages.ts'
 import { startPostgres } from '../../support/postgres.ts'
@@ -12,13 +13,16 @@ import { eventually } from '../../support/project.ts'
 import { asGuest, limits, name, open } from './open.ts'
 
 const PLANTS = process.env['LONG'] === undefined ? 50_000 : 1_000_000
+/** The parameters of a statement as they are sent: each behind its length in four bytes. */
+const bound = (...values: (string | bigint)[]) =>
+  values.map((value) => `\0\0\0${String.fromCharCode(String(value).length)}${value}`).join('')
 /** The cursor after the key 1. */
 const CURSOR = cursorOf(1n)
 
 // Without autovacuum nothing makes a new plan: the worst case.
 const server = await startPostgres(t, 'autovacuum=off')
 
-t.test('writes of one kind that arrive together are one statement and one commit', async (t) => {
+t.test('writes of one kind that arrive together are one commit', async (t) => {
   const { store, sql } = await open(t, server)
   await Promise.all(range(100).map((id) => store.create('joe', BigInt(id), name('old'))))
   const commits = async () =>
@@ -61,7 +65,7 @@ t.test('an operation that the database refuses fails, and no other one does', as
   ])
   refuse(plants.find('j\0e', 1n))
   refuse(plants.find('joe', 2n ** 63n))
-  refuse(plants.read({ ...page, most: -1 }, deadline()))
+  refuse(plants.read({ ...page, most: -2 }, deadline()))
   refuse(plants.read({ ...page, most: 2 ** 63 }, deadline()))
   refuse(plants.read({ ...page, most: 1.5 }, deadline()))
   refuse(plants.read({ ...page, length: NaN }, deadline()))
@@ -96,9 +100,9 @@ t.test(
     await store.create('joe', 1n, name('a'))
     await sql('BEGIN; LOCK TABLE plants')
     const results = Promise.allSettled([store.delete('joe', 1n), store.list('joe')])
-    for (const pid of [await waiting('DELETE'), await waiting('SELECT n, step')])
+    for (const pid of [await waiting('DELETE'), await waiting('SELECT coalesce')])
       await sql(`SELECT pg_terminate_backend(${pid})`)
-    await waiting('SELECT n, step')
+    await waiting('SELECT coalesce')
     await sql('COMMIT')
     const [deleted, listed] = await results
     t.ok(deleted.status === 'rejected' && deleted.reason instanceof StoreUnavailable)
@@ -193,12 +197,13 @@ t.test(
       namesOf(store.list('ann', { limit: 1 })),
     ])
     t.strictSame(lists, [['joe'], ['joe'], ['joe'], ['second'], ['joe 2'], ['ann']])
-    t.equal(timesSent('{"joe","joe","joe 2","ann"}'), 1)
+    const first = (owner: string) => timesSent(bound(owner, INT64_MIN))
+    t.strictSame(['joe', 'joe 2', 'ann'].map(first), [1, 1, 1])
     t.strictSame(await Promise.all([namesIn(store, 'ann'), namesIn(store, 'ann')]), [
       ['ann'],
       ['ann'],
     ])
-    t.equal(timesSent('{"ann","ann"}'), 0)
+    t.equal(first('ann'), 2)
   },
 )
 
@@ -212,7 +217,7 @@ t.test(
         await store.list('joe', { limit: 20 })
         t.ok(await store.delete('joe', id))
       }
-      for (const text of ['INSERT INTO "plants"', 'SELECT n, step', 'DELETE FROM "plants"'])
+      for (const text of ['INSERT INTO "plants"', 'SELECT coalesce', 'DELETE FROM "plants"'])
         t.equal(timesSent(text), times, text)
     }
   },
