@@ -52,7 +52,8 @@ async function readContract({ contract, errorBody, formats, guards }: Product) {
       const own = { ...shared, ...fields(value) }
       const path = prefixOf(own.servers) + template
       const secured = readSecurity(own.security, schemes, guards)
-      return { ...toOperation(reader, method.toUpperCase(), path, item, own), ...secured }
+      const source = { method: method.toUpperCase(), path, item, value: own }
+      return { ...toOperation(reader, source), ...secured }
     })
   })
   return {
@@ -128,14 +129,19 @@ export function operationOf(
 /** The headers that OpenAPI ignores as parameters. */
 const IGNORED = /^(accept|authorization|content-type)$/i
 
-/** @param method in capital letters @param path with names in braces @param item all of the path */
-function toOperation(
-  reader: Reader,
-  method: string,
-  path: string,
-  item: Record<string, unknown>,
-  value: Record<string, unknown>,
-) {
+/** An operation as the contract has it. */
+interface OperationSource {
+  /** In capital letters. */
+  readonly method: string
+  /** With names in braces. */
+  readonly path: string
+  /** What the contract has at the path. */
+  readonly item: Record<string, unknown>
+  /** What it has at the method. */
+  readonly value: Record<string, unknown>
+}
+
+function toOperation(reader: Reader, { method, path, item, value }: OperationSource) {
   const { operationId, security, requestBody, responses, limit } = value
   const scopes = Object.values(fields(security)).map((alternative) =>
     Object.values(fields(alternative)).flat().map(String),

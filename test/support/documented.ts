@@ -77,60 +77,88 @@ export function faultOf(
   }
 }
 
-function check(
-  contract: Contract,
-  method: string,
-  url: string,
-  { status, headers, text }: Answered,
-): void {
-  const { everyResponse, paths } = contract
+function check(contract: Contract, method: string, url: string, answer: Answered): void {
+  const { status, headers } = answer
   const where = `${method} ${url} answered ${status}`
   if (status === 100) return
-  const operation = operationOf(contract, method, url)
-  if (method === 'OPTIONS' && status === 204 && url === '*') return
-  if (method === 'OPTIONS' && status === 204 && paths.some((path) => matches(path, url))) {
+  const isOptions = method === 'OPTIONS' && status === 204
+  if (isOptions && url === '*') return
+  if (isOptions && contract.paths.some((path) => matches(path, url))) {
     assert.ok(headers.allow, `${where} without Allow`)
     return
   }
-  const [named] = keysOf(status).flatMap((key) => operation?.responses.get(key) ?? [])
-  const isOther = status >= 400 && (operation === undefined || STATUSES.has(status))
-  const isDefault = status < 400 && operation !== undefined && succeedsByDefault(operation)
+  const operation = operationOf(contract, method, url)
   const of = `the response ${status} of the operation ${operation?.id ?? 'that it has not'} in openapi.yaml`
-  assert.ok(named ?? (isOther || isDefault), `${where}: add ${of}, or answer another status`)
-  const otherwise = () =>
-    operation ? undescribedError(contract, operation, status) : otherError(contract, status)
-  const response = named ?? operation?.responses.get('default') ?? otherwise()
+  const response = responseOf(contract, operation, status)
+  assert.ok(response, `${where}: add ${of}, or answer another status`)
+  const checked = { contract, method, answer, response, where, of }
+  checkHeaders(checked)
+  checkBody(checked)
+}
 
+/** The response that describes an answer; undefined if its status is not documented. */
+function responseOf(
+  contract: Contract,
+  operation: Operation | undefined,
+  status: number,
+): Response | undefined {
+  if (operation === undefined) return status >= 400 ? otherError(contract, status) : undefined
+  const { responses } = operation
+  const [named] = keysOf(status).flatMap((key) => responses.get(key) ?? [])
+  if (named !== undefined) return named
+  const isDocumented = status >= 400 ? STATUSES.has(status) : succeedsByDefault(operation)
+  if (!isDocumented) return undefined
+  return responses.get('default') ?? undescribedError(contract, operation, status)
+}
+
+/** An answer, and the response that describes it. */
+interface Checked {
+  readonly contract: Contract
+  readonly method: string
+  readonly answer: Answered
+  readonly response: Response
+  /** Says which answer it is. */
+  readonly where: string
+  /** Says which response it is. */
+  readonly of: string
+}
+
+function checkHeaders({ contract, answer, response, where, of }: Checked): void {
+  const { everyResponse } = contract
+  const { headers } = answer
   const described = [...response.headers, ...(everyResponse ?? [])]
   const declared = new Map(described.map(([name, header]) => [name.toLowerCase(), header]))
+  const undeclared = everyResponse === undefined ? FRAMING.union(STANDARD) : FRAMING
   for (const name of Object.keys(headers)) {
-    const isKnown =
-      declared.has(name) || FRAMING.has(name) || (everyResponse === undefined && STANDARD.has(name))
-    assert.ok(isKnown, `${where} with the header ${name}: add it to "headers" of ${of}`)
+    const isAllowed = declared.has(name) || undeclared.has(name)
+    assert.ok(isAllowed, `${where} with the header ${name}: add it to "headers" of ${of}`)
   }
   for (const [name, { required, schema }] of declared) {
     const value = headers[name]
     if (value === undefined) assert.ok(!required, `${where} without the header ${name} of ${of}`)
     else assertValid(`${where}, the header ${name}`, schema, readingOf(schema, String(value)))
   }
+}
 
-  const isOwnError = status >= 400 && STATUSES.has(status) && method !== 'HEAD'
-  if (response.schemas.size === 0 && isOwnError) return // the service says why, whatever is described
-  if (response.schemas.size === 0 || method === 'HEAD') {
+function checkBody({ contract, method, answer, response, where, of }: Checked): void {
+  const { status, headers, text } = answer
+  const { schemas } = response
+  const isHead = method === 'HEAD'
+  if (schemas.size === 0 && STATUSES.has(status) && !isHead) return // the service says why, whatever is described
+  if (schemas.size === 0 || isHead) {
     assert.equal(text, '', `${where} with a body: add "content" to ${of}`)
     return
   }
   const type = String(headers['content-type']).replace(/^(text\/[^;]+);.*/, '$1') // only texts name their charset
   const schema = [type, type.replace(/\/.*/, '/*'), '*/*']
-    .map((type) => response.schemas.get(type))
+    .map((type) => schemas.get(type))
     .find(Boolean)
-  assert.ok(
-    schema,
-    `${where} as ${type}, not as ${[...response.schemas.keys()].join(' or ')}: add it to "content" of ${of}`,
-  )
+  const types = [...schemas.keys()].join(' or ')
+  assert.ok(schema, `${where} as ${type}, not as ${types}: add it to "content" of ${of}`)
   if (!isJson(type)) return
-  assertValid(where, schema, parse(text))
-  const { error } = contract.errorBody ? {} : fields(parse(text))
+  const value = parse(text)
+  assertValid(where, schema, value)
+  const { error } = contract.errorBody ? {} : fields(value)
   if (status >= 400 && typeof error === 'number') assert.equal(error, status, where)
 }
 

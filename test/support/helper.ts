@@ -131,40 +131,47 @@ export async function call(port: number, what: Call, product: Product = own): Pr
 }
 
 /** Sends a request to a port, of any contract. */
-export async function request(
-  port: number,
-  { method = 'GET', path, token, headers = {}, body, agent }: Call,
-) {
-  const bytes =
-    body === undefined || typeof body === 'string' || Buffer.isBuffer(body) ? body : stringify(body)
-  const sent = Array.isArray(headers) ? [...(headers as string[])] : Object.entries(headers).flat()
-  const has = (name: string) =>
-    sent.some((header, index) => index % 2 === 0 && String(header).toLowerCase() === name)
-  if (token !== undefined) sent.push('Authorization', `Bearer ${token}`)
-  if (bytes !== undefined && !has('content-type')) sent.push('Content-Type', 'application/json')
-  if (bytes !== undefined && !has('content-length'))
-    sent.push('Content-Length', String(Buffer.byteLength(bytes)))
-  // Node would send an empty body in chunks.
-  if (
-    bytes === undefined &&
-    /^P/.test(method) &&
-    !has('transfer-encoding') &&
-    !has('content-length')
-  )
-    sent.push('Content-Length', '0')
-  if (!has('host')) sent.push('Host', `127.0.0.1:${port}`)
+export async function request(port: number, what: Call) {
+  const { method = 'GET', path, body, agent = false } = what
+  const isSentUnchanged = body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
+  const bytes = isSentUnchanged ? body : stringify(body)
+  const headers = headersOf(port, what, bytes)
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     const options = {
       port,
       host: '127.0.0.1',
       method,
       path,
-      headers: sent.map(String),
-      agent: agent ?? false,
+      headers,
+      agent,
     }
     http.request(options).on('response', resolve).on('error', reject).end(bytes)
   })
   return toAnswer(response.statusCode ?? 0, response.headers, (await buffer(response)).toString())
+}
+
+/** The headers of a request as it is sent, as a list: its own, and those that it needs and has not. */
+function headersOf(
+  port: number,
+  { method = 'GET', token, headers = {} }: Call,
+  bytes: string | Buffer | undefined,
+): string[] {
+  const own: unknown[] = Array.isArray(headers) ? headers : Object.entries(headers).flat()
+  const names = own.filter((_, index) => index % 2 === 0).map((name) => String(name).toLowerCase())
+  const added: string[] = []
+  const addMissing = (name: string, value: string) => {
+    if (!names.includes(name.toLowerCase())) added.push(name, value)
+  }
+  if (token !== undefined) added.push('Authorization', `Bearer ${token}`)
+  if (bytes !== undefined) {
+    addMissing('Content-Type', 'application/json')
+    addMissing('Content-Length', String(Buffer.byteLength(bytes)))
+  }
+  // Node would send an empty body in chunks.
+  const isChunked = names.includes('transfer-encoding')
+  if (bytes === undefined && /^P/.test(method) && !isChunked) addMissing('Content-Length', '0')
+  addMissing('Host', `127.0.0.1:${port}`)
+  return [...own, ...added].map(String)
 }
 
 /** The statuses of answers. */
