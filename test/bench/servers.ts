@@ -118,7 +118,7 @@ export async function serviceOn(
   const { openTestStore } = (await of('stores.ts')) as typeof import('../support/stores.ts')
   const { issueToken } = (await of('tokens.ts')) as typeof import('../support/tokens.ts')
   const config = readConfig('plants', { DATABASE_URL: url, DATABASE_TIMEOUT: '15' }) // on a busy machine, too
-  const store = await openTestStore(config.DATABASE_URL, true, config)
+  const store = await openTestStore(config.DATABASE_URL, { settings: config })
   const issue = (caller: string) => issueToken(store, caller)
   const create = (caller: string, id: number) => store.create(caller, BigInt(id), PLANT)
   const tokens = {
@@ -163,7 +163,9 @@ export async function start(t: Pick<Test, 'teardown'>, server: Server, printed: 
   ]
   const environment = { ...server.environment, PORT: String(port), NODE_ENV: 'production' }
   const begun = performance.now()
-  const { child, ended } = await startProcess(t, command, environment, server.folder)
+  const { child, ended } = await startProcess(t, command, environment, {
+    cwd: server.folder,
+  })
   const list = () =>
     request(port, { path: '/plants?limit=20', token: server.tokens.small[0] ?? '' })
   while ((await list().catch(() => undefined))?.status !== 200) {

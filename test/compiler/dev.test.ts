@@ -206,7 +206,7 @@ async function dev(t: Test) {
     t,
     [...NPM, 'run', 'dev'],
     { PORT: String(port) },
-    folder,
+    { cwd: folder },
   )
   t.teardown(() => {
     child.kill()

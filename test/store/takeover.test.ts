@@ -146,7 +146,9 @@ t.test('a command takes a file over, but not beside a service of before', async 
   const file = `${t.testdir()}/plants.db`
   makeOldFile(file)
   const service = acquireLock(file)
-  await t.rejects(openTestStore({ file }, false), { message: /another process is using it$/ })
+  await t.rejects(openTestStore({ file }, { isExclusive: false }), {
+    message: /another process is using it$/,
+  })
   t.strictSame(checkDatabase(file), { plants: 10, tokens: TOKENS.length }, 'it is as before')
   service.close()
   const list = program('token', 'list')

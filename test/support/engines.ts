@@ -15,7 +15,7 @@ export async function startEngines(t: Test) {
   /** A new store, which closes with the test. `reopen` opens it again, for another product if there is one. */
   const opened = async (t: Test, database: Parameters<typeof openTestStore>[0]) => {
     const reopen = async (product?: Product) => {
-      const store = await openTestStore(database, undefined, undefined, undefined, product)
+      const store = await openTestStore(database, { product })
       t.teardown(() => store.close())
       return store
     }

@@ -49,7 +49,7 @@ export async function build(
     DATABASE_URL: `sqlite:${t.testdir()}/plants.db`,
     ...environment,
   })
-  const store = await openTestStore(config.DATABASE_URL, true, config, undefined, product)
+  const store = await openTestStore(config.DATABASE_URL, { settings: config, product })
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
   const app = await buildApp({

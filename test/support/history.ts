@@ -56,19 +56,24 @@ const choice = fc.noBias(
   }),
 )
 
+interface Course {
+  /** Determines what the clients do, but not when. */
+  readonly seed: number
+  /** Its abort ends the history. */
+  readonly over: AbortSignal
+  /** Milliseconds between two requests of a client; by default 0. */
+  readonly pause?: number
+}
+
 /**
  * Runs clients until `over` is aborted, and then until each request is answered or its connection is lost.
  * @param callers the owners of the plants; each has several clients
- * @param seed determines what the clients do, but not when
- * @param pause milliseconds between two requests of a client
  * @throws {Error} for a missing answer, and for an answer that the contract does not document or no fault explains
  */
 export async function runHistory(
   replicas: readonly Address[],
   callers: readonly Caller[],
-  seed: number,
-  over: AbortSignal,
-  pause = 0,
+  { seed, over, pause = 0 }: Course,
 ): Promise<{ operations: Operation[]; statuses: Map<number, number> }> {
   const operations: Operation[] = []
   const statuses = new Map<number, number>()

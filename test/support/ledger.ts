@@ -49,14 +49,13 @@ export class Ledger {
 /**
  * Lets clients create items, and delete each second one, until `isOver` or until the service is gone. The request id is
  * `create-`, `change-` or `delete-` and the id of the item. Each third item is a note, and each third one is changed.
- * @param isOver asked before each request
+ * @param options `isOver`: asked before each request; `clients`: how many there are
  */
 export async function work(
   port: number,
   token: string,
   ledger: Ledger,
-  isOver: () => boolean,
-  clients = 8,
+  { isOver, clients = 8 }: { isOver: () => boolean; clients?: number },
 ): Promise<void> {
   const agent = new Agent({ keepAlive: true })
   const send = async (what: 'create' | 'change' | 'delete', id: number): Promise<number> => {

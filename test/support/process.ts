@@ -49,22 +49,23 @@ export async function run(
   environment: Record<string, string>,
   cwd = '.',
 ): Promise<Ended> {
-  return (await start(undefined, command, environment, cwd)).ended
+  return (await start(undefined, command, environment, { cwd })).ended
 }
 
-/** Starts a command. The test ends it if it still runs. */
+/**
+ * Starts a command. The test ends it if it still runs.
+ * @param place `cwd`: its folder; `isDetached`: whether the process leads its own process group, as in a shell
+ */
 export async function start(
   t: Pick<Test, 'teardown'> | undefined,
   command: readonly string[],
   environment: Record<string, string>,
-  cwd = '.',
-  /** Whether the process leads its own process group, as in a shell. */
-  detached = false,
+  { cwd = '.', isDetached = false } = {},
 ) {
   const [file = '', ...words] = command
   const child = spawn(file, words, {
     cwd,
-    detached,
+    detached: isDetached,
     env: { ...BASE, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -76,7 +77,8 @@ export async function start(
   )
   const isOver = () => child.exitCode !== null || child.signalCode !== null
   t?.teardown(async () => {
-    if (!isOver()) process.kill(detached ? -Number(child.pid) : Number(child.pid), 'SIGKILL')
+    const pid = Number(child.pid)
+    if (!isOver()) process.kill(isDetached ? -pid : pid, 'SIGKILL')
     await ended
   })
   return {

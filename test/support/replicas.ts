@@ -130,15 +130,21 @@ const plan = fc.record({
 const TERMINATE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`
 
+/** Where faults can happen. */
+interface Cluster {
+  readonly replicas: Awaited<ReturnType<typeof startReplicas>>
+  /** Between the replicas and their server. */
+  readonly relay: Awaited<ReturnType<typeof startRelay>>
+  readonly server: Server
+}
+
 /**
  * Causes faults of the replicas and of their server at the same time, each fault at least once.
  * All faults are over when it returns.
  * @param seed determines the faults
  */
 export async function runFaults(
-  replicas: Awaited<ReturnType<typeof startReplicas>>,
-  relay: Awaited<ReturnType<typeof startRelay>>,
-  server: Server,
+  { replicas, relay, server }: Cluster,
   seed: number,
   seconds: number,
 ): Promise<void> {

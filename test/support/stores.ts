@@ -27,13 +27,24 @@ export interface TestStore extends Database, Store, Collection<Plant> {
   readonly tokens: AccessTokens
 }
 
-/** Opens a store as the service does. @param product the tests' own, or another, whose collections are opened, too */
+export interface TestStoreOptions {
+  /** By default as the service has it: yes. */
+  readonly isExclusive?: boolean
+  readonly settings?: StoreOptions['settings']
+  readonly events?: StoreOptions['events']
+  /** The tests' own, or another, whose collections are opened, too. */
+  readonly product?: Product | undefined
+}
+
+/** Opens a store as the service does. */
 export async function openTestStore(
   database: StoreOptions['database'],
-  isExclusive = true,
-  settings: StoreOptions['settings'] = readConfig('', {}),
-  events?: StoreOptions['events'],
-  product: Product = own,
+  {
+    isExclusive = true,
+    settings = readConfig('', {}),
+    events,
+    product = own,
+  }: TestStoreOptions = {},
 ): Promise<TestStore> {
   const collections = storedCollections({
     collections: { ...COLLECTIONS, ...product.collections },
@@ -48,7 +59,7 @@ export async function openNewFile(
   events?: StoreOptions['events'],
 ): Promise<{ store: TestStore; file: string }> {
   const file = `${t.testdir()}/plants.db`
-  const store = await openTestStore({ file }, undefined, undefined, events)
+  const store = await openTestStore({ file }, { events })
   t.teardown(() => store.close())
   return { store, file }
 }

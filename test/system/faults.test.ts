@@ -41,7 +41,7 @@ async function runWith(t: Test, inject: string) {
   if (port !== undefined) {
     const token = await demoToken(service)
     const isOver = () => ledger.acknowledged >= WRITES || ledger.sent.size > 2 * WRITES
-    await work(Number(port), token, ledger, isOver, CLIENTS)
+    await work(Number(port), token, ledger, { isOver, clients: CLIENTS })
     for (let times = 0; times < 3; times++) {
       const { status } = await call(Number(port), { path: '/plants', token }).catch(() => ({
         status: 0,
@@ -178,13 +178,8 @@ t.test('a full disk at the growth of the index of the log is answered 503', asyn
   const reader = new DatabaseSync(file) // The log does not begin anew.
   reader.exec('BEGIN; SELECT 1 FROM plants')
   const ledger = new Ledger(() => 240)
-  await work(
-    port,
-    token,
-    ledger,
-    () => ledger.acknowledged > 2500 && ledger.statuses.has(503),
-    CLIENTS,
-  )
+  const isOver = () => ledger.acknowledged > 2500 && ledger.statuses.has(503)
+  await work(port, token, ledger, { isOver, clients: CLIENTS })
   reader.close()
   const refused = ledger.statuses.get(503) ?? 0
   t.ok(refused > 0 && refused <= CLIENTS, `${refused} were refused`)
@@ -219,7 +214,8 @@ t.test(
     const ledger = new Ledger()
     const fill = async () => {
       const refused = ledger.statuses.get(503) ?? 0
-      await work(port, token, ledger, () => (ledger.statuses.get(503) ?? 0) > refused + 20)
+      const isOver = () => (ledger.statuses.get(503) ?? 0) > refused + 20
+      await work(port, token, ledger, { isOver })
     }
     await fill()
     const atFirst = ledger.acknowledged

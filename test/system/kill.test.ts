@@ -35,7 +35,7 @@ t.test(
           if (ledger.acknowledged > writes) child.kill('SIGKILL')
           return false
         }
-        await Promise.all([ended, work(port, token, ledger, isOver, 32)])
+        await Promise.all([ended, work(port, token, ledger, { isOver, clients: 32 })])
       }
       const { items, faults } = inspect(file, 'joe')
       t.strictSame([...faults, ...ledger.violations(items)], [], `after kill ${kill}`)

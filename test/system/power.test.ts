@@ -61,7 +61,7 @@ async function record(t: Test, lives: readonly Life[]) {
       if (end === 'SIGKILL') service.child.kill(end)
       return true
     }
-    await work(service.port, token, ledger, isOver, CLIENTS)
+    await work(service.port, token, ledger, { isOver, clients: CLIENTS })
     if (end === 'SIGTERM') service.child.kill(end)
     const { code, signal } = await service.ended
     t.strictSame(

@@ -31,7 +31,8 @@ t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
   const { folder, npm, edit, passes } = copyToFollow(t, environment)
 
   t.test('the first edit: everything says what is left to do', async (t) => {
-    const { child, ended, printed } = await start(t, [...NPM, 'run', 'dev'], environment, folder)
+    const command = [...NPM, 'run', 'dev']
+    const { child, ended, printed } = await start(t, command, environment, { cwd: folder })
     t.teardown(() => {
       child.kill()
       return ended

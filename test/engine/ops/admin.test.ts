@@ -60,7 +60,7 @@ async function send(port: number, bytes: string, milliseconds = 5000): Promise<s
 t.test(
   'every request is counted once, whoever answers it, and so is one that nobody could answer',
   async (t) => {
-    const store = await openTestStore({ file }, false)
+    const store = await openTestStore({ file }, { isExclusive: false })
     const expired = await issueToken(store, 'joe', -1)
     await store.close()
     const zeros = '0'.repeat(40)

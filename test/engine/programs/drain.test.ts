@@ -215,7 +215,8 @@ t.test(
     const token = await issueTokenIn({ file: `${folder}/data/plants.db` })
     for (let time = 0; time < 5; time++) {
       const environment = { PORT: '0', NODE_ENV: 'production' }
-      const { child, ended, until } = await start(t, [...NPM, 'start'], environment, folder, true)
+      const place = { cwd: folder, isDetached: true }
+      const { child, ended, until } = await start(t, [...NPM, 'start'], environment, place)
       const [, port] = await until(/listening at http:[^"]*:(\d+)"/)
       const { socket, state, closed } = await connectAndBegin(t, Number(port), token)
       process.kill(-Number(child.pid), 'SIGINT')

@@ -127,7 +127,7 @@ t.test(
       t,
       nodeAfter(TERMINAL, 'service/main.ts'),
       { PORT: '0' },
-      folder,
+      { cwd: folder },
     )
     const [, origin = ''] = await until(/Server listening at (http:.*:\d+)\/v1\n/)
     await eventually(() => printed.stderr.endsWith('\n\n'))

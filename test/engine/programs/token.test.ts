@@ -17,7 +17,7 @@ const status = async (token: string) => (await call({ path: '/plants', token }))
 
 /** The tokens in the file, as another process sees them: the store of the service may know the list of a second ago. */
 async function listed(): Promise<StoredToken[]> {
-  const visitor = await openTestStore({ file }, false)
+  const visitor = await openTestStore({ file }, { isExclusive: false })
   return visitor.tokens.list().finally(() => visitor.close())
 }
 

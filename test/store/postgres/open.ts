@@ -33,7 +33,7 @@ export async function open(
   await sql('GRANT CREATE ON SCHEMA public TO guest; REVOKE SELECT ON pg_stat_activity FROM PUBLIC')
   const sent: Buffer[] = []
   const relay = await startRelay(t, change(url), (bytes) => sent.push(bytes))
-  const store = await openTestStore({ url: relay.url }, true, settings)
+  const store = await openTestStore({ url: relay.url }, { settings })
   t.teardown(() => store.close())
   /** The connections that the server counts, without those of administrators. */
   const count = async () => {

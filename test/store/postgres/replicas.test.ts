@@ -28,6 +28,7 @@ const store = await openTestStore({ url })
 t.teardown(() => store.close())
 const relay = await startRelay(t, url)
 const replicas = await startReplicas(t, 3, relay.url)
+const cluster = { replicas, relay, server }
 const [first = fail()] = replicas
 
 /** More items than the first step of a list. */
@@ -66,7 +67,7 @@ async function check(
   const { callers, operations } = await newCallers()
   const over = new AbortController()
   const [history] = await Promise.all([
-    runHistory(replicas, callers, seed, over.signal),
+    runHistory(replicas, callers, { seed, over: over.signal }),
     happen().finally(() => over.abort()),
   ])
   operations.push(...history.operations)
@@ -112,7 +113,7 @@ t.test(
   async (t) => {
     for (let round = 0; round < ROUNDS; round++) {
       const seed = SEED + round
-      const statuses = await check(t, seed, () => runFaults(replicas, relay, server, seed, SECONDS))
+      const statuses = await check(t, seed, () => runFaults(cluster, seed, SECONDS))
       for (const status of [200, 404, 0, 503]) t.ok(statuses.has(status), `some answer ${status}`)
     }
   },

@@ -3,7 +3,8 @@ import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import t, { type Test } from 'tap'
 import { checkDatabase, restoreBackup, saveBackup } from '../../../service/store/sqlite/backup.ts'
-import { COLLECTIONS, openTestStore } from '../../support/stores.ts'
+import { product } from '../../support/product/product.ts'
+import { openTestStore } from '../../support/stores.ts'
 
 const REFUSED = 'is not one that this program makes'
 
@@ -50,8 +51,8 @@ async function isRefused(t: Test, file: string, reason: string) {
   t.throws(() => checkDatabase(file), { message: reason })
   await t.rejects(saveBackup(file, `${file}.copy`), { message: reason })
   await t.rejects(restoreBackup(file, `${t.testdirName}/plants.db`, true), { message: reason })
-  for (const exclusive of [true, false])
-    await t.rejects(openTestStore({ file }, exclusive), {
+  for (const isExclusive of [true, false])
+    await t.rejects(openTestStore({ file }, { isExclusive }), {
       name: 'StartupError',
       message: `DATABASE_URL sqlite:${file}: ${reason}`,
     })
@@ -205,9 +206,8 @@ t.test('texts in UTF-16 are refused: their bytes have another order', async (t) 
 
 t.test('collections of another version of the product are no fault', async (t) => {
   const { folder, file, backup } = await prepare(t)
-  const store = await openTestStore({ file }, true, undefined, undefined, {
-    collections: { ...COLLECTIONS, gardens: { key: 'text' } },
-  } as never)
+  const collections = { ...product.collections, gardens: { schema: 'Plant', key: 'text' } } as const
+  const store = await openTestStore({ file }, { product: { ...product, collections } })
   await store.close()
   await saveBackup(file, `${folder}/more.db`)
   await restoreBackup(`${folder}/more.db`, file, true)

@@ -30,7 +30,7 @@ t.test('each commit is synced, in WAL mode, for the service and for commands', a
 
 t.test('commands can open a file that a service uses', async (t) => {
   const { store, file } = await openNewFile(t)
-  const visitor = await openTestStore({ file }, false)
+  const visitor = await openTestStore({ file }, { isExclusive: false })
   const digest = '0'.repeat(64)
   await visitor.tokens.add({ digest, caller: 'joe', created: new Date(), scopes: [] })
   await visitor.close()
@@ -62,8 +62,8 @@ for (const [what, change, reason, forCommands = false] of refusals) {
     const names = [file, link].filter(existsSync)
     for (const path of names) {
       const refused = { name: 'StartupError', message: `DATABASE_URL sqlite:${path}: ${reason}` }
-      for (const exclusive of forCommands ? [true, false] : [true])
-        await t.rejects(openTestStore({ file: path }, exclusive), refused)
+      for (const isExclusive of forCommands ? [true, false] : [true])
+        await t.rejects(openTestStore({ file: path }, { isExclusive }), refused)
     }
     t.notOk(existsSync(`${link}-wal`), 'there is no second log')
     if (change !== fs.linkSync) return
@@ -249,9 +249,9 @@ t.test(
       if (change !== '') db.exec(change)
       db.close()
       const bytes = readFileSync(file)
-      for (const exclusive of [true, false])
+      for (const isExclusive of [true, false])
         await t.rejects(
-          openTestStore({ file }, exclusive),
+          openTestStore({ file }, { isExclusive }),
           { name: 'StartupError', message },
           change,
         )

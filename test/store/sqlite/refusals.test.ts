@@ -24,7 +24,7 @@ t.test('a start fails if a file or the folder is not writable, and names it', as
     const refusals = []
     for (const path of [file, file + '-wal', file + '.lock']) {
       chmodSync(path, 0o444)
-      const message = await openTestStore({ file }, false).then(() => 'opened', (error) => error.message)
+      const message = await openTestStore({ file }, { isExclusive: false }).then(() => 'opened', (error) => error.message)
       refusals.push([path, message])
       chmodSync(path, 0o644)
     }

@@ -122,11 +122,12 @@ t.test(
     })
     const ledger = new Ledger()
     let isMoved = false
-    const working = work(port, token, ledger, () => {
+    const moveOnce = () => {
       if (ledger.acknowledged > 700 && !isMoved) renameSync(file, `${file}.moved`)
       isMoved ||= ledger.acknowledged > 700
       return false
-    })
+    }
+    const working = work(port, token, ledger, { isOver: moveOnce })
     await eventually(() => isMoved)
     const next = await startService(t, { DATABASE_URL: `sqlite:${file}.moved`, ...environment })
     const { code, stdout } = await ended

@@ -87,8 +87,9 @@ for (const [name, happen] of Object.entries(faults)) {
     await store.close()
     const before = await cluster.roles()
     const over = new AbortController()
-    const history = runHistory(replicas, callers, SEED, over.signal, PAUSE)
-    const course = async () => {
+    const course = { seed: SEED, over: over.signal, pause: PAUSE }
+    const history = runHistory(replicas, callers, course)
+    const happening = async () => {
       await delay(3000)
       await happen()
       await cluster.roles()
@@ -96,7 +97,7 @@ for (const [name, happen] of Object.entries(faults)) {
     }
     const [{ operations, statuses }] = await Promise.all([
       history,
-      course().finally(() => over.abort()),
+      happening().finally(() => over.abort()),
     ])
     const after = await cluster.roles()
     t.not(after.leader.name, before.leader.name)
