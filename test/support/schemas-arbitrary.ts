@@ -83,6 +83,12 @@ function attempt(schemas: readonly Schema[], draft: Draft, level: number): unkno
   if (fixed.length > 0) return pick(choose, fixed)
   const listed = [...valuesOf('examples').flatMap(listOf), ...valuesOf('default')]
   if (listed.length > 0 && choose(fc.nat, 3) === 0) return structuredClone(pick(choose, listed))
+  return typed(parts, valuesOf, draft, level)
+}
+
+/** Makes a value of one of the types that it may have. */
+function typed(parts: readonly Schema[], valuesOf: All, draft: Draft, level: number): unknown {
+  const { choose } = draft
   const types = typesIn(valuesOf)
   if (types.length === 0) return NONE
   const type = pick(choose, types) ?? ''
@@ -347,38 +353,54 @@ function readableOf(pattern: string): string {
   return text
 }
 
+/** Whether a value has no more members and items than it needs. */
+const isEnough = ({ parts }: Draft, level: number) => parts > ENOUGH.parts || level > ENOUGH.levels
+
 function array(valuesOf: All, draft: Draft, level: number): unknown {
-  const { choose } = draft
   const least = Math.max(0, ...numbersOf(valuesOf, 'minItems'))
-  const most = Math.min(Infinity, ...numbersOf(valuesOf, 'maxItems'))
-  const lists = valuesOf('prefixItems').map(listOf)
-  const first = Math.max(0, ...lists.map((list) => list.length))
-  const isClosed = [...valuesOf('items'), ...valuesOf('unevaluatedItems')].some(isNever)
-  const usual = Math.max(least, isClosed ? first : first + 3)
-  const greatest =
-    draft.parts > ENOUGH.parts || level > ENOUGH.levels ? least : Math.min(most, usual)
-  if (least > most) return NONE
-  const full = most <= LONG.list ? most : greatest
-  const isFull = greatest > least && !isClosed && choose(fc.nat, 9) === 0
-  const length = isFull ? full : choose(fc.nat, Math.max(0, greatest - least)) + least
-  const wanted = valuesOf('contains')
+  const length = lengthOfList(valuesOf, draft, level)
+  if (length === undefined) return NONE
+  const isSet = valuesOf('uniqueItems').includes(true)
   const items: unknown[] = []
   for (let index = 0; index < length; index += 1) {
-    const own = lists.flatMap((list) => (index < list.length ? [list[index]] : []))
-    const rest = own.length > 0 ? own : [...valuesOf('items'), ...valuesOf('unevaluatedItems')]
-    const isWanted = wanted.length > 0 && choose(fc.boolean)
+    const schemas = itemSchemas(valuesOf, index, draft)
     // A long list repeats what it has.
-    const isNew = items.length < 20 || valuesOf('uniqueItems').includes(true)
-    const item = isNew
-      ? make(isWanted ? [...rest, ...wanted] : rest, draft, level + 1)
-      : items[index % 20]
+    const isNew = items.length < 20 || isSet
+    const item = isNew ? make(schemas, draft, level + 1) : items[index % 20]
     if (item === NONE) return index < least ? NONE : items
     items.push(item)
   }
-  if (!valuesOf('uniqueItems').includes(true)) return items
+  if (!isSet) return items
   const distinct = [...new Map(items.map((item) => [stringify(item), item])).values()]
   return distinct.length < least ? NONE : distinct
 }
+
+/** A number of items; undefined if no number is right. */
+function lengthOfList(valuesOf: All, draft: Draft, level: number): number | undefined {
+  const { choose } = draft
+  const least = Math.max(0, ...numbersOf(valuesOf, 'minItems'))
+  const most = Math.min(Infinity, ...numbersOf(valuesOf, 'maxItems'))
+  if (least > most) return undefined
+  const described = Math.max(0, ...valuesOf('prefixItems').map((list) => listOf(list).length))
+  const isClosed = itemsAfterPrefix(valuesOf).some(isNever)
+  const usual = Math.max(least, isClosed ? described : described + 3)
+  const greatest = isEnough(draft, level) ? least : Math.min(most, usual)
+  const isFull = greatest > least && !isClosed && choose(fc.nat, 9) === 0
+  if (isFull) return most <= LONG.list ? most : greatest
+  return choose(fc.nat, Math.max(0, greatest - least)) + least
+}
+
+/** The schemas that an item must fit, and in turn those that some item must. */
+function itemSchemas(valuesOf: All, index: number, { choose }: Draft): unknown[] {
+  const lists = valuesOf('prefixItems').map(listOf)
+  const ofPrefix = lists.flatMap((list) => (index < list.length ? [list[index]] : []))
+  const own = ofPrefix.length > 0 ? ofPrefix : itemsAfterPrefix(valuesOf)
+  const wanted = valuesOf('contains')
+  const isWanted = wanted.length > 0 && choose(fc.boolean)
+  return isWanted ? [...own, ...wanted] : own
+}
+
+const itemsAfterPrefix = (valuesOf: All) => [...valuesOf('items'), ...valuesOf('unevaluatedItems')]
 
 /** Whether a schema has no valid value. */
 export const isNever = (schema: unknown) =>
@@ -392,9 +414,9 @@ function object(parts: readonly Schema[], valuesOf: All, draft: Draft, level: nu
   )
   const required = new Set(valuesOf('required').flatMap(listOf).map(String))
   const optional = [...new Set(described)].filter((name) => !required.has(name))
-  const isEnough = draft.parts > ENOUGH.parts || level > ENOUGH.levels
+  const hasEnough = isEnough(draft, level)
   const most = Math.min(Infinity, ...numbersOf(valuesOf, 'maxProperties'))
-  const chosen = isEnough ? [] : someOf(optional, parts, draft)
+  const chosen = hasEnough ? [] : someOf(optional, parts, draft)
   const added = chosen.slice(0, Math.max(0, most - required.size))
   const names = withDependents([...required, ...added], valuesOf)
   const members = new Map<string, unknown>()
@@ -405,7 +427,7 @@ function object(parts: readonly Schema[], valuesOf: All, draft: Draft, level: nu
   }
   if (!names.every(add)) return NONE
   const least = Math.max(0, ...numbersOf(valuesOf, 'minProperties'))
-  const more = isEnough ? 0 : choose(fc.nat, 2)
+  const more = hasEnough ? 0 : choose(fc.nat, 2)
   const count = Math.max(least - members.size, Math.min(more, most - members.size))
   for (let left = count; left > 0; left -= 1) {
     const name = otherName(valuesOf, draft, level)

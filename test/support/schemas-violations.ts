@@ -228,24 +228,27 @@ function* itemsIn(
 }
 
 /** The values of a part that may violate a rule, or are just valid. */
-function candidatesFor(
-  { schema, keyword, name = '', beside = '' }: Rule,
-  value: unknown,
-): unknown[] {
+function candidatesFor(rule: Rule, value: unknown): unknown[] {
+  const { schema, keyword } = rule
   const bound = schema[keyword]
-  if (typeof value === 'string' && OF_TEXTS[keyword]) return OF_TEXTS[keyword](value, Number(bound))
-  if (Array.isArray(value) && OF_LISTS[keyword])
-    return OF_LISTS[keyword](value, schema, Number(bound))
-  if (keyword === 'required' || keyword === 'dependentRequired') {
-    if (!isObject(value)) return []
-    const { [name]: _, ...rest } = value
-    return [
-      beside === '' || beside in rest ? rest : { ...rest, [beside]: sampleFor(schema, beside) },
-    ]
-  }
-  if (isObject(value) && OF_OBJECTS[keyword])
-    return OF_OBJECTS[keyword](value, schema, Number(bound))
+  if (REQUIRED.includes(keyword)) return withoutMember(rule, value)
+  const ofText = OF_TEXTS[keyword]
+  if (typeof value === 'string' && ofText) return ofText(value, Number(bound))
+  const ofList = OF_LISTS[keyword]
+  if (Array.isArray(value) && ofList) return ofList(value, schema, Number(bound))
+  const ofObject = OF_OBJECTS[keyword]
+  if (isObject(value) && ofObject) return ofObject(value, schema, Number(bound))
   return OF_ANY[keyword]?.(bound, value) ?? []
+}
+
+const REQUIRED = ['required', 'dependentRequired']
+
+/** An object without a member that is required, but with the one beside which it is. */
+function withoutMember({ schema, name = '', beside = '' }: Rule, value: unknown): unknown[] {
+  if (!isObject(value)) return []
+  const { [name]: _, ...rest } = value
+  const isComplete = beside === '' || beside in rest
+  return [isComplete ? rest : { ...rest, [beside]: sampleFor(schema, beside) }]
 }
 
 /** A valid value of a member. */

@@ -152,15 +152,17 @@ ajv.addKeyword({
 })
 
 function isOfType(type: string, value: unknown, at: string): boolean {
-  const [least, greatest] = RANGES[type] ?? []
-  if (least !== undefined && greatest !== undefined) {
-    if (!isInteger(value)) return false
-    if (type === 'int64') places.add(at)
-    return (value >= least && value <= greatest) || (type === 'integer' && places.has(at))
-  }
+  if (type in RANGES) return isInteger(value) && isInRange(type, value, at)
   if (isNumber(value)) return type === 'number'
   if (value === null) return type === 'null'
   return type === (Array.isArray(value) ? 'array' : typeof value)
+}
+
+function isInRange(type: string, value: Numeric, at: string): boolean {
+  const [least = 0n, greatest = 0n] = RANGES[type] ?? []
+  if (type === 'int64') places.add(at)
+  const isWithin = value >= least && value <= greatest
+  return isWithin || (type === 'integer' && places.has(at))
 }
 
 /** The errors that Ajv finds in a value; none if it is valid. Integers may be bigints. */
@@ -283,10 +285,10 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
   }
 
   function readKeyword(key: string, value: unknown, names: Hidden): [string, unknown][] {
-    const [isInPlace, isCondition] = [IN_PLACE.test(key), CONDITIONS.test(key)]
-    const inner = isInPlace ? names : isCondition ? null : names && []
+    const isOfPart = !IN_PLACE.test(key) && !CONDITIONS.test(key)
+    const inner = hiddenBelow(key, names)
     const readOne = (node: unknown) => {
-      const isHidden = !isInPlace && !isCondition && isMarked(node)
+      const isHidden = isOfPart && isMarked(node)
       return isHidden || (node === false && !CLOSED.test(key)) ? { not: {} } : read(node, inner)
     }
     if (LISTS.includes(key)) return [[key, listOf(value).map(readOne)]]
@@ -294,6 +296,13 @@ function readWithout(root: unknown, mark: Mark | undefined, ids: Map<string, str
     if (!MAPS.includes(key)) return KEPT.test(key) ? [[key, value]] : []
     const members = Object.entries(fields(value)).map(([name, node]) => [name, readOne(node)])
     return [[key, Object.fromEntries(members)]]
+  }
+
+  /** The names that are hidden in the schemas of a keyword. */
+  function hiddenBelow(key: string, names: Hidden): Hidden {
+    if (IN_PLACE.test(key)) return names
+    const needNotFit = names === null || CONDITIONS.test(key)
+    return needNotFit ? null : []
   }
 
   /** The id of the schema that a reference leads to. */

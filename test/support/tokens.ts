@@ -57,17 +57,43 @@ export async function issueTokenOf(
 
 /** Changes of a request that take its valid credentials away, by kind, each with the challenge that answers it if one is known. */
 export async function badCredentials(
-  { product, store, token }: Service,
-  { schemes, credentials = schemes }: Operation,
+  service: Service,
+  operation: Operation,
 ): Promise<ReadonlyMap<string, Refused>> {
+  const { schemes, credentials = schemes } = operation
+  const { none, invalid } = challengesOf(operation, service.product.name)
+  const valid = await service.token('valid')
+  const texts = await badTexts(service, valid)
+  const refused = new Map<string, Refused>([['no credentials', [(call) => call, none]]])
+  for (const [name, text] of Object.entries(texts))
+    refused.set(name, [sending(credentials, text), invalid])
+  if (credentials.every(({ takesTokens }) => takesTokens))
+    refused.set('two texts', [sending(credentials, valid, valid), invalid])
+  const isBearer = credentials.length === 1 && schemes[0]?.prefix === 'Bearer '
+  if (!isBearer) return refused
+  for (const [name, values] of Object.entries(badHeaders(valid)))
+    refused.set(name, [sendingHeaders(values), invalid])
+  return refused
+}
+
+/** The challenges that answer no credentials, and invalid ones; undefined if they are not known. */
+function challengesOf({ schemes, credentials = schemes }: Operation, realm: string) {
   const [first] = schemes
-  const none = first?.takesTokens ? `${first.challenge} realm="${product.name}"` : undefined
-  const invalid = none && first === credentials[0] ? `${none}, error="invalid_token"` : undefined
-  const valid = await token('valid')
+  if (!first?.takesTokens) return { none: undefined, invalid: undefined }
+  const none = `${first.challenge} realm="${realm}"`
+  const isFirst = first === credentials[0]
+  return { none, invalid: isFirst ? `${none}, error="invalid_token"` : undefined }
+}
+
+/** Texts that are no valid token. */
+async function badTexts(
+  { product, store, token }: Service,
+  valid: string,
+): Promise<Record<string, string>> {
   const expired = await token('expired', -1)
   const revoked = await token('revoked')
   await revokeTokenOf(store, 'revoked')
-  const texts = {
+  return {
     'an empty text': '',
     'a malformed token': 'constructor',
     'a token of capital letters': valid.toUpperCase(),
@@ -76,7 +102,11 @@ export async function badCredentials(
     'an expired token': expired,
     'a revoked token': revoked,
   }
-  const headers = {
+}
+
+/** Values of `Authorization` headers without valid credentials. */
+function badHeaders(valid: string): Record<string, string[]> {
+  return {
     'an empty header': [''],
     'another scheme': ['Other YTpi'], // a product may have Basic
     'only the scheme': ['Bearer'],
@@ -86,17 +116,18 @@ export async function badCredentials(
     'a token and more': [`Bearer ${valid}, Bearer ${valid}`],
     'an empty header and a valid one': ['', `Bearer ${valid}`],
   }
-  const send = (text: string) => (call: Call) => withCredentials(call, credentials, text)
-  const sendHeaders = (values: string[]) => (call: Call) => {
-    const sent = values.flatMap((value) => ['Authorization', value])
-    return { ...call, headers: [...Object.values(call.headers ?? []).map(String), ...sent] }
+}
+
+/** Sends each text as credentials. */
+function sending(credentials: Operation['schemes'], ...texts: string[]): (call: Call) => Call {
+  return (call) =>
+    texts.reduce<Call>((changed, text) => withCredentials(changed, credentials, text), call)
+}
+
+function sendingHeaders(values: readonly string[]): (call: Call) => Call {
+  const sent = values.flatMap((value) => ['Authorization', value])
+  return (call) => {
+    const own = Object.values(call.headers ?? []).map(String)
+    return { ...call, headers: [...own, ...sent] }
   }
-  const isBearer = credentials.length === 1 && first?.prefix === 'Bearer '
-  const refused = new Map<string, Refused>([['no credentials', [(call) => call, none]]])
-  for (const [name, text] of Object.entries(texts)) refused.set(name, [send(text), invalid])
-  if (credentials.every(({ takesTokens }) => takesTokens))
-    refused.set('two texts', [(call) => send(valid)(send(valid)(call)), invalid])
-  for (const [name, values] of isBearer ? Object.entries(headers) : [])
-    refused.set(name, [sendHeaders(values), invalid])
-  return refused
 }
