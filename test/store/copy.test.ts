@@ -3,12 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { idOf } from '../../service/engine/auth/access-tokens.ts'
 import type { Entry } from '../../service/store/database.ts'
-import { startPostgres } from '../support/postgres.ts'
+import { openDatabases } from '../support/postgres.ts'
 import { program, run, start } from '../support/process.ts'
 import { openTestStore } from '../support/stores.ts'
 import { issueToken } from '../support/tokens.ts'
 
-const server = await startPostgres(t)
+const server = await openDatabases(t)
 
 /** Makes a file with items of many owners, and an empty database. */
 async function prepare(t: Test, count: number) {

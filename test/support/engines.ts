@@ -3,15 +3,15 @@ import type { Test } from 'tap'
 import type { Product } from '../../service/engine/index.ts'
 import type { Collection, Key, Page } from '../../service/engine/store.ts'
 import { read } from './pages.ts'
-import { startPostgres } from './postgres.ts'
+import { brought, openDatabases } from './postgres.ts'
 import { type Note, openTestStore, type Plant, type TestStore } from './stores.ts'
 
 /** An engine. */
 export type Engine = Awaited<ReturnType<typeof startEngines>>[number]
 
-/** The engines; PostgreSQL runs until the test ends. `isShared`: several processes may open a store at the same time. */
+/** The engines, or only the server of TEST_DATABASE_URL. PostgreSQL runs until the test ends. `isShared`: several processes may open a store at the same time. */
 export async function startEngines(t: Test) {
-  const postgres = await startPostgres(t)
+  const postgres = await openDatabases(t)
   /** A new store, which closes with the test. `reopen` opens it again, for another product if there is one. */
   const opened = async (t: Test, database: Parameters<typeof openTestStore>[0]) => {
     const reopen = async (product?: Product) => {
@@ -21,7 +21,7 @@ export async function startEngines(t: Test) {
     }
     return { store: await reopen(), reopen }
   }
-  return [
+  const engines = [
     {
       name: 'sqlite',
       isShared: false,
@@ -33,6 +33,7 @@ export async function startEngines(t: Test) {
       open: async (t: Test) => opened(t, { url: await postgres.createDatabase() }),
     },
   ]
+  return engines.filter(({ isShared }) => isShared || brought() === undefined)
 }
 
 /** A collection, with the keys and items that a test puts into it. */

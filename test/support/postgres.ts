@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,6 +24,48 @@ const PROGRAMS = fileURLToPath(
 // Ends the server and removes its files when standard input ends, which also happens when the test is killed.
 const WATCH = `cat; kill -CONT $(cat "$1/paused"); pid=$(head -n 1 "$1/data/postmaster.pid")
   kill -QUIT $pid && while kill -0 $pid; do sleep 0.05; done; rm -rf "$1"`
+
+/** Makes empty databases, and runs SQL in them. */
+interface Databases {
+  createDatabase(): Promise<string>
+  sql(text: string, at: string): Promise<Record<string, unknown>[]>
+}
+
+/** The server that one brings, in the place of a new one. */
+export const brought = () => process.env['TEST_DATABASE_URL']
+
+/** Databases for one test: of a new server, or schemas of the database of TEST_DATABASE_URL, which are removed after the test. */
+export async function openDatabases(t: Pick<Test, 'teardown'>): Promise<Databases> {
+  const url = brought()
+  return url === undefined ? startPostgres(t) : useDatabase(t, url)
+}
+
+function useDatabase(t: Pick<Test, 'teardown'>, url: string): Databases {
+  const schemas: string[] = []
+  t.teardown(async () => {
+    for (const schema of schemas) await runSql(`DROP SCHEMA ${schema} CASCADE`, url)
+  })
+  return {
+    sql: runSql,
+    createDatabase: async () => {
+      const schema = `test_${randomBytes(6).toString('hex')}`
+      await runSql(`CREATE SCHEMA ${schema}`, url)
+      schemas.push(schema)
+      const address = new URL(url)
+      const options = address.searchParams.get('options') ?? ''
+      address.searchParams.set('options', `${options} -csearch_path=${schema}`.trim())
+      return address.href.replaceAll('+', '%20')
+    },
+  }
+}
+
+async function runSql(text: string, url: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => undefined)
+  await client.connect()
+  const { rows } = await client.query<Record<string, unknown>>(text).finally(() => client.end())
+  return rows
+}
 
 /** Starts a server, which ends with the test. @param settings such as `max_connections=200` */
 export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: string[]) {
@@ -69,13 +112,7 @@ export async function startPostgres(t: Pick<Test, 'teardown'>, ...settings: stri
   let pids: number[] = []
 
   /** Runs SQL as the administrator. @param at another database than the administrator's */
-  const sql = async (text: string, at = url): Promise<Record<string, unknown>[]> => {
-    const client = new pg.Client({ connectionString: at })
-    client.on('error', () => undefined)
-    await client.connect()
-    const { rows } = await client.query<Record<string, unknown>>(text).finally(() => client.end())
-    return rows
-  }
+  const sql = (text: string, at = url) => runSql(text, at)
   let child: ChildProcess
   const server = {
     /** The administrator's database. */

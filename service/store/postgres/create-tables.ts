@@ -12,6 +12,12 @@ export interface TableInfo {
   readonly columns: readonly [owner: string, key: string, item: string]
 }
 
+/** The tables of the collections, and whether they are distributed over the nodes of a Citus. */
+export interface Schema {
+  readonly tables: readonly TableInfo[]
+  readonly isCitus: boolean
+}
+
 /** The table in which the version before kept access tokens, and its columns. */
 const OLD_TOKENS = 'tokens'
 const OLD_COLUMNS = ['digest', 'caller', 'created', 'expires', 'scopes']
@@ -23,38 +29,46 @@ const TAKE_OVER = `
     || ',"created":' || created::text || coalesce(',"expires":' || expires::text, '')
     || ',"scopes":' || to_json(coalesce(scopes, ''))::text || '}'
   FROM ${OLD_TOKENS}`
-/** Error codes if another process makes the same change at the same time: the object exists now. */
-const RACES = /^(23505|42P07|42710|XX000|40P01)$/
+/**
+ * Error codes if another process makes the same change at the same time: the object exists now, or the table is distributed
+ * now (42P16).
+ */
+const RACES = /^(23505|42P07|42710|XX000|40P01|42P16)$/
 /** Error codes if another attempt to connect can't help: the credentials are wrong, or there is no such database. */
 const REFUSALS = /^(28|3D)/
 /** Milliseconds to wait for a server that is starting. */
 const START_TIMEOUT = 10_000
+/** Milliseconds to wait for processes that make the same tables: on several nodes a table takes seconds. */
+const RACE_TIMEOUT = 60_000
+/** Distributes a table ($1) by a column ($2), where that was not done. Citus runs what has one owner on one node. */
+const DISTRIBUTE = `SELECT create_distributed_table($1, $2)
+  WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
 
 /**
  * Creates the tables that the database lacks. Several processes may call this at the same time. Waits for a
  * server that is starting. A table that the version before could not use needs another name: in a rolling
  * update, that version works beside this one.
- * @returns the tables of the collections
  * @throws {StoreUnavailable}
  * @throws {Error} for a database that this program can't work with
  */
-export async function prepareSchema(query: Query, collections: Collections): Promise<TableInfo[]> {
+export async function prepareSchema(query: Query, collections: Collections): Promise<Schema> {
   for (const begun = performance.now(); ;) {
     try {
       return await createTables(query, collections)
     } catch (error) {
       const code = errorCode(error)
       const isStarting = error instanceof StoreUnavailable && !REFUSALS.test(code)
-      const isTemporary = isStarting || RACES.test(code)
-      if (!isTemporary || performance.now() - begun > START_TIMEOUT) throw error
+      const isRace = RACES.test(code)
+      const time = isRace ? RACE_TIMEOUT : START_TIMEOUT
+      if (!(isStarting || isRace) || performance.now() - begun > time) throw error
       await delay(Math.random() * 250)
     }
   }
 }
 
 /** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
-async function createTables(query: Query, collections: Collections): Promise<TableInfo[]> {
-  const textType = await readTextType(query)
+async function createTables(query: Query, collections: Collections): Promise<Schema> {
+  const { textType, isCitus } = await readProduct(query)
   const existing = await readColumns(query, [OLD_TOKENS, ...Object.keys(collections)])
   const oldColumns = existing.get(OLD_TOKENS)?.columns ?? []
   const hasOldTokens = OLD_COLUMNS.every((name) => oldColumns.includes(name))
@@ -65,20 +79,23 @@ async function createTables(query: Query, collections: Collections): Promise<Tab
       const takeOver = name === ACCESS_TOKENS && hasOldTokens
       await query(createTable(name, key === 'text' ? textType : 'BIGINT', textType, takeOver))
     }
+    if (isCitus) await query(DISTRIBUTE, [`"${name}"`, table?.columns[0] ?? 'owner'], RACE_TIMEOUT)
     tables.push(infoOf(name, key, table))
   }
-  return tables
+  return { tables, isCitus }
 }
 
-/** The type of a text that is compared by bytes. @throws {Error} for a database in another encoding than UTF-8 */
-async function readTextType(query: Query): Promise<string> {
+/** What depends on the product. @throws {Error} for a database in another encoding than UTF-8 */
+async function readProduct(query: Query): Promise<{ textType: string; isCitus: boolean }> {
   const { rows } = await query(
-    `SELECT current_setting('server_encoding') AS encoding, version() AS product`,
+    `SELECT current_setting('server_encoding') AS encoding, version() AS product,
+      EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus`,
   )
-  const { encoding, product } = rows[0] ?? {}
+  const { encoding, product, citus } = rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
   // CockroachDB compares all texts by bytes, and refuses this collation.
-  return String(product).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
+  const textType = String(product).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
+  return { textType, isCitus: citus === true }
 }
 
 /** The statement that creates a table. An item is JSON text, which answers send unchanged. JSONB would change it. */

@@ -21,7 +21,7 @@ export class Pipeline implements pg.Submittable {
   readonly text: string
   /** pg calls it, too: when `query_timeout` is over. */
   callback: (error: Error | null) => void
-  readonly #parameters: readonly Cells[]
+  readonly parameters: readonly Cells[]
   readonly #results: Cells[][] = []
   #rows: Cells[] = []
 
@@ -35,7 +35,7 @@ export class Pipeline implements pg.Submittable {
       if (error === null) resolve(this.#results)
       else reject(error)
     }
-    this.#parameters = parameters
+    this.parameters = parameters
   }
 
   /** pg calls it when the connection is free. */
@@ -43,7 +43,7 @@ export class Pipeline implements pg.Submittable {
     const { name = '', text } = this
     connection.stream.cork() // one packet
     if (!isPrepared(connection, name)) connection.parse({ name, text, types: [] }, true)
-    for (const values of this.#parameters) {
+    for (const values of this.parameters) {
       connection.bind({ statement: name, values: [...values] }, true)
       connection.execute({}, true)
     }

@@ -47,6 +47,8 @@ const KEEP_ALIVE_DELAY = 10_000
 export class Pool {
   /** Milliseconds for an operation. */
   readonly timeout: number
+  /** Whether the URL says that the server keeps each owner on one of several nodes. */
+  readonly isSharded: boolean
   /** The number of reads that can run beside the most writes. */
   readonly parallelReads: number
   /** Writes have connections of their own, because they may wait for a standby. A pool of one connection is for both. */
@@ -59,22 +61,23 @@ export class Pool {
    * @throws {Error} if the URL can't be used
    */
   constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings) {
-    const address = readAddress(url)
+    const { client, isSharded } = readAddress(url)
+    this.isSharded = isSharded
     this.timeout = DATABASE_TIMEOUT * 1000
     const isShared = DATABASE_POOL_SIZE === 1
-    const writes = DATABASE_POOL_SIZE > 2 ? 2 : 1
+    const writes = Math.max(DATABASE_POOL_SIZE > 2 ? 2 : 1, Math.floor(DATABASE_POOL_SIZE / 2))
     this.parallelReads = isShared ? 1 : DATABASE_POOL_SIZE - writes
-    this.#writes = openPool(address, writes, this.timeout)
-    this.#reads = isShared ? this.#writes : openPool(address, this.parallelReads, this.timeout)
+    this.#writes = openPool(client, writes, this.timeout)
+    this.#reads = isShared ? this.#writes : openPool(client, this.parallelReads, this.timeout)
   }
 
   /** Runs a statement that changes nothing. */
   readonly read: Query = (text, values = [], timeout) =>
-    this.#run('read', (session) => session.query<Row>({ text, values }), timeout)
+    this.#run('read', (session) => runQuery(session, text, values, timeout), timeout)
 
   /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
   readonly write: Query = (text, values = [], timeout) =>
-    this.#run('write', (session) => session.query<Row>({ text, values }), timeout)
+    this.#run('write', (session) => runQuery(session, text, values, timeout), timeout)
 
   /** Like `read`. */
   readonly readEach: QueryEach = (statement, parameters, timeout) =>
@@ -145,6 +148,17 @@ export class Pool {
 
 type PooledSession = pg.PoolClient & Session
 type Run<Value> = (session: Session) => Promise<Value>
+
+/** @param timeout after which the connection is closed; that of the pool if absent */
+function runQuery(
+  session: Session,
+  text: string,
+  values: unknown[],
+  timeout: number | undefined,
+): Promise<Result> {
+  const query = { text, values, query_timeout: timeout } // the types of pg do not have it
+  return session.query<Row>(query)
+}
 
 function runEach(
   session: Session,

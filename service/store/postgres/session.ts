@@ -27,8 +27,10 @@ const CHECK_CLIENT = `SET client_connection_check_interval = '100ms'`
  * key, as it must when the table has grown. Such a plan expects to read a tenth of a caller's items: the server would compile
  * (JIT) a statement that reads 20 of a million, for longer than it runs.
  */
+const PLANS = `set_config('plan_cache_mode', CASE WHEN EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
+  THEN 'auto' ELSE 'force_generic_plan' END, false)` // Citus can't route a generic plan
+/** The other settings. */
 const SETTINGS = {
-  plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   jit: 'off',
@@ -106,7 +108,7 @@ export class Session extends pg.Client {
   async #configure(timeout: number): Promise<void> {
     const settings = Object.entries({ ...SETTINGS, lock_timeout: timeout / 2 })
     const calls = settings.map(([name, value]) => `set_config('${name}', '${value}', false)`)
-    const text = `SELECT ${BACKEND} AS backend, ${calls.join(', ')}
+    const text = `SELECT ${BACKEND} AS backend, ${PLANS}, ${calls.join(', ')}
       FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`
     const pid = 'processID' in this ? Number(this.processID) : 0 // a pooler invents one
     const { rows } = await this.query<Row>(text, [pid])

@@ -1,6 +1,6 @@
 import { makeReadQueue } from '../lists.ts'
 import { Pool } from './pool.ts'
-import { prepareSchema } from './create-tables.ts'
+import { prepareSchema, type Schema } from './create-tables.ts'
 import { PostgresTable } from './table.ts'
 import type { StoreOptions, StoreStats } from '../../engine/store.ts'
 import type { Database } from '../database.ts'
@@ -13,13 +13,16 @@ export class PostgresStore implements Database {
   readonly reads
   readonly #pool: Pool
 
-  private constructor(pool: Pool, tables: Awaited<ReturnType<typeof prepareSchema>>) {
+  private constructor(pool: Pool, { tables, isCitus }: Schema) {
     this.timeout = pool.timeout
     // Half of the connections stay free for short reads.
     const parallel = Math.ceil(pool.parallelReads / 2)
     this.reads = makeReadQueue({ maxRows: 1, parallel, timeout: pool.timeout })
     this.#pool = pool
-    this.tables = new Map(tables.map((table) => [table.name, new PostgresTable(pool, table)]))
+    const isSharded = pool.isSharded || isCitus
+    this.tables = new Map(
+      tables.map((table) => [table.name, new PostgresTable(pool, table, isSharded)]),
+    )
   }
 
   /**
@@ -30,11 +33,11 @@ export class PostgresStore implements Database {
     const { host, pathname } = new URL(url)
     try {
       const pool = new Pool(url, settings)
-      const tables = await prepareSchema(pool.write, collections).catch(async (error: unknown) => {
+      const schema = await prepareSchema(pool.write, collections).catch(async (error: unknown) => {
         await pool.end()
         throw error
       })
-      return new PostgresStore(pool, tables)
+      return new PostgresStore(pool, schema)
     } catch (error) {
       throw new StartupError(`DATABASE_URL postgres://${host}${pathname}: ${reasonOf(error)}`, {
         cause: error,

@@ -52,6 +52,7 @@ export class PostgresTable implements Table {
   readonly stats = { commits: 0, writes: 0 }
   readonly #pool: Pool
   readonly #sql: ReturnType<typeof statements>
+  readonly #isSharded: boolean
   /** Group commit: the writes that arrive together, or while others are committed, share a commit for each kind. */
   readonly #writes: Batcher<Write, string | undefined>
   /** Items that are looked up at the same time are found together. */
@@ -61,10 +62,12 @@ export class PostgresTable implements Table {
   /** The updates of a batch of `#writes`, when their new items are known. */
   readonly #updates: Batcher<Write, string | undefined>
 
-  constructor(pool: Pool, info: TableInfo) {
+  /** @param isSharded whether what is sent together must have one owner */
+  constructor(pool: Pool, info: TableInfo, isSharded: boolean) {
     this.key = info.type
     this.#pool = pool
     this.#sql = statements(info)
+    this.#isSharded = isSharded
     const { parallelReads: parallel, timeout } = pool
     this.#writes = new Batcher<Write, string | undefined>((batch) => this.#commit(batch), {
       maxCost: MAX_WRITES,
@@ -79,16 +82,19 @@ export class PostgresTable implements Table {
       costOf: costOfWrite,
     })
     const reads = { maxCost: MAX_LENGTH, maxCostOfFlow: MAX_OWNER_LENGTH, parallel, timeout }
-    this.#finds = new Batcher((batch) => runApart(batch, (finds) => this.#findTogether(finds)), {
+    this.#finds = new Batcher((batch) => this.#split(batch, (finds) => this.#findTogether(finds)), {
       ...reads,
       costOf: () => FOUND_LENGTH,
       flowOf: ({ owner }) => owner,
     })
-    this.#reads = new Batcher((batch) => runApart(batch, (chunks) => this.#readTogether(chunks)), {
-      ...reads,
-      costOf: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
-      flowOf: ({ owner }) => owner,
-    })
+    this.#reads = new Batcher(
+      (batch) => this.#split(batch, (chunks) => this.#readTogether(chunks)),
+      {
+        ...reads,
+        costOf: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
+        flowOf: ({ owner }) => owner,
+      },
+    )
   }
 
   async create(owner: string, key: Key, text: string): Promise<string> {
@@ -172,7 +178,17 @@ export class PostgresTable implements Table {
   }
 
   async #write(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
-    if (batch.length > 0) await runApart(batch, (writes) => this.#writeTogether(kind, writes))
+    if (batch.length > 0) await this.#split(batch, (writes) => this.#writeTogether(kind, writes))
+  }
+
+  /** Runs a batch as one transaction, or as one for each owner where owners are on several nodes. */
+  async #split<Item extends { readonly owner: string }, Value>(
+    batch: readonly Batched<Item, Value>[],
+    run: (batch: readonly Batched<Item, Value>[]) => Promise<void>,
+  ): Promise<void> {
+    if (!this.#isSharded) return runApart(batch, run)
+    const owners = Map.groupBy(batch, ({ item }) => item.owner)
+    await Promise.all(Array.from(owners.values(), (group) => runApart(group, run)))
   }
 
   async #writeTogether(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {

@@ -5,10 +5,10 @@ import t, { type Test } from 'tap'
 import { build, type Call, type Service } from '../../support/helper.ts'
 import { range } from '../../support/engines.ts'
 import { cursorOf } from '../../support/pages.ts'
-import { startPostgres } from '../../support/postgres.ts'
+import { openDatabases } from '../../support/postgres.ts'
 import { exchange } from '../../support/responses.ts'
 
-const postgres = await startPostgres(t)
+const postgres = await openDatabases(t)
 
 const stores = { sqlite: {}, postgres: { DATABASE_URL: await postgres.createDatabase() } }
 for (const [kind, environment] of Object.entries(stores)) {

@@ -1,11 +1,12 @@
 import t, { type Test } from 'tap'
 import { namesIn } from '../../support/pages.ts'
-import { startPostgres } from '../../support/postgres.ts'
+import { brought, openDatabases, startPostgres } from '../../support/postgres.ts'
 import { MAIN, program, run, startService } from '../../support/process.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { asGuest } from './open.ts'
 
 const server = await startPostgres(t)
+const databases = brought() === undefined ? server : await openDatabases(t)
 
 /** Opens a store, stores a plant and closes it. */
 async function use(url: string): Promise<void> {
@@ -26,9 +27,9 @@ async function refusal(t: Test, DATABASE_URL: string): Promise<unknown> {
 
 t.test('ten services start at the same time on an empty database', async (t) => {
   for (let round = 0; round < 5; round++) {
-    const url = await server.createDatabase()
+    const url = await databases.createDatabase()
     await Promise.all(Array.from({ length: 10 }, () => use(url)))
-    t.strictSame(await server.sql('SELECT count(*)::int AS plants FROM plants', url), [
+    t.strictSame(await databases.sql('SELECT count(*)::int AS plants FROM plants', url), [
       { plants: 10 },
     ])
   }
@@ -139,8 +140,14 @@ t.test(
       const message = new RegExp(`: there is no parameter ${name}, only application_name, `)
       await t.rejects(opened(`${name}=1`), { name: 'StartupError', message }, name)
     }
+    await t.rejects(opened('shard=key'), { message: /: shard must be owner$/ })
     const { port } = new URL(url)
-    for (const used of ['sslmode=disable', 'application_name=a', `host=127.0.0.1&port=${port}`])
+    for (const used of [
+      'shard=owner',
+      'sslmode=disable',
+      'application_name=a',
+      `host=127.0.0.1&port=${port}`,
+    ])
       await opened(used)
     await t.rejects(opened('sslmode=verify-ca'), { message: /requires specifying a CA/ })
     const needsTls = { message: /The server does not support SSL connections/ }
