@@ -153,6 +153,11 @@ export interface Store {
   /** Checks that each table can be read. */
   ping(): Promise<void>
   stats(): StoreStats
+  /**
+   * A number that is another one soon after another program has written to the store: within 100 ms on SQLite. NaN while
+   * the store fails. Undefined if the store can't tell. It never throws.
+   */
+  dataVersion(): number | undefined
   /** Waits for the writes under way, then closes the store. May be called again. */
   close(): Promise<void>
 }

@@ -39,11 +39,12 @@ export const openStore: OpenStore = async (options) => {
   }
 }
 
-/** The methods of the port that are made from those of a database. */
-export function portOf(database: Database): Pick<Store, 'collection' | 'counts'> {
+/** Methods of the port. */
+export function portOf(database: Database): Pick<Store, 'collection' | 'counts' | 'dataVersion'> {
   return {
     collection: (name, { parse, write }) => makeCollection(database, name, parse, write),
     counts: () => countItems(database),
+    dataVersion: () => database.dataVersion(),
   }
 }
 

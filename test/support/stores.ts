@@ -68,10 +68,16 @@ export async function openNewFile(
 function collectionsOf(database: Database): TestStore {
   const plants = makeCollection<Plant>(database, 'plants', (text) => JSON.parse(text) as Plant) // as the store wrote it
   const port = portOf(database)
-  return Object.assign(database, plants, port, {
-    notes: makeCollection<Note, string>(database, 'notes', toNote),
-    tokens: accessTokens(port),
-  })
+  const { collection, counts } = port
+  return Object.assign(
+    database,
+    plants,
+    { collection, counts },
+    {
+      notes: makeCollection<Note, string>(database, 'notes', toNote),
+      tokens: accessTokens(port),
+    },
+  )
 }
 
 function toNote(text: string): Note {

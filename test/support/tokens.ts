@@ -14,7 +14,7 @@ export const PREFIX = own.tokenPrefix
 type Refused = readonly [change: (request: Call) => Call, challenge: string | undefined]
 
 /** A store with access tokens. */
-type Tokens = Pick<Store, 'collection'>
+type Tokens = Pick<Store, 'collection' | 'dataVersion'>
 
 type TokenOptions =
   Parameters<typeof createToken> extends [unknown, ...infer Options] ? Options : never

@@ -29,6 +29,8 @@ export interface AccessTokens {
   list(): Promise<StoredToken[]>
   /** Deletes the token with this id. @returns whether there was one */
   remove(id: string): Promise<boolean>
+  /** As of the store: see store.ts. */
+  dataVersion(): number | undefined
 }
 
 const TOKEN = /^(\w*)_([0-9a-f]{40})([0-9a-f]{8})$/
@@ -73,7 +75,7 @@ const checksum = (random: string) => crc32(random).toString(16).padStart(8, '0')
 export const idOf = ({ digest }: Pick<StoredToken, 'digest'>) => digest.slice(0, 16)
 
 /** The access tokens in a store, which was opened with `storedCollections`. */
-export function accessTokens(store: Pick<Store, 'collection'>): AccessTokens {
+export function accessTokens(store: Pick<Store, 'collection' | 'dataVersion'>): AccessTokens {
   const collection = store.collection<StoredToken, string>(ACCESS_TOKENS, {
     parse: (text) => toToken(JSON.parse(text) as TokenItem), // as `toItem` wrote it
     write: (token) => JSON.stringify(toItem(token)),
@@ -94,6 +96,7 @@ export function accessTokens(store: Pick<Store, 'collection'>): AccessTokens {
       return stored.map(toToken).sort((a, b) => a.created.getTime() - b.created.getTime())
     },
     remove: (id) => collection.delete(TOKENS_OWNER, id),
+    dataVersion: () => store.dataVersion(),
   }
 }
 
@@ -118,35 +121,65 @@ function toToken({ digest, caller, created, expires, scopes }: TokenItem): Store
   return { digest, caller, created: new Date(created), ...end, scopes: separate }
 }
 
-/** Milliseconds that a token is cached, from the start of its look-up. A revoked token works for as long. */
+/**
+ * Milliseconds that a token is cached, from the start of its look-up, where the store has no `dataVersion`. A revoked token
+ * works for as long.
+ */
 export const TOKEN_TTL = 3000
-const MAX_TOKENS = 10_000
+/** A cached token takes about 300 bytes. */
+const MAX_TOKENS = 100_000
 
-/** Makes the function that checks access tokens. It refuses a revoked token after {@link TOKEN_TTL} at the latest. */
-export function accessTokenChecker(prefix: string, tokens: Pick<AccessTokens, 'find'>): CheckToken {
+/** What a request needs of a token. */
+interface CachedToken {
+  readonly accepted: Verdict
+  /** Milliseconds since 1970. */
+  readonly expires: number
+}
+
+/**
+ * Makes the function that checks access tokens. Tokens are cached until the data of the store has another version. If the
+ * store does not tell its version, each is cached for {@link TOKEN_TTL}.
+ */
+export function accessTokenChecker(
+  prefix: string,
+  tokens: Pick<AccessTokens, 'find' | 'dataVersion'>,
+): CheckToken {
   // Without `ttlResolution: 0`, the cache would start a timer in each millisecond.
-  const cache = new LRUCache<string, StoredToken>({
-    max: MAX_TOKENS,
-    ttl: TOKEN_TTL,
-    ttlResolution: 0,
-  })
+  const cache = new LRUCache<string, CachedToken>({ max: MAX_TOKENS, ttlResolution: 0 })
+  let version = tokens.dataVersion()
   return (token) => {
+    dropOldTokens()
     const digest = digestOf(token) // the key of the cache, so that the token does not stay in memory
     const cached = cache.get(digest)
     if (cached !== undefined) return toVerdict(cached)
     return isWellFormed(prefix, token) ? find(digest) : { refused: 'malformed' }
   }
 
+  function dropOldTokens(): void {
+    const current = tokens.dataVersion()
+    if (current === version) return
+    version = current
+    cache.clear()
+  }
+
   async function find(digest: string): Promise<Verdict> {
     const start = performance.now()
+    const versionAtStart = version
     const stored = await tokens.find(digest)
     if (stored === undefined) return { refused: 'unknown' }
-    cache.set(digest, stored, { start }) // `start`, because the look-up may have taken long
-    return toVerdict(stored)
+    const token = toCached(stored)
+    // `start`, because the look-up may have taken long.
+    if (version === undefined) cache.set(digest, token, { start, ttl: TOKEN_TTL })
+    // The token may have been revoked since it was read, if another program has written.
+    else if (version === versionAtStart) cache.set(digest, token)
+    return toVerdict(token)
   }
 }
 
-function toVerdict({ caller, expires, scopes }: StoredToken): Verdict {
-  const isValid = expires === undefined || expires.getTime() > Date.now()
-  return isValid ? { caller, scopes } : { refused: 'expired' }
+function toCached({ caller, expires, scopes }: StoredToken): CachedToken {
+  return { accepted: { caller, scopes }, expires: expires?.getTime() ?? Infinity }
+}
+
+function toVerdict({ accepted, expires }: CachedToken): Verdict {
+  return expires > Date.now() ? accepted : { refused: 'expired' }
 }

@@ -49,6 +49,11 @@ export class PostgresStore implements Database {
     await this.isEmpty() // it reads each table
   }
 
+  /** PostgreSQL does not tell. */
+  dataVersion(): undefined {
+    return undefined
+  }
+
   stats(): StoreStats {
     const total = { commits: 0, writes: 0, waiting: 0 }
     for (const { stats, waiting } of this.tables.values()) {

@@ -16,6 +16,8 @@ const OLDEST_SQLITE = '3.51.3'
 export const BUSY_TIMEOUT = 5000
 /** The same while the service runs: short, because the wait blocks the event loop. */
 const SERVICE_BUSY_TIMEOUT = 100
+/** The most KiB of the file that the service keeps in memory. SQLite's default is 2000. */
+const PAGE_CACHE = 32_768
 
 /** A database file that is open. */
 export interface OpenFile {
@@ -126,7 +128,9 @@ function prepare(db: DatabaseSync, exclusive: boolean, collections: Collections)
   db.exec('COMMIT; PRAGMA journal_mode = WAL')
   // Automatic checkpoints hide I/O errors: the service makes its own.
   if (exclusive)
-    db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}`)
+    db.exec(
+      `PRAGMA wal_autocheckpoint = 0; PRAGMA busy_timeout = ${SERVICE_BUSY_TIMEOUT}; PRAGMA cache_size = -${PAGE_CACHE}`,
+    )
   const set = db
     .prepare('SELECT journal_mode, synchronous FROM pragma_journal_mode, pragma_synchronous')
     .get()

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
 import { makeReadQueue } from '../lists.ts'
 import { finalMessage, isTemporary } from './result-codes.ts'
@@ -17,6 +17,8 @@ const MAX_LOG_BYTES = 64 << 20
 const CHUNK_TIMEOUT = 4000
 /** The rows that chunks of long lists may read in one turn of the event loop, in less than a millisecond. */
 const MAX_ROWS_AT_ONCE = 500
+/** Milliseconds that the version of the data is not read again. */
+const VERSION_TTL = 100
 const OF_ONE_TURN = { maxCost: Infinity, isEager: true }
 
 /** The embedded store, on SQLite. Only one service may use it. */
@@ -42,6 +44,10 @@ export class SqliteStore implements Database {
   readonly #polling: NodeJS.Timeout | undefined
   /** The error after which the store can't be used any more. */
   #failure: unknown
+  readonly #selectVersion: StatementSync
+  #version = 0
+  /** When the version was read, on the clock of `performance.now()`. */
+  #versionRead = -Infinity
   #commits = 0
   #writes = 0
   #writesAtCheckpoint = 0
@@ -52,6 +58,7 @@ export class SqliteStore implements Database {
     const { db } = this.#file
     const path = String(db.location())
     this.#db = db
+    this.#selectVersion = db.prepare('PRAGMA data_version') // https://sqlite.org/pragma.html#pragma_data_version
     this.#onFailure = events?.onFailure
     this.tables = this.#openTables(collections)
     // In production a new file usually means that a volume is missing.
@@ -66,6 +73,7 @@ export class SqliteStore implements Database {
       run: this.#run.bind(this),
       write: this.#write.bind(this),
       turn: () => this.#turns.add(undefined),
+      dataVersion: this.dataVersion.bind(this),
     }
     const tables = new Map<string, Table>()
     for (const [name, { key }] of Object.entries(collections))
@@ -76,6 +84,23 @@ export class SqliteStore implements Database {
   async ping(): Promise<void> {
     this.#poll()
     this.#firstRows()
+  }
+
+  dataVersion(): number {
+    const now = performance.now()
+    if (now - this.#versionRead < VERSION_TTL) return this.#version
+    this.#versionRead = now
+    this.#version = this.#readVersion()
+    return this.#version
+  }
+
+  /** @returns NaN if it can't be read: the statement that follows then fails, and says why */
+  #readVersion(): number {
+    try {
+      return this.#run(() => Number(this.#selectVersion.get()?.['data_version']))
+    } catch {
+      return NaN
+    }
   }
 
   stats(): StoreStats {

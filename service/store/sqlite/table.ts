@@ -12,6 +12,8 @@ interface Access {
   readonly write: <Value>(sql: () => Value) => Promise<Value>
   /** Waits for the next group of reads: reads that run one after the other are faster. */
   readonly turn: () => Promise<unknown>
+  /** A number that changes when another program has written: see engine/store.ts. */
+  readonly dataVersion: () => number
 }
 
 /** The rows of the first query of a chunk. The next query reads as many as fit, by the length of these rows. */
@@ -28,8 +30,6 @@ const MAX_PAGES_LENGTH = 16 << 20
 const MAX_PAGE_LENGTH = 8192
 /** The memory of a cached page beside its text, in characters. */
 const PAGE_OVERHEAD = 500
-/** Milliseconds that a page is cached: another program may write to the file. */
-const PAGE_TTL = 1000
 
 /** Whether two chunks of an owner have the same bounds. */
 function isSame(left: Chunk, right: Chunk): boolean {
@@ -80,7 +80,11 @@ function columnsOf(db: DatabaseSync, name: string): string[] {
  * Statements are prepared by hand. `createTagStore()` of node:sqlite would prepare them. But in Node 24 its statements stay
  * open when the database is closed, and keep the file, the log and a transaction open.
  */
-export function openTable({ db, run, write, turn }: Access, name: string, type: KeyType): Table {
+export function openTable(
+  { db, run, write, turn, dataVersion }: Access,
+  name: string,
+  type: KeyType,
+): Table {
   const [ownerColumn, keyColumn, itemColumn] = columnsOf(db, name).map((column) => `"${column}"`)
   const prepare = (text: string) => {
     const statement = db.prepare(text)
@@ -99,10 +103,11 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
       `UPDATE "${name}" SET ${itemColumn} = ? WHERE ${ownerColumn} = ? AND ${keyColumn} = ?`,
     ),
     delete: prepare(`DELETE ${ofOwner} AND ${keyColumn} = ?`),
+    // `+?` is a bare value to the planner: with `LIMIT ?`, SQLite would plan a statement anew for each number.
     read: prepare(`SELECT ${itemColumn}, ${keyColumn} ${ofOwner} AND ${keyColumn} > ? AND ${keyColumn} <= ?
-      ORDER BY ${keyColumn} LIMIT ?`),
+      ORDER BY ${keyColumn} LIMIT +?`),
     skip: prepare(
-      `SELECT ${keyColumn} ${ofOwner} AND ${keyColumn} > ? ORDER BY ${keyColumn} LIMIT 1 OFFSET ?`,
+      `SELECT ${keyColumn} ${ofOwner} AND ${keyColumn} > ? ORDER BY ${keyColumn} LIMIT 1 OFFSET +?`,
     ),
     entries: prepare(`SELECT ${ownerColumn}, ${keyColumn}, ${itemColumn} FROM "${name}"
       WHERE (${ownerColumn}, ${keyColumn}) > (?, ?) ORDER BY ${ownerColumn}, ${keyColumn} LIMIT ${MAX_ENTRIES}`),
@@ -112,15 +117,21 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
   const least = type === 'int64' ? -Infinity : ''
   const greatest = new Uint8Array() // a BLOB comes after all numbers and texts
   const find = (owner: string, key: Key) => sql.find.get(owner, key)?.[0]
-  // Callers poll: the last page of each is cached until one of their items is written.
+  // Callers poll: the last page of each is cached until one of their items is written, or another program writes.
   const pages = new LRUCache<string, { readonly chunk: Chunk; readonly rows: Rows }>({
     max: MAX_PAGES,
-    ttl: PAGE_TTL,
-    ttlResolution: 50,
     maxSize: MAX_PAGES_LENGTH,
     maxEntrySize: MAX_PAGE_LENGTH,
     sizeCalculation: ({ rows }, owner) => rows.text.length + owner.length + PAGE_OVERHEAD,
   })
+  let version = dataVersion()
+  const pageOf = (chunk: Chunk): Rows | undefined => {
+    const current = dataVersion()
+    if (current !== version) pages.clear()
+    version = current
+    const page = pages.get(chunk.owner)
+    return page && isSame(page.chunk, chunk) ? page.rows : undefined
+  }
   const change = <Value>(owner: string, sql: () => Value) =>
     write(() => {
       pages.delete(owner)
@@ -147,9 +158,9 @@ export function openTable({ db, run, write, turn }: Access, name: string, type: 
       }),
     delete: (owner, key) => change(owner, () => sql.delete.changes(owner, key)),
     async read(chunk) {
+      const page = pageOf(chunk)
+      if (page) return page
       await turn()
-      const page = pages.get(chunk.owner)
-      if (page && isSame(page.chunk, chunk)) return run(() => page.rows)
       const rows = run(() => readChunk(chunk))
       pages.set(chunk.owner, { chunk, rows })
       return rows

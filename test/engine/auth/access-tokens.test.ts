@@ -1,5 +1,6 @@
 // The check of access tokens, how they are replaced, and that the log has none. token.test.ts tests the command that issues them.
 import { globSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { mock } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -14,17 +15,21 @@ import { build, call } from '../../support/helper.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { program, run, startService } from '../../support/process.ts'
 import { eventually } from '../../support/project.ts'
-import { openNewFile } from '../../support/stores.ts'
+import { openNewFile, openTestStore } from '../../support/stores.ts'
 import { issueToken, PREFIX, revokeTokenOf, tokenIdOf } from '../../support/tokens.ts'
 
 const { store, file } = await openNewFile(t)
 const postgres = { DATABASE_URL: await (await startPostgres(t)).createDatabase() }
 
 /** Makes a check of tokens with an empty cache. It returns a token's caller, and counts its look-ups. */
-function callers(find: AccessTokens['find'] = (digest) => store.tokens.find(digest)) {
+function callers({
+  find = (digest) => store.tokens.find(digest),
+  dataVersion = () => undefined,
+}: Partial<Pick<AccessTokens, 'find' | 'dataVersion'>> = {}) {
   let lookUps = 0
   const check = accessTokenChecker(PREFIX, {
     find: (digest) => (lookUps++, find(digest)),
+    dataVersion,
   })
   return {
     check,
@@ -49,7 +54,7 @@ function stopClocks(t: Test): (milliseconds: number) => void {
 }
 
 t.test(
-  'a token is looked up once in 3 seconds, and a revoked token is refused afterwards',
+  'where the store does not tell its version, a token is looked up once in 3 seconds, and refused afterwards if it is revoked',
   async (t) => {
     t.equal(TOKEN_TTL, 3000)
     const pass = stopClocks(t)
@@ -69,6 +74,49 @@ t.test(
   },
 )
 
+t.test(
+  'a token is looked up once until another program writes; a revoked one is refused 100 ms later',
+  async (t) => {
+    const pass = stopClocks(t)
+    const dataVersion = () => store.dataVersion()
+    const { callerOf, lookUps } = callers({ dataVersion })
+    const issued = await issueToken(store, 'kept')
+    for (const hours of [0, 1, 24]) {
+      pass(hours * 3_600_000)
+      t.equal(await callerOf(issued), 'kept')
+    }
+    t.equal(lookUps(), 1)
+    const command = await openTestStore({ file }, { isExclusive: false })
+    t.teardown(() => command.close())
+    t.ok(await revokeTokenOf(command, 'kept'))
+    pass(99)
+    t.equal(await callerOf(issued), 'kept')
+    pass(1)
+    t.equal(await callerOf(issued), 'unknown')
+  },
+)
+
+t.test('a token that is revoked while it is looked up is not cached', async (t) => {
+  let version = 1
+  const issued = await issueToken(store, 'raced')
+  const found = Promise.withResolvers<undefined>()
+  const { callerOf, lookUps } = callers({
+    dataVersion: () => version,
+    async find(digest) {
+      const stored = await store.tokens.find(digest)
+      await found.promise
+      return stored
+    },
+  })
+  const first = callerOf(issued)
+  version = 2
+  t.equal(await callerOf('plant_wrong'), 'malformed') // this check sees the new version
+  found.resolve(undefined)
+  t.equal(await first, 'raced')
+  await callerOf(issued)
+  t.equal(lookUps(), 2)
+})
+
 t.test('the cache has the digest of a token, not the token', async (t) => {
   const { callerOf } = callers()
   const issued = await issueToken(store, 'cached')
@@ -83,10 +131,12 @@ t.test('a slow look-up does not extend the time that a token is cached', async (
   const pass = stopClocks(t)
   for (const took of [1, TOKEN_TTL - 1, TOKEN_TTL + 1, 10 * TOKEN_TTL]) {
     const issued = await issueToken(store, 'late')
-    const { callerOf } = callers(async (digest) => {
-      const stored = await store.tokens.find(digest)
-      pass(took)
-      return stored
+    const { callerOf } = callers({
+      async find(digest) {
+        const stored = await store.tokens.find(digest)
+        pass(took)
+        return stored
+      },
     })
     t.equal(await callerOf(issued), 'late')
     t.ok(await revokeTokenOf(store, 'late'))
@@ -140,7 +190,8 @@ t.test('two tokens are never the same, and the files of the store contain no tok
   t.equal(await callers().callerOf(tokens[7] ?? ''), 'many')
 })
 
-for (const [kind, environment] of Object.entries({ sqlite: {}, postgres })) {
+const sqlite = { DATABASE_URL: `sqlite:${dirname(file)}/replaced.db` }
+for (const [kind, environment] of Object.entries({ sqlite, postgres })) {
   t.test(`${kind}: no request fails while a token is replaced`, async (t) => {
     const first = await build(t, environment)
     const services = kind === 'postgres' ? [first, await build(t, environment)] : [first]
@@ -165,7 +216,7 @@ for (const [kind, environment] of Object.entries({ sqlite: {}, postgres })) {
       // Twice, because the request in flight may have the old token.
       await eventually(() => client.answered >= answered + 2)
     }
-    t.equal(await first.store.tokens.remove(id), true)
+    t.equal((await run(program('token', 'revoke', id), environment)).code, 0)
     const revoked = Date.now()
     for (const { call } of services) {
       await eventually(async () => (await call({ path: '/plants', token: old })).status === 401)
