@@ -11,6 +11,8 @@ interface File {
   pending: Extract<Event, { what: 'write' | 'truncate' }>[]
 }
 
+type FileEvent = Extract<Event, { path: string }>
+
 /** A name that got a file, another file or none; the file may have had another name in the same folder. */
 interface Renamed {
   readonly path: string
@@ -39,25 +41,14 @@ class Disk {
 
   apply(event: Event): void {
     if (!('path' in event)) return
-    const { what, path } = event
-    const state = this.#seen.get(path)
-    if (what === 'makeFolder') this.#rename({ path, file: 'folder' })
-    else if (what === 'remove') this.#rename({ path, file: undefined })
-    else if (what === 'make') {
-      if (state === undefined) this.#rename({ path, file: { bytes: Buffer.of(), pending: [] } })
-    } else if (state === undefined) throw new Error(`${basename(path)} is not known`)
-    else if (what === 'rename') this.#rename({ path: event.to, file: state, from: path })
-    else if (state === 'folder') {
-      if (what !== 'sync') return
-      for (const renaming of this.#renamed)
-        if (dirname(renaming.path) === path) rename(this.#named, renaming)
-      this.#renamed = this.#renamed.filter((renaming) => dirname(renaming.path) !== path)
-    } else if (what === 'write' || what === 'truncate') state.pending.push(event)
-    else {
-      if (what === 'sync') state.bytes = after(state, () => true)
-      // After a failed sync Linux takes what was not written for written.
-      state.pending = []
+    const renamed = this.#renamedBy(event)
+    if (renamed !== undefined) {
+      this.#rename(renamed)
+      return
     }
+    const file = this.#find(event.path)
+    if (file !== 'folder') change(file, event)
+    else if (event.what === 'sync') this.#syncFolder(event.path)
   }
 
   /**
@@ -78,10 +69,41 @@ class Disk {
     }
   }
 
+  /** What an event does to names; undefined if it does nothing to them. */
+  #renamedBy(event: FileEvent): Renamed | undefined {
+    const { what, path } = event
+    if (what === 'makeFolder') return { path, file: 'folder' }
+    if (what === 'remove') return { path, file: undefined }
+    if (what === 'rename') return { path: event.to, file: this.#find(path), from: path }
+    const isNew = what === 'make' && !this.#seen.has(path)
+    return isNew ? { path, file: { bytes: Buffer.of(), pending: [] } } : undefined
+  }
+
   #rename(renamed: Renamed): void {
     rename(this.#seen, renamed)
     this.#renamed.push(renamed)
   }
+
+  #find(path: string): File | 'folder' {
+    const file = this.#seen.get(path)
+    if (file === undefined) throw new Error(`${basename(path)} is not there`)
+    return file
+  }
+
+  #syncFolder(path: string): void {
+    const isInside = (renamed: Renamed) => dirname(renamed.path) === path
+    for (const renamed of this.#renamed.filter(isInside)) rename(this.#named, renamed)
+    this.#renamed = this.#renamed.filter((renamed) => !isInside(renamed))
+  }
+}
+
+/** Changes what a file has, or is about to have. */
+function change(file: File, event: FileEvent): void {
+  const { what } = event
+  if (what === 'write' || what === 'truncate') file.pending.push(event)
+  if (what === 'sync') file.bytes = after(file, () => true)
+  // After a failed sync Linux takes what was not written for written.
+  if (what === 'sync' || what === 'failedSync') file.pending = []
 }
 
 function rename(named: Map<string, Renamed['file']>, { path, file, from }: Renamed): void {
@@ -109,25 +131,32 @@ function after({ bytes, pending }: File, keeps: () => boolean): Buffer {
   return result
 }
 
+/** What was done to a folder. */
+interface Recording {
+  readonly folder: string
+  /** The files that are there before the events. */
+  readonly files?: Record<string, Buffer>
+  readonly events: readonly Event[]
+}
+
+interface Visitor {
+  /** Of what was not synced, the shares to keep at a moment. */
+  readonly sharesOf: (draw: () => number) => readonly number[]
+  /** Gets a database file in memory as it would be found, and where that was. */
+  readonly look: (file: string, where: string) => Promise<void>
+  /** Gets each event that is no longer before the next cut. */
+  readonly see?: (event: Event) => void
+}
+
 /**
  * Cuts the power before each sync and each rename, and at the end: the worst of all moments since the one before.
  * SEED=<number> draws the same chances again.
- * @param files that are there before the events
- * @param sharesOf of what was not synced, the shares to keep at a moment
- * @param look is given a database file in memory as it would be found, and where that was
- * @param see is given each event that is no longer before the next cut
  * @returns how many such moments there were
  */
 export async function cutEverywhere(
   t: Test,
-  {
-    folder,
-    files = {},
-    events,
-  }: { folder: string; files?: Record<string, Buffer>; events: readonly Event[] },
-  sharesOf: (draw: () => number) => readonly number[],
-  look: (file: string, where: string) => Promise<void>,
-  see: (event: Event) => void = () => undefined,
+  { folder, files = {}, events }: Recording,
+  { sharesOf, look, see }: Visitor,
 ): Promise<number> {
   const seed = Number(process.env['SEED'] ?? Date.now() % 2 ** 31)
   t.comment(`SEED=${seed}`)
@@ -149,7 +178,7 @@ export async function cutEverywhere(
       await cut()
       moments += 1
     }
-    see(event)
+    see?.(event)
     disk.apply(event)
   }
   await cut()

@@ -66,6 +66,30 @@ async function runWith(t: Test, inject: string) {
   }
 }
 
+type Run = Awaited<ReturnType<typeof runWith>>
+
+function outcomeOf({ isServing, code }: Run): 'atStart' | 'ended' | 'wentOn' {
+  if (!isServing) return 'atStart'
+  return code === 1 ? 'ended' : 'wentOn'
+}
+
+/** Whether a run is as it must be. @param ends whether a fault that is met ends the service */
+function isRight(run: Run, ends: boolean): boolean {
+  const { code, statuses, fatal, violations } = run
+  const isKnown = [...statuses.keys()].every((status) => [0, 200, 204, 503].includes(status))
+  if (!isKnown || violations.length > 0) return false
+  const outcome = outcomeOf(run)
+  if (outcome === 'atStart') return code === 1 && fatal.length === 1
+  if (outcome === 'wentOn') return hasGoneOn(run, ends)
+  return ends && /^(I\/O error of the store|.*its disk fails)$/.test(fatal.join())
+}
+
+function hasGoneOn({ code, statuses, fatal, acknowledged }: Run, ends: boolean): boolean {
+  if (code !== 0 || fatal.length > 0) return false
+  // The last files are written when the store is closed: SQLite leaves the log there if that fails.
+  return ends ? !statuses.has(503) : acknowledged >= WRITES
+}
+
 /** Calls that fail, whether the service ends then, and by how much the next call to fail is later. */
 const kinds: [calls: string, error: string, ends: boolean, step: number][] = [
   ['fsync,fdatasync', 'EIO', true, 1.3],
@@ -92,30 +116,15 @@ for (const [calls, error, ends, step] of kinds.filter((kind) => !isShort || isCo
     { timeout: 0 },
     async (t) => {
       const seen = { atStart: 0, ended: 0, wentOn: 0, refusing: 0, acknowledged: 0 }
-      for (
-        let when = 1, hasFault = true;
-        hasFault;
-        when = Math.max(when + 1, Math.floor(when * factor))
-      ) {
+      const later = (when: number) => Math.max(when + 1, Math.floor(when * factor))
+      for (let when = 1, hasFault = true; hasFault; when = later(when)) {
         const run = await runWith(t, `${calls}:error=${error}:when=${when}`)
-        const { isServing, code, statuses, fatal, violations, acknowledged } = run
         hasFault = run.hasFault
-        const refused = statuses.get(503) ?? 0
-        const end = code === 1 ? 'ended' : 'wentOn'
-        const what = isServing ? end : 'atStart'
-        const isRight = {
-          atStart: code === 1 && fatal.length === 1,
-          ended: ends && /^(I\/O error of the store|.*its disk fails)$/.test(fatal.join()),
-          // The last files are written when the store is closed: SQLite leaves the log there if that fails.
-          wentOn:
-            code === 0 && fatal.length === 0 && (ends ? refused === 0 : acknowledged >= WRITES),
-        }
-        const isKnown = [...statuses.keys()].every((status) => [0, 200, 204, 503].includes(status))
-        const where = `${calls} ${error} ${when}: ${JSON.stringify({ ...run, statuses: [...statuses] })}`
-        if (!isRight[what] || !isKnown || violations.length > 0) t.fail(where)
-        seen[what] += 1
-        seen.acknowledged += acknowledged
-        if (refused > 0) seen.refusing += 1
+        const where = `${calls} ${error} ${when}: ${JSON.stringify({ ...run, statuses: [...run.statuses] })}`
+        if (!isRight(run, ends)) t.fail(where)
+        seen[outcomeOf(run)] += 1
+        seen.acknowledged += run.acknowledged
+        if (run.statuses.has(503)) seen.refusing += 1
       }
       t.comment(seen)
       // Files are opened at the start only.

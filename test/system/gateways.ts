@@ -20,34 +20,40 @@ export async function startNginx(
   prefix = '',
 ) {
   need('nginx')
-  return run(t, upstreams, 'nginx.conf', ['nginx', '-e', 'stderr', '-c'], (text, port, folder) => {
+  const edit = (text: string, port: number, folder: string) => {
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     const writable = places.map((place) => `${place}_temp_path ${folder}/${place};`).join(' ')
     return `daemon off; pid ${folder}/pid;\n${text}`
       .replace('http {', `http { ${log} ${writable}`)
       .replace('listen 8080', `listen 127.0.0.1:${port}`)
       .replace('~^/garden(', `~^${prefix}(`)
-  })
+  }
+  const command = ['nginx', '-e', 'stderr', '-c']
+  return run(t, upstreams, { file: 'nginx.conf', command, edit })
 }
 
 /** Starts HAProxy as `deploy/haproxy.cfg` says. @param log the directives for it */
 export async function startHaproxy(t: Test, upstreams: Upstreams, log = '') {
   need('haproxy')
-  return run(t, upstreams, 'haproxy.cfg', ['haproxy', '-db', '-f'], (text, port) =>
-    text.replace('defaults\n', `defaults\n${log}`).replace('bind :8080', `bind 127.0.0.1:${port}`),
-  )
+  const edit = (text: string, port: number) =>
+    text.replace('defaults\n', `defaults\n${log}`).replace('bind :8080', `bind 127.0.0.1:${port}`)
+  const command = ['haproxy', '-db', '-f']
+  return run(t, upstreams, { file: 'haproxy.cfg', command, edit })
 }
 
 /** Both, by name. */
 export const gateways = { nginx: startNginx, HAProxy: startHaproxy }
 
-async function run(
-  t: Test,
-  upstreams: Upstreams,
-  file: string,
-  command: readonly string[],
-  edit: (text: string, port: number, folder: string) => string,
-) {
+interface Gateway {
+  /** Its configuration in `deploy/`. */
+  readonly file: string
+  /** What starts it, up to the name of the configuration. */
+  readonly command: readonly string[]
+  /** Makes the configuration one for this machine. */
+  readonly edit: (text: string, port: number, folder: string) => string
+}
+
+async function run(t: Test, upstreams: Upstreams, { file, command, edit }: Gateway) {
   const folder = mkdtempSync(`${tmpdir()}/plants-gateway-`)
   const port = await freePort()
   let text = readFileSync(`deploy/${file}`, 'utf8')

@@ -93,22 +93,19 @@ async function cutIn(t: Test, lives: readonly Life[], choices: number) {
   let isTokenShown = false
   const violations: string[] = []
   let disks = 0
-  const moments = await cutEverywhere(
-    t,
-    { folder, events },
-    (draw) => [0, ...Array.from({ length: choices }, draw)],
-    async (file, where) => {
-      disks += 1
-      const faults = await violationsIn(file, expected, isTokenShown ? token : undefined)
-      violations.push(...faults.map((wrong) => `${where}: ${wrong}`))
-    },
-    (event) => {
-      if (event.what === 'print') isTokenShown ||= event.text.includes(token)
-      if (event.what !== 'answer' || event.status >= 300) return
-      const [what, id] = event.requestId.split('-')
-      for (const [kind, set] of ACKNOWLEDGED) if (kind === what) expected[set].add(Number(id))
-    },
-  )
+  const look = async (file: string, where: string) => {
+    disks += 1
+    const faults = await violationsIn(file, expected, isTokenShown ? token : undefined)
+    violations.push(...faults.map((wrong) => `${where}: ${wrong}`))
+  }
+  const see = (event: Event) => {
+    if (event.what === 'print') isTokenShown ||= event.text.includes(token)
+    if (event.what !== 'answer' || event.status >= 300) return
+    const [what, id] = event.requestId.split('-')
+    for (const [kind, set] of ACKNOWLEDGED) if (kind === what) expected[set].add(Number(id))
+  }
+  const sharesOf = (draw: () => number) => [0, ...Array.from({ length: choices }, draw)]
+  const moments = await cutEverywhere(t, { folder, events }, { sharesOf, look, see })
   t.comment({ moments, disks, acknowledged: ledger.acknowledged })
   const failed = events.flatMap((event) =>
     event.what === 'failedSync' ? [event.path.slice(-4)] : [],

@@ -40,6 +40,29 @@ async function findStore(file: string): Promise<string> {
   return readFileSync(file).equals(DAMAGED) ? 'old' : storeIn(file).catch(String)
 }
 
+/**
+ * Runs a restore with a fault at a call, and removes what it leaves.
+ * @param fault and when, as strace takes them
+ * @returns which store there was then, whether the call was met, and what is wrong; undefined if nothing is
+ */
+async function restoreWith(replacement: Replacement, call: string, fault: string) {
+  const trace = `${replacement.folder}/trace`
+  const { data, code, stderr } = await restore(replacement, 'data', (data) => {
+    const files = FILES.map((end) => `${data}/plants.db${end}`)
+    return [...injected(trace, [data, ...files], `${call}:${fault}`), '-f']
+  })
+  const calls = await wholeTrace(trace)
+  const stored = await findStore(`${data}/plants.db`)
+  rmSync(data, { recursive: true })
+  rmSync(trace)
+  const isHit = calls.includes(fault.startsWith(KILL) ? 'killed by SIGKILL' : '(INJECTED)')
+  const isDone = code === 0 || !isHit
+  const isRight = stored === 'new' || (stored === 'old' && !isDone)
+  const where = `${call} ${fault}, ${calls.split('\n').at(-3)}, ${stderr}`
+  const wrong = isRight ? undefined : `${where}: ${stored}, and it ends with ${code}`
+  return { stored, isHit, wrong }
+}
+
 for (const [fault, inject, isDamaged] of [
   ['kill', KILL, false],
   ['error', 'error=EIO', false],
@@ -52,30 +75,21 @@ for (const [fault, inject, isDamaged] of [
       writeFileSync(`${replacement.left}/plants.db`, DAMAGED)
       rmSync(`${replacement.left}/plants.db-wal`)
     }
-    const seen = { old: 0, new: 0 }
+    const states: string[] = []
     const step = isShort ? 3 : 1
     for (const call of CALLS) {
       let when = 1
       for (let isHit = true; isHit; when += step) {
-        const trace = `${replacement.folder}/trace`
-        const { data, code, stderr } = await restore(replacement, 'data', (data) => {
-          const files = FILES.map((end) => `${data}/plants.db${end}`)
-          return [...injected(trace, [data, ...files], `${call}:${inject}:when=${when}`), '-f']
-        })
-        const calls = await wholeTrace(trace)
-        isHit = inject === KILL ? calls.includes('killed by SIGKILL') : calls.includes('(INJECTED)')
-        const where = `${call} ${when}, ${calls.split('\n').at(-3)}, ${stderr}`
-        const stored = await findStore(`${data}/plants.db`)
-        if (stored === 'old' || stored === 'new') seen[stored] += 1
-        else t.fail(`${where}: ${stored}`)
-        if ((code === 0 || !isHit) && stored !== 'new') t.fail(`${where}: it says that it is done`)
-        rmSync(data, { recursive: true })
-        rmSync(trace)
+        const restored = await restoreWith(replacement, call, `${inject}:when=${when}`)
+        isHit = restored.isHit
+        states.push(restored.stored)
+        if (restored.wrong !== undefined) t.fail(restored.wrong)
       }
       if (!isDamaged || call !== 'ftruncate') t.ok(when > 1 + step, call)
     }
-    t.comment(seen)
-    t.ok(seen.old > 5 && seen.new > 2)
+    const old = states.filter((what) => what === 'old').length
+    t.comment({ old, new: states.length - old })
+    t.ok(old > 5 && states.length - old > 2)
   })
 }
 
@@ -92,21 +106,16 @@ t.test(
     const files = Object.fromEntries(
       names.map((name) => [`${data}/${name}`, readFileSync(`${left}/${name}`)]),
     )
-    const shares = [
-      0,
-      1,
-      ...Array.from({ length: isShort ? 20 : 100 }, (_, at) => at / (isShort ? 20 : 100)),
-    ]
+    const count = isShort ? 20 : 100
+    const shares = [0, 1, ...Array.from({ length: count }, (_, at) => at / count)]
     const states: string[] = []
     const recording = { folder: data, files, events: await readTrace(trace, data) }
-    const moments = await cutEverywhere(
-      t,
-      recording,
-      () => shares,
-      async (file, where) => {
+    const moments = await cutEverywhere(t, recording, {
+      sharesOf: () => shares,
+      look: async (file, where) => {
         states.push(await storeIn(file).catch((error: unknown) => `${where}: ${String(error)}`))
       },
-    )
+    })
     const old = states.filter((what) => what === 'old').length
     t.strictSame([...new Set(states)].sort(), ['new', 'old'])
     t.strictSame([...new Set(states.slice(-shares.length))], ['new'], 'at the end')

@@ -95,38 +95,73 @@ export async function readTrace(trace: string, folder: string): Promise<Event[]>
   return (await wholeTrace(trace)).split('\n').flatMap((line) => eventsOf(line, folder))
 }
 
-function eventsOf(line: string, folder: string): Event[] {
-  const [, call, words = '', result] = /^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)/.exec(line) ?? []
-  const strings = [...words.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)].map(([, hex = '']) =>
-    bytesOf(hex),
-  )
+/** A call of the system, as a line shows it. */
+interface SystemCall {
+  readonly line: string
+  /** Undefined for a line that shows no call. */
+  readonly name: string | undefined
+  /** Its parameters. */
+  readonly words: string
+  /** The texts among them. */
+  readonly strings: readonly Buffer[]
+  /** The file that it concerns: the first parameter, or what its descriptor stands for. */
+  readonly path: string
+  readonly descriptor: string | undefined
+  /** What it returned; NaN if it did not return. */
+  readonly result: number
+}
+
+function readCall(line: string): SystemCall {
+  const [, name, words = '', result] = /^(?:\d+ +)?(\w+)\((.*)\) += (-?\d+)/.exec(line) ?? []
+  const quoted = words.matchAll(/"((?:\\x[0-9a-f]{2})*)"/g)
+  const strings = [...quoted].map(([, hex = '']) => bytesOf(hex))
   const [, descriptor, shown = ''] = /^(-?\d+)<([^>]*)>/.exec(words) ?? []
   const path = String(descriptor === undefined ? strings[0] : bytesOf(shown))
-  const text = Buffer.concat(strings)
-  if (!path.startsWith(folder)) {
-    if (call !== 'write' && call !== 'writev') return []
-    const sent = text.toString('latin1')
-    if (descriptor === '2') return [{ what: 'print', text: sent }]
-    const heads = [...sent.matchAll(/HTTP\/1\.1 (\d{3}) [^]*?\r\nx-request-id: (\S+)\r\n/gi)]
-    return heads.map(([, status, requestId = '']) => ({
-      what: 'answer',
-      status: Number(status),
-      requestId,
-    }))
-  }
-  const isDone = Number(result) >= 0
-  if (call === 'fsync' || call === 'fdatasync')
-    return [{ what: isDone ? 'sync' : 'failedSync', path }]
-  if (!isDone) return []
+  return { line, name, words, strings, path, descriptor, result: Number(result) }
+}
+
+function eventsOf(line: string, folder: string): Event[] {
+  const call = readCall(line)
+  const { name, path, result } = call
+  if (!path.startsWith(folder)) return eventsOfOutput(call)
+  const isDone = result >= 0
+  const isSync = name === 'fsync' || name === 'fdatasync'
+  if (isSync) return [{ what: isDone ? 'sync' : 'failedSync', path }]
+  return isDone ? eventsOfFile(call) : []
+}
+
+/** What a write to a stream or a socket prints or answers. */
+function eventsOfOutput({ name, strings, descriptor }: SystemCall): Event[] {
+  if (name !== 'write' && name !== 'writev') return []
+  const sent = Buffer.concat(strings).toString('latin1')
+  if (descriptor === '2') return [{ what: 'print', text: sent }]
+  const heads = [...sent.matchAll(/HTTP\/1\.1 (\d{3}) [^]*?\r\nx-request-id: (\S+)\r\n/gi)]
+  return heads.map(([, status, requestId = '']) => ({
+    what: 'answer',
+    status: Number(status),
+    requestId,
+  }))
+}
+
+/** What a call that succeeded did to a file. */
+function eventsOfFile({ line, name, words, strings, path, result }: SystemCall): Event[] {
   const last = Number(/(\d+)$/.exec(words)?.[1])
-  if (call === 'openat') return words.includes('O_CREAT') ? [{ what: 'make', path }] : []
-  if (call === 'mkdir') return [{ what: 'makeFolder', path }]
-  if (call === 'unlink') return [{ what: 'remove', path }]
-  if (call === 'rename') return [{ what: 'rename', path, to: String(strings[1]) }]
-  if (call === 'pwrite64')
-    return [{ what: 'write', path, at: last, bytes: text.subarray(0, Number(result)) }]
-  if (call === 'ftruncate') return [{ what: 'truncate', path, size: last }]
-  throw new Error(`a call that the simulated disk does not know: ${line.slice(0, 200)}`)
+  switch (name) {
+    case 'openat':
+      return words.includes('O_CREAT') ? [{ what: 'make', path }] : []
+    case 'mkdir':
+      return [{ what: 'makeFolder', path }]
+    case 'unlink':
+      return [{ what: 'remove', path }]
+    case 'rename':
+      return [{ what: 'rename', path, to: String(strings[1]) }]
+    case 'pwrite64':
+      return [{ what: 'write', path, at: last, bytes: Buffer.concat(strings).subarray(0, result) }]
+    case 'ftruncate':
+      return [{ what: 'truncate', path, size: last }]
+    default:
+      throw new Error(`a call that the simulated disk does not know: ${line.slice(0, 200)}`)
+  }
 }
 
 /** strace writes each byte as \\xhh, in the names of files too; the brackets of a descriptor may hold plain text. */
