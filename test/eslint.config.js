@@ -1,5 +1,10 @@
 import tseslint from 'typescript-eslint'
 
+/** Names that say nothing of what they name. */
+const EMPTY_NAMES = ['each', 'it', 'one', 'all', 'other', 'some']
+/** Participles that say what happened to a value, and not what it is; and a word that stands for several things. */
+const VAGUE_NAMES = ['found', 'made', 'given', 'known', 'holder']
+
 export default tseslint.config(
   { ignores: ['**/*.gen.ts', '.tap/', 'test/system/release/clients/'] },
   {
@@ -21,6 +26,20 @@ export default tseslint.config(
         'error',
         { allowNumber: true, allow: [{ name: 'bigint', from: 'lib' }] },
       ],
+      // Each place reads once.
+      complexity: ['error', 10],
+      'max-params': ['error', 4],
+      'max-nested-callbacks': ['error', 3],
+      'max-statements-per-line': ['error', { max: 1 }],
+      'no-nested-ternary': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: 'ArrowFunctionExpression > ArrowFunctionExpression.body',
+          message: 'An arrow function is the body of another: give it a name.',
+        },
+      ],
+      'id-denylist': ['error', ...EMPTY_NAMES, ...VAGUE_NAMES],
     },
   },
   {

@@ -99,19 +99,19 @@ t.test(
 t.test('a token that is revoked while it is looked up is not cached', async (t) => {
   let version = 1
   const issued = await issueToken(store, 'raced')
-  const found = Promise.withResolvers<undefined>()
+  const permission = Promise.withResolvers<undefined>()
   const { callerOf, lookUps } = callers({
     dataVersion: () => version,
     async find(digest) {
       const stored = await store.tokens.find(digest)
-      await found.promise
+      await permission.promise
       return stored
     },
   })
   const first = callerOf(issued)
   version = 2
   t.equal(await callerOf('plant_wrong'), 'malformed') // this check sees the new version
-  found.resolve(undefined)
+  permission.resolve(undefined)
   t.equal(await first, 'raced')
   await callerOf(issued)
   t.equal(lookUps(), 2)
