@@ -150,7 +150,7 @@ export interface Store {
   counts(): Promise<Readonly<Record<string, number>>>
   /** Whether no collection has an item. */
   isEmpty(): Promise<boolean>
-  /** Checks that each table can be read. */
+  /** Checks that each collection can be read, and on a server that a write to it could be done. */
   ping(): Promise<void>
   stats(): StoreStats
   /**

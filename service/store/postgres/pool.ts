@@ -7,11 +7,18 @@
 //    twice as many processes of a pool as it may have connections, besides those that it lets in at a start.
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { StoreUnavailable } from '../../engine/errors.ts'
-import type { Settings, StoreStats } from '../../engine/store.ts'
+import { reasonOf, StoreUnavailable } from '../../engine/errors.ts'
+import type { Settings, StoreEvents, StoreStats } from '../../engine/store.ts'
 import { readAddress } from './address.ts'
 import { type Cells, Pipeline, type Statement } from './pipeline.ts'
-import { classify, isUnprepared, type Kind, NoConnection, repeat } from './retries.ts'
+import {
+  classify,
+  isUnprepared,
+  isUnsupported,
+  type Kind,
+  NoConnection,
+  repeat,
+} from './retries.ts'
 import { type Row, Session } from './session.ts'
 
 /** The result of a statement: its rows, and how many rows it returned or wrote. */
@@ -54,16 +61,24 @@ export class Pool {
   /** Writes have connections of their own, because they may wait for a standby. A pool of one connection is for both. */
   readonly #reads: pg.Pool
   readonly #writes: pg.Pool
+  readonly #log: Pick<StoreEvents['log'], 'error'> | undefined
   #ended: Promise<void> | undefined
+  #unsupported: StoreUnavailable | undefined
 
   /**
    * @param url in libpq's format
+   * @param log gets the text of a statement that the server does not support
    * @throws {Error} if the URL can't be used
    */
-  constructor(url: string, { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings) {
+  constructor(
+    url: string,
+    { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings,
+    log?: Pick<StoreEvents['log'], 'error'>,
+  ) {
     const { client, isSharded } = readAddress(url)
     this.isSharded = isSharded
     this.timeout = DATABASE_TIMEOUT * 1000
+    this.#log = log
     const isShared = DATABASE_POOL_SIZE === 1
     const writes = Math.max(DATABASE_POOL_SIZE > 2 ? 2 : 1, Math.floor(DATABASE_POOL_SIZE / 2))
     this.parallelReads = isShared ? 1 : DATABASE_POOL_SIZE - writes
@@ -73,19 +88,29 @@ export class Pool {
 
   /** Runs a statement that changes nothing. */
   readonly read: Query = (text, values = [], timeout) =>
-    this.#run('read', (session) => runQuery(session, text, values, timeout), timeout)
+    this.#run('read', text, (session) => runQuery(session, text, values, timeout), timeout)
 
   /** Runs a statement that writes. It is done at most once. After StoreUnavailable it may be done or not. */
   readonly write: Query = (text, values = [], timeout) =>
-    this.#run('write', (session) => runQuery(session, text, values, timeout), timeout)
+    this.#run('write', text, (session) => runQuery(session, text, values, timeout), timeout)
 
   /** Like `read`. */
   readonly readEach: QueryEach = (statement, parameters, timeout) =>
-    this.#run('read', (session) => runEach(session, statement, parameters), timeout)
+    this.#run('read', statement.text, (session) => runEach(session, statement, parameters), timeout)
 
   /** Like `write`. */
   readonly writeEach: QueryEach = (statement, parameters, timeout) =>
-    this.#run('write', (session) => runEach(session, statement, parameters), timeout)
+    this.#run(
+      'write',
+      statement.text,
+      (session) => runEach(session, statement, parameters),
+      timeout,
+    )
+
+  /** @throws {StoreUnavailable} if the server has refused a statement that it does not support */
+  assertSupported(): void {
+    if (this.#unsupported !== undefined) throw this.#unsupported
+  }
 
   get stats(): NonNullable<StoreStats['pool']> {
     const stats = { size: 0, used: 0, idle: 0, waiting: 0 }
@@ -112,10 +137,29 @@ export class Pool {
     await Promise.race([ended, delay(this.timeout, undefined, { ref: false })])
   }
 
-  #run<Value>(kind: Kind, run: Run<Value>, timeout = this.timeout): Promise<Value> {
+  async #run<Value>(
+    kind: Kind,
+    text: string,
+    run: Run<Value>,
+    timeout = this.timeout,
+  ): Promise<Value> {
     if (this.#ended) throw new StoreUnavailable('the store is closed')
     const deadline = performance.now() + timeout
-    return repeat(kind, deadline, () => inTime(deadline, this.#runOnce(kind, run, deadline)))
+    try {
+      return await repeat(kind, deadline, () =>
+        inTime(deadline, this.#runOnce(kind, run, deadline)),
+      )
+    } catch (error) {
+      if (isUnsupported(error)) this.#noteUnsupported(text, error)
+      throw error
+    }
+  }
+
+  #noteUnsupported(statement: string, error: unknown): void {
+    if (this.#unsupported !== undefined) return
+    const message = `the server does not support a statement: ${reasonOf(error)}`
+    this.#unsupported = new StoreUnavailable(message, { cause: error })
+    this.#log?.error({ err: error, statement }, 'the server does not support a statement')
   }
 
   /** Runs a statement when it has a connection. @param deadline after which it is not sent, on the clock of `performance.now()` */

@@ -33,10 +33,13 @@ type Outcome = 'undone' | 'unknown' | 'refused' | 'other'
 const CONFLICT = /^(40001|40P01)$/
 /** The connection is lost, the server takes no writes, or it shuts down. */
 const LOST = /^(08|25006|40|57P)/
-/** No such table, out of resources, locked, cancelled, I/O error. */
-const REFUSED = /^(42P01|53|55P03|57014|58)/
-/** The plan of a prepared statement is outdated, or another session has its name. */
-const UNPREPARED = /^(0A000|26000|42P05)$/
+/** No such table, out of resources, locked, cancelled, I/O error, not supported. */
+const REFUSED = /^(42P01|53|55P03|57014|58|0A000)/
+/** Another session has the name of a prepared statement. */
+const UNPREPARED = /^(26000|42P05)$/
+const NOT_SUPPORTED = '0A000'
+/** The function of the server that says 0A000 of a prepared statement whose plan is outdated. */
+const REPLAN = 'RevalidateCachedQuery'
 
 export function classify(error: unknown): Outcome {
   if (error instanceof NoConnection) return 'undone'
@@ -49,7 +52,16 @@ export function classify(error: unknown): Outcome {
 
 /** Whether a statement needs a connection without plans: a new one. */
 export function isUnprepared(error: unknown): boolean {
-  return UNPREPARED.test(errorCode(error))
+  return UNPREPARED.test(errorCode(error)) || isOutdated(error)
+}
+
+/** Whether the server can't run the statement, whenever it is sent. */
+export function isUnsupported(error: unknown): boolean {
+  return errorCode(error) === NOT_SUPPORTED && !isOutdated(error)
+}
+
+function isOutdated(error: unknown): boolean {
+  return serverError(error)?.routine === REPLAN
 }
 
 /**
@@ -57,8 +69,13 @@ export function isUnprepared(error: unknown): boolean {
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function errorCode(error: unknown): string {
-  if (error instanceof pg.DatabaseError) return error.code ?? ''
-  return error instanceof Error && error.cause !== undefined ? errorCode(error.cause) : ''
+  return serverError(error)?.code ?? ''
+}
+
+/** The server's error: the error itself, or its cause. */
+function serverError(error: unknown): pg.DatabaseError | undefined {
+  if (error instanceof pg.DatabaseError) return error
+  return error instanceof Error && error.cause !== undefined ? serverError(error.cause) : undefined
 }
 
 /**

@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { makeReadQueue } from '../lists.ts'
 import { Pool } from './pool.ts'
-import { prepareSchema, type Schema } from './create-tables.ts'
+import { prepareSchema } from './create-tables.ts'
 import { PostgresTable } from './table.ts'
-import type { StoreOptions, StoreStats } from '../../engine/store.ts'
+import type { Collections, StoreOptions, StoreStats } from '../../engine/store.ts'
 import type { Database } from '../database.ts'
 import { reasonOf, StartupError } from '../../engine/errors.ts'
 
@@ -13,31 +14,31 @@ export class PostgresStore implements Database {
   readonly reads
   readonly #pool: Pool
 
-  private constructor(pool: Pool, { tables, isCitus }: Schema) {
+  private constructor(pool: Pool, tables: readonly PostgresTable[]) {
     this.timeout = pool.timeout
     // Half of the connections stay free for short reads.
     const parallel = Math.ceil(pool.parallelReads / 2)
     this.reads = makeReadQueue({ maxRows: 1, parallel, timeout: pool.timeout })
     this.#pool = pool
-    const isSharded = pool.isSharded || isCitus
-    this.tables = new Map(
-      tables.map((table) => [table.name, new PostgresTable(pool, table, isSharded)]),
-    )
+    this.tables = new Map(tables.map((table) => [table.name, table]))
   }
 
   /**
    * @param url in libpq's format: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
    * @throws {StartupError}
    */
-  static async open(url: string, { collections, settings }: StoreOptions): Promise<PostgresStore> {
+  static async open(
+    url: string,
+    { collections, settings, events }: StoreOptions,
+  ): Promise<PostgresStore> {
     const { host, pathname } = new URL(url)
     try {
-      const pool = new Pool(url, settings)
-      const schema = await prepareSchema(pool.write, collections).catch(async (error: unknown) => {
+      const pool = new Pool(url, settings, events?.log)
+      const tables = await openTables(pool, collections).catch(async (error: unknown) => {
         await pool.end()
         throw error
       })
-      return new PostgresStore(pool, schema)
+      return new PostgresStore(pool, tables)
     } catch (error) {
       throw new StartupError(`DATABASE_URL postgres://${host}${pathname}: ${reasonOf(error)}`, {
         cause: error,
@@ -46,7 +47,8 @@ export class PostgresStore implements Database {
   }
 
   async ping(): Promise<void> {
-    await this.isEmpty() // it reads each table
+    this.#pool.assertSupported()
+    await Promise.all([...this.tables.values()].map((table) => table.ping()))
   }
 
   /** PostgreSQL does not tell. */
@@ -75,5 +77,30 @@ export class PostgresStore implements Database {
   async close(): Promise<void> {
     await Promise.all([...this.tables.values()].map((table) => table.idle()))
     await this.#pool.end()
+  }
+}
+
+/** Makes the tables. @throws {Error} if the server shards, and does not route what has one owner */
+async function openTables(pool: Pool, collections: Collections): Promise<PostgresTable[]> {
+  const { tables, isCitus } = await prepareSchema(pool.write, collections)
+  const isSharded = pool.isSharded || isCitus
+  const opened = tables.map((table) => new PostgresTable(pool, table, isSharded))
+  if (pool.isSharded) await Promise.all(opened.map(assertRouted)) // a Citus routes, or fails
+  return opened
+}
+
+/** Writes rows of owners of its own, reads them back and removes them: a pooler may send each statement to another node. */
+async function assertRouted(table: PostgresTable): Promise<void> {
+  const key = table.key === 'text' ? 'check' : 0n
+  for (const owner of [`#check#${randomUUID()}`, `#check#${randomUUID()}`]) {
+    const text = JSON.stringify(owner)
+    await table.create(owner, key, text)
+    const isBack = (await table.find(owner, key)) === text
+    const isDeleted = await table.delete(owner, key)
+    const isGone = (await table.find(owner, key)) === undefined
+    if (!isBack || !isDeleted || !isGone)
+      throw new Error(
+        `a row of ${table.name} was written, and did not come back: the server does not shard by owner`,
+      )
   }
 }

@@ -47,6 +47,7 @@ type Read = Omit<Chunk, 'after'> & { readonly from: Key | null }
 
 /** The table of a collection on PostgreSQL. */
 export class PostgresTable implements Table {
+  readonly name: string
   readonly key: KeyType
   /** The number of commits, and of the writes in them. */
   readonly stats = { commits: 0, writes: 0 }
@@ -64,6 +65,7 @@ export class PostgresTable implements Table {
 
   /** @param isSharded whether what is sent together must have one owner */
   constructor(pool: Pool, info: TableInfo, isSharded: boolean) {
+    this.name = info.name
     this.key = info.type
     this.#pool = pool
     this.#sql = statements(info)
@@ -143,6 +145,15 @@ export class PostgresTable implements Table {
       key: this.#toKey(key),
       text: String(item),
     }))
+  }
+
+  /**
+   * Sends a write that changes nothing, because no item is an empty text. It waits for no standby.
+   * @throws {Error} if no write could be done
+   */
+  async ping(): Promise<void> {
+    const parameters = [toCells(['', this.#leastAfter(undefined), '', ''])]
+    await this.#pool.readEach(this.#sql.update, parameters, this.#pool.timeout)
   }
 
   /** How many operations wait for a statement to be sent. */

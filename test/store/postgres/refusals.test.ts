@@ -1,0 +1,80 @@
+// What a server does not support, or does not route, makes the store not ready, or ends its start.
+import t from 'tap'
+import { readConfig } from '../../../service/engine/config.ts'
+import { StoreUnavailable } from '../../../service/engine/errors.ts'
+import { startPostgres } from '../../support/postgres.ts'
+import { openTestStore } from '../../support/stores.ts'
+import { asGuest, name, open } from './open.ts'
+
+const server = await startPostgres(t)
+
+/** What a trigger does before a row of plants is written. It counts its calls, also those of transactions that fail. */
+const trigger = (action: string) => `CREATE SEQUENCE calls;
+  CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM nextval('calls'); ${action} END $$;
+  CREATE TRIGGER act BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION act()`
+const REFUSE = `RAISE EXCEPTION 'no such plants' USING ERRCODE = 'feature_not_supported';`
+const LOSE = 'RETURN NULL;'
+
+/** Makes a database with the tables, and a trigger. */
+async function prepare(action: string): Promise<string> {
+  const url = await server.createDatabase()
+  const store = await openTestStore({ url })
+  await store.close()
+  await server.sql(trigger(action), url)
+  return url
+}
+
+t.test(
+  'a statement that the server does not support is not repeated, is logged once, and makes the store not ready',
+  async (t) => {
+    const url = await prepare(REFUSE)
+    const logged: unknown[] = []
+    const log = {
+      info: () => undefined,
+      warn: () => undefined,
+      error: (...words: unknown[]) => void logged.push(words),
+    }
+    const events = { log, onFailure: () => undefined }
+    const store = await openTestStore({ url }, { events, settings: readConfig('', {}) })
+    t.teardown(() => store.close())
+    await store.ping()
+    await t.rejects(store.create('joe', 1n, name('a')), StoreUnavailable)
+    t.match(await server.sql('SELECT last_value FROM calls', url), [{ last_value: '1' }])
+    await t.rejects(store.create('joe', 2n, name('a')), StoreUnavailable)
+    t.match(logged, [
+      [
+        { statement: /^INSERT INTO "plants"/, err: { cause: { message: 'no such plants' } } },
+        /support/,
+      ],
+    ])
+    t.equal(logged.length, 1)
+    const notReady = { name: 'StoreUnavailable', message: /does not support .*no such plants$/ }
+    await t.rejects(store.ping(), notReady)
+  },
+)
+
+t.test('a ping fails where nothing can be written, though it can be read', async (t) => {
+  const { store, sql } = await open(t, server, undefined, asGuest)
+  await store.ping()
+  await sql('REVOKE UPDATE ON notes FROM guest')
+  await t.rejects(store.ping(), { message: 'permission denied for table notes' })
+  t.strictSame(await store.notes.find('joe', 'a'), undefined)
+  await sql('GRANT UPDATE ON notes TO guest')
+  await store.ping()
+})
+
+t.test('a server that shards, and loses what is written, ends the start', async (t) => {
+  const url = await prepare(LOSE)
+  const opened = openTestStore({ url: `${url}?shard=owner` })
+  await t.rejects(opened, {
+    name: 'StartupError',
+    message: /: a row of plants was written, and did not come back: .* shard by owner$/,
+  })
+})
+
+t.test('the start at a server that shards leaves nothing behind', async (t) => {
+  const url = await server.createDatabase()
+  const store = await openTestStore({ url: `${url}?shard=owner` })
+  t.teardown(() => store.close())
+  t.ok(await store.isEmpty())
+})
