@@ -1,5 +1,6 @@
 // `npm run bench`: this service beside bare Fastify, in one run. `-- --old <commit>` puts another version beside it, and
 // `-- --short` is one round with fewer callers. Both only print their tables; the whole run writes them into the READMEs.
+// `-- --profile <case>` prints in which layers the service spends its time.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import { parseArgs } from 'node:util'
 import fastify from 'fastify/package.json' with { type: 'json' }
 import { startPostgres } from '../support/postgres.ts'
 import { memoryOf } from '../support/usage.ts'
+import { layersOf, readProfile } from './profile.ts'
 import { type Figures, machine, published, type Round, tables } from './report.ts'
 import {
   bareFastify,
@@ -20,14 +22,19 @@ import {
 } from './servers.ts'
 
 const { values } = parseArgs({
-  options: { old: { type: 'string' }, short: { type: 'boolean', default: false } },
+  options: {
+    old: { type: 'string' },
+    profile: { type: 'string' },
+    short: { type: 'boolean', default: false },
+  },
 })
-const { old, short } = values
-const isRecorded = old === undefined && !short
-/** Many are more than the service keeps in a cache. */
-const SIZES = { small: 10_000, many: short ? 1000 : 100_000 }
+const { old, short, profile } = values
+const isRecorded = old === undefined && profile === undefined && !short
+/** Many are more than have their page in the cache of the service. */
+const SIZES = { small: 10_000, many: short || profile !== undefined ? 1000 : 100_000 }
 const CONNECTIONS = [1, 32, 256]
 const ROUNDS = short ? 1 : 7
+const PROFILED_SECONDS = 5
 const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim()
 if (
   isRecorded &&
@@ -45,6 +52,11 @@ const t = {
 }
 for (const signal of ['SIGINT', 'SIGTERM'])
   process.on(signal, () => void ends.disposeAsync().finally(() => process.exit(1)))
+if (profile !== undefined) {
+  console.log(await profileCase(profile))
+  await ends.disposeAsync()
+  process.exit()
+}
 const postgres = await startPostgres(t)
 const url = await postgres.createDatabase()
 const [row] = await postgres.sql('SHOW server_version')
@@ -76,6 +88,28 @@ const report = `${about}; load from the bench itself, ${where}.\n\n${tables(resu
 console.log(report)
 if (isRecorded)
   for (const [file, text] of Object.entries(published(report))) writeFileSync(file, text)
+
+/**
+ * Profiles the service on SQLite while it answers requests of one kind on 32 connections for some seconds.
+ * @param name the beginning of the name of a case
+ * @returns a table of the layers
+ */
+async function profileCase(name: string): Promise<string> {
+  const cases = casesOf(SIZES)
+  const benchCase = cases.find((candidate) => candidate.name.startsWith(name))
+  if (!benchCase) throw new Error(`the cases are: ${cases.map(({ name }) => name).join('; ')}`)
+  const filled = await serviceOn('this service, SQLite', `sqlite:${folder}/new.db`, SIZES)
+  const options = `--cpu-prof --cpu-prof-interval=200 --cpu-prof-dir=${folder}`
+  const environment = { ...filled.environment, NODE_OPTIONS: options }
+  const server = await start(t, { ...filled, environment }, `${folder}/log`)
+  const create = cases.find(({ method }) => method === 'POST')
+  for (let second = 0; second < PROFILED_SECONDS; second += 1) {
+    if (create && benchCase.method === 'DELETE') await measure(server, create, 32) // there must be something to delete
+    await measure(server, benchCase, 32)
+  }
+  await server.stop()
+  return layersOf(readProfile(folder))
+}
 
 /** Measures servers in turn, case by case. @returns what each server did */
 async function measureRound(running: readonly Running[]): Promise<Map<Running, Round>> {

@@ -51,18 +51,12 @@ export function casesOf({ small, many }: Sizes): Case[] {
   const [plants, callers] = [small, many].map((number) => number.toLocaleString('en'))
   const answer = JSON.stringify(PLANT)
   const body = `{"id":${ID},${answer.slice(1)}`
+  const create = { method: 'POST', path: '/plants', body, status: 200, answer } as const
   return [
-    { ...twenty, name: `list of 20 among ${plants}`, caller: 'small' },
     { ...twenty, name: `list of 20, ${callers} callers in turn`, caller: 'many' },
-    {
-      name: 'create',
-      caller: 'creator',
-      method: 'POST',
-      path: '/plants',
-      body,
-      status: 200,
-      answer,
-    },
+    { ...twenty, name: `list of 20 among ${plants}`, caller: 'small' },
+    { ...create, name: 'create', caller: 'creator' },
+    { ...create, name: `create, ${callers} owners in turn`, caller: 'many' },
     {
       name: 'delete',
       caller: 'creator',
@@ -87,8 +81,8 @@ interface Settings {
 }
 
 function serverOf(settings: Settings) {
-  /** How many requests it was sent. */
-  const sent: Record<Case['method'], number> = { GET: 0, POST: 0, DELETE: 0 }
+  /** How many requests it was sent, by caller and method. */
+  const sent = new Map<string, number>()
   return { ...settings, sent }
 }
 
@@ -198,9 +192,11 @@ export async function measure(server: Running, benchCase: Case, connections: num
   const line = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer `
   const type =
     body === '' ? '' : `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`
+  const countSent = (kind: Case['method']) => sent.get(`${benchCase.caller} ${kind}`) ?? 0
   const next = () => {
-    if (method === 'DELETE' && sent.DELETE === sent.POST) return undefined
-    const number = sent[method]++
+    const number = countSent(method)
+    if (method === 'DELETE' && number === countSent('POST')) return undefined
+    sent.set(`${benchCase.caller} ${method}`, number + 1)
     const id = String(FIRST_ID + number)
     return `${line.replace(ID, id)}${tokens[number % tokens.length]}\r\n${type}\r\n${body.replace(ID, id)}`
   }
