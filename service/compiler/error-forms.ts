@@ -13,7 +13,7 @@ import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
 import { derefEntries } from './references.ts'
 import { findLocation } from './source-locations.ts'
-import { mediaFault, type MediaType, toMediaType } from './media-types.ts'
+import { refusalOfMedia, type MediaType, toMediaType } from './media-types.ts'
 import type { Context } from './schemas.ts'
 import type { Check } from '../engine/json-schema/validator.ts'
 
@@ -107,7 +107,7 @@ const READABLE_TEXT = /^text\/(plain|html)$/i
 
 /** Whether the service can write an error of a media type by itself. */
 function isWritable({ type, media }: MediaType): boolean {
-  if (mediaFault(type, media, 'response') !== undefined) return false
+  if (refusalOfMedia(type, media, 'response') !== undefined) return false
   return bodyKind(type) === 'json' || READABLE_TEXT.test(type)
 }
 

@@ -87,13 +87,13 @@ function servedContent(
   const mediaTypes = listMediaTypes(diagnostics, derefEntries(content), use)
   const served = mediaTypes.flatMap((mediaType) => {
     const kind = bodyKind(mediaType.type)
-    const isServed = mediaFault(mediaType.type, mediaType.media, use) === undefined
+    const isServed = refusalOfMedia(mediaType.type, mediaType.media, use) === undefined
     return isServed && typeof kind === 'string' ? [{ ...mediaType, kind }] : []
   })
   for (const { range, type, media } of mediaTypes) {
-    const fault = mediaFault(type, media, use)
-    if (fault === undefined) continue
-    const { text, path } = fault
+    const refusal = refusalOfMedia(type, media, use)
+    if (refusal === undefined) continue
+    const { text, path } = refusal
     if (served.length === 0) diagnostics.error(media, text, ...path)
     else diagnostics.warn(media, `${range} is left out: ${text}`, ...path)
   }
@@ -144,7 +144,7 @@ interface MediaFault {
 }
 
 /** @returns undefined for a media type that is served */
-export function mediaFault(
+export function refusalOfMedia(
   type: string,
   { schema, encoding }: openapi.MediaType,
   use: Use,

@@ -21,7 +21,7 @@ export interface Options {
   readonly formats: Formats
   /** The marks of members that a value need not have. */
   readonly marks: readonly Mark[]
-  /** What a schema says of a value that it applies to; undefined if it says nothing. */
+  /** Evaluates a value by a schema; undefined if any value fits. */
   readonly annotate: (schema: Keywords, flatten: Flatten) => Content | undefined
   /** Reads members and items that were sent as texts: see `sent.ts`. Absent if there are none. */
   readonly readers?: Readers | undefined

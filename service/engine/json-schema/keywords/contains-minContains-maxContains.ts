@@ -2,8 +2,8 @@ import { type Evaluation, fits } from '../evaluation.ts'
 import type { Keyword } from './keyword.ts'
 
 /**
- * 2020-12 core, section 10.3.1.3, and validation, sections 6.4.4 and 6.4.5. Beyond `maxContains` only those items count that
- * fit with all members that they require, as in `oneOf`.
+ * 2020-12 core, section 10.3.1.3, and validation, sections 6.4.4 and 6.4.5. If more items fit than `maxContains`, an item
+ * counts only if it has all its required members, as in `oneOf`.
  */
 export const contains: Keyword = (schema, { item, condition }) => {
   if (schema.contains === undefined) return undefined

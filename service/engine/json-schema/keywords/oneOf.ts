@@ -2,8 +2,8 @@ import { bestMatch, fits } from '../evaluation.ts'
 import type { Keyword } from './keyword.ts'
 
 /**
- * 2020-12 core, section 10.2.1.3. If several alternatives fit, only those count that fit with all members that they require, also
- * with the members that only the other side sends: to leave such a member out makes no value invalid.
+ * 2020-12 core, section 10.2.1.3. A value may lack a required member that only the other side sends, and so may fit several
+ * alternatives. Then an alternative counts only if the value has all its required members.
  */
 export const oneOf: Keyword = ({ oneOf: schemas }, { inPlace, condition }) => {
   if (schemas === undefined) return undefined
