@@ -94,9 +94,14 @@ export class Batcher<Item, Value> {
     return this.#queue.has(flow)
   }
 
+  /** Whether no item waits or is under way. */
+  get isIdle(): boolean {
+    return this.#running === 0 && this.#queue.isEmpty
+  }
+
   /** Waits until all items that were added are handled. */
   idle(): Promise<undefined> {
-    if (this.#running === 0 && this.#queue.isEmpty) return Promise.resolve(undefined)
+    if (this.isIdle) return Promise.resolve(undefined)
     this.#idle ??= Promise.withResolvers<undefined>()
     return this.#idle.promise
   }

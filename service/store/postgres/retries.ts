@@ -33,6 +33,8 @@ type Outcome = 'undone' | 'unknown' | 'refused' | 'other'
 const CONFLICT = /^(40001|40P01)$/
 /** The connection is lost, the server takes no writes, or it shuts down. */
 const LOST = /^(08|25006|40|57P)/
+/** The server has lost its connection to another node. Its own clients stay. */
+const NODE_LOST = /^08/
 /** No such table, out of resources, locked, cancelled, I/O error, not supported. */
 const REFUSED = /^(42P01|53|55P03|57014|58|0A000)/
 /** Another session has the name of a prepared statement. */
@@ -46,6 +48,7 @@ export function classify(error: unknown): Outcome {
   if (!(error instanceof pg.DatabaseError)) return 'unknown' // an error of the socket, or a timeout
   const code = errorCode(error)
   if (CONFLICT.test(code) || isUnprepared(error)) return 'undone'
+  if (NODE_LOST.test(code) && error.severity === 'ERROR') return 'refused'
   if (LOST.test(code)) return 'unknown'
   return REFUSED.test(code) ? 'refused' : 'other'
 }

@@ -1,9 +1,10 @@
 import { CHUNK_LENGTH } from '../lists.ts'
-import { type Batched, Batcher } from '../batch.ts'
+import { type Batched, Batcher, type BatchOptions } from '../batch.ts'
 import { type Key, type KeyType } from '../../engine/store.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Chunk, type Rows, type Table } from '../database.ts'
 import { StoreUnavailable } from '../../engine/errors.ts'
 import type { Cells } from './pipeline.ts'
+import { OwnerBatchers } from './owner-batchers.ts'
 import type { Pool } from './pool.ts'
 import type { TableInfo } from './create-tables.ts'
 import { statements } from './sql.ts'
@@ -20,6 +21,9 @@ const MAX_OWNER_LENGTH = 4 * CHUNK_LENGTH
 const ROW_LENGTH = 1024
 /** The most bytes of an item that is found by its key: it may be as long as a request. */
 const FOUND_LENGTH = 16_384
+
+/** Owners that are probably on different nodes. */
+const PING_OWNERS = ['', '1', '2', '3', '4', '5', '6', '7']
 
 /** A write that waits for its commit. */
 interface Write {
@@ -45,6 +49,20 @@ interface Find {
 /** A chunk with the least key that its first row may have, in the place of `after`; null if no key is left. */
 type Read = Omit<Chunk, 'after'> & { readonly from: Key | null }
 
+/** Gathers operations: of all owners, or of each. */
+type Gatherer<Item, Value> = Pick<Batcher<Item, Value>, 'add' | 'waiting'> & {
+  idle(): Promise<unknown>
+}
+
+function gather<Item extends { readonly owner: string }, Value>(
+  isSharded: boolean,
+  run: (batch: readonly Batched<Item, Value>[]) => Promise<void>,
+  options: BatchOptions<Item>,
+): Gatherer<Item, Value> {
+  const make = () => new Batcher(run, options)
+  return isSharded ? new OwnerBatchers(make) : make()
+}
+
 /** The table of a collection on PostgreSQL. */
 export class PostgresTable implements Table {
   readonly name: string
@@ -53,15 +71,15 @@ export class PostgresTable implements Table {
   readonly stats = { commits: 0, writes: 0 }
   readonly #pool: Pool
   readonly #sql: ReturnType<typeof statements>
-  readonly #isSharded: boolean
+  readonly #pingOwners: readonly string[]
   /** Group commit: the writes that arrive together, or while others are committed, share a commit for each kind. */
-  readonly #writes: Batcher<Write, string | undefined>
+  readonly #writes: Gatherer<Write, string | undefined>
   /** Items that are looked up at the same time are found together. */
-  readonly #finds: Batcher<Find, string | undefined>
+  readonly #finds: Gatherer<Find, string | undefined>
   /** Chunks that are requested at the same time are read together. */
-  readonly #reads: Batcher<Read, Rows>
+  readonly #reads: Gatherer<Read, Rows>
   /** The updates of a batch of `#writes`, when their new items are known. */
-  readonly #updates: Batcher<Write, string | undefined>
+  readonly #updates: Gatherer<Write, string | undefined>
 
   /** @param isSharded whether what is sent together must have one owner */
   constructor(pool: Pool, info: TableInfo, isSharded: boolean) {
@@ -69,34 +87,30 @@ export class PostgresTable implements Table {
     this.key = info.type
     this.#pool = pool
     this.#sql = statements(info)
-    this.#isSharded = isSharded
+    this.#pingOwners = isSharded ? PING_OWNERS : ['']
     const { parallelReads: parallel, timeout } = pool
-    this.#writes = new Batcher<Write, string | undefined>((batch) => this.#commit(batch), {
-      maxCost: MAX_WRITES,
-      costOf: costOfWrite,
+    const ofWrites = { maxCost: MAX_WRITES, costOf: costOfWrite }
+    const ofReads = { maxCost: MAX_LENGTH, maxCostOfFlow: MAX_OWNER_LENGTH, parallel, timeout }
+    this.#writes = gather<Write, string | undefined>(isSharded, (batch) => this.#commit(batch), {
+      ...ofWrites,
       // Writes to the same item go into different batches: the kinds of writes of a batch have no order.
       flowOf: idOf,
       maxCostOfFlow: 1,
       timeout,
     })
-    this.#updates = new Batcher((batch) => this.#write('update', batch), {
-      maxCost: MAX_WRITES,
-      costOf: costOfWrite,
-    })
-    const reads = { maxCost: MAX_LENGTH, maxCostOfFlow: MAX_OWNER_LENGTH, parallel, timeout }
-    this.#finds = new Batcher((batch) => this.#split(batch, (finds) => this.#findTogether(finds)), {
-      ...reads,
+    this.#updates = gather(isSharded, (batch) => this.#write('update', batch), ofWrites)
+    const find = (batch: readonly Batched<Find, string | undefined>[]) => this.#findTogether(batch)
+    this.#finds = gather<Find, string | undefined>(isSharded, (batch) => runApart(batch, find), {
+      ...ofReads,
       costOf: () => FOUND_LENGTH,
       flowOf: ({ owner }) => owner,
     })
-    this.#reads = new Batcher(
-      (batch) => this.#split(batch, (chunks) => this.#readTogether(chunks)),
-      {
-        ...reads,
-        costOf: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
-        flowOf: ({ owner }) => owner,
-      },
-    )
+    const read = (batch: readonly Batched<Read, Rows>[]) => this.#readTogether(batch)
+    this.#reads = gather<Read, Rows>(isSharded, (batch) => runApart(batch, read), {
+      ...ofReads,
+      costOf: ({ most, length }) => Math.min(length, most * ROW_LENGTH),
+      flowOf: ({ owner }) => owner,
+    })
   }
 
   async create(owner: string, key: Key, text: string): Promise<string> {
@@ -147,13 +161,16 @@ export class PostgresTable implements Table {
     }))
   }
 
-  /**
-   * Sends a write that changes nothing, because no item is an empty text. It waits for no standby.
-   * @throws {Error} if no write could be done
-   */
+  /** Sends a write for some owner. @throws {Error} if it could be done for none: a node that is lost has some owners */
   async ping(): Promise<void> {
-    const parameters = [toCells(['', this.#leastAfter(undefined), '', ''])]
-    await this.#pool.readEach(this.#sql.update, parameters, this.#pool.timeout)
+    const pings = this.#pingOwners.map((owner) => this.#ping(owner))
+    await Promise.any(pings).catch(() => pings[0]) // one error says it for all
+  }
+
+  /** Sends a write that changes nothing, because no item is an empty text. It waits for no standby. */
+  #ping(owner: string): Promise<unknown> {
+    const parameters = [toCells([owner, this.#leastAfter(undefined), '', ''])]
+    return this.#pool.readEach(this.#sql.update, parameters, this.#pool.timeout)
   }
 
   /** How many operations wait for a statement to be sent. */
@@ -162,7 +179,7 @@ export class PostgresTable implements Table {
   }
 
   /** Waits until all writes are done. */
-  idle(): Promise<undefined> {
+  idle(): Promise<unknown> {
     return this.#writes.idle()
   }
 
@@ -189,17 +206,7 @@ export class PostgresTable implements Table {
   }
 
   async #write(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {
-    if (batch.length > 0) await this.#split(batch, (writes) => this.#writeTogether(kind, writes))
-  }
-
-  /** Runs a batch as one transaction, or as one for each owner where owners are on several nodes. */
-  async #split<Item extends { readonly owner: string }, Value>(
-    batch: readonly Batched<Item, Value>[],
-    run: (batch: readonly Batched<Item, Value>[]) => Promise<void>,
-  ): Promise<void> {
-    if (!this.#isSharded) return runApart(batch, run)
-    const owners = Map.groupBy(batch, ({ item }) => item.owner)
-    await Promise.all(Array.from(owners.values(), (group) => runApart(group, run)))
+    if (batch.length > 0) await runApart(batch, (writes) => this.#writeTogether(kind, writes))
   }
 
   async #writeTogether(kind: Write['kind'], batch: readonly BatchedWrite[]): Promise<void> {

@@ -1,10 +1,11 @@
-// What a server does not support, or does not route, makes the store not ready, or ends its start.
+// What a server does not support, or does not route, makes the store not ready, or ends its start. What one of its nodes refuses
+// fails the operations of the owners there, and no others.
 import t from 'tap'
 import { readConfig } from '../../../service/engine/config.ts'
 import { StoreUnavailable } from '../../../service/engine/errors.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { openTestStore } from '../../support/stores.ts'
-import { asGuest, name, open } from './open.ts'
+import { asGuest, limits, name, open } from './open.ts'
 
 const server = await startPostgres(t)
 
@@ -71,6 +72,30 @@ t.test('a server that shards, and loses what is written, ends the start', async 
     message: /: a row of plants was written, and did not come back: .* shard by owner$/,
   })
 })
+
+t.test('where the server shards, an owner that is held up holds up no other one', async (t) => {
+  const { store, sql } = await open(t, server, limits(3, 30), (url) => `${url}?shard=owner`)
+  await sql(`BEGIN; INSERT INTO plants VALUES ('joe', 1, '{"name":"of another"}')`)
+  const held = store.create('joe', 1n, name('a'))
+  for (const id of [1n, 2n]) t.strictSame(await store.create('ann', id, name('a')), name('a'))
+  await sql('COMMIT')
+  t.strictSame(await held, name('of another'))
+})
+
+t.test(
+  'a server that has lost one of its nodes is asked once, on connections that stay',
+  async (t) => {
+    const { store, sql } = await open(t, server)
+    await sql(trigger(`RAISE EXCEPTION 'no such node' USING ERRCODE = '08006';`))
+    const processes = () =>
+      sql(`SELECT pid FROM pg_stat_activity WHERE datname = current_database() ORDER BY pid`)
+    await store.create('joe', 1n, name('a')).catch(() => undefined)
+    const before = await processes()
+    await t.rejects(store.create('joe', 1n, name('a')), StoreUnavailable)
+    t.strictSame(await processes(), before)
+    t.match(await sql('SELECT last_value FROM calls'), [{ last_value: '2' }])
+  },
+)
 
 t.test('the start at a server that shards leaves nothing behind', async (t) => {
   const url = await server.createDatabase()

@@ -1,5 +1,5 @@
-// Records what the store sends to a server that shards by owner, while the suite of the store runs. What names a collection has
-// its owner as a plain parameter, so that such a server, or a pooler, can send it to the node of the owner.
+// Records what the store sends to a server that shards by owner, while its suite and its model run. What names a collection
+// has its owner as a plain parameter, so that such a server, or a pooler, can send it to the node of the owner.
 import { strict as assert } from 'node:assert'
 import pg from 'pg'
 import t from 'tap'
@@ -46,6 +46,7 @@ const url = new URL(server)
 url.searchParams.set('shard', 'owner')
 process.env['TEST_DATABASE_URL'] = url.href
 await import('../store.test.ts')
+await import('../model.test.ts')
 
 t.test('a long page of one owner, and requests of many owners at once', async (t) => {
   const store = await openTestStore({ url: url.href })

@@ -1,0 +1,42 @@
+import type { Batcher } from '../batch.ts'
+
+/**
+ * Batchers, one for each owner with operations under way. An owner whose node is lost holds up no other one, and what is sent
+ * together has one owner.
+ */
+export class OwnerBatchers<Item extends { readonly owner: string }, Value> {
+  readonly #make: () => Batcher<Item, Value>
+  readonly #batchers = new Map<string, Batcher<Item, Value>>()
+
+  constructor(make: () => Batcher<Item, Value>) {
+    this.#make = make
+  }
+
+  /** Adds an item to the batcher of its owner. @param until as for a `Batcher` */
+  add(item: Item, until?: number): Promise<Value> {
+    const batcher = this.#batchers.get(item.owner) ?? this.#open(item.owner)
+    return batcher.add(item, until)
+  }
+
+  /** How many items wait for their batch to begin. */
+  get waiting(): number {
+    return this.#batchers.values().reduce((sum, { waiting }) => sum + waiting, 0)
+  }
+
+  /** Waits until all items that were added are handled. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#batchers.values().map((batcher) => batcher.idle()))
+  }
+
+  #open(owner: string): Batcher<Item, Value> {
+    const batcher = this.#make()
+    this.#batchers.set(owner, batcher)
+    setImmediate(() => void this.#closeWhenIdle(owner, batcher)) // after the first item was added
+    return batcher
+  }
+
+  async #closeWhenIdle(owner: string, batcher: Batcher<Item, Value>): Promise<void> {
+    while (!batcher.isIdle) await batcher.idle()
+    this.#batchers.delete(owner)
+  }
+}
