@@ -17,6 +17,7 @@ import { type File, locationOf, storeLocations } from './source-locations.ts'
 import { moveIntoMain, writeYaml } from './bundle.ts'
 import { decode, FileResolver } from './yaml-files.ts'
 import { checkingConfig } from './lint.ts'
+import { isOpenApi30, upgrade } from './upgrade.ts'
 import { reasonOf, StartupError } from '../engine/for-compiler.ts'
 
 export type PathItem = Oas3PathItem<Oas3_1Schema>
@@ -66,6 +67,10 @@ export async function readOpenApi(file: string, diagnostics: Diagnostics): Promi
       diagnostics.error(main.parsed as object, unserved.text, unserved.key)
     else {
       if (references.some(leadsToOtherFile)) await bundleFiles(main, resolver, diagnostics)
+      if (isOpenApi30(main.parsed)) {
+        upgrade(main, diagnostics)
+        readReferences(main, diagnostics)
+      }
       await checkStructure(main, resolver, diagnostics)
     }
     const bundle = diagnostics.isBundle ? writeYaml(main.parsed) : null
@@ -151,8 +156,8 @@ function versionError(root: unknown): { key: string; text: string } | undefined 
   const key = ['openapi', 'swagger'].find((name) => member(root, name) !== undefined)
   if (key === undefined) throw new Error('not an OpenAPI document')
   const version = String(member(root, key))
-  if (/^3\.1\.\d+$/.test(version)) return undefined
-  const instead = /^2|^3\.0/.test(version) ? CONVERT : 'write openapi: 3.1.0'
+  if (/^3\.[01]\.\d+$/.test(version)) return undefined
+  const instead = version.startsWith('2') ? CONVERT : 'write openapi: 3.1.0'
   return { key, text: `OpenAPI ${version} is not served: ${instead}` }
 }
 

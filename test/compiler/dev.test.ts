@@ -138,7 +138,7 @@ t.test(
     writeFileSync(
       file,
       good
-        .replace('openapi: 3.1.0', 'openapi: 3.0.3')
+        .replace('openapi: 3.1.0', 'openapi: 3.2.0')
         .replace('title: Plant Store', 'title: Other'),
     )
     await eventually(async () => (await get('/openapi.yaml'))[0] === 0)

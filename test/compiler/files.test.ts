@@ -104,6 +104,20 @@ t.test('parts of one name in several files stay apart', async (t) => {
   t.strictSame(await statuses(t, yaml, files, bodies), [200, 400, 400, 400])
 })
 
+t.test(
+  'a document of OpenAPI 3.0 may have several files; one of a single file is served as it was written',
+  async (t) => {
+    const old = (yaml: string) => contract(yaml).replace(/openapi: 3.1.\d/, 'openapi: 3.0.3')
+    const yaml = old(MAIN("{ $ref: 'a.yaml#/A' }"))
+    const files = {
+      'a.yaml': 'A: { type: integer, nullable: true, minimum: 1, exclusiveMinimum: true }\n',
+    }
+    t.strictSame(await statuses(t, yaml, files, ['2', '1', 'null', '""']), [200, 400, 200, 400])
+    const single = old(MAIN('{ type: integer, nullable: true }'))
+    t.equal((await serve(t, single, {})).text, single)
+  },
+)
+
 t.test('keywords beside $ref are not lost on the way through files', async (t) => {
   const yaml = MAIN("{ $ref: 'a.yaml#/A', minLength: 2 }")
   const files = {

@@ -6,6 +6,7 @@ import {
   type Document,
   type Source,
 } from '@redocly/openapi-core'
+import { upgradeFromThreeToThreeOne } from '@scalar/openapi-upgrader/3.0-to-3.1'
 import { isScalar, parseDocument, visit } from 'yaml'
 import { fields, isObject } from './fields.ts'
 import { toInteger } from './json.ts'
@@ -57,7 +58,7 @@ export async function readDocument(file: string): Promise<Record<string, unknown
     config,
     externalRefResolver: new ExactResolver(),
   })
-  return fields(document.parsed)
+  return fields(upgradeFromThreeToThreeOne(fields(document.parsed))) // one of OpenAPI 3.1 stays as it is
 }
 
 /** The target of a reference, which may be another one. @throws {Error} if it leads nowhere */

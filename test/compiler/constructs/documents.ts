@@ -4,13 +4,42 @@ const OPERATION =
   "operationId: run, responses: { '200': { description: Done, content: { application/json: {} } } }"
 const PATHS = `paths:\n  /x: { get: { ${OPERATION} } }\n`
 
+const OF_30 = `openapi: 3.0.3
+info: { title: Small, version: '1' }
+paths:
+  /x:
+    post:
+      operationId: run
+      requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Person' } } } }
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+components:
+  schemas:
+    Name: { type: string }
+    Person:
+      type: object
+      properties:
+        age: { type: integer, minimum: 0, exclusiveMinimum: true }
+        name: { type: string, nullable: true, example: Ann }
+        friend: { $ref: '#/components/schemas/Name', nullable: true }
+        born: { type: integer, format: int64 }
+`
+
 /** Constructs of documents, paths and operations, by their names in the README. */
 export const DOCUMENTS: Constructs = {
   '`openapi: 3.1.0` and later patches': {
     yaml: `openapi: 3.1.1\ninfo: { title: Small, version: '1' }\n${PATHS}`,
     asks: [ask('/x', 200, '{}')],
   },
-  '`openapi: 3.0.3`, `3.2.0`, `swagger: "2.0"`': `openapi: 3.0.3 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
+  '`openapi: 3.0.3`: read as 3.1, and served at `/openapi.yaml` as it was written': {
+    yaml: OF_30,
+    asks: [
+      ask(json('{"age":1,"name":null,"friend":null,"born":9007199254740993}'), 200),
+      ask(json('{"age":0}'), 400),
+      ask(json('{"name":7}'), 400),
+      ask(json('{"friend":7}'), 400),
+    ],
+  },
+  '`openapi: 3.2.0`, `swagger: "2.0"`': `openapi: 3.2.0 # here\ninfo: { title: Small, version: '1' }\n${PATHS}`,
   '`jsonSchemaDialect` and `$schema` of another dialect than 2020-12': `${PATHS}jsonSchemaDialect: http://json-schema.org/draft-07/schema # here\n`,
   '`$ref` to another file, percent-encoded as in a URI': {
     yaml: `paths:\n  /x: { $ref: 'paths.yaml#/x' }\n  /y: { get: { operationId: y, parameters: [{ $ref: 'p%61ths.yaml#/limit' }, { $ref: 'paths.yaml#/page' }], responses: { $ref: 'paths.yaml#/y' } } }\n`,

@@ -1,0 +1,25 @@
+// Reads a document of OpenAPI 3.0 as one of 3.1. The file stays as it was written.
+import { upgradeFromThreeToThreeOne } from '@scalar/openapi-upgrader/3.0-to-3.1'
+import { isObject } from '../engine/json-schema/values.ts'
+import type { Diagnostics } from './diagnostics.ts'
+import { member } from './references.ts'
+import type { File } from './source-locations.ts'
+
+const UPGRADED =
+  'OpenAPI 3.0 is read as 3.1: see https://www.openapis.org/blog/2021/02/16/migrating-from-openapi-3-0-to-3-1-0'
+
+/** Whether a document is one of OpenAPI 3.0. */
+export function isOpenApi30(root: unknown): boolean {
+  return /^3\.0\.\d+$/.test(String(member(root, 'openapi')))
+}
+
+/**
+ * Replaces the document of a file by its upgrade. Its objects are new: their locations must be stored again.
+ * @param diagnostics get a note
+ */
+export function upgrade(file: File, diagnostics: Diagnostics): void {
+  if (!isObject(file.parsed)) return
+  diagnostics.warn(file.parsed, UPGRADED, 'openapi')
+  const upgraded: unknown = upgradeFromThreeToThreeOne(file.parsed)
+  file.parsed = upgraded
+}
