@@ -38,6 +38,11 @@ export const variables = {
     'The port for operators: probes and metrics; another one than `PORT`',
   ],
   DATABASE_URL: ['sqlite:data/{name}.db', databaseUrl(), 'Where the data is kept'],
+  DATABASE_PASSWORD_FILE: [
+    '',
+    text('the path of a file'),
+    'A file with the password for PostgreSQL, which is read for each new connection',
+  ],
   DATABASE_POOL_SIZE: ['5', integer(1, 1000), 'Connections to PostgreSQL'],
   DATABASE_TIMEOUT: [
     '3',

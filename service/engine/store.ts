@@ -5,7 +5,7 @@ import type { JsonText } from './http/json.ts'
 
 /** The settings that a store reads, besides `DATABASE_URL`. */
 export type Settings = Pick<Config, 'DATABASE_POOL_SIZE' | 'DATABASE_TIMEOUT'> &
-  Partial<Pick<Config, 'NODE_ENV'>>
+  Partial<Pick<Config, 'NODE_ENV' | 'DATABASE_PASSWORD_FILE'>>
 
 /** The events that a store reports to the service. Commands open a store without them. */
 export interface StoreEvents {

@@ -40,6 +40,8 @@ const REFUSALS = /^(28|3D)/
 const START_TIMEOUT = 10_000
 /** Milliseconds to wait for processes that make the same tables: on several nodes a table takes seconds. */
 const RACE_TIMEOUT = 60_000
+/** A session of a YugabyteDB bounds each statement: see session.ts. To make a table takes longer there. */
+const ALLOW_TIME = `SET LOCAL statement_timeout = ${RACE_TIMEOUT}; `
 /** Distributes a table ($1) by a column ($2), where that was not done. Citus runs what has one owner on one node. */
 const DISTRIBUTE = `SELECT create_distributed_table($1, $2)
   WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
@@ -68,7 +70,7 @@ export async function prepareSchema(query: Query, collections: Collections): Pro
 
 /** Each statement is safe to run twice, also at the same time, so a process that ends midway leaves nothing to undo. */
 async function createTables(query: Query, collections: Collections): Promise<Schema> {
-  const { textType, isCitus } = await readProduct(query)
+  const { textType, isCitus, prefix } = await readProduct(query)
   const existing = await readColumns(query, [OLD_TOKENS, ...Object.keys(collections)])
   const oldColumns = existing.get(OLD_TOKENS)?.columns ?? []
   const hasOldTokens = OLD_COLUMNS.every((name) => oldColumns.includes(name))
@@ -77,7 +79,8 @@ async function createTables(query: Query, collections: Collections): Promise<Sch
     const table = existing.get(name)
     if (table === undefined) {
       const takeOver = name === ACCESS_TOKENS && hasOldTokens
-      await query(createTable(name, key === 'text' ? textType : 'BIGINT', textType, takeOver))
+      const text = createTable(name, keyTypeOf(key, textType), textType, takeOver)
+      await query(`${prefix}${text}`, [], RACE_TIMEOUT)
     }
     if (isCitus) await query(DISTRIBUTE, [`"${name}"`, table?.columns[0] ?? 'owner'], RACE_TIMEOUT)
     tables.push(infoOf(name, key, table))
@@ -85,17 +88,33 @@ async function createTables(query: Query, collections: Collections): Promise<Sch
   return { tables, isCitus }
 }
 
-/** What depends on the product. @throws {Error} for a database in another encoding than UTF-8 */
-async function readProduct(query: Query): Promise<{ textType: string; isCitus: boolean }> {
+function keyTypeOf(key: KeyType, textType: string): string {
+  return key === 'text' ? textType : 'BIGINT'
+}
+
+/** What depends on the product. */
+interface Product {
+  /** The type of a text that is compared by bytes. */
+  readonly textType: string
+  readonly isCitus: boolean
+  /** What stands before a statement that makes a table. */
+  readonly prefix: string
+}
+
+/** @throws {Error} for a database in another encoding than UTF-8 */
+async function readProduct(query: Query): Promise<Product> {
   const { rows } = await query(
     `SELECT current_setting('server_encoding') AS encoding, version() AS product,
-      EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus`,
+      to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus,
+      to_regclass('sys.iam_pg_role_mappings') IS NOT NULL AS dsql`,
   )
-  const { encoding, product, citus } = rows[0] ?? {}
+  const { encoding, product, citus, dsql } = rows[0] ?? {}
   if (encoding !== 'UTF8') throw new Error(`its encoding is ${String(encoding)} and must be UTF8`)
-  // CockroachDB compares all texts by bytes, and refuses this collation.
-  const textType = String(product).includes('Cockroach') ? 'TEXT' : 'TEXT COLLATE "C"'
-  return { textType, isCitus: citus === true }
+  // CockroachDB and Aurora DSQL compare all texts by bytes, and refuse this collation.
+  const isOfBytes = String(product).includes('Cockroach') || dsql === true
+  const textType = isOfBytes ? 'TEXT' : 'TEXT COLLATE "C"'
+  const prefix = String(product).includes('-YB-') ? ALLOW_TIME : ''
+  return { textType, isCitus: citus === true, prefix }
 }
 
 /** The statement that creates a table. An item is JSON text, which answers send unchanged. JSONB would change it. */

@@ -19,7 +19,7 @@ import {
   NoConnection,
   repeat,
 } from './retries.ts'
-import { type Row, Session } from './session.ts'
+import { type Row, Session, type SessionConfig } from './session.ts'
 
 /** The result of a statement: its rows, and how many rows it returned or wrote. */
 type Result = Pick<pg.QueryResult<Row>, 'rows' | 'rowCount'>
@@ -72,18 +72,19 @@ export class Pool {
    */
   constructor(
     url: string,
-    { DATABASE_POOL_SIZE, DATABASE_TIMEOUT }: Settings,
+    { DATABASE_POOL_SIZE, DATABASE_TIMEOUT, DATABASE_PASSWORD_FILE }: Settings,
     log?: Pick<StoreEvents['log'], 'error'>,
   ) {
     const { client, isSharded } = readAddress(url)
+    const address = { ...client, passwordFile: DATABASE_PASSWORD_FILE }
     this.isSharded = isSharded
     this.timeout = DATABASE_TIMEOUT * 1000
     this.#log = log
     const isShared = DATABASE_POOL_SIZE === 1
     const writes = Math.max(DATABASE_POOL_SIZE > 2 ? 2 : 1, Math.floor(DATABASE_POOL_SIZE / 2))
     this.parallelReads = isShared ? 1 : DATABASE_POOL_SIZE - writes
-    this.#writes = openPool(client, writes, this.timeout)
-    this.#reads = isShared ? this.#writes : openPool(client, this.parallelReads, this.timeout)
+    this.#writes = openPool(address, writes, this.timeout)
+    this.#reads = isShared ? this.#writes : openPool(address, this.parallelReads, this.timeout)
   }
 
   /** Runs a statement that changes nothing. */
@@ -209,13 +210,11 @@ function runEach(
   statement: Statement,
   parameters: readonly Cells[],
 ): Promise<Cells[][]> {
-  // Behind a pooler, another session may have the name of a prepared statement.
-  const isPrepared = session.backend !== undefined
-  return session.query(new Pipeline(statement, parameters, isPrepared)).results
+  return session.query(new Pipeline(statement, parameters, session.isPrepared)).results
 }
 
 /** @param timeout milliseconds for a statement, from when it is sent */
-function openPool(address: pg.ClientConfig, max: number, timeout: number): pg.Pool {
+function openPool(address: SessionConfig, max: number, timeout: number): pg.Pool {
   const lost = new Set<string>()
   const pool = new pg.Pool({
     ...address,

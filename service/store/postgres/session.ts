@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import net from 'node:net'
 import pg from 'pg'
+import { reasonOf } from '../../engine/errors.ts'
 
 /** A row of a result, by its columns. */
 export type Row = Readonly<Record<string, unknown>>
@@ -27,8 +29,9 @@ const CHECK_CLIENT = `SET client_connection_check_interval = '100ms'`
  * key, as it must when the table has grown. Such a plan expects to read a tenth of a caller's items: the server would compile
  * (JIT) a statement that reads 20 of a million, for longer than it runs.
  */
-const PLANS = `set_config('plan_cache_mode', CASE WHEN EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')
+const PLANS = `set_config('plan_cache_mode', CASE WHEN to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
   THEN 'auto' ELSE 'force_generic_plan' END, false)` // Citus can't route a generic plan
+const IS_YUGABYTE = `version() LIKE '%-YB-%'`
 /** The other settings. */
 const SETTINGS = {
   enable_seqscan: 'off',
@@ -40,15 +43,24 @@ const SETTINGS = {
   tcp_user_timeout: 30_000,
 }
 
+export interface SessionConfig extends pg.ClientConfig {
+  /** A file with the password. None if absent or empty. */
+  readonly passwordFile?: string | undefined
+}
+
 /** A connection to a server that takes writes. */
 export class Session extends pg.Client {
+  /** Whether statements keep their names. Behind a pooler, another session may have them. */
+  isPrepared = false
   /** The server process; absent until it is known, and behind a pooler, which shares it. */
   backend: string | undefined
   /** Whether an administrator has cancelled the wait for a standby: the server reports success, and sends this warning. */
   isUnsafe = false
+  readonly #passwordFile: string
 
-  constructor(config?: pg.ClientConfig) {
+  constructor(config?: SessionConfig) {
     super(config)
+    this.#passwordFile = config?.passwordFile ?? ''
     this.on('error', () => undefined) // the statement under way fails with it
     // pg leaves the socket open when it refuses an offer of the server.
     this.connection.on('error', () => this.connection.stream.destroy())
@@ -62,7 +74,9 @@ export class Session extends pg.Client {
   override connect(): Promise<pg.Client>
   override connect(callback: (error?: Error) => void): void
   override connect(callback?: (error?: Error) => void): unknown {
-    const connected = awaitAnswer(this.host, this.port).then(() => super.connect())
+    const connected = awaitAnswer(this.host, this.port)
+      .then(() => this.#readPassword())
+      .then(() => super.connect())
     return callback === undefined ? connected : connected.then(() => callback(), callback)
   }
 
@@ -86,6 +100,15 @@ export class Session extends pg.Client {
       throw new Error(`the server still has ${lost.size} connections that were given up`)
   }
 
+  /** A password may be valid for minutes only. */
+  async #readPassword(): Promise<void> {
+    if (this.#passwordFile === '') return
+    const text = await readFile(this.#passwordFile, 'utf8').catch((error: unknown) => {
+      throw new Error(`DATABASE_PASSWORD_FILE: ${reasonOf(error)}`, { cause: error })
+    })
+    this.password = text.trimEnd()
+  }
+
   /** A server that follows another one takes no writes. */
   async #assertWritable(): Promise<void> {
     const { rows } = await this.query<Row>('SHOW transaction_read_only')
@@ -103,18 +126,21 @@ export class Session extends pg.Client {
 
   /**
    * The server ends a wait for a lock after half of `timeout`. It must not end the wait for a synchronous standby: the commit
-   * would be visible, but not safe.
+   * would be visible, but not safe. In YugabyteDB, whose commits wait for a majority, `lock_timeout` does not bound such waits.
    */
   async #configure(timeout: number): Promise<void> {
-    const settings = Object.entries({ ...SETTINGS, lock_timeout: timeout / 2 })
+    const settings = Object.entries(SETTINGS)
     const calls = settings.map(([name, value]) => `set_config('${name}', '${value}', false)`)
-    const text = `SELECT ${BACKEND} AS backend, ${PLANS}, ${calls.join(', ')}
+    const bound = `set_config(CASE WHEN ${IS_YUGABYTE} THEN 'statement_timeout' ELSE 'lock_timeout' END, '${timeout / 2}', false)`
+    const text = `SELECT ${BACKEND} AS backend, ${IS_YUGABYTE} AS yugabyte, ${bound}, ${PLANS}, ${calls.join(', ')}
       FROM pg_stat_activity WHERE pid = pg_backend_pid() AND pid = $1`
     const pid = 'processID' in this ? Number(this.processID) : 0 // a pooler invents one
     const { rows } = await this.query<Row>(text, [pid])
     const backend = rows[0]?.['backend']
     if (typeof backend !== 'string') return
-    this.backend = backend
+    this.isPrepared = true
+    // The next connection may lead to another node of a YugabyteDB, which knows nothing of this process.
+    if (rows[0]?.['yugabyte'] !== true) this.backend = backend
     await this.query(CHECK_CLIENT)
   }
 }

@@ -2,8 +2,9 @@ import { CHUNK_LENGTH } from '../lists.ts'
 import { type Batched, Batcher, type BatchOptions } from '../batch.ts'
 import { type Key, type KeyType } from '../../engine/store.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Chunk, type Rows, type Table } from '../database.ts'
-import { StoreUnavailable } from '../../engine/errors.ts'
+import { HttpError, StoreUnavailable } from '../../engine/errors.ts'
 import type { Cells } from './pipeline.ts'
+import { errorCode } from './retries.ts'
 import { OwnerBatchers } from './owner-batchers.ts'
 import type { Pool } from './pool.ts'
 import type { TableInfo } from './create-tables.ts'
@@ -22,6 +23,9 @@ const ROW_LENGTH = 1024
 /** The most bytes of an item that is found by its key: it may be as long as a request. */
 const FOUND_LENGTH = 16_384
 
+/** The code of the server's error if a row of an index is too long: Aurora DSQL takes 1 KiB for owner and key together. */
+const TOO_LARGE = /^54000$/
+const TOO_LONG = 'The owner and the key are together too long for the database'
 /** Owners that are probably on different nodes. */
 const PING_OWNERS = ['', '1', '2', '3', '4', '5', '6', '7']
 
@@ -114,7 +118,10 @@ export class PostgresTable implements Table {
   }
 
   async create(owner: string, key: Key, text: string): Promise<string> {
-    const stored = await this.#writes.add({ kind: 'create', owner, key, text, before: '' })
+    const write = { kind: 'create', owner, key, text, before: '' } as const
+    const stored = await this.#writes.add(write).catch((error: unknown) => {
+      throw TOO_LARGE.test(errorCode(error)) ? new HttpError(400, TOO_LONG) : error
+    })
     return stored ?? text
   }
 

@@ -1,3 +1,4 @@
+import { rmSync, writeFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { namesIn } from '../../support/pages.ts'
 import { brought, openDatabases, startPostgres } from '../../support/postgres.ts'
@@ -193,4 +194,29 @@ t.test('no token is issued on the first start: the database may be shared', asyn
   child.kill('SIGTERM')
   t.strictSame({ ...(await ended), stdout: '' }, { code: 0, signal: null, stdout: '', stderr: '' })
   t.strictSame(await server.sql('SELECT * FROM access_tokens', url), [])
+})
+
+t.test('the file with the password is read for each new connection', async (t) => {
+  const url = await server.createDatabase()
+  await server.sql(
+    `CREATE ROLE rotated LOGIN PASSWORD 'first'; GRANT CREATE ON SCHEMA public TO rotated`,
+    url,
+  )
+  const DATABASE_PASSWORD_FILE = `${t.testdir({ password: 'first\n' })}/password`
+  const address = url.replace('admin@', 'rotated@')
+  const settings = { DATABASE_POOL_SIZE: 2, DATABASE_TIMEOUT: 3, DATABASE_PASSWORD_FILE }
+  const store = await openTestStore({ url: address }, { settings })
+  t.teardown(() => store.close())
+  await store.create('joe', 1n, { name: 'a' })
+  await server.sql(`ALTER ROLE rotated PASSWORD 'second'`, url)
+  writeFileSync(DATABASE_PASSWORD_FILE, 'second')
+  await server.sql(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'rotated'`,
+    url,
+  )
+  t.strictSame(await namesIn(store, 'joe'), ['a'])
+  await store.create('joe', 2n, { name: 'b' })
+  rmSync(DATABASE_PASSWORD_FILE)
+  const message = /: DATABASE_PASSWORD_FILE: ENOENT/
+  await t.rejects(openTestStore({ url: address }, { settings }), { name: 'StartupError', message })
 })

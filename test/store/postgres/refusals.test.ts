@@ -1,5 +1,7 @@
 // What a server does not support, or does not route, makes the store not ready, or ends its start. What one of its nodes refuses
 // fails the operations of the owners there, and no others.
+import { fail } from 'node:assert'
+import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { readConfig } from '../../../service/engine/config.ts'
 import { StoreUnavailable } from '../../../service/engine/errors.ts'
@@ -102,4 +104,13 @@ t.test('the start at a server that shards leaves nothing behind', async (t) => {
   const store = await openTestStore({ url: `${url}?shard=owner` })
   t.teardown(() => store.close())
   t.ok(await store.isEmpty())
+})
+
+t.test('an owner and a key that are together too long for the server are 400', async (t) => {
+  const { store } = await open(t, server)
+  const notes = store.tables.get('notes') ?? fail()
+  const longer = randomBytes(3000).toString('base64') // than this server takes
+  const short = notes.create('joe', 'a', '{}')
+  await t.rejects(notes.create('joe', longer, '{}'), { name: 'HttpError', statusCode: 400 })
+  t.equal(await short, '{}')
 })
