@@ -53,7 +53,7 @@ function useDatabase(t: Pick<Test, 'teardown'>, url: string): Databases {
       schemas.push(schema)
       const address = new URL(url)
       const options = address.searchParams.get('options') ?? ''
-      address.searchParams.set('options', `${options} -csearch_path=${schema}`.trim())
+      address.searchParams.set('options', `${options} -csearch_path=${schema},public`.trim())
       return address.href.replaceAll('+', '%20')
     },
   }

@@ -22,7 +22,7 @@ const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full']
 /** The address of a server. */
 interface Address {
   readonly client: pg.ClientConfig
-  /** Whether the server, or a pooler before it, keeps each owner on one of several nodes: `shard=owner`, a parameter of our own. */
+  /** Whether a pooler keeps each owner on one of several servers: `shard=owner`, a parameter of our own. */
   readonly isSharded: boolean
 }
 

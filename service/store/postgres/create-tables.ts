@@ -105,7 +105,7 @@ interface Product {
 async function readProduct(query: Query): Promise<Product> {
   const { rows } = await query(
     `SELECT current_setting('server_encoding') AS encoding, version() AS product,
-      to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL AS citus,
+      to_regclass('pg_dist_partition') IS NOT NULL AS citus,
       to_regclass('sys.iam_pg_role_mappings') IS NOT NULL AS dsql`,
   )
   const { encoding, product, citus, dsql } = rows[0] ?? {}

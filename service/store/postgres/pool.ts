@@ -54,7 +54,7 @@ const KEEP_ALIVE_DELAY = 10_000
 export class Pool {
   /** Milliseconds for an operation. */
   readonly timeout: number
-  /** Whether the URL says that the server keeps each owner on one of several nodes. */
+  /** Whether the URL says that a pooler keeps each owner on one of several servers. */
   readonly isSharded: boolean
   /** The number of reads that can run beside the most writes. */
   readonly parallelReads: number

@@ -29,7 +29,7 @@ const CHECK_CLIENT = `SET client_connection_check_interval = '100ms'`
  * key, as it must when the table has grown. Such a plan expects to read a tenth of a caller's items: the server would compile
  * (JIT) a statement that reads 20 of a million, for longer than it runs.
  */
-const PLANS = `set_config('plan_cache_mode', CASE WHEN to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
+const PLANS = `set_config('plan_cache_mode', CASE WHEN to_regclass('pg_dist_partition') IS NOT NULL
   THEN 'auto' ELSE 'force_generic_plan' END, false)` // Citus can't route a generic plan
 const IS_YUGABYTE = `version() LIKE '%-YB-%'`
 /** The other settings. */

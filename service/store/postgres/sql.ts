@@ -6,6 +6,7 @@ const MAX_ENTRIES = 500
 
 /**
  * The statements of a table. Each has one owner, as its first parameter: a database that shards by owner runs it on one node.
+ * They are as plain as poolers that shard must read them: SPQR takes no alias of a table to insert into, and no WINDOW clause.
  * `entries` alone reads all owners. A write returns the item that it wrote or deleted.
  */
 export function statements({ name, type, columns: [owner, key, item] }: TableInfo) {
@@ -16,8 +17,8 @@ export function statements({ name, type, columns: [owner, key, item] }: TableInf
     /** Parameters: owner, key, item. If an item exists, it is updated to itself: that locks the row and returns it. */
     create: named(
       'create',
-      `INSERT INTO "${name}" AS stored (${owner}, ${key}, ${item}) VALUES ($1, $2, $3)
-        ON CONFLICT (${owner}, ${key}) DO UPDATE SET ${item} = stored.${item} RETURNING stored.${item}`,
+      `INSERT INTO "${name}" (${owner}, ${key}, ${item}) VALUES ($1, $2, $3)
+        ON CONFLICT (${owner}, ${key}) DO UPDATE SET ${item} = "${name}".${item} RETURNING ${item}`,
     ),
     /** Parameters: owner, key, item, the item before. */
     update: named(
@@ -37,12 +38,11 @@ export function statements({ name, type, columns: [owner, key, item] }: TableInf
       `SELECT coalesce(string_agg(item, ',' ORDER BY key) FILTER (WHERE fits), ''),
           count(*) FILTER (WHERE fits), max(key) FILTER (WHERE fits), count(*)
         FROM (
-          SELECT key, item, row_number() OVER sorted < $3
-            AND sum(octet_length(item)) OVER sorted - octet_length(item) < $4
+          SELECT key, item, row_number() OVER (ORDER BY key) < $3
+            AND sum(octet_length(item)) OVER (ORDER BY key) - octet_length(item) < $4
             AND key <= coalesce($5::${keyType}, key) AS fits
           FROM (SELECT ${key} AS key, ${item} AS item FROM "${name}" WHERE ${owner} = $1 AND ${key} >= $2
             ORDER BY ${key} LIMIT $3) AS found
-          WINDOW sorted AS (ORDER BY key)
         ) AS taken`,
     ),
     /** Parameters: owner, least key, number of rows to skip. */

@@ -83,9 +83,10 @@ export class PostgresStore implements Database {
 /** Makes the tables. @throws {Error} if the server shards, and does not route what has one owner */
 async function openTables(pool: Pool, collections: Collections): Promise<PostgresTable[]> {
   const { tables, isCitus } = await prepareSchema(pool.write, collections)
-  const isSharded = pool.isSharded || isCitus
-  const opened = tables.map((table) => new PostgresTable(pool, table, isSharded))
-  if (pool.isSharded) await Promise.all(opened.map(assertRouted)) // a Citus routes, or fails
+  const pooler = pool.isSharded ? 'pooler' : 'none'
+  const sharding = isCitus ? 'server' : pooler
+  const opened = tables.map((table) => new PostgresTable(pool, table, sharding))
+  if (sharding === 'pooler') await Promise.all(opened.map(assertRouted)) // a server routes, or fails
   return opened
 }
 

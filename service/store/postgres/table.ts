@@ -53,6 +53,12 @@ interface Find {
 /** A chunk with the least key that its first row may have, in the place of `after`; null if no key is left. */
 type Read = Omit<Chunk, 'after'> & { readonly from: Key | null }
 
+/**
+ * Who keeps each owner on one of several nodes: nobody, the server, or a pooler before several servers. What is sent together has
+ * one owner where there are nodes. A pooler gets each statement by itself.
+ */
+export type Sharding = 'none' | 'server' | 'pooler'
+
 /** Gathers operations: of all owners, or of each. */
 type Gatherer<Item, Value> = Pick<Batcher<Item, Value>, 'add' | 'waiting'> & {
   idle(): Promise<unknown>
@@ -85,16 +91,18 @@ export class PostgresTable implements Table {
   /** The updates of a batch of `#writes`, when their new items are known. */
   readonly #updates: Gatherer<Write, string | undefined>
 
-  /** @param isSharded whether what is sent together must have one owner */
-  constructor(pool: Pool, info: TableInfo, isSharded: boolean) {
+  constructor(pool: Pool, info: TableInfo, sharding: Sharding) {
+    const isSharded = sharding !== 'none'
+    const isTogether = sharding !== 'pooler'
     this.name = info.name
     this.key = info.type
     this.#pool = pool
     this.#sql = statements(info)
     this.#pingOwners = isSharded ? PING_OWNERS : ['']
     const { parallelReads: parallel, timeout } = pool
-    const ofWrites = { maxCost: MAX_WRITES, costOf: costOfWrite }
-    const ofReads = { maxCost: MAX_LENGTH, maxCostOfFlow: MAX_OWNER_LENGTH, parallel, timeout }
+    const ofWrites = { maxCost: isTogether ? MAX_WRITES : 1, costOf: costOfWrite }
+    const maxCost = isTogether ? MAX_LENGTH : 1
+    const ofReads = { maxCost, maxCostOfFlow: MAX_OWNER_LENGTH, parallel, timeout }
     this.#writes = gather<Write, string | undefined>(isSharded, (batch) => this.#commit(batch), {
       ...ofWrites,
       // Writes to the same item go into different batches: the kinds of writes of a batch have no order.

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { readConfig } from '../../../service/engine/config.ts'
 import { StoreUnavailable } from '../../../service/engine/errors.ts'
+import { range } from '../../support/engines.ts'
 import { startPostgres } from '../../support/postgres.ts'
 import { openTestStore } from '../../support/stores.ts'
 import { asGuest, limits, name, open } from './open.ts'
@@ -113,4 +114,13 @@ t.test('an owner and a key that are together too long for the server are 400', a
   const short = notes.create('joe', 'a', '{}')
   await t.rejects(notes.create('joe', longer, '{}'), { name: 'HttpError', statusCode: 400 })
   t.equal(await short, '{}')
+})
+
+t.test('a pooler that shards gets each statement by itself', async (t) => {
+  const { store, timesSent } = await open(t, server, limits(3, 30), (url) => `${url}?shard=owner`)
+  await Promise.all(range(20).map((id) => store.create('joe', BigInt(id), name(id))))
+  await Promise.all(range(20).map((id) => store.find('joe', BigInt(id))))
+  const [executes = 0, syncs = 0] = ['E\0\0\0\t\0\0\0\0\0', 'S\0\0\0\u0004'].map(timesSent)
+  t.ok(executes > 40)
+  t.equal(executes, syncs)
 })

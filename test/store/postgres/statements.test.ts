@@ -5,7 +5,7 @@ import pg from 'pg'
 import t from 'tap'
 import { Pipeline } from '../../../service/store/postgres/pipeline.ts'
 import { range } from '../../support/engines.ts'
-import { brought, startPostgres } from '../../support/postgres.ts'
+import { brought, openDatabases, startPostgres } from '../../support/postgres.ts'
 import { openTestStore } from '../../support/stores.ts'
 
 /** What was sent together: a text, and its parameters, often once for each of several rows. */
@@ -41,15 +41,25 @@ function asRow(values: unknown): unknown[] {
   return Array.isArray(values) ? values : []
 }
 
-const server = brought() ?? (await (await startPostgres(t)).createDatabase())
-const url = new URL(server)
-url.searchParams.set('shard', 'owner')
-process.env['TEST_DATABASE_URL'] = url.href
+/** What the store needs to take a server for a Citus. */
+const CITUS = `CREATE TABLE pg_dist_partition (logicalrelid regclass);
+  CREATE FUNCTION create_distributed_table(regclass, text) RETURNS void LANGUAGE sql
+    AS 'INSERT INTO public.pg_dist_partition VALUES ($1)'`
+
+async function likeCitus(): Promise<string> {
+  const server = await startPostgres(t)
+  const url = await server.createDatabase()
+  await server.sql(CITUS, url)
+  return url
+}
+
+process.env['TEST_DATABASE_URL'] = brought() ?? (await likeCitus())
 await import('../store.test.ts')
 await import('../model.test.ts')
 
 t.test('a long page of one owner, and requests of many owners at once', async (t) => {
-  const store = await openTestStore({ url: url.href })
+  const databases = await openDatabases(t)
+  const store = await openTestStore({ url: await databases.createDatabase() })
   t.teardown(() => store.close())
   const owners = range(40).map((index) => `owner ${index}`)
   const ofEach = (run: (owner: string) => Promise<unknown>) => Promise.all(owners.map(run))
@@ -76,6 +86,10 @@ t.test('each statement that names a collection has one owner, as its first param
   t.ok(owners.flat().every((owner) => typeof owner === 'string'))
   const most = Math.max(...owners.map((names) => new Set(names).size))
   t.equal(most, 1, 'what is sent together has one owner')
+  t.ok(
+    owners.some(({ length }) => length > 1),
+    'many of one owner are sent together',
+  )
   t.comment(`${owners.flat().length} statements, sent ${owners.length} times`)
   t.end()
 })
