@@ -10,10 +10,12 @@ import { fileURLToPath } from 'node:url'
 import type { Contract, ProductHooks } from '../engine/for-compiler.ts'
 import { printError, type Product, readWords, runCommand, runService } from '../engine/index.ts'
 
-const USAGE =
-  'usage: dev   runs the service, which follows its contract and its code while they change'
+const USAGE = `usage: dev [--examples]   runs the service, which follows its contract and its code while they change
+  --examples   answers an operation without a method with the first example of the contract`
 /** The word with which the command runs itself as the service. */
 const SERVICE = 'service'
+/** Follows this word, if an operation without a method is answered with an example. */
+const EXAMPLES = 'examples'
 /** The program that was started, and the folder with the code. */
 const PROGRAM = String(process.argv[1])
 const CODE = dirname(PROGRAM)
@@ -44,13 +46,14 @@ const CHECKS = [
 export async function dev(load: () => Promise<{ product: Product }>): Promise<void> {
   if (process.argv[2] === SERVICE) return serve(load)
   return runCommand(USAGE, async (words) => {
-    readWords(words, [], {})
-    return followChanges()
+    const { values } = readWords(words, [], { examples: { type: 'boolean' } })
+    return followChanges(values.examples === true ? [SERVICE, EXAMPLES] : [SERVICE])
   })
 }
 
 /** The first process: starts the service again after changes. */
-async function followChanges(): Promise<never> {
+/** @param words with which the command runs itself */
+async function followChanges(words: readonly string[]): Promise<never> {
   let checks = new AbortController()
   process.once('exit', () => checks.abort())
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit())
@@ -61,7 +64,7 @@ async function followChanges(): Promise<never> {
     writeFileSync(TYPES, JSON.stringify(TYPES_OF_SERVICE))
     const started = statSync(TYPES).ctimeMs // by the clock of the file system
     const { signal } = (checks = new AbortController())
-    const service = fork(PROGRAM, [SERVICE]).on('message', (message) => {
+    const service = fork(PROGRAM, words).on('message', (message) => {
       for (const folder of message as string[]) folders.add(folder) // only `readLatest` sends messages
       void runChecks(said, signal)
     })
@@ -128,7 +131,7 @@ async function readLatest(
   let unread: readonly string[] = []
   // `npm run generate`, which is one of the checks, tells why a document can't be read.
   const read = (path: string) =>
-    readDraft(path, baseUrl, hooks).catch((error: unknown) => {
+    readDraft(path, baseUrl, hooks, process.argv[3] === EXAMPLES).catch((error: unknown) => {
       if (error instanceof UnreadableDocument) unread = error.files
       return undefined
     })

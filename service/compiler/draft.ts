@@ -1,5 +1,6 @@
 // Serves a document with errors, as far as possible: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
 import { inspect } from './compile.ts'
+import { examplesOf } from './examples.ts'
 import { type Diagnostic, toLine, toLines } from './diagnostics.ts'
 import {
   type Contract,
@@ -22,12 +23,14 @@ export interface Draft {
 
 /**
  * Compiles a document. An operation with an error is left out, and is in `refused`.
+ * @param hasExamples whether an operation without a method is answered with an example, also if no request wishes for one
  * @throws {StartupError} if it can't be read as YAML
  */
 export async function readDraft(
   file: string,
   baseUrl: string,
   product: ProductHooks,
+  hasExamples = false,
 ): Promise<Draft> {
   const { compiled, root, files, names, operations, errors } = await inspect(file, product)
   const refused: RefusedOperation[] = []
@@ -39,10 +42,14 @@ export async function readDraft(
       refused.push({ ...addressOf(name, operation, compiled), fault: lines.join('\n') })
     else if (operation !== undefined) served.push(operation)
   }
+  const described = operations
+    .values()
+    .map(({ normal }) => [normal.id, examplesOf(root, normal)] as const)
+  const examples = { operations: new Map(described), isUnasked: hasExamples }
   const isServed = !errors.some((error) => error.operations === null)
   const rest = compiled && isServed ? { ...compiled, operations: served } : undefined
   return {
-    contract: rest && { ...toContract(rest, file, baseUrl, product), refused },
+    contract: rest && { ...toContract(rest, file, baseUrl, product), refused, examples },
     title: root.info?.title,
     files,
   }

@@ -1,6 +1,7 @@
 // The door for the compiler: the rules that compiler and engine share. They are not a part of index.ts, which every program
 // loads.
 export type { ProductHooks } from './contract/product-hooks.ts'
+export type { ContractExamples, Example, OperationExamples } from './contract/examples.ts'
 export { type Contract, type RefusedOperation, toContract } from './contract/contract.ts'
 export {
   bodyFault,

@@ -45,6 +45,7 @@ t.test(
       /a method writtenLater in the class PlantService/,
     ])
     t.match(await get('/later/7'), [401, /token/], 'guarded')
+    t.match(await get('/later/7', { ...authorized, Prefer: 'code=200' }), [200, ''], 'an example')
     t.match(await get('/later/x', authorized), [400, /path\/id/], 'validated')
     t.match(await get('/plants', authorized), [200, '[]'], 'the others go on')
     await eventually(() =>

@@ -52,7 +52,8 @@ t.test('an operation is added', { skip: skipAfter('findPlant') }, async (t) => {
     )
     let answer = ''
     await eventually(
-      async () => (answer = await get('/plants/7')) === promises[0],
+      async () =>
+        (answer = await get('/plants/7')).startsWith(String(promises[0]).replace('…', '')),
       () => answer,
     )
     t.match(await get('/openapi.yaml'), 'operationId: findPlant')

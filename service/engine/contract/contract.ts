@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Compiled, CompiledContract } from './compiled.ts'
 import { errorFaults } from './error-forms.ts'
+import type { ContractExamples } from './examples.ts'
 import type { ProductHooks } from './product-hooks.ts'
 import { isGuarded, lackedFor, supportedAlternatives } from './guarded-schemes.ts'
 import { reasonOf, StartupError } from '../errors.ts'
@@ -23,6 +24,8 @@ export interface Contract extends Compiled {
   readonly product: ProductHooks
   /** In `npm run dev`, the operations that are not served. */
   readonly refused?: readonly RefusedOperation[]
+  /** In `npm run dev`, the examples of the operations. */
+  readonly examples?: ContractExamples
 }
 
 /** An operation that is answered 501, because the contract has a fault there. */

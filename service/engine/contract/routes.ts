@@ -1,5 +1,6 @@
 import type {
   FastifyInstance,
+  FastifyRequest,
   onSendHookHandler,
   preParsingHookHandler,
   RouteOptions,
@@ -10,6 +11,7 @@ import { addBodyParser, bodyReader, readRest } from './bodies.ts'
 import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './error-forms.ts'
+import { answerExample } from './examples.ts'
 import { parametersReader } from './parameters.ts'
 import { addTemplates, routeOf, valuesOfPath } from './templates.ts'
 import { TEXT_READERS } from './text-readers.ts'
@@ -70,7 +72,8 @@ export async function addRoutes(
   const routes = new Map<string, RouteOptions>()
   for (const operation of operations) {
     const { id, method, path, errors } = operation
-    const run = methods.get(id) ?? answer501(id, services)
+    const run = methods.get(id)
+    const toMethod = run === undefined ? missingMethod(contract, id, services) : () => run
     routes.set(id, {
       method,
       exposeHeadRoute: !shapesOfHeads.has(withoutNames(path)),
@@ -82,7 +85,7 @@ export async function addRoutes(
       },
       onRequest: inOrder(stepsOf(operation)),
       ...bodyHooks(operation),
-      handler: makeHandler(operation, run, validators),
+      handler: makeHandler(operation, toMethod, validators),
     })
   }
   await app.register(openapiGlue, {
@@ -91,10 +94,13 @@ export async function addRoutes(
   })
 }
 
+/** The method that answers a request. */
+type ToMethod = (request: FastifyRequest) => Method
+
 /** Makes the handler of an operation: it reads the request, runs the method and sends its answer. */
 function makeHandler(
   operation: Operation,
-  run: Method,
+  toMethod: ToMethod,
   { bodies, texts, responses }: Validators,
 ): RouteOptions['handler'] {
   const { path, parameters, body } = operation
@@ -105,6 +111,7 @@ function makeHandler(
   const hasRange = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
   const send = answerSender(operation, responses)
   return async (request, reply) => {
+    const run = toMethod(request)
     const answer = await run({
       caller: request.caller,
       path: readPath?.(request),
@@ -194,13 +201,16 @@ const ignoreType: preParsingHookHandler = ({ raw }, _reply, payload, done) => {
   done(null, payload)
 }
 
-/** Takes the place of a method that is not written yet. */
-function answer501(id: string, services: readonly object[]): Method {
+/** Takes the place of a method that is not written yet: it answers an example of the contract, or 501. */
+function missingMethod({ examples }: Contract, id: string, services: readonly object[]): ToMethod {
   const classes = services.map(({ constructor }) => constructor.name).join(' or ')
-  return () =>
-    Promise.reject(
-      new HttpError(501, `The operation ${id} needs a method ${id} in the class ${classes}`),
-    )
+  const missing = `The operation ${id} needs a method ${id} in the class ${classes}`
+  const own = examples?.operations.get(id) ?? { answers: [], method: '' }
+  const isUnasked = examples?.isUnasked === true
+  return ({ headers }) => {
+    const prefer = String(headers['prefer'] ?? '')
+    return () => Promise.try(answerExample, missing, own, isUnasked, prefer)
+  }
 }
 
 const PRIVATE = 'a private one begins with #'

@@ -1,0 +1,96 @@
+// The examples of an operation, for `npm run dev`: those of the contract, or values that are made from its schemas.
+import { inspect } from 'node:util'
+import type { Oas3_1Definition } from '@redocly/openapi-core'
+import { sample } from 'openapi-sampler'
+import type { Example, OperationExamples } from '../engine/for-compiler.ts'
+import { isObject } from '../engine/json-schema/values.ts'
+import { bodyKind } from './body-kinds.ts'
+import type * as openapi from './document.ts'
+import type { NormalOperation } from './normal-form.ts'
+import { derefEntries } from './references.ts'
+
+/** Lists the examples of an operation, successes first, and writes its method with the first one. */
+export function examplesOf(root: Oas3_1Definition, normal: NormalOperation): OperationExamples {
+  const statuses = Object.entries(normal.responses).map(([key, response]) => {
+    const status = Number(key.replace('XX', '00'))
+    return { status, response }
+  })
+  const numbered = statuses.filter(({ status }) => !Number.isNaN(status))
+  const isSuccess = (status: number) => status < 400
+  const sorted = numbered.toSorted(
+    (left, right) => Number(isSuccess(right.status)) - Number(isSuccess(left.status)),
+  )
+  const answers = sorted.flatMap(({ status, response }) => examplesIn(root, status, response))
+  return { answers, method: writeMethod(normal, answers[0]) }
+}
+
+/** The examples of a response: of its first media type. A response without a body is an example itself. */
+function examplesIn(
+  root: Oas3_1Definition,
+  status: number,
+  response: openapi.Response,
+): readonly Example[] {
+  const [first] = Object.entries(response.content ?? {})
+  if (first === undefined) return [{ status }]
+  const [type, media] = first
+  const values = valuesOf(root, type, media)
+  return values.map((example) => ({ status, ...example }))
+}
+
+type Value = Pick<Example, 'name' | 'body'>
+
+function valuesOf(
+  root: Oas3_1Definition,
+  type: string,
+  media: openapi.MediaType,
+): readonly Value[] {
+  const named = derefEntries(media.examples).flatMap(([name, example]): Value[] =>
+    isObject(example) && 'value' in example ? [{ name, body: example['value'] }] : [],
+  )
+  if (named.length > 0) return named
+  if (media.example !== undefined) return [{ body: media.example }]
+  const isMade = bodyKind(type) === 'json' && media.schema !== undefined
+  const sampled = isMade ? makeExample(root, media.schema) : undefined
+  return sampled === undefined ? [] : [{ body: sampled }]
+}
+
+/** @returns undefined for a schema that no value can be made from */
+function makeExample(root: Oas3_1Definition, schema: unknown): unknown {
+  try {
+    return sample(schema, { skipWriteOnly: true, quiet: true }, root)
+  } catch {
+    return undefined
+  }
+}
+
+const NAME = /^[a-z_$][\w$]*$/i
+
+/** Writes a method that answers an example, ready to paste into a class. */
+function writeMethod(normal: NormalOperation, example: Example | undefined): string {
+  const { id } = normal
+  const parts = partsOf(normal)
+  const parameter = parts.length === 0 ? '' : `{ ${parts.join(', ')} }: Request<'${id}'>`
+  return [
+    `  async ${id}(${parameter}): Promise<Result<'${id}'>> {`,
+    `    return ${inspect(answerOf(example), { depth: null, breakLength: 90, maxArrayLength: null, maxStringLength: null })}`,
+    '  }',
+  ].join('\n')
+}
+
+function answerOf({ status, body }: Example = { status: 501 }): object {
+  return body === undefined ? { status } : { status, body }
+}
+
+/** The parts of the request that the operation has. */
+function partsOf({ security, parameters, requestBody }: NormalOperation): readonly string[] {
+  const inPath = parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name)
+  const path = inPath.every((name) => NAME.test(name)) ? `path: { ${inPath.join(', ')} }` : 'path'
+  const has = (place: string) => parameters.some((parameter) => parameter.in === place)
+  return [
+    ...(security.length > 0 ? ['caller'] : []),
+    ...(inPath.length > 0 ? [path] : []),
+    ...(has('query') ? ['query'] : []),
+    ...(has('header') ? ['header'] : []),
+    ...(requestBody === undefined ? [] : ['body']),
+  ]
+}

@@ -1,0 +1,88 @@
+// The examples that an operation without a method is answered with, in `npm run dev`.
+import t, { type Test } from 'tap'
+import { readDraft } from '../../service/compiler/draft.ts'
+import { answerExample } from '../../service/engine/contract/examples.ts'
+import { HttpError } from '../../service/engine/errors.ts'
+import { contract } from '../support/small.ts'
+
+const RESPONSES = `
+        '404': { description: None, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } }
+        '200':
+          description: Done
+          content:
+            application/json:
+              schema: { type: object, required: [id], properties: { id: { type: integer, format: int64 } } }
+              examples:
+                large: { value: { id: 9007199254740993 } }
+                small: { $ref: '#/components/examples/small' }
+                elsewhere: { externalValue: 'https://example.com/x.json' }
+        '202': { description: Later }
+        '406': { description: Text, content: { text/plain: { example: sorry } } }
+        '415': { description: Bytes, content: { application/octet-stream: {} } }
+        4XX: { description: Other, content: { application/json: { schema: { not: {} }, example: { error: 1 } } } }
+        default: { description: Failed, content: { application/json: {} } }
+`
+const YAML = `paths:
+  /x/{id}:
+    get:
+      operationId: run
+      parameters:
+        - { name: id, in: path, required: true, schema: { type: string } }
+        - { name: limit, in: query, schema: { type: integer } }
+      responses: ${RESPONSES}
+components:
+  examples: { small: { value: { id: 7 } } }
+  schemas: { Error: { type: object, required: [message], properties: { message: { type: string, default: No such thing } } } }
+`
+
+/** The examples of the operation. */
+async function examplesIn(t: Test) {
+  const folder = t.testdir({ 'openapi.yaml': contract(YAML) })
+  const draft = await readDraft(`${folder}/openapi.yaml`, '.', {})
+  return draft.contract?.examples?.operations.get('run') ?? { answers: [], method: '' }
+}
+
+t.test(
+  'the examples of the contract, or values made from its schemas, successes first',
+  async (t) => {
+    const { answers } = await examplesIn(t)
+    t.strictSame(answers, [
+      { status: 200, name: 'large', body: { id: 9007199254740993n } },
+      { status: 200, name: 'small', body: { id: 7 } },
+      { status: 202 },
+      { status: 404, body: { message: 'No such thing' } },
+      { status: 406, body: 'sorry' },
+      { status: 400, body: { error: 1 } },
+    ])
+  },
+)
+
+t.test(
+  'a request gets the example that it wishes for, else 501 with the list and a method',
+  async (t) => {
+    const examples = await examplesIn(t)
+    const answer = (prefer: string, isUnasked = false) => {
+      try {
+        const { status, headers } = answerExample('Missing', examples, isUnasked, prefer)
+        return [status, headers?.['preference-applied']]
+      } catch (error) {
+        return error instanceof HttpError ? [error.statusCode, error.message] : [0, String(error)]
+      }
+    }
+    t.strictSame(answer('example=small'), [200, 'example=small'])
+    t.strictSame(answer('respond-async, CODE="404"'), [404, 'code=404'])
+    t.strictSame(answer('code=200, example=small'), [200, 'example=small'])
+    t.strictSame(answer('', true), [200, undefined])
+    for (const wish of ['', 'wait=10', 'example=unknown', 'code=500', 'code=404, example=small']) {
+      const [status, message] = answer(wish)
+      t.equal(status, 501, wish)
+      t.match(message, 'Missing. By a header Prefer it answers an example: example=large; ')
+      t.match(
+        message,
+        "  async run({ path: { id }, query }: Request<'run'>): Promise<Result<'run'>> {",
+      )
+      t.match(message, '    return { status: 200, body: { id: 9007199254740993n } }')
+    }
+    t.strictSame(answer('example=unknown', true)[0], 501)
+  },
+)
