@@ -45,6 +45,9 @@ const ALLOW_TIME = `SET LOCAL statement_timeout = ${RACE_TIMEOUT}; `
 /** Distributes a table ($1) by a column ($2), where that was not done. Citus runs what has one owner on one node. */
 const DISTRIBUTE = `SELECT create_distributed_table($1, $2)
   WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
+/** Puts a table ($1) on each node. Tokens have one owner: on one node, its loss would refuse the callers of every node. */
+const COPY_TO_ALL = `SELECT create_reference_table($1)
+  WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = $1::regclass)`
 
 /**
  * Creates the tables that the database lacks. Several processes may call this at the same time. Waits for a
@@ -82,10 +85,16 @@ async function createTables(query: Query, collections: Collections): Promise<Sch
       const text = createTable(name, keyTypeOf(key, textType), textType, takeOver)
       await query(`${prefix}${text}`, [], RACE_TIMEOUT)
     }
-    if (isCitus) await query(DISTRIBUTE, [`"${name}"`, table?.columns[0] ?? 'owner'], RACE_TIMEOUT)
+    if (isCitus) await distribute(query, name, table?.columns[0])
     tables.push(infoOf(name, key, table))
   }
   return { tables, isCitus }
+}
+
+async function distribute(query: Query, name: string, owner = 'owner'): Promise<void> {
+  const table = `"${name}"`
+  if (name === ACCESS_TOKENS) await query(COPY_TO_ALL, [table], RACE_TIMEOUT)
+  else await query(DISTRIBUTE, [table, owner], RACE_TIMEOUT)
 }
 
 function keyTypeOf(key: KeyType, textType: string): string {

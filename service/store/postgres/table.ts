@@ -1,6 +1,6 @@
 import { CHUNK_LENGTH } from '../lists.ts'
 import { type Batched, Batcher, type BatchOptions } from '../batch.ts'
-import { type Key, type KeyType } from '../../engine/store.ts'
+import { ACCESS_TOKENS, type Key, type KeyType } from '../../engine/store.ts'
 import { type Entry, INT64_MAX, INT64_MIN, type Chunk, type Rows, type Table } from '../database.ts'
 import { HttpError, StoreUnavailable } from '../../engine/errors.ts'
 import type { Cells } from './pipeline.ts'
@@ -82,6 +82,8 @@ export class PostgresTable implements Table {
   readonly #pool: Pool
   readonly #sql: ReturnType<typeof statements>
   readonly #pingOwners: readonly string[]
+  /** A table that is on each node is read from any, and can't be written while one is lost. */
+  readonly #isOnAllNodes: boolean
   /** Group commit: the writes that arrive together, or while others are committed, share a commit for each kind. */
   readonly #writes: Gatherer<Write, string | undefined>
   /** Items that are looked up at the same time are found together. */
@@ -99,6 +101,7 @@ export class PostgresTable implements Table {
     this.#pool = pool
     this.#sql = statements(info)
     this.#pingOwners = isSharded ? PING_OWNERS : ['']
+    this.#isOnAllNodes = sharding === 'server' && info.name === ACCESS_TOKENS
     const { parallelReads: parallel, timeout } = pool
     const ofWrites = { maxCost: isTogether ? MAX_WRITES : 1, costOf: costOfWrite }
     const maxCost = isTogether ? MAX_LENGTH : 1
@@ -178,7 +181,9 @@ export class PostgresTable implements Table {
 
   /** Sends a write for some owner. @throws {Error} if it could be done for none: a node that is lost has some owners */
   async ping(): Promise<void> {
-    const pings = this.#pingOwners.map((owner) => this.#ping(owner))
+    const pings = this.#isOnAllNodes
+      ? [this.find('', 'ping')]
+      : this.#pingOwners.map((owner) => this.#ping(owner))
     await Promise.any(pings).catch(() => pings[0]) // one error says it for all
   }
 

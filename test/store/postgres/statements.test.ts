@@ -44,13 +44,15 @@ function asRow(values: unknown): unknown[] {
 /** What the store needs to take a server for a Citus. */
 const CITUS = `CREATE TABLE pg_dist_partition (logicalrelid regclass);
   CREATE FUNCTION create_distributed_table(regclass, text) RETURNS void LANGUAGE sql
+    AS 'INSERT INTO public.pg_dist_partition VALUES ($1)';
+  CREATE FUNCTION create_reference_table(regclass) RETURNS void LANGUAGE sql
     AS 'INSERT INTO public.pg_dist_partition VALUES ($1)'`
 
 async function likeCitus(): Promise<string> {
   const server = await startPostgres(t)
   const url = await server.createDatabase()
   await server.sql(CITUS, url)
-  return url
+  return `${url}?options=-csearch_path%3Dpublic`
 }
 
 process.env['TEST_DATABASE_URL'] = brought() ?? (await likeCitus())
