@@ -42,6 +42,7 @@ export interface operations {
                 cursor?: string;
             };
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody?: never;
         responses: {
@@ -91,6 +92,7 @@ export interface operations {
             path?: undefined;
             query?: undefined;
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody: { content: {
             "application/json": schemas["NewPlant"];
@@ -160,6 +162,7 @@ export interface operations {
             };
             query?: undefined;
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody?: never;
         responses: {

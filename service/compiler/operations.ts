@@ -179,10 +179,10 @@ function readParameter(context: Context, parameter: openapi.Parameter): Paramete
   const allowsEmpty = place === 'query' && parameter.allowEmptyValue === true
   if (!isReadable(schema, 'parameter'))
     diagnostics.error(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
-  else if (place === 'path' && allowedTypes(schema).includes('array'))
+  else if (/^(path|cookie)$/.test(String(place)) && allowedTypes(schema).includes('array'))
     diagnostics.error(
       parameter,
-      `the list ${name} of a path is not served: write "in: query", or "type: string"`,
+      `the list ${name} in a ${place} is not served: write "in: query", or "type: string"`,
       'schema',
     )
   const id = schemas.add(schema)

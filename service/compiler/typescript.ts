@@ -452,7 +452,7 @@ class OperationWriter {
 
   /** The member of the interface `operations`. */
   write({ normal, operation }: Described): string {
-    const places = (['path', 'query', 'header'] as const).map((place) =>
+    const places = (['path', 'query', 'header', 'cookie'] as const).map((place) =>
       this.#writePlace(operation, place),
     )
     const parts = [

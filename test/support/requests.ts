@@ -40,12 +40,15 @@ export function toCall(
   const headers = pairs
     .filter((pair) => pair.in === 'header')
     .flatMap(({ name, text }) => [name, text])
+  const cookies = pairs
+    .filter((pair) => pair.in === 'cookie')
+    .flatMap(({ name, text }) => ['Cookie', `${name}=${text}`])
   const type =
     operation.body && body !== undefined ? ['Content-Type', contentTypeOf(operation.body)] : []
   return {
     method,
     path: query.length === 0 ? target : `${target}?${query.join('&')}`,
-    headers: [...headers, ...type],
+    headers: [...headers, ...cookies, ...type],
     ...(body !== undefined && { body }),
   }
 }
@@ -53,6 +56,7 @@ export function toCall(
 /** In a path, marks are encoded, too: they may part two parameters, or end a path of another operation. */
 const ENCODERS: Readonly<Record<string, (text: string) => string>> = {
   query: encode,
+  cookie: encode,
   path: (text) =>
     encode(text).replaceAll(/[-_.!~*'()]/g, (mark) => `%${Buffer.from(mark).toString('hex')}`),
 }

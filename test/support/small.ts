@@ -20,7 +20,7 @@ import { HttpError } from '../../service/engine/errors.ts'
 
 /** The request that a method gets. */
 export type Input = Readonly<
-  Record<'caller' | 'path' | 'query' | 'header' | 'body' | 'type', unknown>
+  Record<'caller' | 'path' | 'query' | 'header' | 'cookie' | 'body' | 'type', unknown>
 >
 /** A method. @param name its own */
 export type Run = (request: Input, name: string) => Promise<Answer>

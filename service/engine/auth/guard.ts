@@ -5,6 +5,7 @@ import type { SecurityScheme } from '../contract/compiled.ts'
 import type { Identity, ProductGuard, ProductHooks } from '../contract/product-hooks.ts'
 import type { MakeGuard, Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
+import { cookieTexts } from '../http/cookies.ts'
 import { MAX_OWNER_BYTES } from '../store.ts'
 
 /** Checks an access token, and finds its caller. @throws {HttpError | StoreUnavailable} */
@@ -87,7 +88,7 @@ function credentialsOf(request: FastifyRequest, { in: place, key }: SecuritySche
   if (place === 'connection') return ['']
   if (place === 'header') return textsOfHeader(request, key)
   if (place === 'query') return textsOfQuery(request, key)
-  return textsOfCookie(request.raw.headers.cookie ?? '', key)
+  return cookieTexts(request.raw.headers.cookie ?? '', key)
 }
 
 /** Of some repeated headers Node shows only the first text. Here it counts as two: more than one text is refused anyway. */
@@ -102,13 +103,6 @@ function textsOfQuery({ query }: FastifyRequest, name: string): readonly string[
   const texts = Object.getOwnPropertyDescriptor(query, name)?.value as string | string[] | undefined // as Fastify reads it
   if (texts === undefined) return []
   return Array.isArray(texts) ? texts : [texts]
-}
-
-/** The values of the cookies with a name (RFC 6265, section 4.1.1). */
-function textsOfCookie(header: string, name: string): readonly string[] {
-  const cookies = header.split(';').map((cookie) => cookie.trim())
-  const named = cookies.filter((cookie) => cookie.startsWith(`${name}=`))
-  return named.map((cookie) => cookie.slice(name.length + 1).replace(/^"(.*)"$/, '$1'))
 }
 
 /**

@@ -90,7 +90,7 @@ export interface Requirement {
 }
 
 export interface Parameter {
-  readonly in: 'path' | 'query' | 'header'
+  readonly in: 'path' | 'query' | 'header' | 'cookie'
   readonly name: string
   readonly required: boolean
   /** The id of its schema. */

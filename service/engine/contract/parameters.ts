@@ -4,6 +4,7 @@ import type { Parameter } from './compiled.ts'
 import { decodePair } from './parsing.ts'
 import { Sent } from '../json-schema/sent.ts'
 import type { Validator } from '../json-schema/validator.ts'
+import { cookieTexts } from '../http/cookies.ts'
 import { HttpError } from '../errors.ts'
 
 type Place = Parameter['in']
@@ -12,7 +13,8 @@ type Place = Parameter['in']
 const MEMBERS = { path: 'params', query: 'query', header: 'headers' } as const
 
 /**
- * Makes the function that reads the parameters in the path, the query or the headers, by name. It leaves out unknown ones.
+ * Makes the function that reads the parameters in the path, the query, the headers or the cookies, by name. It leaves out
+ * unknown ones.
  * @param valuesOf reads the parameters of a path from the URL, where the router can't
  * @returns undefined if the operation has no parameter there
  * @throws {HttpError} if one is missing, invalid or repeated
@@ -33,7 +35,7 @@ export function parametersReader(
     isEmptyAbsent: isEmptyAbsent(parameter, validator),
   }))
   return (request) => {
-    const received = valuesOf?.(request.url) ?? request[MEMBERS[place]] ?? {}
+    const received = valuesOf?.(request.url) ?? receivedIn(place, request, ofPlace)
     const sent: Record<string, Sent> = {}
     for (const { parameter, key, isEmptyAbsent } of keys) {
       if (!Object.hasOwn(received, key)) continue
@@ -44,6 +46,28 @@ export function parametersReader(
     const { error, value } = validate(sent)
     if (error !== undefined) throw new HttpError(400, error)
     return value as object
+  }
+}
+
+/** The values of a place, by the names that the parameters have there. */
+function receivedIn(
+  place: Place,
+  request: FastifyRequest,
+  parameters: readonly Parameter[],
+): object {
+  if (place !== 'cookie') return request[MEMBERS[place]] ?? {}
+  const { cookie: header = '' } = request.raw.headers
+  const texts = parameters.map(({ name }) => [name, cookieTexts(header, name)] as const)
+  const sent = texts.filter(([, values]) => values.length > 0)
+  return Object.fromEntries(sent.map(([name, values]) => [name, values.map(decodeCookie)]))
+}
+
+/** Values are percent-encoded, as OpenAPI's style `form` says; a text that is not stays as it is. */
+function decodeCookie(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
   }
 }
 

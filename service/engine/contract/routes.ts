@@ -107,6 +107,7 @@ function makeHandler(
   const readPath = parametersReader(parameters, 'path', texts, valuesOfPath(path))
   const readQuery = parametersReader(parameters, 'query', texts)
   const readHeaders = parametersReader(parameters, 'header', texts)
+  const readCookies = parametersReader(parameters, 'cookie', texts)
   const readBody = body && bodyReader(body, { bodies, texts })
   const hasRange = Object.keys(body?.content ?? {}).some((type) => type.endsWith('*'))
   const send = answerSender(operation, responses)
@@ -117,6 +118,7 @@ function makeHandler(
       path: readPath?.(request),
       query: readQuery?.(request),
       header: readHeaders?.(request),
+      cookie: readCookies?.(request),
       body: await readBody?.(request, reply),
       type: hasRange ? request.mediaType : undefined,
     })

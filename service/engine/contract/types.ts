@@ -18,6 +18,7 @@ export interface RequestOf<Operation> {
   readonly path: Parameters<Operation, 'path'>
   readonly query: Parameters<Operation, 'query'>
   readonly header: Parameters<Operation, 'header'>
+  readonly cookie: Parameters<Operation, 'cookie'>
   /** The value of the JSON, a text, the fields and files of a form, or a stream of bytes. */
   readonly body: RequestBody<DescribedBody<Operation>>
   /** The media type of the body, in lower case, where the contract has a range of them, such as `image/*`. */

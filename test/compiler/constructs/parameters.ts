@@ -5,18 +5,30 @@ const parameter = (lines: string) =>
 
 /** Constructs of parameters, by their names in the README. */
 export const PARAMETERS: Constructs = {
-  'a parameter in `path`, `query` or `header`': {
-    yaml: `paths:\n  /{a}: { get: { operationId: run, parameters: [{ name: a, in: path, required: true, schema: { type: integer } }, { name: b, in: query, schema: { type: number } }, { name: X-C, in: header, schema: { type: boolean } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
+  'a parameter in `path`, `query`, `header` or `cookie`': {
+    yaml: `paths:\n  /{a}: { get: { operationId: run, parameters: [{ name: a, in: path, required: true, schema: { type: integer } }, { name: b, in: query, schema: { type: number } }, { name: X-C, in: header, schema: { type: boolean } }, { name: D, in: cookie, schema: { type: string, maxLength: 5 } }, { name: e, in: cookie, schema: { type: integer, default: 3 } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
     asks: [
+      ask(
+        { url: '/7', headers: { cookie: 'd=x; D=a%20b; e=7' } },
+        200,
+        '{"path":{"a":7},"cookie":{"D":"a b","e":7}}',
+      ),
+      ask(
+        { url: '/7', headers: { cookie: 'D=%FF; f=1' } },
+        200,
+        '{"path":{"a":7},"cookie":{"D":"%FF","e":3}}',
+      ),
+      ask({ url: '/7', headers: { cookie: 'e=x' } }, 400, /cookie\/e must be an integer/),
+      ask({ url: '/7', headers: { cookie: 'e=1; e=1' } }, 400, /cookie\/e must not be repeated/),
       ask({ url: '/7', headers: { 'x-c': '1' } }, 400, /header\/X-C must be boolean/),
       ask(
         { url: '/7?c=1', headers: { 'x-c': 'true' } },
         200,
-        '{"path":{"a":7},"header":{"X-C":true}}',
+        '{"path":{"a":7},"header":{"X-C":true},"cookie":{"e":3}}',
       ),
       ask('/07', 400, /path\/a must be an integer/),
       ask('/7?b=1&b=2', 400, /query\/b must not be repeated/),
-      ask('/7?b=1.5', 200, '{"path":{"a":7},"query":{"b":1.5}}'),
+      ask('/7?b=1.5', 200, '{"path":{"a":7},"query":{"b":1.5},"cookie":{"e":3}}'),
       ask(
         { url: '/7', headers: { 'X-C': ['true', 'true'] } },
         400,
@@ -28,7 +40,7 @@ export const PARAMETERS: Constructs = {
     yaml: `paths:\n  /x: { parameters: [{ name: a, in: query, required: true, schema: { type: string } }], get: { operationId: run, parameters: [{ name: a, in: query, schema: { type: integer } }], responses: { '200': { description: Done, content: { application/json: {} } } } } }\n`,
     asks: [ask('/x', 200, '{}'), ask('/x?a=x', 400)],
   },
-  'a parameter in `cookie`': parameter('in: cookie # here\nschema: { type: string }'),
+  'a parameter in `cookie` with a name that HTTP does not allow': `      parameters: [{ in: cookie, schema: true, name: 'a b' }] # here`,
   'the headers `Accept`, `Authorization`, `Content-Type` as parameters': {
     yaml: '      parameters: [{ name: Authorization, in: header, required: true, schema: { type: integer } }]',
     asks: [ask('/x', 200, '{}'), ask({ url: '/x', headers: { authorization: 'a' } }, 200, '{}')],
@@ -159,11 +171,14 @@ components: { schemas: { Whole: { type: integer } } }`,
       ask({ url: '/x', headers: { 'x-a': 'b' } }, 400, /header\/X-A\/0 must be an integer/),
     ],
   },
-  'a list in a path': `paths:\n  /{a}:\n    get:\n      operationId: run\n      parameters:\n        - name: a\n          in: path\n          required: true\n          schema: { type: array } # here\n      responses: { '204': { description: Done } }\n`,
+  'a list in a path, or in a cookie': `paths:\n  /{a}:\n    get:\n      operationId: run\n      parameters:\n        - name: a\n          in: path\n          required: true\n          schema: { type: array } # here\n      responses: { '204': { description: Done } }\n`,
   '`style` other than the default, `deepObject` for one': parameter(
     'in: query\nschema: { type: object }\nstyle: deepObject # here',
   ),
-  '`allowReserved`': parameter('in: query\nschema: { type: string }\nallowReserved: true # here'),
+  '`allowReserved`: characters of URIs may be sent as they are, or encoded': {
+    yaml: '      parameters: [{ name: a, in: query, allowReserved: true, schema: { type: string } }]',
+    asks: accepted(query, 'a=/x?y:@!$;=>{"a":"/x?y:@!$;"} a=%2Fx=>{"a":"/x"}'),
+  },
   '`allowEmptyValue` in a query: an empty text that the schema refuses is as if it had not been sent':
     {
       yaml: `      parameters:

@@ -49,6 +49,7 @@ export interface operations {
                 cursor?: string;
             };
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody?: never;
         responses: {
@@ -98,6 +99,7 @@ export interface operations {
             path?: undefined;
             query?: undefined;
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody: { content: {
             "application/json": schemas["NewPlant"];
@@ -167,6 +169,7 @@ export interface operations {
             };
             query?: undefined;
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody?: never;
         responses: {
@@ -222,6 +225,7 @@ export interface operations {
             };
             query?: undefined;
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody?: never;
         responses: {
@@ -277,6 +281,7 @@ export interface operations {
             header: {
                 "X-Size"?: string[];
             };
+            cookie?: undefined;
         };
         requestBody?: never;
         responses: {
@@ -324,6 +329,7 @@ export interface operations {
             path?: undefined;
             query?: undefined;
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody: { content: {
             "application/json": schemas["NewNote"];
@@ -381,6 +387,7 @@ export interface operations {
             };
             query?: undefined;
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody?: never;
         responses: {
@@ -436,6 +443,7 @@ export interface operations {
             };
             query?: undefined;
             header?: undefined;
+            cookie?: undefined;
         };
         requestBody?: never;
         responses: {
