@@ -3,9 +3,15 @@ import { hash } from 'node:crypto'
 import type { Oas3_1Definition } from '@redocly/openapi-core'
 import type { Compiled, Operation } from '../engine/contract/compiled.ts'
 import { type ProductHooks, StartupError } from '../engine/for-compiler.ts'
-import { type DiagnosticList, Diagnostics, toLine, toLines } from './diagnostics.ts'
+import {
+  type Diagnostic,
+  type DiagnosticList,
+  Diagnostics,
+  toLine,
+  toLines,
+} from './diagnostics.ts'
 import { readOpenApi } from './document.ts'
-import { listOperations, type NormalOperation, prefixOf } from './normal-form.ts'
+import { type Listed, listOperations, type NormalOperation, prefixOf } from './normal-form.ts'
 import { checkPaths, compileOperations, describeOperations } from './operations.ts'
 import { type Context, readItems, Schemas } from './schemas.ts'
 
@@ -17,8 +23,8 @@ interface Inspected extends DiagnosticList {
   /** The absolute paths of its files, also of those that are missing. */
   readonly files: readonly string[]
   readonly schemas: Schemas
-  /** All operations of the document, such as `GET /users`. */
-  readonly names: readonly string[]
+  /** The names in `without` of product.ts, by operation, such as `GET /users`; without those that are left out. */
+  readonly names: ReadonlyMap<string, string>
   /** The operations that could be compiled, by these names. */
   readonly operations: ReadonlyMap<string, CompiledOperation>
 }
@@ -40,9 +46,12 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
   const { root, files } = document
   const schemas = new Schemas(diagnostics, product?.formats)
   const context: Context = { root, schemas, diagnostics, product }
-  const listed = listOperations(root)
-  describeOperations(context, listed)
-  const inspected = { root, files, schemas, names: listed.map(({ key }) => key) }
+  const described = listOperations(root)
+  describeOperations(context, described)
+  const leftOut = listLeftOut(context, described)
+  const listed = described.filter(({ key }) => !leftOut.has(key))
+  const names = new Map(listed.map((operation) => [operation.key, nameInProduct(operation)]))
+  const inspected = { root, files, schemas, names }
   if (!document.isServed)
     return { ...inspected, compiled: undefined, operations: new Map(), ...diagnostics.list() }
 
@@ -60,7 +69,55 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
     schemas: schemas.compiled,
     items,
   }
-  return { ...inspected, compiled, operations, ...diagnostics.list() }
+  const { errors, warnings } = diagnostics.list()
+  return {
+    ...inspected,
+    compiled,
+    operations,
+    errors: errors.filter((error) => !concernsOnly(error, leftOut)),
+    warnings: warnings.filter((warning) => !concernsOnly(warning, leftOut)),
+  }
+}
+
+/** The name of an operation in `without` of product.ts. */
+function nameInProduct({ key, operation }: Listed): string {
+  return operation.operationId ?? key
+}
+
+/** The keys of the operations that the product leaves out. A name that no operation has is an error. */
+function listLeftOut(
+  { root, diagnostics, product }: Context,
+  described: readonly Listed[],
+): ReadonlySet<string> {
+  const names = product?.without ?? []
+  const existing = new Set(described.map(nameInProduct))
+  for (const name of names)
+    if (!existing.has(name))
+      diagnostics.error(root, `product.ts leaves out ${name}: there is no such operation`)
+  const leftOut = described.filter((operation) => names.includes(nameInProduct(operation)))
+  return new Set(leftOut.map(({ key }) => key))
+}
+
+/** Whether a diagnostic is only about operations that are left out. */
+function concernsOnly({ operations }: Diagnostic, leftOut: ReadonlySet<string>): boolean {
+  if (operations === null || operations.length === 0) return false
+  return operations.every((operation) => leftOut.has(operation))
+}
+
+/**
+ * A line for product.ts that leaves out all operations with errors.
+ * @returns undefined if that would be none or all of them, or an error concerns the whole document
+ */
+export function adviseWithout({ errors, names }: Pick<Inspected, 'errors' | 'names'>) {
+  const refused = new Set<string>()
+  for (const { operations } of errors) {
+    if (operations === null) return undefined
+    for (const operation of operations) refused.add(operation)
+  }
+  const inOrder = [...names].filter(([operation]) => refused.has(operation))
+  if (inOrder.length === 0 || inOrder.length === names.size) return undefined
+  const quoted = inOrder.map(([, name]) => `'${name}'`)
+  return `to serve the other operations, write into product.ts: without: [${quoted.join(', ')}],`
 }
 
 /**
@@ -80,11 +137,13 @@ export async function compile(
 
 /** The compiled contract of a document without errors. @throws {StartupError} with all errors */
 export function accept(
-  { compiled, errors, warnings }: Inspected,
+  { compiled, errors, warnings, names }: Inspected,
   note?: (line: string) => void,
 ): Compiled {
   if (errors.length > 0 || compiled === undefined)
-    throw new StartupError(toLines(errors).join('\n'))
+    throw new StartupError(
+      [...toLines(errors), adviseWithout({ errors, names }) ?? []].flat().join('\n'),
+    )
   for (const warning of warnings) note?.(`note: ${toLine(warning)}`)
   return compiled
 }

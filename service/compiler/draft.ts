@@ -1,5 +1,5 @@
 // Serves a document with errors, as far as possible: for `npm run dev`, and for `npm run generate -- --dry-run FILE`.
-import { inspect } from './compile.ts'
+import { adviseWithout, inspect } from './compile.ts'
 import { examplesOf } from './examples.ts'
 import { type Diagnostic, toLine, toLines } from './diagnostics.ts'
 import {
@@ -35,7 +35,7 @@ export async function readDraft(
   const { compiled, root, files, names, operations, errors } = await inspect(file, product)
   const refused: RefusedOperation[] = []
   const served: Operation[] = []
-  for (const name of names) {
+  for (const name of names.keys()) {
     const operation = operations.get(name)?.operation
     const lines = errors.filter((error) => error.operations?.includes(name)).map(toLine)
     if (lines.length > 0)
@@ -68,7 +68,9 @@ function addressOf(
 
 /** Says how each operation of a document would be served. @returns lines: the operations, notes, errors, and how many are served */
 export async function dryRun(file: string): Promise<string[]> {
-  const { names: operations, errors, warnings } = await inspect(file)
+  const { names, errors, warnings } = await inspect(file)
+  const operations = [...names.keys()]
+  const advice = adviseWithout({ errors, names })
   const isRefused = (operation: string) => errors.some((error) => concerns(error, operation))
   const hasNote = (operation: string) => warnings.some((warning) => concerns(warning, operation))
   const lines = operations.map((operation) => {
@@ -80,6 +82,7 @@ export async function dryRun(file: string): Promise<string[]> {
     ...lines,
     ...warnings.map((warning) => `note: ${toLine(warning)}`),
     ...toLines(errors).map((line) => `refused: ${line}`),
+    ...(advice === undefined ? [] : [advice]),
     `${served.length} of ${operations.length} operations are served`,
   ]
 }

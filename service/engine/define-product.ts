@@ -119,7 +119,7 @@ export function defineProduct<
   const Classes extends readonly object[],
   const Defined extends Definitions<keyof SchemasOf<Components> & string> = never,
 >(
-  product: Pick<Product, 'name' | 'errorBody' | 'formats'> &
+  product: Pick<Product, 'name' | 'errorBody' | 'formats' | 'without'> &
     Partial<Pick<Product, 'tokenPrefix'>> &
     StoreOf<Defined> & {
       readonly contract: CompiledContract<Components, Operations, Schemes>

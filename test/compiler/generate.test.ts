@@ -7,7 +7,7 @@ import { dryRun } from '../../service/compiler/draft.ts'
 import { generateTypes } from '../../service/compiler/generate.ts'
 import { OPENAPI } from '../support/own.ts'
 import { putTestProduct } from '../support/project.ts'
-import { contract } from '../support/small.ts'
+import { boot, contract } from '../support/small.ts'
 
 t.test('generate writes the types, and with --check fails if they are stale', async (t) => {
   const { folder, generate } = project(t)
@@ -317,6 +317,45 @@ webhooks: { c: { get: { parameters: [{ name: c, in: query, style: deepObject, sc
     await t.rejects(dryRun(`${folder}/openapi.yaml`), {
       message: /other\.yaml:2: Unexpected flow-map-end/,
     })
+  },
+)
+
+t.test(
+  'an operation that is refused does not spoil the others: the product leaves it out',
+  async (t) => {
+    const get = (id: string, schema: string) =>
+      `{ get: { ${id} responses: { '200': { description: Done, content: { application/json: { schema: ${schema} } } } } } }`
+    const yaml = `paths:
+  /good: ${get('operationId: good,', '{ type: string }')}
+  /bad: ${get('operationId: bad,', "{ $ref: '#/components/schemas/Bad' }")}
+  /unnamed: ${get('', '{ pattern: "(" }')}
+components: { schemas: { Bad: { type: 7 } } }
+`
+    const file = `${t.testdir({ 'openapi.yaml': contract(yaml) })}/openapi.yaml`
+    const advice =
+      "to serve the other operations, write into product.ts: without: ['bad', 'GET /unnamed'],"
+    await t.rejects(compile(file), { message: new RegExp(`${RegExp.escape(advice)}$`) })
+    t.equal((await dryRun(file)).at(-2), advice)
+    const without = ['bad', 'GET /unnamed']
+    const { operations } = await compile(file, { without })
+    t.strictSame(
+      operations.map(({ id }) => id),
+      ['good'],
+    )
+    const types = await generateTypes(file, `${file}.ts`, { without })
+    t.match(types, 'good: {')
+    t.notMatch(types, 'bad: {')
+    const unknown = /: product\.ts leaves out worse: there is no such operation$/
+    await t.rejects(compile(file, { without: [...without, 'worse'] }), { message: unknown })
+    const app = await boot(t, { yaml, product: { without } })
+    const statuses = await Promise.all(
+      ['/good', '/bad', '/unnamed'].map(async (url) => (await app.inject(url)).statusCode),
+    )
+    t.strictSame(
+      statuses,
+      [500, 404, 404],
+      'the method of the first one answers an object, no string',
+    )
   },
 )
 

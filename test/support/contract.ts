@@ -31,13 +31,19 @@ const ERROR = {
 /** Reads the contract of a product. */
 export const contractOf: (product: Product) => Promise<Contract> = remembered(readContract)
 
+/** The name of an operation in `without` of product.ts. */
+function nameOf(method: string, path: string, operation: unknown): string {
+  const { operationId } = fields(operation)
+  return typeof operationId === 'string' ? operationId : `${method.toUpperCase()} ${path}`
+}
+
 /** Reads one document: follows its references, and reads its schemas. */
 interface Reader {
   readonly root: Record<string, unknown>
   readonly schemaOf: ReturnType<typeof schemaReader>
 }
 
-async function readContract({ contract, errorBody, formats, guards }: Product) {
+async function readContract({ contract, errorBody, formats, guards, without = [] }: Product) {
   addFormats(formats)
   const file = fileURLToPath(contract.file)
   const root = await readDocument(file)
@@ -46,7 +52,9 @@ async function readContract({ contract, errorBody, formats, guards }: Product) {
   const { securitySchemes, responses } = fields(components)
   const schemes = Object.fromEntries(followed(root, securitySchemes))
   const operations = followed(root, paths).flatMap(([template, item]) => {
-    const methods = Object.entries(item).filter(([name]) => METHODS.includes(name))
+    const methods = Object.entries(item).filter(
+      ([name, value]) => METHODS.includes(name) && !without.includes(nameOf(name, template, value)),
+    )
     return methods.map(([method, value]): Operation => {
       const shared = { security, limit: root['x-body-limit'], servers: item['servers'] ?? servers }
       const own = { ...shared, ...fields(value) }

@@ -68,6 +68,11 @@ export interface ProductHooks {
   readonly collections?: Readonly<
     Record<string, { readonly schema: string; readonly key: 'int64' | 'text' }>
   >
+  /**
+   * The operations of the contract that are not served: each by its `operationId`, or by its method and path, such as
+   * `GET /users`, if it has none. Their paths are 404, and their methods are not needed.
+   */
+  readonly without?: readonly string[]
   /** Checks of texts, by the name of the `format` that a schema gives them. */
   readonly formats?: Formats
 }
