@@ -11,6 +11,7 @@ import {
 } from '../engine/for-compiler.ts'
 import type * as openapi from './document.ts'
 import type { NormalOperation } from './normal-form.ts'
+import { suggestErrorBody } from './error-body.ts'
 import { derefEntries } from './references.ts'
 import { findLocation } from './source-locations.ts'
 import { refusalOfMedia, type MediaType, toMediaType } from './media-types.ts'
@@ -21,7 +22,8 @@ import type { Check } from '../engine/json-schema/validator.ts'
 const USUAL = { type: 'application/json', form: 'error' } as const
 /** The media type of RFC 9457. It names the form, so no other form is used, even if the schema accepts one. */
 const PROBLEM = 'application/problem+json'
-const PRODUCT_WRITES = 'errorBody: (status, message) => ...'
+/** Where no function could be made from the schema. */
+const OF_THE_FORM = '(status, message) => ...'
 /** A usual message of the service: a schema that refuses this message needs a form of its own. */
 const LIKELY_MESSAGE = 'body/items/0 must match pattern "^[A-Z]+$": Not a code.'
 const BY_ITSELF = 'the service answers this error by itself, in a form that it does not know'
@@ -136,18 +138,17 @@ function readJsonError(
 
 /** The product has to write an error of a form that the service does not know. */
 function checkErrorBody(
-  { product, diagnostics }: Context,
+  { root, product, diagnostics }: Context,
   statuses: readonly number[],
   media: openapi.MediaType,
   check: Check,
 ): void {
-  if (product === undefined) {
-    const text = `${BY_ITSELF}: the product writes it with ${PRODUCT_WRITES}`
-    diagnostics.warn(media, text, 'schema')
-    return
-  }
-  if (!product.errorBody) {
-    diagnostics.error(media, `${BY_ITSELF}: write ${PRODUCT_WRITES} in the product`, 'schema')
+  if (product?.errorBody === undefined) {
+    const suggestion = suggestErrorBody(root, media.schema)
+    const fits = suggestion && bodyFault(check, statuses, suggestion.errorBody) === undefined
+    const text = `${BY_ITSELF}: write into product.ts errorBody: ${fits ? suggestion.text : OF_THE_FORM},`
+    const report = product === undefined ? diagnostics.warn : diagnostics.error
+    report(media, text, 'schema')
     return
   }
   const misfit = bodyFault(check, statuses, product.errorBody)
