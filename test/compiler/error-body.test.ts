@@ -44,7 +44,7 @@ for (const [schema, text, answer] of SCHEMAS) {
     t.match((await dryRun(file)).join('\n'), suggested, 'the dry run shows it, too')
     const module = `data:text/javascript,export const errorBody = ${encodeURIComponent(suggested)}`
     const product = (await import(module)) as ProductHooks
-    const app = await boot(t, { yaml: yaml(schema), product: { errorBody: product.errorBody } })
+    const app = await boot(t, { yaml: yaml(schema), product: { ...product } })
     t.match((await app.inject('/x?a=b')).body, answer)
   })
 }

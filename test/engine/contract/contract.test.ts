@@ -91,13 +91,14 @@ t.test(
       const message = new RegExp(`openapi\\.yaml:${line}: .*${reason}`)
       await t.rejects(readContract(written(t, change)), { name: 'StartupError', message })
     }
-    const cookie = [
+    const style = [
       'in: query\n      description: Where',
-      'in: cookie\n      description: Where',
+      'in: query\n      style: deepObject\n      description: Where',
     ] as const
-    const two = written(t, cookie, ['format: int32, minimum', '$anchor: a, minimum'])
+    const two = written(t, style, ['format: int32, minimum', '$anchor: a, minimum'])
     await t.rejects(readContract(two), {
-      message: /^.*:\d+: \$anchor [^]*\n.*:\d+: a parameter in a cookie [^\n]*$/,
+      message:
+        /^.*:\d+: \$anchor [^]*\n.*:\d+: this style is not served[^\n]*\nto serve the other operations, [^\n]*$/,
     })
     await t.rejects(readContract('absent.yaml'), { message: /^absent\.yaml: ENOENT/ })
     for (const text of ['', '7', '- a', 'null']) {
