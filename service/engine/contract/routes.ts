@@ -12,6 +12,7 @@ import type { Operation } from './compiled.ts'
 import type { Contract } from './contract.ts'
 import { errorWriter } from './error-forms.ts'
 import { answerExample } from './examples.ts'
+import { MethodRequest } from './method-request.ts'
 import { parametersReader } from './parameters.ts'
 import { addTemplates, routeOf, valuesOfPath } from './templates.ts'
 import { TEXT_READERS } from './text-readers.ts'
@@ -113,15 +114,15 @@ function makeHandler(
   const send = answerSender(operation, responses)
   return async (request, reply) => {
     const run = toMethod(request)
-    const answer = await run({
-      caller: request.caller,
+    const parts = {
       path: readPath?.(request),
       query: readQuery?.(request),
       header: readHeaders?.(request),
       cookie: readCookies?.(request),
       body: await readBody?.(request, reply),
       type: hasRange ? request.mediaType : undefined,
-    })
+    }
+    const answer = await run(new MethodRequest(request, reply, parts))
     return send(request, reply, answer)
   }
 }

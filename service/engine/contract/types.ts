@@ -1,5 +1,6 @@
 // The types of a service's methods, made from the generated types of the contract.
 import type { Mark } from './compiled.ts'
+import type { MethodLog } from './method-request.ts'
 import type { JsonText } from '../http/json.ts'
 
 /**
@@ -23,6 +24,10 @@ export interface RequestOf<Operation> {
   readonly body: RequestBody<DescribedBody<Operation>>
   /** The media type of the body, in lower case, where the contract has a range of them, such as `image/*`. */
   readonly type: RangedType<DescribedBody<Operation>>
+  /** Writes lines with the id of the request, the caller and the trace. */
+  readonly log: MethodLog
+  /** Aborts when the client leaves before the answer is sent, and when the service ends. */
+  readonly signal: AbortSignal
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify'
 import { Gauge, Histogram, UNKNOWN_LABEL } from './metrics.ts'
 import type { OpenRequest } from './open-requests.ts'
@@ -18,6 +19,11 @@ const ACTIVE = new Gauge({
 
 /** Finds the id of the trace in a `traceparent`: https://www.w3.org/TR/trace-context/ */
 const TRACE = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}/
+
+/** The id of the trace that a request belongs to; undefined if there is none. */
+export function traceIdOf({ headers }: IncomingMessage): string | undefined {
+  return TRACE.exec(String(headers['traceparent']))?.[1]
+}
 
 /** The functions that log and measure the requests that have ended in this turn of the event loop. */
 const unwritten: (() => void)[] = []
@@ -59,7 +65,7 @@ export function logWhenClosed(log: FastifyBaseLogger, open: OpenRequest): void {
         status,
         ms: Math.round(seconds * 1e6) / 1000,
         aborted: writableFinished ? undefined : true,
-        trace_id: TRACE.exec(String(request.headers['traceparent']))?.[1],
+        trace_id: traceIdOf(request),
       })
     }
     // Lines that are written one after the other cost half as much as lines between requests.
