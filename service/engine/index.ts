@@ -10,6 +10,7 @@ export type { Identity, ProductGuard } from './contract/product-hooks.ts'
 export type { CompiledContract, Mark } from './contract/compiled.ts'
 export type { RequestOf, ResultOf, Visible } from './contract/types.ts'
 export { refusal } from './contract/refusal.ts'
+export { etag } from './http/etag.ts'
 export type { JsonText } from './http/json.ts'
 export type { Collection, Page } from './store.ts'
 
