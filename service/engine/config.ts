@@ -1,8 +1,9 @@
 import { isIP } from 'node:net'
 import { StartupError } from './errors.ts'
 
-/** Either all of these variables must be set, or none. */
-const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWKS_URL'] as const
+/** Either both of these variables must be set, or none. The others for JWTs need them. */
+const JWT = ['JWT_ISSUER', 'JWT_AUDIENCE'] as const
+const OTHERS_FOR_JWT = ['JWT_TYPE', 'JWKS_URL'] as const
 
 /** The values that a variable may have. */
 interface Type<Value> {
@@ -65,7 +66,16 @@ export const variables = {
   ],
   JWT_ISSUER: ['', ISSUER, 'The issuer whose JWTs are accepted, exactly as in their `iss`'],
   JWT_AUDIENCE: ['', AUDIENCE, 'The audience of those JWTs, exactly as in `aud`'],
-  JWKS_URL: ['', KEYS, 'Where the issuer publishes its keys'],
+  JWT_TYPE: [
+    'at+jwt',
+    word('at+jwt', 'JWT'),
+    'The `typ` of those JWTs. `JWT` takes any: see [below](#jwt-from-an-identity-provider)',
+  ],
+  JWKS_URL: [
+    '',
+    KEYS,
+    'Where the issuer publishes its keys. By default its `/.well-known/openid-configuration` says it',
+  ],
   MAX_CONNECTIONS: [
     '5000',
     integer(1, 1_000_000),
@@ -134,9 +144,7 @@ export function readConfig(
     if (value === undefined) faults.push(`${variable} must be ${values.replaceAll('`', '')}`)
     return [variable, value]
   })
-  const missing = JWT.filter((name) => !environment[name])
-  if (missing.length < JWT.length)
-    faults.push(...missing.map((name) => `${name} must be set, as others for JWTs are`))
+  faults.push(...faultsOfJwt(environment))
   const config = Object.fromEntries(entries) as Config // Object.fromEntries loses the types of the entries
   const { PORT, ADMIN_PORT, DATABASE_URL, DATABASE_TIMEOUT, STALL_TIMEOUT } = config
   if (PORT === ADMIN_PORT && PORT > 0)
@@ -147,6 +155,17 @@ export function readConfig(
   }
   if (faults.length > 0) throw new StartupError(faults.join('; '))
   return Object.freeze(config)
+}
+
+/** The variables for JWTs that are missing beside others. */
+function faultsOfJwt(environment: Readonly<Record<string, string | undefined>>): string[] {
+  if (![...JWT, ...OTHERS_FOR_JWT].some((name) => environment[name])) return []
+  const missing = JWT.filter((name) => !environment[name])
+  const faults = missing.map((name) => `${name} must be set, as others for JWTs are`)
+  const { JWT_ISSUER: issuer = '', JWKS_URL: keys = '' } = environment
+  if (keys === '' && KEYS.read(issuer) === undefined)
+    faults.push(`JWKS_URL must be set, because JWT_ISSUER is not ${KEYS.values}`)
+  return faults
 }
 
 /**

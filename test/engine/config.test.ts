@@ -136,6 +136,13 @@ t.test('the variables for JWTs must be set together', async (t) => {
   t.throws(() => readConfig('plants', { JWKS_URL: JWT.JWKS_URL, PORT: 'x' }), {
     message: `PORT must be an integer from 0 to 65535; JWT_ISSUER ${missing}; JWT_AUDIENCE ${missing}`,
   })
+  t.throws(() => readConfig('plants', { JWT_TYPE: 'JWT' }), {
+    message: `JWT_ISSUER ${missing}; JWT_AUDIENCE ${missing}`,
+  })
+  t.match(readConfig('plants', { ...JWT, JWKS_URL: '', JWT_TYPE: 'JWT' }), { JWKS_URL: '' })
+  t.throws(() => readConfig('plants', { ...JWT, JWT_ISSUER: 'id.example', JWKS_URL: '' }), {
+    message: /^JWKS_URL must be set, because JWT_ISSUER is not an https URL/,
+  })
 })
 
 t.test('ADMIN_PORT and PORT must differ, unless both are 0', async (t) => {

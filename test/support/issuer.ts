@@ -54,10 +54,14 @@ export async function startIssuer(t: Test) {
   const name = `http://127.0.0.1:${port}`
   let [status, body, fetches, isStopped] = [404, '', 0, false]
   const held: (() => void)[] = []
-  const server = http.createServer((_request, response) => {
-    fetches += 1
-    const send = () =>
-      void response.writeHead(status, { 'content-type': 'application/json' }).end(body)
+  const configuration = { issuer: name, jwks_uri: `${name}/keys` }
+  const server = http.createServer(({ url }, response) => {
+    const isOfKeys = url === '/keys'
+    if (isOfKeys) fetches += 1
+    const send = () => {
+      response.writeHead(isOfKeys ? status : 200, { 'content-type': 'application/json' })
+      response.end(isOfKeys ? body : JSON.stringify(configuration))
+    }
     if (isStopped) held.push(send)
     else send()
   })

@@ -14,6 +14,7 @@ import { LRUCache } from 'lru-cache'
 import type { Config } from '../config.ts'
 import type { Verdict } from '../contract/security.ts'
 import { HttpError, reasonOf } from '../errors.ts'
+import { isObject } from '../json-schema/values.ts'
 import { type CheckToken, nameCaller } from './guard.ts'
 
 /** Asymmetric only: a program that verifies tokens must not be able to sign them (RFC 8725, section 3.1). */
@@ -46,15 +47,16 @@ const NO_KEYS = new HttpError(503, 'The identity provider is not available, try 
  * The caller is `<issuer>#<sub>`: no caller of another issuer, or of a token that the service issued, can be equal to it.
  */
 export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
-  const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL } = config
-  const { getKey, reload } = remoteKeys(app, JWKS_URL)
+  const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWT_TYPE } = config
+  const { getKey, reload } = remoteKeys(app, config)
   const claims = {
     issuer,
     audience,
     requiredClaims: ['exp', 'sub'],
     clockTolerance: CLOCK_TOLERANCE,
   }
-  const options = { algorithms: ALGORITHMS, typ: 'at+jwt', ...claims }
+  const type = JWT_TYPE === 'JWT' ? {} : { typ: JWT_TYPE }
+  const options = { algorithms: ALGORITHMS, ...type, ...claims }
   const cache = new LRUCache<string, Verdict>({ max: MAX_TOKENS, ttl: JWT_TTL, ttlResolution: 0 })
 
   return async (token) => {
@@ -119,13 +121,19 @@ export function jwtChecker(app: FastifyInstance, config: Config): CheckToken {
 }
 
 /** Judges the claims of a token whose signature and times are valid. */
-function toVerdict({ sub, exp = NaN, iat = 0, scope }: JWTPayload, issuer: string): Verdict {
+function toVerdict(payload: JWTPayload, issuer: string): Verdict {
+  const { sub, exp = NaN, iat = 0, scope, scp } = payload
   // JSON numbers such as 1e999 are Infinity in JavaScript.
   const isInTime = Number.isFinite(exp) && iat * 1000 <= Date.now() + CLOCK_TOLERANCE * 1000
   const caller = nameCaller(`${issuer}#`, sub)
   if (!isInTime || caller === undefined) return { refused: 'unknown' }
-  const scopes = typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [] // RFC 9068, section 2.2.3
-  return { caller, scopes }
+  return { caller, scopes: readScopes(scope ?? scp) }
+}
+
+/** Scopes are in `scope` with spaces between (RFC 9068, section 2.2.3). Okta and Entra ID call them `scp`; some issuers send a list. */
+function readScopes(scopes: unknown): string[] {
+  if (Array.isArray(scopes)) return scopes.map(String)
+  return typeof scopes === 'string' ? scopes.split(' ').filter(Boolean) : []
 }
 
 /** Whether the signature of a token is valid, and its claims are not. */
@@ -143,9 +151,9 @@ interface RemoteKeys {
  * Makes the function that finds the public key of a JWT by its header, and ignores keys and links to keys in the token.
  * jose fetches the keys when they are first needed, and again for an unknown key, after a cool-down of 30 seconds.
  */
-function remoteKeys(app: FastifyInstance, url: string): RemoteKeys {
+function remoteKeys(app: FastifyInstance, { JWKS_URL, JWT_ISSUER }: Config): RemoteKeys {
   let nextFetch = -Infinity
-  const keys = createRemoteJWKSet(new URL(url), {
+  const keys = createRemoteJWKSet(new URL(JWKS_URL || JWT_ISSUER), {
     cacheMaxAge: KEYS_TTL,
     timeoutDuration: FETCH_TIMEOUT,
     // jose's own cool-down begins only after a successful fetch.
@@ -153,7 +161,8 @@ function remoteKeys(app: FastifyInstance, url: string): RemoteKeys {
       if (performance.now() < nextFetch) throw TOO_SOON
       nextFetch = performance.now() + (keys.fresh ? COOL_DOWN : RETRY_INTERVAL)
       queueMicrotask(() => void keys.reload().catch(warn)) // `reload` waits for this fetch, and begins no other
-      return fetch(...request)
+      const [, init] = request
+      return fetch(JWKS_URL || (await discoverKeys(JWT_ISSUER, init)), init)
     },
   })
   const warn = (err: unknown) => app.log.warn({ err }, 'cannot fetch the keys of JWKS_URL')
@@ -173,6 +182,20 @@ function remoteKeys(app: FastifyInstance, url: string): RemoteKeys {
     if (!keys.coolingDown) await keys.reload().catch(() => undefined)
   }
   return { getKey, reload }
+}
+
+/**
+ * Asks an issuer where its keys are (OpenID Connect Discovery 1.0, section 4).
+ * @throws {Error} if it does not say it, or if another issuer answers
+ */
+async function discoverKeys(issuer: string, init: RequestInit): Promise<string> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+  const response = await fetch(url, init)
+  const configuration: unknown = await response.json()
+  const { issuer: name, jwks_uri: keys } = isObject(configuration) ? configuration : {}
+  if (name !== issuer || typeof keys !== 'string')
+    throw new Error(`${url} is not the configuration of JWT_ISSUER: set JWKS_URL`)
+  return keys
 }
 
 /** Decoders ignore padding, spaces and extra bits. Only one spelling of a token is accepted. */

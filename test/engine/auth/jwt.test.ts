@@ -3,6 +3,9 @@ import { createHmac, KeyObject, randomBytes, sign as signBytes } from 'node:cryp
 import { inspect } from 'node:util'
 import { CompactEncrypt, exportSPKI } from 'jose'
 import t, { type Test } from 'tap'
+import Fastify from 'fastify'
+import { jwtChecker } from '../../../service/engine/auth/jwt.ts'
+import { readConfig } from '../../../service/engine/config.ts'
 import { build } from '../../support/helper.ts'
 import { AUDIENCE, claimsOf, type Key, makeKey, sign, startIssuer } from '../../support/issuer.ts'
 import { program, run } from '../../support/process.ts'
@@ -53,6 +56,39 @@ t.test(
     }
   },
 )
+
+t.test('as identity providers issue them: any typ, scopes as scp or in a list', async (t) => {
+  const issuer = await startIssuer(t)
+  issuer.publish(keys)
+  const { JWT_ISSUER, JWT_AUDIENCE } = issuer.environment
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const config = readConfig('plants', { JWT_ISSUER, JWT_AUDIENCE, JWT_TYPE: 'JWT' })
+  const check = jwtChecker(app, config) // without JWKS_URL: the issuer says where its keys are
+  const caller = `${issuer.name}#alice`
+  const ask = async (claims: object, header: object) =>
+    check(await sign(ec, { ...claimsOf(issuer.name, 'alice'), ...claims }, header))
+  const scopes = ['a', 'b']
+  t.strictSame(await ask({ scope: 'a b' }, { typ: 'JWT' }), { caller, scopes })
+  t.strictSame(await ask({ scp: 'a b' }, { typ: undefined }), { caller, scopes })
+  t.strictSame(await ask({ scp: scopes }, { typ: 'at+jwt' }), { caller, scopes })
+  t.strictSame(await ask({ scope: scopes, scp: ['c'] }, {}), { caller, scopes })
+  t.strictSame(await ask({ scope: 7 }, {}), { caller, scopes: [] })
+  t.equal(issuer.fetches(), 1)
+})
+
+t.test('an issuer whose configuration names another issuer has no keys', async (t) => {
+  const issuer = await startIssuer(t)
+  issuer.publish(keys)
+  const { JWT_AUDIENCE } = issuer.environment
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const alias = `${issuer.name}/other`
+  const check = jwtChecker(app, readConfig('plants', { JWT_ISSUER: alias, JWT_AUDIENCE }))
+  const token = await sign(ec, claimsOf(alias, 'alice'))
+  await t.rejects(Promise.resolve(check(token)), { message: /identity provider is not available/ })
+  t.equal(issuer.fetches(), 0)
+})
 
 t.test(
   'forged and malformed tokens are refused, before the body is read and without a trace',
