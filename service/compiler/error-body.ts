@@ -11,6 +11,8 @@ type Arguments = Parameters<ErrorBody>
 /** A part of the body: as TypeScript, and as a function that makes it. */
 interface Part {
   readonly text: string
+  /** The names of the parameters that it uses. */
+  readonly uses: readonly string[]
   readonly make: (...parameters: Arguments) => unknown
 }
 
@@ -22,40 +24,57 @@ export interface Suggestion {
 
 /** The parts of a number, by the name of its member. */
 const NUMBERS: readonly (readonly [names: RegExp, part: Part])[] = [
-  [/^(status|status_?code|code|error)$/i, { text: 'status', make: (status) => status }],
+  [
+    /^(status|status_?code|code|error)$/i,
+    { text: 'status', uses: ['status'], make: (status) => status },
+  ],
 ]
 /** The parts of a text, by the name of its member. */
 const TEXTS: readonly (readonly [names: RegExp, part: Part])[] = [
-  [/^(status|status_?code)$/i, { text: 'String(status)', make: (status) => String(status) }],
+  [
+    /^(status|status_?code)$/i,
+    { text: 'String(status)', uses: ['status'], make: (status) => String(status) },
+  ],
   [
     /^(code|error_?code|type)$/i,
-    { text: '`E${status}`', make: (status) => `E${status}` }, // many schemas allow only words here
+    { text: '`E${status}`', uses: ['status'], make: (status) => `E${status}` }, // many schemas allow only words here
   ],
   [
     /^(message|msg|detail|details|description|error|error_?(message|description)|reason|title)$/i,
-    { text: 'message', make: (_status, message) => message },
+    { text: 'message', uses: ['message'], make: (_status, message) => message },
   ],
-  [/^(path|instance)$/i, { text: 'path', make: (_status, _message, { path }) => path }],
+  [
+    /^(path|instance)$/i,
+    { text: 'path', uses: ['path'], make: (_status, _message, { path }) => path },
+  ],
   [
     /^((request|trace|correlation)_?)?id$/i,
-    { text: 'id', make: (_status, _message, { id }) => id },
+    { text: 'id', uses: ['id'], make: (_status, _message, { id }) => id },
   ],
   [
     /^operation(_?id)?$/i,
-    { text: 'operationId', make: (_status, _message, { operationId }) => operationId },
+    {
+      text: 'operationId',
+      uses: ['operationId'],
+      make: (_status, _message, { operationId }) => operationId,
+    },
   ],
   [
     /^(time|timestamp|date)$/i,
-    { text: 'new Date().toISOString()', make: () => new Date().toISOString() },
+    { text: 'new Date().toISOString()', uses: [], make: () => new Date().toISOString() },
   ],
 ]
 
-/** Makes an `errorBody` from a schema. It may not fit: try it. @returns undefined if no value can be made from the schema */
+/** Makes an `errorBody` from a schema. It may not fit: try it. @returns undefined if no value with the message can be made from the schema */
 export function suggestErrorBody(root: Oas3_1Definition, schema: unknown): Suggestion | undefined {
   try {
-    const { text, make } = partOf('', sample(schema, { skipWriteOnly: true, quiet: true }, root))
+    const { text, uses, make } = partOf(
+      '',
+      sample(schema, { skipWriteOnly: true, quiet: true }, root),
+    )
+    if (!uses.includes('message')) return undefined // callers would not learn why
     return {
-      text: `${parametersFor(text)} => ${isObjectText(text) ? `(${text})` : text}`,
+      text: `${parametersFor(uses)} => ${isObjectText(text) ? `(${text})` : text}`,
       errorBody: make,
     }
   } catch {
@@ -73,12 +92,13 @@ function partOf(name: string, value: unknown): Part {
   const parts = typeof value === 'number' ? NUMBERS : TEXTS
   const named = typeof value === 'number' || typeof value === 'string'
   const [, part] = (named && parts.find(([names]) => names.test(name))) || []
-  return part ?? { text: inspect(value), make: () => value }
+  return part ?? { text: inspect(value), uses: [], make: () => value }
 }
 
 function listPart(items: readonly Part[]): Part {
   return {
     text: `[${items.map(({ text }) => text).join(', ')}]`,
+    uses: items.flatMap(({ uses }) => uses),
     make: (...parameters) => items.map(({ make }) => make(...parameters)),
   }
 }
@@ -91,16 +111,14 @@ function objectPart(members: readonly (readonly [key: string, part: Part])[]): P
   })
   return {
     text: `{ ${texts.join(', ')} }`,
+    uses: members.flatMap(([, { uses }]) => uses),
     make: (...parameters) =>
       Object.fromEntries(members.map(([key, { make }]) => [key, make(...parameters)])),
   }
 }
 
-/** The parameters that a function needs. */
-function parametersFor(text: string): string {
-  const uses = (name: string) => new RegExp(`\\b${name}\\b`).test(text)
-  const ofOrigin = ['path', 'id', 'operationId'].filter(uses)
-  if (ofOrigin.length > 0) return `(status, message, { ${ofOrigin.join(', ')} })`
-  if (uses('message')) return '(status, message)'
-  return uses('status') ? '(status)' : '()'
+/** The parameters of a function that uses these names, the message among them. */
+function parametersFor(uses: readonly string[]): string {
+  const ofOrigin = ['path', 'id', 'operationId'].filter((name) => uses.includes(name))
+  return ofOrigin.length > 0 ? `(status, message, { ${ofOrigin.join(', ')} })` : '(status, message)'
 }

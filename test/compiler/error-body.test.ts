@@ -49,10 +49,18 @@ for (const [schema, text, answer] of SCHEMAS) {
   })
 }
 
-t.test('a schema that no value can be made for: only the parameters are shown', async (t) => {
-  const text = yaml(
-    "{ type: object, required: [a], properties: { a: { type: string, pattern: '^[xy]{9}z$' } } }",
-  )
-  const file = `${t.testdir({ 'openapi.yaml': contract(text) })}/openapi.yaml`
-  await t.rejects(compile(file, {}), { message: /errorBody: \(status, message\) => \.\.\.,$/m })
-})
+for (const [what, schema] of [
+  [
+    'that no value can be made for',
+    "{ type: object, required: [message, a], properties: { message: { type: string }, a: { type: string, pattern: '^[xy]{9}z$' } } }",
+  ],
+  [
+    'without a place for the message',
+    '{ type: object, required: [one], properties: { one: { type: string } } }',
+  ],
+] as const) {
+  t.test(`a schema ${what}: only the parameters are shown`, async (t) => {
+    const file = `${t.testdir({ 'openapi.yaml': contract(yaml(schema)) })}/openapi.yaml`
+    await t.rejects(compile(file, {}), { message: /errorBody: \(status, message\) => \.\.\.,$/m })
+  })
+}
