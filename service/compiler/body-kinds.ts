@@ -11,7 +11,6 @@ const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
     /^(?!.*[;*])(?![\w!#$%&'+.^`|~-]+\/[\w!#$%&'+.^`|~-]+$)/, // RFC 9110, section 8.3.1
     'write the name of a media type, such as application/json',
   ],
-  [/^text\/event-stream$/, 'an answer ends; write application/json'],
   [
     /^(text|application)\/xml$|\+xml$|^application\/(x-)?(yaml|ndjson|jsonl|json-seq)$/,
     'write application/json',
@@ -21,12 +20,16 @@ const UNSUPPORTED: readonly [pattern: RegExp, instead: string][] = [
 
 const JSON_TYPE = /^(application|text)\/json$|\+json$/
 
+/** The kinds of bodies, and a stream of server-sent events: only responses are one. */
+export type MediaKind = BodyKind | 'events'
+
 /** The kind of a media type. @returns for an unsupported type, the advice: the text to write in its place */
-export function bodyKind(mediaType: string): BodyKind | { readonly instead: string } {
+export function bodyKind(mediaType: string): MediaKind | { readonly instead: string } {
   const type = mediaType.toLowerCase()
   const instead = UNSUPPORTED.find(([pattern]) => pattern.test(type))?.[1]
   if (instead !== undefined) return { instead }
   if (JSON_TYPE.test(type)) return 'json'
+  if (type === 'text/event-stream') return 'events'
   if (type === 'multipart/form-data') return 'multipart'
   if (type === 'application/x-www-form-urlencoded') return 'urlencoded'
   return type.startsWith('text/') ? 'text' : 'bytes'

@@ -33,6 +33,7 @@ function examplesIn(
   const [first] = Object.entries(response.content ?? {})
   if (first === undefined) return [{ status }]
   const [type, media] = first
+  if (bodyKind(type) === 'events') return []
   const values = valuesOf(root, type, media)
   return values.map((example) => ({ status, ...example }))
 }

@@ -1,6 +1,6 @@
 // Compiles the media types of request bodies and responses.
-import type { Body, BodyKind, Media, Response } from '../engine/contract/compiled.ts'
-import { bodyKind } from './body-kinds.ts'
+import type { Body, BodyKind, Media, Response, ResponseMedia } from '../engine/contract/compiled.ts'
+import { bodyKind, type MediaKind } from './body-kinds.ts'
 import type { Diagnostics } from './diagnostics.ts'
 import type * as openapi from './document.ts'
 import { isUsualEncoding } from './encodings.ts'
@@ -23,6 +23,7 @@ export function readBody(
   const { diagnostics } = context
   const content: Record<string, Media> = {}
   for (const { type, media, kind } of servedContent(context, described, 'request')) {
+    if (kind === 'events') continue
     const standard = required ? undefined : schemaWith(media.schema, 'default')
     if (standard)
       diagnostics.warn(standard, 'the default of a whole body is not filled in', 'default')
@@ -60,11 +61,16 @@ export function readResponse(
   }
   const served = isEmpty ? [] : servedContent(context, response.content, 'response')
   return Object.fromEntries(
-    served.map(({ type, media, kind }) => [
-      type,
-      { kind, schema: addSchema(context, kind, media) },
-    ]),
+    served.map(({ type, media, kind }) => [type, compileMedia(context, kind, media)] as const),
   )
+}
+
+/** The schema of a stream of events is that of the data of each event. A text is sent as it is, all else as JSON. */
+function compileMedia(context: Context, kind: MediaKind, media: openapi.MediaType): ResponseMedia {
+  if (kind !== 'events') return { kind, schema: addSchema(context, kind, media) }
+  const isText = media.schema === undefined || allowedTypes(media.schema).join() === 'string'
+  const dataKind = isText ? 'text' : 'json'
+  return { kind: dataKind, schema: addSchema(context, dataKind, media), events: true }
 }
 
 /** A media type of the document, with the kind of its bodies; or why it is not served. */
@@ -75,7 +81,7 @@ export interface MediaType {
   readonly media: openapi.MediaType
 }
 interface ServedMediaType extends MediaType {
-  readonly kind: BodyKind
+  readonly kind: MediaKind
 }
 
 /** The media types that are served. If there are any, all others are left out. */
@@ -155,6 +161,8 @@ export function refusalOfMedia(
   const isForm = kind === 'multipart' || kind === 'urlencoded'
   if (use === 'response' && isForm)
     return { text: `${type} is no response: write application/json`, path: [] }
+  if (use === 'request' && kind === 'events')
+    return { text: `${type} is no request: write application/json`, path: [] }
   const advice = schemaAdvice(kind, schema)
   if (advice !== undefined)
     return { text: `the schema of ${type} is not served: write ${advice}`, path: ['schema'] }
@@ -163,12 +171,13 @@ export function refusalOfMedia(
 }
 
 /** The advice for a schema that bodies of this kind can't have; undefined if they can have the schema. */
-function schemaAdvice(kind: BodyKind, schema: unknown): string | undefined {
+function schemaAdvice(kind: MediaKind, schema: unknown): string | undefined {
   return canHave[kind](schema) ? undefined : ADVICE[kind]
 }
 
-const ADVICE: Readonly<Record<BodyKind, string>> = {
+const ADVICE: Readonly<Record<MediaKind, string>> = {
   json: 'any schema',
+  events: 'any schema',
   multipart: '"type: object", with a property for each field and file',
   urlencoded: '"type: object", with a property for each field',
   text: '"type: string"',
@@ -176,8 +185,9 @@ const ADVICE: Readonly<Record<BodyKind, string>> = {
 }
 
 /** Whether the bodies of a kind can have a schema. */
-const canHave: Readonly<Record<BodyKind, (schema: unknown) => boolean>> = {
+const canHave: Readonly<Record<MediaKind, (schema: unknown) => boolean>> = {
   json: () => true,
+  events: () => true,
   multipart: isObjectSchema,
   urlencoded: isObjectSchema,
   text: (schema) => /^(string|any)$/.test(allowedTypes(schema).join()),

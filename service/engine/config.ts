@@ -92,7 +92,7 @@ export const variables = {
   ANSWER_TIMEOUT: [
     '300',
     seconds(0.1),
-    'Until a client that has not taken its whole answer is disconnected',
+    'Until a client that has not taken its whole answer is disconnected; of events, since the last one',
   ],
   DRAIN_DELAY: [
     '5',

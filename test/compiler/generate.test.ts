@@ -69,6 +69,7 @@ declare const [file, pairs]: [Request<'file'>, Request<'pairs'>]
     'const type: string = ranged.type; for await (const chunk of ranged.body) chunk.byteLength',
     "const rangedAnswer: Result<'ranged'> = { status: 200, type: 'image/png', body: new Uint8Array() }",
     "const any: Result<'pairs'> = { status: 200, body: { n: 1n } }",
+    "async function* ticks() { yield { id: '1', event: 'a', data: { n: 1n } }; yield { data: { n: 2n } } }; const events: Result<'follow'> = { status: 200, body: ticks() }",
     "const answer: Result<'run'> = { status: 200, body: { id: 1n, name: 'a' }, headers: { 'X-Count': 7 } }",
     "const range: Result<'run'> = { status: 418, body: { message: 'no' } }",
     "const media: Result<'other'> = { status: 200, type: 'text/csv', body: 'a;b' }",
@@ -82,6 +83,7 @@ declare const [file, pairs]: [Request<'file'>, Request<'pairs'>]
     'const optionalBody: string = other.body',
     "const noRangedType: Result<'ranged'> = { status: 200, body: new Uint8Array() }",
     "const writeOnly: Result<'run'> = { status: 200, body: { id: 1n, name: 'a', secret: 'b' }, headers: { 'X-Count': 7 } }",
+    "async function* wrongTicks() { yield { data: { n: 'x' } } }; const noEvents: Result<'follow'> = { status: 200, body: wrongTicks() }",
     "const noHeader: Result<'run'> = { status: 200, body: { id: 1n, name: 'a' } }",
     "const onlyOfTheService: Result<'run'> = { status: 503 }",
     "const noType: Result<'other'> = { status: 200, body: 'a;b' }",
@@ -204,7 +206,8 @@ paths:
       operationId: pairs
       parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
       requestBody: { content: { application/x-www-form-urlencoded: { schema: { type: object, properties: { n: { anyOf: [{ type: string }, { type: array, items: { type: integer, format: int64 } }] }, more: { type: object, required: [n], properties: { n: { type: integer } } } } } }, application/xml: {} } }
-      responses: { '200': { description: Done, content: { '*/*': { schema: { type: object, properties: { n: { type: integer, format: int64 } } } }, text/event-stream: {} } } }
+      responses: { '200': { description: Done, content: { '*/*': { schema: { type: object, properties: { n: { type: integer, format: int64 } } } }, application/xml: {} } } }
+${operation('follow', 'application/json: {}', 'text/event-stream: { schema: { type: object, required: [n], properties: { n: { type: integer, format: int64 } } } }')}
 ${operation('upload', 'application/octet-stream: { schema: { type: string, format: binary } }', 'image/png: {}')}
 ${operation('form', 'multipart/form-data: { schema: { type: object, required: [photo], properties: { photo: { type: string, format: binary }, hasOwnProperty: { type: string } } } }')}
 ${operation('file', "multipart/form-data: { schema: { $ref: '#/components/schemas/Upload' } }")}

@@ -147,7 +147,15 @@ export async function request(port: number, what: Call) {
     }
     http.request(options).on('response', resolve).on('error', reject).end(bytes)
   })
-  return toAnswer(response.statusCode ?? 0, response.headers, (await buffer(response)).toString())
+  return toAnswer(response.statusCode ?? 0, response.headers, await bodyOf(response))
+}
+
+/** The text of a body. A stream of events may have no end: nothing is read of it. */
+async function bodyOf(response: http.IncomingMessage): Promise<string> {
+  if (response.headers['content-type'] !== 'text/event-stream')
+    return (await buffer(response)).toString()
+  response.destroy()
+  return ''
 }
 
 /** The headers of a request as it is sent, as a list: its own, and those that it needs and has not. */

@@ -10,6 +10,7 @@ import { addRoutes, type OperationSteps } from '../../service/engine/contract/ro
 import { checkBody } from '../../service/engine/contract/bodies.ts'
 import { requireCaller, type Verdict } from '../../service/engine/contract/security.ts'
 import { answerError, usualError } from '../../service/engine/http/error-answers.ts'
+import { OpenRequests } from '../../service/engine/http/open-requests.ts'
 import {
   answerOtherMethods,
   checkFraming,
@@ -141,6 +142,7 @@ export async function boot(
   await addRoutes(app, read, { services: services ?? madeServices, stepsOf, isDraft })
   addOtherMethods()
   prepare?.(app, read)
+  if (!app.hasDecorator('openRequests')) app.decorate('openRequests', new OpenRequests(app.log))
   await app.ready()
   return app
 }

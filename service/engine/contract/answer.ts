@@ -5,6 +5,7 @@ import { finished } from 'node:stream/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Operation } from './compiled.ts'
 import { countAnswer } from './answer-budget.ts'
+import { EventStream } from './events.ts'
 import { type BodyWriter, misfit, ResponseWriters } from './response-writer.ts'
 import type { Validator } from '../json-schema/validator.ts'
 import { reportFault } from '../http/error-answers.ts'
@@ -16,7 +17,8 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string | number | bigint | boolean | undefined>>
   /** The media type of the body, if the contract has several. */
   readonly type?: string
-  /** An async iterable is streamed: its JSON arrays are joined into one, its bytes are sent piece by piece. */
+  /** An async iterable is streamed: its JSON arrays are joined into one, its bytes are sent piece by piece,
+   * its events (`{ id, event, data }`) one by one. */
   readonly body?: unknown
 }
 
@@ -39,6 +41,10 @@ export function answerSender(operation: Operation, validator: Validator): Send {
       throw misfit(operation.id, status, 'a body that the contract does not declare')
     }
     reply.type(content.type)
+    if (content.writer.isEvents) {
+      if (!isStream(body)) throw misfit(operation.id, status, 'a body that is no stream of events')
+      return send(reply, answer, startEvents(reply, body, content.writer, status))
+    }
     if (isStream(body)) {
       const pieces = startStream(request, body, (source) => join(source, content.writer, status))
       return pieces.then((payload) => send(reply, answer, payload))
@@ -69,6 +75,21 @@ type Pieces = AsyncIterable<unknown>
 
 function isStream(body: unknown): body is Pieces {
   return typeof body === 'object' && body !== null && Symbol.asyncIterator in body
+}
+
+/** Streams events. The head is sent at once, not with the first event: it may be far. */
+function startEvents(
+  reply: FastifyReply,
+  events: Pieces,
+  writer: BodyWriter,
+  status: number,
+): Readable {
+  const { request } = reply
+  const write = (data: unknown) => writer.writeText(status, data)
+  const stream = new EventStream({ events, write, reply })
+  stream.once('error', (err) => reportFault(err, request, 'response broken off'))
+  if (request.method === 'HEAD') stream.finish()
+  return stream
 }
 
 /** Streams a body. Waits for the first piece: an error before it can still be answered. */

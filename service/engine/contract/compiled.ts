@@ -121,7 +121,10 @@ export interface Media {
 /** A response, by media type. */
 export type Response = Readonly<Record<string, ResponseMedia>>
 
-export type ResponseMedia = Pick<Media, 'kind' | 'schema'>
+export interface ResponseMedia extends Pick<Media, 'kind' | 'schema'> {
+  /** Whether it is a stream of server-sent events. The kind and the schema are then those of the data of an event. */
+  readonly events?: true
+}
 
 /**
  * The mark that `npm run generate` puts on a member that only one side sends, or that has a default.

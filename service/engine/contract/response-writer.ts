@@ -53,8 +53,7 @@ export class ResponseWriters {
     if (media === undefined) return null
     if (type.endsWith('*')) throw misfit(id, status, `no media type of ${type}`)
     if (named !== undefined) validateHeaderValue('content-type', named)
-    const isText = media.kind === 'text'
-    return { type: isText ? `${type}; charset=utf-8` : type, writer: this.#writerOf(media) }
+    return { type: withCharset(type, media), writer: this.#writerOf(media) }
   }
 
   #writerOf(media: ResponseMedia): BodyWriter {
@@ -65,18 +64,27 @@ export class ResponseWriters {
   }
 }
 
+/** A media type as `Content-Type` has it. Events are always in UTF-8. */
+function withCharset(type: string, { kind, events }: ResponseMedia): string {
+  return kind === 'text' && !events ? `${type}; charset=utf-8` : type
+}
+
 /** Writes the bodies of a media type. Its methods throw an error for a body that does not fit the contract. */
 export class BodyWriter {
   readonly kind: ResponseMedia['kind']
+  /** Whether bodies are streams of events. */
+  readonly isEvents: boolean
   readonly #id: string
   readonly #check: Check
   /** Whether bodies may have members that are not sent. */
   readonly #hides: boolean
 
   /** @param id of the operation, for errors */
-  constructor(id: string, { kind, schema: schemaId }: ResponseMedia, validator: Validator) {
+  constructor(id: string, media: ResponseMedia, validator: Validator) {
+    const { kind, schema: schemaId, events = false } = media
     const schema = schemaId === null || { $ref: schemaId }
     this.kind = kind
+    this.isEvents = events
     this.#id = id
     this.#check = validator.compile('body', schema)
     this.#hides = validator.hides(schema)

@@ -220,9 +220,19 @@ type MediaTypeMember<Type, Declared> = Type extends `${infer Kind}/*`
 type BodyValue<Type, Value> =
   Lower<Type> extends Json
     ? JsonValue<Value>
-    : Lower<Type> extends Text
-      ? Value
-      : Uint8Array | AsyncIterable<Uint8Array>
+    : Lower<Type> extends 'text/event-stream'
+      ? AsyncIterable<ServerEvent<Visible<Value, 'writeOnly'>>>
+      : Lower<Type> extends Text
+        ? Value
+        : Uint8Array | AsyncIterable<Uint8Array>
+/** A server-sent event (WHATWG HTML, section 9.2). */
+interface ServerEvent<Data> {
+  /** What a client sends as `Last-Event-ID` when it comes back. */
+  readonly id?: string | undefined
+  /** Its type; `message` without one. */
+  readonly event?: string | undefined
+  readonly data: Data
+}
 /** A value, or its JSON text. An array may come in batches: it is streamed, with one batch in memory at a time. */
 type JsonValue<Value> =
   | Visible<Value, 'writeOnly'>

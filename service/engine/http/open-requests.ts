@@ -29,6 +29,8 @@ export interface OpenRequest {
   isShed?: boolean
   /** The time at which `cutSlowReaders` first saw its response begun, on the same clock. */
   answeredSince?: number
+  /** Ends a response that may go on without end. */
+  finish?: () => void
 }
 
 /** The requests that a server is answering: at most one on each connection. */
@@ -38,6 +40,7 @@ export class OpenRequests {
   // of the set, and all requests in them survive until the next full garbage collection.
   readonly #latest = new Map<Socket, OpenRequest>()
   #isDraining = false
+  #isClosing = false
   /** The time of the last log line about refusals. */
   #warned = -Infinity
 
@@ -65,6 +68,25 @@ export class OpenRequests {
     for (const { response } of this.#latest.values()) response.shouldKeepAlive = false
   }
 
+  /** Registers a response that may go on without end. @param finish ends it */
+  openStream({ req }: ServerResponse, finish: () => void): void {
+    const open = this.#latest.get(req.socket)
+    if (open) open.finish = finish
+    if (this.#isClosing) finish()
+  }
+
+  /** Ends the responses that may go on without end, when the server closes. */
+  finishStreams(): void {
+    this.#isClosing = true
+    for (const { finish } of this.#latest.values()) finish?.()
+  }
+
+  /** Begins the time anew in which the client must take the answer. */
+  restartAnswer({ req }: ServerResponse): void {
+    const open = this.#latest.get(req.socket)
+    if (open) open.answeredSince = performance.now()
+  }
+
   /** Breaks off the responses that clients read too slowly. Call it at intervals. @param timeout in seconds */
   cutSlowReaders(timeout: number): void {
     for (const open of this.#latest.values()) {
@@ -72,6 +94,10 @@ export class OpenRequests {
       if (response.closed || !response.headersSent) continue
       open.answeredSince ??= performance.now()
       if (performance.now() - open.answeredSince < timeout * 1000) continue
+      if (open.finish && response.writableLength === 0) {
+        open.finish() // nothing has happened for so long
+        continue
+      }
       breakOff(
         response,
         this.#log,

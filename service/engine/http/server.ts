@@ -87,6 +87,7 @@ export function makeServer({
     () => openRequests.cutSlowReaders(config.ANSWER_TIMEOUT),
     CHECK_INTERVAL,
   ).unref()
+  app.addHook('preClose', async () => openRequests.finishStreams())
   app.addHook('onClose', async () => clearInterval(timer))
   return app
 

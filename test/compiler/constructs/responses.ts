@@ -269,8 +269,25 @@ default: { description: Broken, content: { application/octet-stream: { schema: {
       },
       asks: [ask('/x?a=1', 200, 'PNG', 'image/png'), ask('/x', 201, '{"n":1}')],
     },
-  '`text/event-stream`, XML and forms as responses': responses(
-    `'200':\n  description: Done\n  content:\n    text/event-stream: { schema: { type: string } } # here`,
+  'a response of `text/event-stream`: server-sent events, whose schema is that of the `data` of an event, which is JSON':
+    {
+      yaml: ok(
+        '{ text/event-stream: { schema: { type: object, properties: { n: { type: integer, format: int64 } } } } }',
+      ),
+      run: async () => ({
+        status: 200,
+        body: Readable.from([{ id: '7', event: 'a', data: { n: 1n } }, { data: {} }]),
+      }),
+      asks: [ask('/x', 200, 'id: 7\nevent: a\ndata: {"n":1}\n\ndata: {}\n\n', 'text/event-stream')],
+    },
+  'a response of `text/event-stream` with a schema of texts, or without one: each `data` is a text':
+    {
+      yaml: ok('{ text/event-stream: {} }'),
+      run: async () => ({ status: 200, body: Readable.from([{ data: 'a\nb' }]) }),
+      asks: [ask('/x', 200, 'data: a\ndata: b\n\n')],
+    },
+  'XML and forms as responses': responses(
+    `'200':\n  description: Done\n  content:\n    application/xml: { schema: { type: string } } # here`,
   ),
   '`name` and `in` of a header of a response': {
     yaml: responses(

@@ -1,0 +1,124 @@
+// Sends server-sent events (WHATWG HTML, section 9.2), one after the other.
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import { isObject } from '../json-schema/values.ts'
+
+/** The parts of an event that can end it too early, or that clients ignore: a line break and NUL. */
+const UNSENDABLE = /[\r\n\0]/
+const LINE_BREAK = /\r\n|\r|\n/
+/** A comment: clients and gateways see that the connection is alive. */
+const COMMENT = ':\n\n'
+
+/** What a stream of events is made from. */
+interface EventSource {
+  readonly events: AsyncIterable<unknown>
+  /** Writes the data of an event. @throws {Error} for data that does not fit the contract */
+  readonly write: (data: unknown) => string
+  readonly reply: FastifyReply
+}
+
+/**
+ * A stream of events. It asks for an event when the system has taken the one before, and so never keeps more than one. When it
+ * closes, for whatever reason, it calls `return` of the iterator.
+ */
+export class EventStream extends Readable {
+  readonly #events: AsyncIterator<unknown>
+  readonly #write: EventSource['write']
+  readonly #reply: FastifyReply
+  #comments: NodeJS.Timeout | undefined
+  #isOver = false
+
+  constructor({ events, write, reply }: EventSource) {
+    super({ highWaterMark: 0 })
+    this.#events = events[Symbol.asyncIterator]()
+    this.#write = write
+    this.#reply = reply
+  }
+
+  /** Ends the stream with the present event. The client comes back, and says which event it has seen last. */
+  finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.push(null)
+    this.#returnEvents()
+  }
+
+  override _construct(callback: () => void): void {
+    const { raw, request } = this.#reply
+    request.server.openRequests.openStream(raw, () => this.finish())
+    this.#comments = sendComments(raw)
+    callback()
+  }
+
+  override _read(): void {
+    if (this.#isOver) return
+    this.#sendNext().catch((error: unknown) => this.destroy(error as Error))
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    clearInterval(this.#comments)
+    if (!this.#isOver) this.#returnEvents()
+    this.#isOver = true
+    callback(error)
+  }
+
+  async #sendNext(): Promise<void> {
+    const { raw, request } = this.#reply
+    raw.flushHeaders() // a client waits for them, and the first event may be far
+    if (!(await isTaken(raw))) return
+    const next: IteratorResult<unknown, unknown> = await this.#events.next()
+    if (this.#isOver) return
+    if (next.done) {
+      this.#isOver = true
+      this.push(null)
+      return
+    }
+    const text = writeEvent(next.value, this.#write)
+    request.server.openRequests.restartAnswer(raw)
+    this.push(text)
+  }
+
+  /** Lets the method end its work. A method that waits for an event may do so later, or never: nothing waits for it. */
+  #returnEvents(): void {
+    const { log, request } = this.#reply
+    const returned = Promise.try(async () => this.#events.return?.())
+    returned.catch((err: unknown) => log.error({ reqId: request.id, err }, 'events not ended'))
+  }
+}
+
+/** Writes an event. @throws {Error} for one that can't be sent as it is */
+function writeEvent(event: unknown, write: (data: unknown) => string): string {
+  if (!isObject(event)) throw new Error('an event must be an object with data')
+  const { id, event: type, data } = event
+  const lines = [...field('id', id), ...field('event', type)]
+  for (const line of write(data).split(LINE_BREAK)) lines.push(`data: ${line}`)
+  return `${lines.join('\n')}\n\n`
+}
+
+function field(name: string, value: unknown): string[] {
+  if (value === undefined) return []
+  if (typeof value !== 'string' || UNSENDABLE.test(value))
+    throw new Error(`the ${name} of an event must be a text without line breaks and NUL`)
+  return [`${name}: ${value}`]
+}
+
+/** Waits until the system has taken what was written to a response. @returns false if its connection is closed */
+async function isTaken(response: ServerResponse): Promise<boolean> {
+  const { socket } = response
+  if (socket === null || response.writableLength === 0) return !response.destroyed
+  return new Promise((resolve) => socket.write('', (error) => resolve(!error)))
+}
+
+/**
+ * Sends comments while there are no events: without them, the connection would seem to stall. While a client takes nothing,
+ * nothing is written, and the connection is closed as one that stalls.
+ */
+function sendComments(response: ServerResponse): NodeJS.Timeout | undefined {
+  const timeout = response.socket?.timeout
+  if (!timeout) return undefined
+  const sendComment = () => {
+    if (response.headersSent && response.writableLength === 0) response.write(COMMENT)
+  }
+  return setInterval(sendComment, timeout / 2)
+}
