@@ -10,7 +10,7 @@ import { commonErrorWriter } from './contract/error-forms.ts'
 import { itemReader, itemWriter } from './contract/items.ts'
 import { addFaultyOperations, addRoutes, type OperationSteps } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
-import { hooksAt, type Product } from './define-product.ts'
+import { hooksAt, type Opened, type Product } from './define-product.ts'
 import { reasonOf, StartupError } from './errors.ts'
 import { allowOrigins } from './http/cors.ts'
 import {
@@ -30,6 +30,8 @@ export interface AppParts {
   readonly config: Config
   /** Absent if the product has none. */
   readonly store?: Store | undefined
+  /** What is the product's own. */
+  readonly opened?: Opened | undefined
   readonly log: FastifyBaseLogger
   /** A plugin that sees each request, such as a tracer. */
   readonly plugin?: FastifyPluginCallback | undefined
@@ -47,6 +49,7 @@ export async function buildApp({
   product,
   config,
   store,
+  opened = {},
   log,
   plugin,
   draft,
@@ -98,7 +101,7 @@ export async function buildApp({
   try {
     const isDraft = draft !== undefined
     const collections = store ? openCollections(store, product, contract, isDraft) : {}
-    const services = product.services(collections)
+    const services = product.services(collections, opened)
     await addRoutes(app, contract, { services, stepsOf, isDraft })
     serveDocs(app, contract, config)
     addFaultyOperations(app, contract)

@@ -134,10 +134,7 @@ export type Config = {
  * export const { DATABASE_URL, DATABASE_TIMEOUT } = readConfig('notes')
  * ```
  */
-export function readConfig(
-  name: string,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): Config {
+export function readConfig(name: string, environment: Environment = process.env): Config {
   const faults: string[] = []
   const entries = Object.entries(variables).map(([variable, [fallback, { values, read }]]) => {
     const value = read(environment[variable] || fallback.replace('{name}', name))
@@ -157,8 +154,12 @@ export function readConfig(
   return Object.freeze(config)
 }
 
+/** All variables of the environment, for what is the product's own. */
+export type Environment = Readonly<Record<string, string | undefined>>
+export const readEnvironment = (): Environment => Object.freeze({ ...process.env })
+
 /** The variables for JWTs that are missing beside others. */
-function faultsOfJwt(environment: Readonly<Record<string, string | undefined>>): string[] {
+function faultsOfJwt(environment: Environment): string[] {
   if (![...JWT, ...OTHERS_FOR_JWT].some((name) => environment[name])) return []
   const missing = JWT.filter((name) => !environment[name])
   const faults = missing.map((name) => `${name} must be set, as others for JWTs are`)

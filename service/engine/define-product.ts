@@ -1,8 +1,10 @@
-import type { Config } from './config.ts'
+import type { Config, Environment } from './config.ts'
 import type { CompiledContract } from './contract/compiled.ts'
+import type { MethodLog } from './contract/method-request.ts'
 import type { ProductGuard, ProductHooks } from './contract/product-hooks.ts'
 import type { Service } from './contract/types.ts'
 import { StartupError } from './errors.ts'
+import type { ProductMetrics } from './http/metrics.ts'
 import { ACCESS_TOKENS, type Collection, type KeyType, type OpenStore } from './store.ts'
 
 /**
@@ -25,8 +27,55 @@ export interface Product extends ProductHooks {
   readonly store?: OpenStore | undefined
   /** The collections by name. The store has a table for each of them. */
   readonly collections: Definitions<string>
-  /** Makes the services from the collections. Together, the services have a method for each operation, and no other method. */
-  readonly services: (collections: Readonly<Record<string, unknown>>) => readonly object[]
+  /** Opens what is the product's own. Called once by the service, before its port listens; by no command. */
+  readonly open?: (context: OpenContext) => Promise<Opened>
+  /**
+   * Makes the services from the collections, and from what `open` has opened. Together, the services have a method for each
+   * operation, and no other method.
+   */
+  readonly services: (
+    collections: Readonly<Record<string, unknown>>,
+    opened: Opened,
+  ) => readonly object[]
+}
+
+/**
+ * What `open` of a product gets.
+ * @example
+ * ```ts
+ * import type { OpenContext } from './engine/index.ts'
+ *
+ * export async function openMail({ env, log, metrics }: OpenContext) {
+ *   const server = env['MAIL_SERVER'] ?? 'http://127.0.0.1:8025'
+ *   const sent = metrics.counter({ name: 'mails_total', help: 'Mails that were sent' })
+ *   log.info({ server }, 'mails are sent')
+ *   return {
+ *     send: async (text: string, signal: AbortSignal) => {
+ *       await fetch(server, { method: 'POST', body: text, signal })
+ *       sent.inc()
+ *     },
+ *     check: async () => fetch(server),
+ *   }
+ * }
+ * ```
+ */
+export interface OpenContext {
+  /** The variables of the environment. The files of a product read them only here. */
+  readonly env: Environment
+  readonly log: MethodLog
+  /** Makes metrics of the product, which `/metrics` shows. Their names begin with its name. */
+  readonly metrics: ProductMetrics
+}
+
+/** What the engine calls of what is the product's own. */
+export interface Opened {
+  /**
+   * Called by `/readyz`, which is 503 if this function throws, is not done in a second, or gives `false`. While a call runs,
+   * there is no other one.
+   */
+  readonly check?: () => unknown
+  /** Called at the end of the process, after the last request and before the store closes. It is given up after a while. */
+  readonly close?: () => unknown
 }
 
 /** Collections by name: the schema of the items, of `components/schemas` in the contract, and the type of their keys. */
@@ -118,6 +167,7 @@ export function defineProduct<
   Schemes,
   const Classes extends readonly object[],
   const Defined extends Definitions<keyof SchemasOf<Components> & string> = never,
+  Own = unknown,
 >(
   product: Pick<Product, 'name' | 'errorBody' | 'formats' | 'without'> &
     Partial<Pick<Product, 'tokenPrefix'>> &
@@ -125,8 +175,11 @@ export function defineProduct<
       readonly contract: CompiledContract<Components, Operations, Schemes>
       readonly store?: OpenStore
       readonly collections?: Defined
+      // Before `services`: TypeScript infers in this order what `services` gets.
+      readonly open?: (context: OpenContext) => Promise<Own & Opened>
       readonly services: (
         collections: CollectionsOf<SchemasOf<Components>, Defined>,
+        opened: Own,
       ) => ServicesOf<Operations, Classes>
       readonly guards?: { readonly [Name in Schemes & string]?: ProductGuard }
     },
@@ -144,8 +197,9 @@ export function defineProduct<
     collections,
     // JWTs are taken where JWT_ISSUER is set, which only a start knows.
     tokenTypes: store === undefined ? ['bearer'] : ['bearer', 'apiKey'],
-    // app.ts opens a collection for each definition.
-    services: (opened) => services(opened as Parameters<typeof services>[0]),
+    // app.ts opens a collection for each definition, and hands over what `open` has given.
+    services: (collections, opened) =>
+      services(collections as Parameters<typeof services>[0], opened as Own),
   }
 }
 

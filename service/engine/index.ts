@@ -5,7 +5,7 @@ import type { ContractSources } from './programs/start.ts'
 
 // For product.ts and the classes with the methods:
 export { defineProduct } from './define-product.ts'
-export type { Product } from './define-product.ts'
+export type { OpenContext, Product } from './define-product.ts'
 export type { Identity, ProductGuard } from './contract/product-hooks.ts'
 export type { CompiledContract, Mark } from './contract/compiled.ts'
 export type { RequestOf, ResultOf, Visible } from './contract/types.ts'

@@ -5,6 +5,7 @@ import type { Test } from 'tap'
 import { loadCompiler } from '../../service/compiler/index.ts'
 import { buildApp } from '../../service/engine/app.ts'
 import { readConfig } from '../../service/engine/config.ts'
+import { openOwn } from '../../service/engine/programs/opened.ts'
 import type { Product } from '../../service/engine/index.ts'
 import { isJson } from './bodies.ts'
 import { fields } from './fields.ts'
@@ -52,17 +53,14 @@ export async function build(
   const store = await openTestStore(config.DATABASE_URL, { settings: config, product })
   const log: Record<string, unknown>[] = []
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
-  const app = await buildApp({
-    product,
-    loadCompiler,
-    config,
-    store,
-    log: pino({ level: config.LOG_LEVEL }, lines),
-  })
+  const logger = pino({ level: config.LOG_LEVEL }, lines)
+  const { opened } = await openOwn(product, logger)
+  const app = await buildApp({ product, loadCompiler, config, store, opened, log: logger })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(async () => {
     app.server.closeAllConnections()
     await app.close()
+    await opened.close?.()
     await store.close()
   })
   const port = Number(new URL(app.listeningOrigin).port)

@@ -4,12 +4,49 @@ import { createRequire } from 'node:module'
 import type * as PromClient from 'prom-client'
 
 const require = createRequire(import.meta.url)
+export const Registry = require('prom-client/lib/registry.js') as typeof PromClient.Registry
 export const Counter = require('prom-client/lib/counter.js') as typeof PromClient.Counter
 export const Gauge = require('prom-client/lib/gauge.js') as typeof PromClient.Gauge
 export const Histogram = require('prom-client/lib/histogram.js') as typeof PromClient.Histogram
+
+/** The metrics of a registry as Prometheus' text format. */
+export type MetricTexts = Pick<PromClient.Registry, 'metrics'>
 
 /** The beginning of the names of the service's own metrics. ops/metrics.ts writes the product's name in its place. */
 export const METRIC_PREFIX = 'service_'
 
 /** The label for all unknown values: a client must not be able to add time series. */
 export const UNKNOWN_LABEL = '_OTHER'
+
+/** Makes the metrics of a product. Their names begin with its name. */
+export interface ProductMetrics {
+  /** @throws {Error} if the name is not valid, or taken */
+  readonly counter: <Label extends string = never>(
+    options: MetricOptions<PromClient.CounterConfiguration<Label>>,
+  ) => PromClient.Counter<Label>
+  /** @throws {Error} as of `counter` */
+  readonly gauge: <Label extends string = never>(
+    options: MetricOptions<PromClient.GaugeConfiguration<Label>>,
+  ) => PromClient.Gauge<Label>
+  /** @throws {Error} as of `counter` */
+  readonly histogram: <Label extends string = never>(
+    options: MetricOptions<PromClient.HistogramConfiguration<Label>>,
+  ) => PromClient.Histogram<Label>
+}
+
+/** The options of prom-client. The registry is the product's. */
+type MetricOptions<Configuration> = Omit<Configuration, 'registers'>
+
+/** @param product its name @param registry of its metrics */
+export function productMetrics(product: string, registry: PromClient.Registry): ProductMetrics {
+  const complete = <Options extends { name: string }>(options: Options) => ({
+    ...options,
+    name: `${product}_${options.name}`,
+    registers: [registry],
+  })
+  return {
+    counter: (options) => new Counter(complete(options)),
+    gauge: (options) => new Gauge(complete(options)),
+    histogram: (options) => new Histogram(complete(options)),
+  }
+}

@@ -10,6 +10,7 @@ import {
   inOrder,
   startRequest,
 } from '../http/request-steps.ts'
+import type { MetricTexts } from '../http/metrics.ts'
 import { listen, makeServer } from '../http/server.ts'
 import type { Store } from '../store.ts'
 import type { makeMetrics } from './metrics.ts'
@@ -21,6 +22,12 @@ const READY_TIMEOUT = 1000
 /** Milliseconds for which the result of a ping is valid. */
 const READY_TTL = 1000
 
+/** What is the product's own, as far as this port shows it. */
+interface AdminOwn {
+  readonly opened: { readonly check?: () => unknown }
+  readonly metrics: MetricTexts
+}
+
 /**
  * Opens the port for operators: `/livez`, `/readyz` and `/metrics`. It opens before the port of the service, and closes
  * after it.
@@ -28,10 +35,11 @@ const READY_TTL = 1000
  */
 export async function openAdmin(name: string, config: Config, log: Logger) {
   let state: 'starting' | 'serving' | 'stopping' = 'starting'
-  let opened:
+  let serving:
     | {
-        readonly checkReadiness?: (() => Promise<void>) | undefined
+        readonly checks: readonly (() => Promise<void>)[]
         readonly store: Pick<Store, 'stats'> | undefined
+        readonly metrics: MetricTexts | undefined
       }
     | undefined
   let metrics: Promise<ReturnType<typeof makeMetrics>> | undefined
@@ -44,14 +52,14 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
   const addOtherMethods = answerOtherMethods(app)
   app.get('/livez', async () => 'ok\n')
   app.get('/readyz', async () => {
-    if (state === 'serving') await opened?.checkReadiness?.()
+    if (state === 'serving') await Promise.all((serving?.checks ?? []).map((check) => check()))
     if (state !== 'serving') throw notServing() // the state may have changed meanwhile
     return 'ok\n'
   })
   app.get('/metrics', async (_request, reply) => {
-    if (opened === undefined) throw notServing()
-    const { store } = opened
-    metrics ??= import('./metrics.ts').then((load) => load.makeMetrics(name, store))
+    if (serving === undefined) throw notServing()
+    const { store, metrics: own } = serving
+    metrics ??= import('./metrics.ts').then((load) => load.makeMetrics(name, store, own))
     const { contentType, write } = await metrics
     return reply.type(contentType).send(await write())
   })
@@ -59,9 +67,17 @@ export async function openAdmin(name: string, config: Config, log: Logger) {
   await listen(app, config, 'ADMIN_PORT')
 
   return {
-    /** Marks the service as ready, and logs the port. @param store undefined if the product has none */
-    serving(store: Pick<Store, 'ping' | 'stats'> | undefined): void {
-      opened = { checkReadiness: store && readinessCheck(store, log), store }
+    /**
+     * Marks the service as ready, and logs the port.
+     * @param store undefined if the product has none
+     * @param own what is the product's own
+     */
+    serving(store: Pick<Store, 'ping' | 'stats'> | undefined, own?: AdminOwn): void {
+      const checks = [
+        ...(store ? [readinessCheck(store, log)] : []),
+        ...(own?.opened.check ? [ownCheck(own.opened, log)] : []),
+      ]
+      serving = { checks, store, metrics: own?.metrics }
       if (state === 'starting') state = 'serving'
       const { port } = app.server.address() as AddressInfo // because it listens on a port
       log.info({ port }, 'admin port open')
@@ -104,5 +120,27 @@ function readinessCheck(store: Pick<Store, 'ping'>, log: Logger): () => Promise<
     if (performance.now() > validUntil) running ??= ping()
     await Promise.race([running, delay(READY_TIMEOUT, undefined, { ref: false })])
     if (fault !== undefined) throw fault
+  }
+}
+
+/**
+ * Makes the check of what is the product's own. Probes that arrive while a check runs share it: one that hangs is not
+ * started again.
+ * @returns the check; it throws an {@link HttpError} if the product's fails, or is not done in a second
+ */
+function ownCheck(opened: AdminOwn['opened'], log: Logger): () => Promise<void> {
+  let running: Promise<void> | undefined
+  const check = async () => {
+    if ((await opened.check?.()) === false) throw new Error('it gives false')
+  }
+  return async () => {
+    running ??= check().finally(() => (running = undefined))
+    const late = delay(READY_TIMEOUT, undefined, { ref: false }).then(() => {
+      throw new Error('it is not done in a second')
+    })
+    await Promise.race([running, late]).catch((err: unknown) => {
+      log.warn({ err }, 'the check of the product has failed')
+      throw new HttpError(503, `The check of the product has failed: ${reasonOf(err)}`)
+    })
   }
 }

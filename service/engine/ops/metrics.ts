@@ -1,6 +1,6 @@
 // Loaded at the first request for metrics. With it, every start would take a tenth longer.
 import { collectDefaultMetrics, Counter, Gauge, register, Registry } from 'prom-client'
-import { METRIC_PREFIX } from '../http/metrics.ts'
+import { METRIC_PREFIX, type MetricTexts } from '../http/metrics.ts'
 import type { Store, StoreStats } from '../store.ts'
 
 /** Gauges of prom-client whose names say counter: https://prometheus.io/docs/practices/naming/ */
@@ -27,8 +27,16 @@ const STORE_METRICS: readonly [
   ],
 ]
 
-/** Collects the metrics of the engine, the process and the store. @param product its name, which begins the names of metrics */
-export function makeMetrics(product: string, store: Pick<Store, 'stats'> | undefined) {
+/**
+ * Collects the metrics of the engine, the process, the store and the product.
+ * @param product its name, which begins the names of metrics
+ * @param own the product's own metrics
+ */
+export function makeMetrics(
+  product: string,
+  store: Pick<Store, 'stats'> | undefined,
+  own: MetricTexts | undefined,
+) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   for (const name of MISNAMED) registry.removeSingleMetric(name)
@@ -47,7 +55,8 @@ export function makeMetrics(product: string, store: Pick<Store, 'stats'> | undef
     /** Writes all metrics in Prometheus' text format. */
     write: async () => {
       const text = `${await register.metrics()}\n${await registry.metrics()}`
-      return text.replaceAll(PREFIXED_NAME, (_, before: string) => `${before}${product}_`)
+      const named = text.replaceAll(PREFIXED_NAME, (_, before: string) => `${before}${product}_`)
+      return own === undefined ? named : `${named}\n${await own.metrics()}`
     },
   }
 }

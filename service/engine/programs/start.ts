@@ -17,7 +17,9 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 const SAME_SIGNAL_TIME = 500
 /** Milliseconds after a failure in which requests in flight are refused. */
 const REFUSAL_TIME = 100
-/** Milliseconds to close the store and the traces, after requests were cut. */
+/** Milliseconds to close what is the product's own, after requests were cut. */
+const CLOSE_OWN_TIMEOUT = 250
+/** Milliseconds to close all, the store and the traces, too, after requests were cut. */
 const CLOSE_TIMEOUT = 500
 
 const USAGE = `usage: start   runs the service
@@ -62,16 +64,19 @@ export async function runService(product: Product, sources: ContractSources): Pr
   // To open a store may take long: PostgreSQL may be away, or lack tables, and to make them is safe to interrupt.
   const opening = openStore(product, config, { log, onFailure })
   const store = await Promise.race([opening, signalled.then(() => undefined)])
-  const isOpen = store !== undefined || opening === undefined
+  const { closeOwn, openOwn } = await import('./opened.ts')
+  const hasStore = store !== undefined || opening === undefined
+  const openingOwn = hasStore ? openOwn(product, log) : undefined
+  const own = await Promise.race([openingOwn, signalled.then(() => undefined)])
 
   const { loadCompiler, readDraft } = sources
   const draft = await readDraft?.(config, hooksAt(product, config))
   const hasContract = draft !== undefined || readDraft === undefined
   let app: FastifyInstance | undefined
-  if (isOpen && hasContract) {
-    const plugin = traces?.plugin
-    app = await openApp({ product, config, store, log, plugin, draft, loadCompiler })
-    admin.serving(store)
+  if (own !== undefined && hasContract) {
+    const [plugin, { opened }] = [traces?.plugin, own]
+    app = await openApp({ product, config, store, opened, log, plugin, draft, loadCompiler })
+    admin.serving(store, own)
   }
   flushCompileCache() // Node would do it at the end of the process, but a kill may come first.
 
@@ -79,14 +84,33 @@ export async function runService(product: Product, sources: ContractSources): Pr
   log.info({ signal }, 'stopping')
   // SIGINT comes from a person at a terminal, without a gateway that must notice.
   if (app) await drain(app, signal === 'SIGTERM' ? config.DRAIN_DELAY : 0)
-  const end = delay(config.SHUTDOWN_TIMEOUT * 1000)
-  // Requests in flight are answered. If they take too long, they are cut.
-  if (app) await Promise.race([closeServer(app), end])
-  const closed = closeAll([store, traces])
-  await Promise.race([closed, end.then(() => delay(CLOSE_TIMEOUT))])
+  const closing = (end: Promise<unknown>) => own && closeOwn(own, log, end)
+  await closeParts({ app, closeOwn: closing, store, traces }, config)
   admin.close()
   log.info('stopped')
   await exit(failure.exitCode()) // The store may have failed meanwhile.
+}
+
+interface Parts {
+  readonly app: FastifyInstance | undefined
+  /** Closes what is the product's own, until an end. */
+  readonly closeOwn: (end: Promise<unknown>) => Promise<void> | undefined
+  readonly store: Store | undefined
+  readonly traces: Pick<Store, 'close'> | undefined
+}
+
+/** Closes the parts of the service, one after the other. What takes too long is left. */
+async function closeParts(
+  { app, closeOwn, store, traces }: Parts,
+  { SHUTDOWN_TIMEOUT }: Config,
+): Promise<void> {
+  const end = delay(SHUTDOWN_TIMEOUT * 1000)
+  const endOfOwn = end.then(() => delay(CLOSE_OWN_TIMEOUT))
+  const endOfAll = end.then(() => delay(CLOSE_TIMEOUT))
+  // Requests in flight are answered. If they take too long, they are cut.
+  if (app) await Promise.race([closeServer(app), end])
+  await closeOwn(endOfOwn)
+  await Promise.race([closeAll([store, traces]), endOfAll])
 }
 
 type Exit = (code: number) => Promise<never>

@@ -10,8 +10,8 @@ type Run = (request: MethodRequest) => Promise<unknown>
 
 /** The tests' product, in which another method lists plants. */
 function withMethod(run: Run): typeof product {
-  const services: typeof product.services = (collections) => {
-    const own = product.services(collections)
+  const services: typeof product.services = (collections, opened) => {
+    const own = product.services(collections, opened)
     const lister = own.find((service) => 'getPayout' in service)
     if (lister !== undefined) Object.defineProperty(lister, 'getPayout', { value: run })
     return own

@@ -488,6 +488,48 @@ export interface operations {
             };
         };
     };
+    /** Count changes */
+    countChanges: {
+        parameters: {
+            path?: undefined;
+            query?: undefined;
+            header?: undefined;
+            cookie?: undefined;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {};
+                content: {
+                    "application/json": bigint;
+                };
+            };
+            401: {
+                headers: {
+                    "WWW-Authenticate": string;
+                };
+                content: {
+                    "application/json": schemas["Error"];
+                };
+            };
+            503: {
+                headers: {
+                    "Retry-After": number;
+                };
+                content: {
+                    "application/json": schemas["Error"];
+                };
+            };
+            default: {
+                headers: {
+                    Allow?: string;
+                };
+                content: {
+                    "application/json": schemas["Error"];
+                };
+            };
+        };
+    };
 }
 /** The validated parts of a request. */
 export type Request<Id extends keyof operations> = RequestOf<operations[Id]>;
@@ -498,7 +540,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
   generated: import.meta.filename,
   title: 'Plant Store',
   sources: {
-    'openapi.yaml': 'bbaca2114cb6f3c130875c6db5389edc4a35c28d0a81837bf30cad4bdf6949c7'
+    'openapi.yaml': '2a9d676f961f9a8e6a9dda201c6776f31112bdb0dc152a253f8c906b5816cdb1'
   },
   bundle: null,
   baseUrl: [
@@ -1121,6 +1163,54 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
         }
       },
       errors: {}
+    },
+    {
+      id: 'countChanges',
+      method: 'GET',
+      path: '/changes',
+      security: [
+        [
+          {
+            scheme: {
+              name: 'bearerAuth',
+              in: 'header',
+              key: 'authorization',
+              type: 'bearer',
+              challenge: 'Bearer'
+            },
+            scopes: []
+          }
+        ]
+      ],
+      parameters: [],
+      body: null,
+      responses: {
+        '200': {
+          'application/json': {
+            kind: 'json',
+            schema: 'json-17'
+          }
+        },
+        '401': {
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
+        },
+        '503': {
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
+        },
+        default: {
+          'application/json': {
+            kind: 'json',
+            schema: 'json-6'
+          }
+        }
+      },
+      errors: {}
     }
   ],
   schemas: {
@@ -1293,6 +1383,10 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
       minLength: 1,
       maxLength: 100,
       pattern: '^[^\\x00]*$'
+    },
+    'json-17': {
+      type: 'integer',
+      format: 'int64'
     }
   },
   items: {

@@ -1,4 +1,5 @@
 import { type Collection, refusal } from '../../../service/engine/index.ts'
+import type { Changes } from './changes.ts'
 import type { components, Request, Result } from './contract.gen.ts'
 
 export type Note = components['schemas']['Note']
@@ -10,10 +11,16 @@ export const FIRST_COUNT = 2n ** 53n
 export class NoteService {
   readonly #plants: Collection<components['schemas']['Plant']>
   readonly #notes: Collection<Note, string>
+  readonly #changes: Pick<Changes, 'add' | 'count'>
 
-  constructor(plants: Collection<components['schemas']['Plant']>, notes: Collection<Note, string>) {
+  constructor(
+    plants: Collection<components['schemas']['Plant']>,
+    notes: Collection<Note, string>,
+    changes: Pick<Changes, 'add' | 'count'>,
+  ) {
     this.#plants = plants
     this.#notes = notes
+    this.#changes = changes
   }
 
   async changePlant({
@@ -48,7 +55,13 @@ export class NoteService {
       ...note,
       count: note.count + 1n,
     }))
-    return note === undefined ? refusal(404, 'No such note') : { status: 200, body: note }
+    if (note === undefined) return refusal(404, 'No such note')
+    this.#changes.add(caller, key)
+    return { status: 200, body: note }
+  }
+
+  async countChanges({ caller }: Request<'countChanges'>): Promise<Result<'countChanges'>> {
+    return { status: 200, body: this.#changes.count(caller) }
   }
 
   async deleteNote({

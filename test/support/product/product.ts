@@ -1,5 +1,6 @@
 import { defineProduct } from '../../../service/engine/index.ts'
 import { openStore } from '../../../service/store/index.ts'
+import { openChanges } from './changes.ts'
 import { contract } from './contract.gen.ts'
 import { NoteService } from './note-service.ts'
 import { PlantService } from './plant-service.ts'
@@ -14,5 +15,9 @@ export const product = defineProduct({
     plants: { schema: 'Plant', key: 'int64' },
     notes: { schema: 'Note', key: 'text' },
   },
-  services: ({ plants, notes }) => [new PlantService(plants), new NoteService(plants, notes)],
+  open: openChanges,
+  services: ({ plants, notes }, changes) => [
+    new PlantService(plants),
+    new NoteService(plants, notes, changes),
+  ],
 })

@@ -1,0 +1,59 @@
+// What is the product's own: opened before the service listens, and closed before the store.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { readEnvironment } from '../config.ts'
+import type { Opened, Product } from '../define-product.ts'
+import { reasonOf, StartupError } from '../errors.ts'
+import { type MetricTexts, productMetrics, Registry } from '../http/metrics.ts'
+
+/** Milliseconds in which `open` of a product must end. */
+const OPEN_TIMEOUT = 30_000
+
+const isLate = Symbol('late')
+
+/** What `open` has opened, and the metrics that it has made. */
+export interface OwnParts {
+  readonly opened: Opened
+  readonly metrics: MetricTexts
+}
+
+/**
+ * Opens what is the product's own.
+ * @param timeout in milliseconds
+ * @throws {StartupError} if `open` fails, or does not end in time
+ */
+export async function openOwn(
+  { name, open }: Product,
+  log: Logger,
+  timeout = OPEN_TIMEOUT,
+): Promise<OwnParts> {
+  const metrics = new Registry()
+  if (open === undefined) return { opened: {}, metrics }
+  const context = { env: readEnvironment(), log, metrics: productMetrics(name, metrics) }
+  const clock = new AbortController()
+  const late = delay(timeout, isLate, { signal: clock.signal })
+  const opened = await Promise.race([(async () => open(context))(), late])
+    .catch((error: unknown) => {
+      throw new StartupError(`open of the product ${name}: ${reasonOf(error)}`, { cause: error })
+    })
+    .finally(() => clock.abort())
+  if (opened === isLate)
+    throw new StartupError(`open of the product ${name} has not ended in ${timeout / 1000} seconds`)
+  return { opened, metrics }
+}
+
+/**
+ * Closes what is the product's own. An error is logged: the process ends anyway.
+ * @param end when it is given up
+ */
+export async function closeOwn(
+  { opened }: OwnParts,
+  log: Logger,
+  end: Promise<unknown>,
+): Promise<void> {
+  const closing = (async () => opened.close?.())()
+  const closed = await Promise.race([closing, end.then(() => isLate)]).catch((err: unknown) => {
+    log.warn({ err }, 'close of the product has failed')
+  })
+  if (closed === isLate) log.warn('close of the product has not ended in time')
+}
