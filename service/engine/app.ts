@@ -4,10 +4,10 @@ import { accessTokenChecker, accessTokens } from './auth/access-tokens.ts'
 import { buildGuards } from './auth/guard.ts'
 import type { Config } from './config.ts'
 import { checkBody } from './contract/bodies.ts'
+import { openCollections } from './contract/collections.ts'
 import { type Contract, type LoadCompiler, readContract } from './contract/contract.ts'
 import { serveDocs } from './contract/docs.ts'
 import { commonErrorWriter } from './contract/error-forms.ts'
-import { itemReader, itemWriter } from './contract/items.ts'
 import { addFaultyOperations, addRoutes, type OperationSteps } from './contract/routes.ts'
 import { requireCaller } from './contract/security.ts'
 import { hooksAt, type Opened, type Product } from './define-product.ts'
@@ -100,7 +100,7 @@ export async function buildApp({
 
   try {
     const isDraft = draft !== undefined
-    const collections = store ? openCollections(store, product, contract, isDraft) : {}
+    const collections = store ? openCollections(store, contract, isDraft) : {}
     const services = product.services(collections, opened)
     await addRoutes(app, contract, { services, stepsOf, isDraft })
     serveDocs(app, contract, config)
@@ -111,22 +111,6 @@ export async function buildApp({
     throw new StartupError(`${contract.file}: ${reasonOf(error)}`, { cause: error })
   }
   return app
-}
-
-/** The collections of a product, by name. @throws {Error} if the contract lacks the schema of one, unless it is a draft */
-function openCollections(
-  store: Store,
-  product: Product,
-  contract: Contract,
-  isDraft: boolean,
-): Readonly<Record<string, unknown>> {
-  const collections = Object.entries(product.collections).map(([name, { schema }]) => {
-    if (!Object.hasOwn(contract.items, schema) && !isDraft)
-      throw new Error(`the collection ${name} needs the schema ${schema} in components/schemas`)
-    const [parse, write] = [itemReader(contract, schema), itemWriter(contract, schema)]
-    return [name, store.collection(name, { parse, write })] as const
-  })
-  return Object.fromEntries(collections)
 }
 
 function readProduct(product: Product, config: Config, loadCompiler?: LoadCompiler) {

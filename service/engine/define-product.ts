@@ -16,7 +16,9 @@ import { ACCESS_TOKENS, type Collection, type KeyType, type OpenStore } from './
  * export const namesOf = ({ collections }: Product) => Object.keys(collections)
  * ```
  */
-export interface Product extends ProductHooks {
+export interface Product<OpenCollections = unknown> extends ProductHooks {
+  /** Only for the compiler. */
+  readonly types?: { readonly collections: OpenCollections }
   /** Names the service in metrics, traces, challenges and the default file of the database: `a-z`, `0-9`, `_`, at most 32. */
   readonly name: string
   /** The beginning of the access tokens: characters as in `name`. */
@@ -183,7 +185,7 @@ export function defineProduct<
       ) => ServicesOf<Operations, Classes>
       readonly guards?: { readonly [Name in Schemes & string]?: ProductGuard }
     },
-): Product {
+): Product<CollectionsOf<SchemasOf<Components>, Defined>> {
   const { name, tokenPrefix = name, store, collections = {}, services } = product
   checkName(name)
   checkName(tokenPrefix)

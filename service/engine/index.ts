@@ -2,6 +2,7 @@
 import type { LoadCompiler } from './contract/contract.ts'
 import type { Product } from './define-product.ts'
 import type { ContractSources } from './programs/start.ts'
+import type { Store } from './store.ts'
 
 // For product.ts and the classes with the methods:
 export { defineProduct } from './define-product.ts'
@@ -14,7 +15,29 @@ export { etag } from './http/etag.ts'
 export type { JsonText } from './http/json.ts'
 export type { Collection, Page } from './store.ts'
 
-// For the commands of the other houses:
+// For the other houses:
+/**
+ * The collections of a product in an open store, with their types. Their items are checked by the schemas of the contract.
+ * @example
+ * ```ts
+ * import { openCollections, readConfig } from './engine/index.ts'
+ * import { product } from './product.ts'
+ * import { openStore } from './store/index.ts'
+ *
+ * const settings = readConfig('notes')
+ * const { collections } = product
+ * const store = await openStore({ database: { file: 'a.db' }, collections, isExclusive: true, settings })
+ * export const { notes } = await openCollections(product, store)
+ * ```
+ */
+export const openCollections = async <Collections>(
+  product: Product<Collections>,
+  store: Pick<Store, 'collection'>,
+): Promise<Collections> => {
+  const contract = { ...product.contract, product }
+  const load = await import('./contract/collections.ts')
+  return load.openCollections(store, contract) as Collections // as `product` names them
+}
 export { type Config, readConfig } from './config.ts'
 export { printError } from './ops/terminal.ts'
 export { oneOf, readWords, runCommand } from './programs/command.ts'

@@ -26,3 +26,17 @@ export const backup = async (product: Product) => (await import('./backup.ts')).
  * ```
  */
 export const copy = async (product: Product) => (await import('./copy.ts')).copy(product)
+/**
+ * The collections of a product in a store in memory: for a test of a method without a network, in milliseconds.
+ * @example
+ * ```ts
+ * import { product } from './product.ts'
+ * import { testStore } from './store/index.ts'
+ *
+ * const { notes } = await testStore(product)
+ * await notes.create('ann', 7n, { text: 'Water the moss' })
+ * export const note = await notes.find('ann', 7n)
+ * ```
+ */
+export const testStore = async <Collections>(product: Product<Collections>) =>
+  (await import('./test-store.ts')).testStore(product)

@@ -19,13 +19,16 @@ const SERVICE_BUSY_TIMEOUT = 100
 /** The most KiB of the file that the service keeps in memory. SQLite's default is 2000. */
 const PAGE_CACHE = 32_768
 
+/** The name of a database in memory: https://sqlite.org/inmemorydb.html */
+export const IN_MEMORY = ':memory:'
+
 /** A database file that is open. */
 export interface OpenFile {
   /** Reads integers as `bigint`. */
   readonly db: DatabaseSync
   /** Whether the file was empty or did not exist. */
   readonly isNew: boolean
-  readonly files: DatabaseFiles
+  readonly files: Pick<DatabaseFiles, 'logBytes' | 'findChange'>
   /** Closes the database and unlocks the file. May be called again. */
   readonly close: () => void
 }
@@ -64,6 +67,18 @@ export function openSqlite(file: string, collections: Collections, exclusive: bo
     db?.close()
     lock?.close()
     throw new StartupError(`DATABASE_URL sqlite:${file}: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+/** Opens a database in memory, with its tables: for tests. It has no log, and nothing of it is on a disk. */
+export function openInMemory(collections: Collections): OpenFile {
+  const db = new DatabaseSync(IN_MEMORY, { readBigInts: true })
+  prepareSchema(db, collections)
+  return {
+    db,
+    isNew: true,
+    files: { logBytes: 0, findChange: () => undefined },
+    close: () => db.close(),
   }
 }
 

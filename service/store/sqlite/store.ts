@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { Batcher, type Batched } from '../batch.ts'
 import { makeReadQueue } from '../lists.ts'
 import { finalMessage, isTemporary } from './result-codes.ts'
-import { type OpenFile, openSqlite } from './file.ts'
+import { IN_MEMORY, type OpenFile, openInMemory, openSqlite } from './file.ts'
 import { openTable } from './table.ts'
 import { POLL_INTERVAL } from './watch.ts'
 import type { StoreEvents, StoreOptions, StoreStats } from '../../engine/store.ts'
@@ -54,7 +54,8 @@ export class SqliteStore implements Database {
 
   /** @throws {StartupError} */
   constructor(file: string, { collections, isExclusive, settings, events }: StoreOptions) {
-    this.#file = openSqlite(file, collections, isExclusive)
+    this.#file =
+      file === IN_MEMORY ? openInMemory(collections) : openSqlite(file, collections, isExclusive)
     const { db } = this.#file
     const path = String(db.location())
     this.#db = db
