@@ -225,6 +225,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth"> = 
     850
   ],
   prefix: '',
+  providers: [],
   operations: [
     {
       id: 'getPayout',

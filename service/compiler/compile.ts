@@ -10,6 +10,7 @@ import {
   toLine,
   toLines,
 } from './diagnostics.ts'
+import { readProviders } from './credentials.ts'
 import { readOpenApi } from './document.ts'
 import { type Listed, listOperations, type NormalOperation, prefixOf } from './normal-form.ts'
 import { checkPaths, compileOperations, describeOperations } from './operations.ts'
@@ -65,6 +66,7 @@ export async function inspect(file: string, product?: ProductHooks): Promise<Ins
     bundle: document.bundle,
     baseUrl: document.baseUrl,
     prefix: prefixOf(root),
+    providers: readProviders(root),
     operations: [...operations.values()].map(({ operation }) => operation),
     schemas: schemas.compiled,
     items,

@@ -1,7 +1,8 @@
 // Compiles the security of an operation, and says which guards the product must have for it.
 import type { Requirement, SecurityScheme } from '../engine/contract/compiled.ts'
 import { isGuarded, lackedFor, supportedAlternatives } from '../engine/for-compiler.ts'
-import { deref } from './references.ts'
+import { isObject } from '../engine/json-schema/values.ts'
+import { deref, derefEntries } from './references.ts'
 import type { Context } from './schemas.ts'
 
 type Alternative = Readonly<Record<string, string[]>>
@@ -31,6 +32,22 @@ function readAlternative(context: Context, alternative: Alternative): Requiremen
     // An unknown scheme stays a requirement that nobody satisfies. Without it, the operation could be open.
     return { scheme: readScheme(name, deref(node ?? { type: 'mutualTLS' })), scopes }
   })
+}
+
+/** The addresses of an identity provider in a flow of OAuth 2. */
+const ADDRESSES = ['authorizationUrl', 'tokenUrl']
+
+/** The origins of the identity providers of a contract. An address without an origin is one of the service itself. */
+export function readProviders({ components }: Context['root']): string[] {
+  const schemes = derefEntries(components?.securitySchemes).map(([, scheme]) => scheme)
+  const addresses = schemes.flatMap((scheme) => {
+    if (scheme.type === 'openIdConnect') return [scheme.openIdConnectUrl]
+    if (scheme.type !== 'oauth2') return []
+    const flows: unknown[] = Object.values({ ...scheme.flows })
+    return flows.filter(isObject).flatMap((flow) => ADDRESSES.map((name) => flow[name]))
+  })
+  const origins = addresses.map((address) => URL.parse(String(address))?.origin ?? '')
+  return [...new Set(origins)].filter((origin) => /^https?:/.test(origin))
 }
 
 /** The most names that a person reads easily. */

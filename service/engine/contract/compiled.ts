@@ -11,6 +11,8 @@ export interface Compiled {
   readonly baseUrl: readonly [from: number, to: number] | null
   /** The path of the servers, such as `/v1`; empty if they have none. */
   readonly prefix: string
+  /** The origins of the identity providers that the docs page signs in at: those of the addresses in its security schemes. */
+  readonly providers: readonly string[]
   readonly operations: readonly Operation[]
   /** By id. Operations, and `$ref` in schemas, refer to these ids. */
   readonly schemas: Readonly<Record<string, Schema>>

@@ -35,12 +35,97 @@ function readDocument(text) {
     part.servers = [{ url: here + (server === undefined ? '' : pathOfServer(server)) }]
   }
   serveHere(contract)
+  addTokenFields(contract)
   const items = [contract.paths, contract.components?.pathItems].flatMap((all) =>
     Object.values(all ?? {}),
   )
   for (const part of items.flatMap((item) => [item, ...Object.values(item)]))
     if (part?.servers !== undefined) serveHere(part)
   return contract
+}
+
+/** Where a person can sign in, they can paste a token, too: a scheme beside each one that signs in. */
+function addTokenFields(contract) {
+  const schemes = contract.components?.securitySchemes ?? {}
+  const signIn = Object.keys(schemes).filter((name) =>
+    /^(oauth2|openIdConnect)$/.test(schemes[name]?.type),
+  )
+  const fieldOf = (name) => `${name} (token)`
+  for (const name of signIn)
+    schemes[fieldOf(name)] = {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'Paste a token, if you have one.',
+    }
+  const withFields = (alternative) => {
+    const entries = Object.entries(alternative)
+    if (!entries.some(([name]) => signIn.includes(name))) return [alternative]
+    const pasted = entries.map(([name, scopes]) =>
+      signIn.includes(name) ? [fieldOf(name), []] : [name, scopes],
+    )
+    return [alternative, Object.fromEntries(pasted)]
+  }
+  const operations = Object.values(contract.paths ?? {}).flatMap((item) =>
+    Object.values(item ?? {}),
+  )
+  for (const part of [contract, ...operations])
+    if (Array.isArray(part?.security)) part.security = part.security.flatMap(withFields)
+}
+
+/** The samples of a request that was sent. A text in JSON is a text in JavaScript and in Python, too. */
+const quote = (text) => JSON.stringify(text)
+const NO_TEXT = 'the body is no text: see cURL'
+
+function readRequest(request) {
+  const { url, method, headers = {}, body } = request.toJS()
+  const sent = Object.entries(headers).filter(([name]) => !/^accept$/i.test(name) || headers[name])
+  const lines = sent.map(([name, value]) => `${quote(name)}: ${quote(String(value))},`)
+  return { url, method, lines, body: request.get('body') === undefined ? undefined : body }
+}
+
+function writeJavaScript(request) {
+  const { url, method, lines, body } = readRequest(request)
+  return [
+    `const response = await fetch(${quote(url)}, {`,
+    `  method: ${quote(method)},`,
+    '  headers: {',
+    ...lines.map((line) => `    ${line}`),
+    '  },',
+    ...(typeof body === 'string' ? [`  body: ${quote(body)},`] : []),
+    ...(body !== undefined && typeof body !== 'string' ? [`  // ${NO_TEXT}`] : []),
+    '})',
+    'console.log(response.status, await response.text())',
+  ].join('\n')
+}
+
+function writePython(request) {
+  const { url, method, lines, body } = readRequest(request)
+  return [
+    'import requests',
+    '',
+    'response = requests.request(',
+    `    ${quote(method)},`,
+    `    ${quote(url)},`,
+    '    headers={',
+    ...lines.map((line) => `        ${line}`),
+    '    },',
+    ...(typeof body === 'string' ? [`    data=${quote(body)}.encode(),`] : []),
+    ...(body !== undefined && typeof body !== 'string' ? [`    # ${NO_TEXT}`] : []),
+    ')',
+    'print(response.status_code, response.text)',
+  ].join('\n')
+}
+
+const samplesPlugin = () => ({
+  fn: {
+    requestSnippetGenerator_javascript: writeJavaScript,
+    requestSnippetGenerator_python: writePython,
+  },
+})
+const SAMPLES = {
+  curl_bash: { title: 'cURL', syntax: 'bash' },
+  javascript: { title: 'JavaScript', syntax: 'javascript' },
+  python: { title: 'Python', syntax: 'python' },
 }
 
 /** Swagger UI resolves references with a library that has no bigint: there each of them is a text. */
@@ -110,10 +195,15 @@ const exactPlugin = ({ fn: { resolveSubtree } }) => ({
 
 if (matchMedia('(prefers-color-scheme: dark)').matches)
   document.documentElement.classList.add('dark-mode')
-SwaggerUIBundle({
+const page = SwaggerUIBundle({
   dom_id: '#page',
   url: '../openapi.yaml',
   deepLinking: true,
   validatorUrl: null,
-  plugins: [exactPlugin],
+  plugins: [exactPlugin, samplesPlugin],
+  requestSnippetsEnabled: true,
+  requestSnippets: { generators: SAMPLES, languages: Object.keys(SAMPLES) },
+  oauth2RedirectUrl: new URL('oauth2-redirect.html', location.href).href,
 })
+// The code of a sign-in is of use only to who has asked for it (RFC 7636).
+page.initOAuth({ usePkceWithAuthorizationCodeGrant: true })

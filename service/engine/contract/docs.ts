@@ -7,7 +7,7 @@ import type { Contract } from './contract.ts'
 import { escapeMarkup } from './error-forms.ts'
 import { pathOfServer } from './servers.ts'
 
-const CSP =
+const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self'"
 
@@ -19,7 +19,10 @@ const HTML = 'text/html; charset=utf-8'
 const NOT_KEPT = { 'cache-control': 'no-cache' }
 /** Headers of a file that a browser keeps for an hour. */
 const KEPT = { 'cache-control': 'public, max-age=3600' }
-const PAGE_HEADERS = { ...NOT_KEPT, 'content-security-policy': CSP }
+
+/** The page to which an identity provider leads back, and its script. */
+const REDIRECT_PAGE = 'oauth2-redirect.html'
+const REDIRECT_SCRIPT = 'oauth2-redirect.js'
 
 const PAGE_SCRIPT = new URL('docs-page.js', import.meta.url)
 const SWAGGER_UI = import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')
@@ -64,14 +67,18 @@ function pageOf(title: string): string {
  */
 export function serveDocs(
   app: FastifyInstance,
-  { bytes, title, operations }: Contract,
+  { bytes, title, operations, providers }: Contract,
   config: Pick<Config, 'DOCS'>,
 ): void {
   app.get('/openapi.yaml', fileHandler(bytes, 'application/yaml', NOT_KEPT))
   if (config.DOCS === 'off') return
 
   const page = Buffer.from(pageOf(title))
-  app.get('/docs/', fileHandler(page, HTML, PAGE_HEADERS))
+  const pageHeaders = { ...NOT_KEPT, 'content-security-policy': [POLICY, ...providers].join(' ') }
+  app.get('/docs/', fileHandler(page, HTML, pageHeaders))
+  const readPackaged = (name: string) => readFileSync(new URL(name, SWAGGER_UI))
+  app.get(`/docs/${REDIRECT_PAGE}`, fileHandler(readPackaged(REDIRECT_PAGE), HTML, pageHeaders))
+  app.get(`/docs/${REDIRECT_SCRIPT}`, fileHandler(readPackaged(REDIRECT_SCRIPT), JAVASCRIPT, KEPT))
   const script = Buffer.from(`${String(pathOfServer)}\n${readFileSync(PAGE_SCRIPT, 'utf8')}`)
   app.get('/docs/static/docs.js', fileHandler(script, JAVASCRIPT, NOT_KEPT))
   for (const { url, type } of PACKAGE_FILES) {

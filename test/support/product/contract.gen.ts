@@ -548,6 +548,7 @@ export const contract: CompiledContract<components, operations, "bearerAuth" | "
     272
   ],
   prefix: '',
+  providers: [],
   operations: [
     {
       id: 'getPayout',
