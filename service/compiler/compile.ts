@@ -17,7 +17,7 @@ import { checkPaths, compileOperations, describeOperations } from './operations.
 import { type Context, readItems, Schemas } from './schemas.ts'
 
 /** A document, as far as it can be served. */
-interface Inspected extends DiagnosticList {
+export interface Inspected extends DiagnosticList {
   /** Without the operations that have errors it can be served. Undefined for another version of OpenAPI. */
   readonly compiled: Compiled | undefined
   readonly root: Oas3_1Definition

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { inspect as print } from 'node:util'
 import { accept, inspect } from './compile.ts'
 import { dryRun } from './draft.ts'
+import { addStubs } from './stubs.ts'
 import { writeTypes } from './typescript.ts'
 import type { ProductHooks } from '../engine/for-compiler.ts'
 import { printError, type Product, readWords, runCommand } from '../engine/index.ts'
@@ -63,14 +64,19 @@ ${print(compiled, WHOLE).slice(2, -2)}
 
 const USAGE = `usage: generate [--check]          compiles the contract, and writes its types
                                   --check: only says whether they are up to date
+       generate --stubs FILE      writes a class with the methods that are missing
        generate --dry-run FILE    says how each operation of a document would be served, and changes nothing`
 
 /** Runs the command. */
 export function generate(product: Product): Promise<void> {
   const { file, generated } = product.contract
   return runCommand(USAGE, async (words) => {
-    const options = { check: { type: 'boolean' }, 'dry-run': { type: 'string' } } as const
-    const { check, 'dry-run': draft } = readWords(words, [], options).values
+    const options = {
+      check: { type: 'boolean' },
+      stubs: { type: 'string' },
+      'dry-run': { type: 'string' },
+    } as const
+    const { check, stubs, 'dry-run': draft } = readWords(words, [], options).values
     if (draft !== undefined) return dryRun(draft)
     const types = await generateTypes(fileURLToPath(file), generated, product, (line) =>
       printError([line]),
@@ -81,6 +87,6 @@ export function generate(product: Product): Promise<void> {
         `${relative('.', generated)} does not fit the contract: run \`npm run generate\``,
       )
     }
-    return []
+    return stubs === undefined ? [] : addStubs(product, stubs)
   })
 }

@@ -6,7 +6,8 @@ import { loadCompiler } from '../../service/compiler/index.ts'
 import { buildApp } from '../../service/engine/app.ts'
 import { readConfig } from '../../service/engine/config.ts'
 import { openOwn } from '../../service/engine/programs/opened.ts'
-import type { Product } from '../../service/engine/index.ts'
+import { notWritten, type Product } from '../../service/engine/index.ts'
+import { testStore } from '../../service/store/index.ts'
 import { isJson } from './bodies.ts'
 import { fields } from './fields.ts'
 import { contractOf, operationOf } from './contract.ts'
@@ -55,6 +56,7 @@ export async function build(
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
   const logger = pino({ level: config.LOG_LEVEL }, lines)
   const { opened } = await openOwn(product, logger)
+  const services = product.services(await testCollections(product), opened)
   const app = await buildApp({ product, loadCompiler, config, store, opened, log: logger })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(async () => {
@@ -69,6 +71,8 @@ export async function build(
     app,
     store,
     port,
+    /** Whether an operation has a method, and no stub of one. */
+    isWritten: (id: string) => !services.some((service) => Reflect.get(service, id) === notWritten),
     /** The lines of its log. */
     log,
     /** Issues a token, with all scopes of the contract. @param lifetime in milliseconds */
@@ -83,6 +87,10 @@ export async function build(
     },
   }
 }
+
+/** The collections of any product, in memory. */
+const testCollections = async (product: Product) =>
+  (await testStore(product)) as Readonly<Record<string, unknown>>
 
 /** Starts the tests' product as a process, on a new file in which joe has a token. */
 export async function startOnNewFile(

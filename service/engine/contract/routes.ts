@@ -13,6 +13,7 @@ import type { Contract } from './contract.ts'
 import { errorWriter } from './error-forms.ts'
 import { answerExample } from './examples.ts'
 import { MethodRequest } from './method-request.ts'
+import { notWritten } from './not-written.ts'
 import { parametersReader } from './parameters.ts'
 import { addTemplates, routeOf, valuesOfPath } from './templates.ts'
 import { TEXT_READERS } from './text-readers.ts'
@@ -74,7 +75,8 @@ export async function addRoutes(
   for (const operation of operations) {
     const { id, method, path, errors } = operation
     const run = methods.get(id)
-    const toMethod = run === undefined ? missingMethod(contract, id, services) : () => run
+    const isMissing = run === undefined || (isDraft && run === notWritten)
+    const toMethod = isMissing ? missingMethod(contract, id, services) : () => run
     routes.set(id, {
       method,
       exposeHeadRoute: !shapesOfHeads.has(withoutNames(path)),
@@ -245,6 +247,7 @@ function methodOf(service: object, name: string): Method | undefined {
   // In a class, this name stands for the class itself.
   if (name === 'constructor' && owner !== service) return undefined
   const value: unknown = Reflect.get(service, name)
+  if (value === notWritten) return notWritten
   return typeof value === 'function' ? (value.bind(service) as Method) : undefined
 }
 
