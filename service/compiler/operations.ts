@@ -1,6 +1,6 @@
 // Compiles the operations of a contract, and reports paths and parameters that can't be served as described.
 import type { Oas3_1Definition } from '@redocly/openapi-core'
-import type { Operation, Parameter } from '../engine/contract/compiled.ts'
+import type { Operation } from '../engine/contract/compiled.ts'
 import { pathOfServer, reasonOf, type Server } from '../engine/for-compiler.ts'
 import { isObject } from '../engine/json-schema/values.ts'
 import { readSecurity } from './credentials.ts'
@@ -8,6 +8,7 @@ import type { Diagnostics } from './diagnostics.ts'
 import type * as openapi from './document.ts'
 import { readErrors } from './error-forms.ts'
 import { readBody, readResponse } from './media-types.ts'
+import { readParameter } from './parameters.ts'
 import {
   type Listed,
   type NormalOperation,
@@ -17,7 +18,6 @@ import {
   usableServers,
 } from './normal-form.ts'
 import type { Context } from './schemas.ts'
-import { allowedTypes, isReadable, UNREADABLE } from './shapes.ts'
 
 /** A segment is plain text and parameters, with text between two of them. The router uses `*` for its own syntax. */
 const PATH = /^(\/([\w.~!$&'()+,;=@:-]|{[^{}/]+}(?!{))+)*\/?$/
@@ -171,28 +171,4 @@ function compileResponses(
     ([status, response]) => [status, readResponse(context, status, response)] as const,
   )
   return Object.fromEntries(entries)
-}
-
-function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
-  const { schemas, diagnostics } = context
-  const { in: place, name, required = false, explode = true, schema = true } = parameter
-  const allowsEmpty = place === 'query' && parameter.allowEmptyValue === true
-  if (!isReadable(schema, 'parameter'))
-    diagnostics.error(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
-  else if (/^(path|cookie)$/.test(String(place)) && allowedTypes(schema).includes('array'))
-    diagnostics.error(
-      parameter,
-      `the list ${name} in a ${place} is not served: write "in: query", or "type: string"`,
-      'schema',
-    )
-  const id = schemas.add(schema)
-  schemas.addExamples(parameter, id)
-  return {
-    in: place as Parameter['in'],
-    name,
-    required,
-    schema: id,
-    explode: explode && place === 'query', // a list in a header is `a,b`
-    ...(allowsEmpty && { allowEmptyValue: true as const }),
-  }
 }

@@ -296,7 +296,7 @@ info: { title: Small, version: 1.0.0 }
 paths:
 ${path('good', '{ type: string }')}${path('a', shared)}${path('b', `{ type: array, items: ${shared} }`)}${path('c', '{ default: 1, properties: { d: { type: 7, default: 1 } } }')}
 components: { schemas: { A: { patternProperties: { '(': {} } }, B: { pattern: '(' } } }
-webhooks: { c: { get: { parameters: [{ name: c, in: query, style: deepObject, schema: {} }] } } }
+webhooks: { c: { get: { parameters: [{ name: c, in: query, style: spaceDelimited, schema: {} }] } } }
 `
     const folder = t.testdir({ 'openapi.yaml': text })
     const lines = await dryRun(`${folder}/openapi.yaml`)

@@ -101,6 +101,8 @@ export interface Parameter {
   readonly explode: boolean
   /** Whether an empty text that its schema refuses is as if it had not been sent (section 4.8.12.2). */
   readonly allowEmptyValue?: true
+  /** How it is sent, unless as texts: its members as `a[b]=1&a[c]=2` (section 4.8.12.2), or as JSON. */
+  readonly sentAs?: 'deepObject' | 'json'
 }
 
 /** A request body, by media type. */

@@ -2,9 +2,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Parameter } from './compiled.ts'
 import { decodePair } from './parsing.ts'
-import { Sent } from '../json-schema/sent.ts'
+import { REPEATED, Sent } from '../json-schema/sent.ts'
 import type { Validator } from '../json-schema/validator.ts'
 import { cookieTexts } from '../http/cookies.ts'
+import { parseJson } from '../http/json.ts'
 import { HttpError } from '../errors.ts'
 
 type Place = Parameter['in']
@@ -36,8 +37,13 @@ export function parametersReader(
   }))
   return (request) => {
     const received = valuesOf?.(request.url) ?? receivedIn(place, request, ofPlace)
-    const sent: Record<string, Sent> = {}
+    const sent: Record<string, unknown> = {}
     for (const { parameter, key, isEmptyAbsent } of keys) {
+      if (parameter.sentAs === 'deepObject') {
+        const members = membersOf(received, parameter.name)
+        if (members !== undefined) sent[parameter.name] = members
+        continue
+      }
       if (!Object.hasOwn(received, key)) continue
       const value = Reflect.get(received, key) as string | string[]
       if (isEmptyAbsent && value === '') continue
@@ -90,11 +96,37 @@ function schemaOf(parameters: readonly Parameter[]) {
 }
 
 /** The texts of a parameter, as they were sent. @param value as Fastify has it */
-function sentFor(parameter: Parameter, request: FastifyRequest, value: string | string[]): Sent {
+function sentFor(parameter: Parameter, request: FastifyRequest, value: string | string[]): unknown {
+  if (parameter.sentAs === 'json') return parseValue(parameter, value)
   if (parameter.in === 'header') return sentInHeader(parameter, request, String(value))
   const texts = typeof value === 'string' ? [value] : value
   if (parameter.explode) return new Sent(texts)
   return new Sent(texts, texts.length === 1 ? splitList(request.url, parameter.name) : null)
+}
+
+/** The members of an object that is sent as `a[b]=1&a[c]=2`; undefined if none was sent. */
+function membersOf(query: object, name: string): Readonly<Record<string, Sent>> | undefined {
+  const members: Record<string, Sent> = {}
+  const start = `${name}[`
+  for (const [key, value] of Object.entries(query)) {
+    if (!key.startsWith(start) || !key.endsWith(']')) continue
+    const member = key.slice(start.length, -1)
+    if (member === '__proto__' || /[[\]]/.test(member))
+      throw new HttpError(400, `query/${name} must not have the member [${member}]`)
+    members[member] = new Sent([value as string | string[]].flat())
+  }
+  return Object.keys(members).length === 0 ? undefined : members
+}
+
+/** Reads a parameter that is JSON. @throws {HttpError} 400 for one that is not, or that is repeated */
+function parseValue({ in: place, name }: Parameter, value: string | string[]): unknown {
+  const [text = '', ...others] = [value].flat()
+  if (others.length > 0) throw new HttpError(400, `${place}/${name} ${REPEATED}`)
+  try {
+    return parseJson(Buffer.from(text))
+  } catch {
+    throw new HttpError(400, `${place}/${name} must be JSON`)
+  }
 }
 
 /** Node joins repeated headers into one text, as lists are joined, or drops some of them. */

@@ -57,7 +57,7 @@ export type Service<Operations> = {
 type Parameters<Operation, Part extends string> = Operation extends {
   parameters: { [_ in Part]?: infer Values extends object }
 }
-  ? Readonly<Values>
+  ? Readonly<Visible<Values, 'readOnly'>>
   : unknown
 
 /** The `requestBody` of an operation; undefined if it has none. */

@@ -1,5 +1,6 @@
 // Values that were sent as texts: of parameters, and of the fields of forms. Their schema decides what a text means.
 import { ANY } from './allowed-types.ts'
+import { isObject } from './values.ts'
 import type { Annotation, Content, Evaluate } from './evaluation.ts'
 
 /** A text; or a file of a form, with its text if browsers send such a text as a file. */
@@ -103,19 +104,27 @@ function plain(part: Part): unknown {
  * Puts the values in the place of the texts that were sent. If several schemas have read a text, a schema that has read it as
  * more than a text wins.
  * @param container the object that has the texts that were sent
- * @returns the key of a part that no schema has read, and that was sent several times; else undefined
+ * @returns the keys that lead to a part that no schema has read, and that was sent several times; else undefined
  */
 export function replaceSent(
   annotations: readonly Annotation[],
   container: object,
-): string | undefined {
+): readonly string[] | undefined {
   for (const { content, value, container: place, key } of annotations) {
     const current: unknown = Reflect.get(place, key)
     if (content.isRead && (current instanceof Sent || typeof current === 'string'))
       Reflect.set(place, key, value)
   }
+  return replaceUnread(container)
+}
+
+/** Lets parts that no schema has read be texts. @returns see {@link replaceSent} */
+function replaceUnread(container: object): readonly string[] | undefined {
   for (const [name, value] of Object.entries(container)) {
-    if (value instanceof Sent && value.part === undefined) return name
+    if (value instanceof Sent && value.part === undefined) return [name]
+    const isContainer = isObject(value) && !(value instanceof Sent)
+    const repeated = isContainer ? replaceUnread(value) : undefined
+    if (repeated !== undefined) return [name, ...repeated]
     Reflect.set(container, name, withoutSent(value))
   }
   return undefined

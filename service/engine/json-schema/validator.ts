@@ -105,7 +105,7 @@ export class Validator {
     if (!evaluate(value, evaluation)) return describe(evaluation.error)
     const annotations = listAnnotations(evaluation.annotations)
     const repeated = this.#hasSent && isObject(value) ? replaceSent(annotations, value) : undefined
-    if (repeated !== undefined) return { error: `${pointerOf([name, repeated])} ${REPEATED}` }
+    if (repeated !== undefined) return { error: `${pointerOf([name, ...repeated])} ${REPEATED}` }
     const readOnly = annotations.find((annotation) => isMarked(annotation, markedFrom))
     if (readOnly) return { error: `${pointerOf(readOnly.path)} is read-only: leave it out` }
     const isFilledIn = fillInDefaults(annotations, (schema, container, member) =>

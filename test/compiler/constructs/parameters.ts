@@ -172,8 +172,27 @@ components: { schemas: { Whole: { type: integer } } }`,
     ],
   },
   'a list in a path, or in a cookie': `paths:\n  /{a}:\n    get:\n      operationId: run\n      parameters:\n        - name: a\n          in: path\n          required: true\n          schema: { type: array } # here\n      responses: { '204': { description: Done } }\n`,
-  '`style` other than the default, `deepObject` for one': parameter(
-    'in: query\nschema: { type: object }\nstyle: deepObject # here',
+  '`style: deepObject` in a query: an object of one level, as `a[b]=1&a[c]=x`': {
+    yaml: `      parameters: [{ name: a, in: query, style: deepObject, schema: { type: object, required: [b], properties: { b: { type: integer, format: int64 }, c: { type: array, items: { type: boolean } }, d: { type: string, default: x } } } }]`,
+    asks: [
+      ...accepted(query, 'a[b]=9007199254740993=>{"a":{"b":9007199254740993,"d":"x"}}'),
+      ...accepted(query, 'a%5Bb%5D=1&a[c]=true&a[c]=false=>{"a":{"b":1,"c":[true,false],"d":"x"}}'),
+      ...accepted(query, 'a[b]=1&a[e]=5&b=7=>{"a":{"b":1,"e":"5","d":"x"}}'),
+      ask('/x?b=1&a=5', 200, '{}'),
+      ...refused(query, 'a[c]=true a[b]=x a[b]=1&a[c]=1', /query\/a/),
+      ...refused(
+        query,
+        'a[b]=1&a[b]=1 a[b]=1&a[e]=1&a[e]=1',
+        /query\/a\/[be] must not be repeated/,
+      ),
+      ...refused(query, 'a[b][c]=1 a[b]=1&a[__proto__]=1', /query\/a must not have the member/),
+    ],
+  },
+  '`style: deepObject` of what is no object, or has an object or a list of lists in it': parameter(
+    'in: query\nschema: { type: object, properties: { a: { type: object } } } # here\nstyle: deepObject',
+  ),
+  'other styles than these': parameter(
+    'in: query\nschema: { type: array }\nstyle: pipeDelimited # here',
   ),
   '`allowReserved`: characters of URIs may be sent as they are, or encoded': {
     yaml: '      parameters: [{ name: a, in: query, allowReserved: true, schema: { type: string } }]',
@@ -195,8 +214,20 @@ components: { schemas: { Whole: { type: integer } } }`,
         ask('/x?a=&a=', 400),
       ],
     },
-  '`content` in the place of `schema`': parameter(
-    'in: query\ncontent: { application/json: { schema: { type: object } } } # here',
+  '`content` of `application/json` in the place of `schema`': {
+    yaml: `      parameters:
+        - { name: a, in: query, content: { application/json: { schema: { type: object, additionalProperties: { type: integer, format: int64 } } } } }
+        - { name: X-B, in: header, content: { application/json: { schema: { type: array, items: { type: object } } } } }`,
+    asks: [
+      ...accepted(query, 'a={%22b%22:9007199254740993}=>{"a":{"b":9007199254740993}}'),
+      ask({ url: '/x', headers: { 'x-b': '[{"c":[1]}]' } }, 200, '{"header":{"X-B":[{"c":[1]}]}}'),
+      ...refused(query, 'a= a={ a=b', /query\/a must be JSON/),
+      ...refused(query, 'a={}&a={}', /query\/a must not be repeated/),
+      ...refused(query, 'a=[] a={%22b%22:%221%22}', /query\/a/),
+    ],
+  },
+  '`content` of another media type, or of several': parameter(
+    'in: query\ncontent: { text/plain: { schema: { type: string } } } # here',
   ),
   '`default` of a parameter': {
     yaml: `      parameters: [{ name: a, in: query, schema: { $ref: '#/components/schemas/Limit' } }, { name: b, in: query, schema: { type: array, items: { type: string }, default: [x] } }]\n      responses: { '200': { description: Done, content: { application/json: {} } } }\ncomponents: { schemas: { Limit: { type: integer, format: int64, default: 20 } } }`,

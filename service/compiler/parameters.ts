@@ -1,0 +1,75 @@
+// Compiles the parameters of an operation, and reports those that can't be sent as described.
+import type { Parameter } from '../engine/contract/compiled.ts'
+import { bodyKind } from './body-kinds.ts'
+import type * as openapi from './document.ts'
+import { derefEntries } from './references.ts'
+import type { Context } from './schemas.ts'
+import { allowedTypes, fieldsOf, isReadable, UNREADABLE } from './shapes.ts'
+
+/** Compiles a parameter. */
+export function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
+  const { in: place, name, required = false } = parameter
+  const sentAs = sentAsOf(parameter)
+  const described = sentAs === 'json' ? readContent(context, parameter) : parameter
+  const { schema = true } = described
+  if (sentAs === 'deepObject') checkMembers(context, parameter)
+  if (sentAs === undefined) checkTexts(context, parameter)
+  const id = context.schemas.add(schema)
+  context.schemas.addExamples(described, id)
+  return {
+    in: place as Parameter['in'],
+    name,
+    required,
+    schema: id,
+    ...querySyntax(parameter),
+    ...(sentAs && { sentAs }),
+  }
+}
+
+/** A list in a header is always `a,b`. */
+function querySyntax(parameter: openapi.Parameter): Pick<Parameter, 'explode' | 'allowEmptyValue'> {
+  const { in: place, explode = true, allowEmptyValue = false } = parameter
+  if (place !== 'query') return { explode: false }
+  return { explode, ...(allowEmptyValue && { allowEmptyValue: true as const }) }
+}
+
+function sentAsOf({ content, style }: openapi.Parameter): Parameter['sentAs'] {
+  if (content !== undefined) return 'json'
+  return style === 'deepObject' ? style : undefined
+}
+
+/** The media type of a parameter that has `content` in the place of `schema`. */
+function readContent({ diagnostics }: Context, parameter: openapi.Parameter): openapi.MediaType {
+  const [first, ...others] = derefEntries(parameter.content)
+  const [type, media] = first ?? ['', {}]
+  if (bodyKind(type) !== 'json' || others.length > 0)
+    diagnostics.error(parameter, `the parameter ${parameter.name} ${NO_JSON}`, 'content')
+  return media
+}
+
+const NO_JSON = 'has a content that is not served: write application/json alone, or "schema"'
+
+/** Reports an object whose members can't be sent as `a[b]=1`. */
+function checkMembers({ diagnostics }: Context, parameter: openapi.Parameter): void {
+  const { name, schema } = parameter
+  const members = [...fieldsOf(schema).values()].flat()
+  const isFlat = members.every((member) => isReadable(member, 'parameter'))
+  if (allowedTypes(schema).join() === 'object' && isFlat) return
+  diagnostics.error(parameter, `the parameter ${name} ${NO_MEMBERS}`, 'schema')
+}
+
+const NO_MEMBERS =
+  'needs "type: object", with members that a text can have: its style is deepObject'
+
+/** Reports a value that can't be sent as texts. */
+function checkTexts({ diagnostics }: Context, parameter: openapi.Parameter): void {
+  const { in: place, name, schema = true } = parameter
+  if (!isReadable(schema, 'parameter'))
+    diagnostics.error(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
+  else if (/^(path|cookie)$/.test(String(place)) && allowedTypes(schema).includes('array'))
+    diagnostics.error(
+      parameter,
+      `the list ${name} in a ${place} is not served: write "in: query", or "type: string"`,
+      'schema',
+    )
+}
