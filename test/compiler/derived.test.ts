@@ -1,5 +1,6 @@
 // What the tests that come from a contract send, sent to each construct that is served, and to ordinary contracts: what they
 // take for valid is accepted, what they take for a violation is refused, and each rule is violated or named.
+import { Readable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import type { FastifyInstance, InjectOptions } from 'fastify'
@@ -181,8 +182,15 @@ function answerOf({ method, responses }: Operation): Awaited<ReturnType<Run>> {
   return body === undefined ? { status } : { status, ...contentOf(...body) }
 }
 
+/** A valid event. Without a schema its data is a text. */
+function eventOf(schema: Schema): object {
+  const isText = Object.keys(schema).length === 0
+  return { data: isText ? 'x' : samplesOf(schema)[0] }
+}
+
 /** A valid content of an answer. */
 function contentOf(type: string, schema: Schema): { type?: string; body: unknown } {
+  if (type === 'text/event-stream') return { body: Readable.from([eventOf(schema)]) }
   const isAny = type === '*/*'
   if (isBytes(type) && !isAny) return { type: contentTypeOf({ type }), body: Buffer.from('x') }
   const [sample] = isJson(type) || isAny ? samplesOf(schema) : ['x']
