@@ -10,10 +10,11 @@ import { allowedTypes, fieldsOf, isReadable, UNREADABLE } from './shapes.ts'
 export function readParameter(context: Context, parameter: openapi.Parameter): Parameter {
   const { in: place, name, required = false } = parameter
   const sentAs = sentAsOf(parameter)
+  const isObject = sentAs === 'deepObject' || sentAs === 'members'
   const described = sentAs === 'json' ? readContent(context, parameter) : parameter
   const { schema = true } = described
-  if (sentAs === 'deepObject') checkMembers(context, parameter)
-  if (sentAs === undefined) checkTexts(context, parameter)
+  if (isObject) checkMembers(context, parameter)
+  else if (sentAs !== 'json') checkTexts(context, parameter)
   const id = context.schemas.add(schema)
   context.schemas.addExamples(described, id)
   return {
@@ -23,6 +24,7 @@ export function readParameter(context: Context, parameter: openapi.Parameter): P
     schema: id,
     ...querySyntax(parameter),
     ...(sentAs && { sentAs }),
+    ...(sentAs === 'members' && { members: namesOf(schema) }),
   }
 }
 
@@ -33,9 +35,23 @@ function querySyntax(parameter: openapi.Parameter): Pick<Parameter, 'explode' | 
   return { explode, ...(allowEmptyValue && { allowEmptyValue: true as const }) }
 }
 
-function sentAsOf({ content, style }: openapi.Parameter): Parameter['sentAs'] {
+function sentAsOf(parameter: openapi.Parameter): Parameter['sentAs'] {
+  const { in: place, content, style, schema = true } = parameter
   if (content !== undefined) return 'json'
-  return style === 'deepObject' ? style : undefined
+  if (style === 'deepObject') return style
+  if (place === 'path') return allowedTypes(schema).includes('array') ? 'simple' : undefined
+  return place === 'query' && hasMembers(parameter) ? 'members' : undefined
+}
+
+/** Whether a parameter is an object whose members are sent, each by its name. */
+function hasMembers({ explode = true, schema }: openapi.Parameter): boolean {
+  const isObject = allowedTypes(schema).join() === 'object'
+  return explode && isObject && namesOf(schema).length > 0
+}
+
+/** The names of the members that a schema describes. */
+function namesOf(schema: unknown): string[] {
+  return [...fieldsOf(schema).keys()].filter((name) => name !== '')
 }
 
 /** The media type of a parameter that has `content` in the place of `schema`. */
@@ -58,15 +74,14 @@ function checkMembers({ diagnostics }: Context, parameter: openapi.Parameter): v
   diagnostics.error(parameter, `the parameter ${name} ${NO_MEMBERS}`, 'schema')
 }
 
-const NO_MEMBERS =
-  'needs "type: object", with members that a text can have: its style is deepObject'
+const NO_MEMBERS = 'needs "type: object", with members that a text can have: or a media type'
 
 /** Reports a value that can't be sent as texts. */
 function checkTexts({ diagnostics }: Context, parameter: openapi.Parameter): void {
   const { in: place, name, schema = true } = parameter
   if (!isReadable(schema, 'parameter'))
     diagnostics.error(parameter, `the parameter ${name} ${UNREADABLE}`, 'schema')
-  else if (/^(path|cookie)$/.test(String(place)) && allowedTypes(schema).includes('array'))
+  else if (place === 'cookie' && allowedTypes(schema).includes('array'))
     diagnostics.error(
       parameter,
       `the list ${name} in a ${place} is not served: write "in: query", or "type: string"`,

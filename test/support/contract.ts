@@ -156,7 +156,7 @@ function toOperation(reader: Reader, { method, path, item, value }: OperationSou
   )
   const parameters = [item['parameters'], value['parameters']]
     .flatMap((list) => followedItems(reader.root, list))
-    .filter((node) => !isObjectSent(node) || node['required'] === true)
+    .filter((node) => !isObjectSent(reader, node) || node['required'] === true)
     .map((node) => toParameter(reader, node))
     .filter((parameter) => parameter.in !== 'header' || !IGNORED.test(parameter.name))
   const byName = new Map(
@@ -208,8 +208,9 @@ function toBody({ root, schemaOf }: Reader, value: Record<string, unknown>, limi
   }
 }
 
-function toParameter({ root, schemaOf }: Reader, value: Record<string, unknown>) {
-  const schema = isObjectSent(value) ? NOTHING : schemaOf(value['schema'])
+function toParameter(reader: Reader, value: Record<string, unknown>) {
+  const { root, schemaOf } = reader
+  const schema = isObjectSent(reader, value) ? NOTHING : schemaOf(value['schema'])
   return {
     in: String(value['in']),
     name: String(value['name']),
@@ -227,9 +228,13 @@ function toParameter({ root, schemaOf }: Reader, value: Record<string, unknown>)
  * Whether a parameter is sent as JSON, or as the members of an object. The tests that come from a contract send none: an
  * operation that requires one is skipped, with its name.
  */
-function isObjectSent({ content, style }: Record<string, unknown>): boolean {
-  return content !== undefined || style === 'deepObject'
+function isObjectSent({ schemaOf }: Reader, value: Record<string, unknown>): boolean {
+  if (value['content'] !== undefined) return true
+  return value['in'] === 'query' && isObjectSchema(schemaOf(value['schema']))
 }
+
+const isObjectSchema = (schema: Schema) =>
+  partsOf(schema).some(({ types }) => listOf(types).includes('object'))
 
 /** No value fits it. */
 const NOTHING: Schema = { enum: [] }

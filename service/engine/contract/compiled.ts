@@ -101,8 +101,13 @@ export interface Parameter {
   readonly explode: boolean
   /** Whether an empty text that its schema refuses is as if it had not been sent (section 4.8.12.2). */
   readonly allowEmptyValue?: true
-  /** How it is sent, unless as texts: its members as `a[b]=1&a[c]=2` (section 4.8.12.2), or as JSON. */
-  readonly sentAs?: 'deepObject' | 'json'
+  /**
+   * How it is sent, unless as texts (section 4.8.12.2): its members as `a[b]=1&a[c]=2`, or by their own names as `b=1&c=2`; a
+   * list of a path as `1,2`; or as JSON.
+   */
+  readonly sentAs?: 'deepObject' | 'members' | 'simple' | 'json'
+  /** The names of those members. */
+  readonly members?: readonly string[]
 }
 
 /** A request body, by media type. */

@@ -39,11 +39,9 @@ export function parametersReader(
     const received = valuesOf?.(request.url) ?? receivedIn(place, request, ofPlace)
     const sent: Record<string, unknown> = {}
     for (const { parameter, key, isEmptyAbsent } of keys) {
-      if (parameter.sentAs === 'deepObject') {
-        const members = membersOf(received, parameter.name)
-        if (members !== undefined) sent[parameter.name] = members
-        continue
-      }
+      const members = readMembers(parameter, received)
+      if (members !== undefined) sent[parameter.name] = members
+      if (hasMembers(parameter)) continue
       if (!Object.hasOwn(received, key)) continue
       const value = Reflect.get(received, key) as string | string[]
       if (isEmptyAbsent && value === '') continue
@@ -98,10 +96,26 @@ function schemaOf(parameters: readonly Parameter[]) {
 /** The texts of a parameter, as they were sent. @param value as Fastify has it */
 function sentFor(parameter: Parameter, request: FastifyRequest, value: string | string[]): unknown {
   if (parameter.sentAs === 'json') return parseValue(parameter, value)
+  if (parameter.sentAs === 'simple') return new Sent([String(value)], [value].flat())
   if (parameter.in === 'header') return sentInHeader(parameter, request, String(value))
   const texts = typeof value === 'string' ? [value] : value
   if (parameter.explode) return new Sent(texts)
   return new Sent(texts, texts.length === 1 ? splitList(request.url, parameter.name) : null)
+}
+
+/** Whether a parameter is an object whose members are sent, each by its name. */
+const hasMembers = ({ sentAs }: Parameter) => sentAs === 'deepObject' || sentAs === 'members'
+
+/** The members of a parameter that is an object; undefined if none was sent. */
+function readMembers(parameter: Parameter, query: object) {
+  if (parameter.sentAs === 'deepObject') return membersOf(query, parameter.name)
+  if (parameter.sentAs !== 'members') return undefined
+  const { members = [] } = parameter
+  const sent = Object.entries(query).filter(([name]) => members.includes(name))
+  if (sent.length === 0) return undefined
+  return Object.fromEntries(
+    sent.map(([name, value]) => [name, new Sent([value as string | string[]].flat())]),
+  )
 }
 
 /** The members of an object that is sent as `a[b]=1&a[c]=2`; undefined if none was sent. */

@@ -107,7 +107,7 @@ function makeHandler(
   { bodies, texts, responses }: Validators,
 ): RouteOptions['handler'] {
   const { path, parameters, body } = operation
-  const readPath = parametersReader(parameters, 'path', texts, valuesOfPath(path))
+  const readPath = parametersReader(parameters, 'path', texts, valuesOfPath(path, parameters))
   const readQuery = parametersReader(parameters, 'query', texts)
   const readHeaders = parametersReader(parameters, 'header', texts)
   const readCookies = parametersReader(parameters, 'cookie', texts)

@@ -3,6 +3,7 @@
 // proposes a route, and a constraint on the undecoded path decides.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, RouteOptions } from 'fastify'
+import type { Parameter } from './compiled.ts'
 import { routerName } from './parameters.ts'
 
 /** The name of the constraint in the router. */
@@ -26,15 +27,28 @@ export function routeOf(path: string): Pick<RouteOptions, 'url' | 'constraints'>
  * @param path of an operation
  * @returns undefined if the router itself can do it
  */
-export function valuesOfPath(path: string): ((url: string) => object) | undefined {
-  if (!isMixed(path)) return undefined
+export function valuesOfPath(
+  path: string,
+  parameters: readonly Parameter[],
+): ((url: string) => object) | undefined {
+  const lists = parameters.filter(({ sentAs }) => sentAs === 'simple').map(({ name }) => name)
+  if (!isMixed(path) && lists.length === 0) return undefined
   const template = templateOf(path)
-  const names = [...path.matchAll(/{([^}]+)}/g)].map(([, name = '']) => routerName(name))
+  const names = [...path.matchAll(/{([^}]+)}/g)].map(([, name = '']) => name)
   return (url) => {
     const [, ...values] = template.exec(pathOf(url)) ?? []
-    const decoded = values.map((value, index) => [names[index], decodeURIComponent(value)])
-    return Object.fromEntries(decoded) as object
+    const decoded = values.map((value, index) => {
+      const name = names[index] ?? ''
+      // A comma within an item is sent as `%2C`.
+      const texts = lists.includes(name) ? value.split(',') : value
+      return [routerName(name), decode(texts)] as const
+    })
+    return Object.fromEntries(decoded)
   }
+}
+
+function decode(texts: string | readonly string[]): string | string[] {
+  return typeof texts === 'string' ? decodeURIComponent(texts) : texts.map(decodeURIComponent)
 }
 
 /** Lets routes have templates. Call this before routes are added. */

@@ -1,4 +1,4 @@
-import { accepted, ask, type Constructs, query, refused } from '../../support/small.ts'
+import { accepted, ask, type Constructs, path, query, refused } from '../../support/small.ts'
 
 const parameter = (lines: string) =>
   `      parameters:\n        - name: a\n${lines.replaceAll(/^/gm, '          ')}`
@@ -137,9 +137,8 @@ components: { schemas: { Whole: { type: integer } } }`,
       ask('/x?c=1', 400),
     ],
   },
-  'a parameter that is an object, or a list of lists': parameter(
-    'in: query\nschema: { type: [object, string] } # here',
-  ),
+  'a parameter that is an object without described members, or with `explode: false`, or that is a list of lists':
+    parameter('in: query\nschema: { type: [object, string] } # here'),
   'a list with `prefixItems` or `unevaluatedItems`': {
     yaml: `      parameters:
         - { name: a, in: query, schema: { type: array, prefixItems: [{ type: integer, format: int64 }, { type: string }], items: { type: boolean } } }
@@ -171,7 +170,37 @@ components: { schemas: { Whole: { type: integer } } }`,
       ask({ url: '/x', headers: { 'x-a': 'b' } }, 400, /header\/X-A\/0 must be an integer/),
     ],
   },
-  'a list in a path, or in a cookie': `paths:\n  /{a}:\n    get:\n      operationId: run\n      parameters:\n        - name: a\n          in: path\n          required: true\n          schema: { type: array } # here\n      responses: { '204': { description: Done } }\n`,
+  'a list in a path: `1,2`; a comma in an item is sent as `%2C`': {
+    yaml: `paths:
+  /{a}:
+    get:
+      operationId: run
+      parameters: [{ name: a, in: path, required: true, schema: { type: array, minItems: 2, items: { type: string } } }]
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+  /x/{a-b}.json:
+    get:
+      operationId: mixed
+      parameters: [{ name: a-b, in: path, required: true, schema: { type: array, items: { type: integer, format: int64 } } }]
+      responses: { '200': { description: Done, content: { application/json: {} } } }
+`,
+    asks: [
+      ...accepted(path, '/b,c%2Cd,%2F=>{"a":["b","c,d","/"]} /,=>{"a":["",""]}'),
+      ...accepted(path, '/x/9007199254740993,2.json=>{"a-b":[9007199254740993,2]}'),
+      ...refused(path, '/b%2Cc /x/1%2C2.json /x/a.json', /path\/a/),
+    ],
+  },
+  'a list in a cookie': parameter('in: cookie\nschema: { type: array } # here'),
+  'an object in a query whose members are described: `b=1&c=x`': {
+    yaml: `      parameters:
+        - { name: a, in: query, schema: { type: object, required: [b], properties: { b: { type: integer, format: int64 }, c: { type: array, items: { type: boolean } } } } }
+        - { name: d, in: query, schema: { type: string } }`,
+    asks: [
+      ...accepted(query, 'b=9007199254740993&d=7=>{"a":{"b":9007199254740993},"d":"7"}'),
+      ...accepted(query, 'b=1&c=true&c=false&e=1=>{"a":{"b":1,"c":[true,false]}}'),
+      ...accepted(query, 'd=7=>{"d":"7"}'),
+      ...refused(query, 'c=true b=x b=1&b=1', /query\/a/),
+    ],
+  },
   '`style: deepObject` in a query: an object of one level, as `a[b]=1&a[c]=x`': {
     yaml: `      parameters: [{ name: a, in: query, style: deepObject, schema: { type: object, required: [b], properties: { b: { type: integer, format: int64 }, c: { type: array, items: { type: boolean } }, d: { type: string, default: x } } } }]`,
     asks: [
