@@ -50,8 +50,8 @@ let callers = 0
 
 /** Why an operation can't be asked; undefined if it can. */
 function unaskedFor(operation: Operation): string | undefined {
-  const { id, isGuarded, credentials } = operation
-  if (!service.isWritten(id)) return 'its method is not written yet'
+  const { isGuarded, credentials } = operation
+  if (!service.isWritten(operation)) return 'its method is not written yet'
   if (isGuarded && !credentials) return 'only the product knows them'
   const missing = missingIn(operation)
   return missing.length > 0 ? `give an example to ${missing.join(' and ')}` : undefined

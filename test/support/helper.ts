@@ -72,7 +72,12 @@ export async function build(
     store,
     port,
     /** Whether an operation has a method, and no stub of one. */
-    isWritten: (id: string) => !services.some((service) => Reflect.get(service, id) === notWritten),
+    isWritten: ({ method, path }: { method: string; path: string }) => {
+      const { operations, prefix } = app.contract
+      const paths = [path, `${prefix}${path}`]
+      const compiled = operations.find((own) => own.method === method && paths.includes(own.path))
+      return !services.some((service) => Reflect.get(service, compiled?.id ?? '') === notWritten)
+    },
     /** The lines of its log. */
     log,
     /** Issues a token, with all scopes of the contract. @param lifetime in milliseconds */
