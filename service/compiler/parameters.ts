@@ -74,7 +74,7 @@ function checkMembers({ diagnostics }: Context, parameter: openapi.Parameter): v
   diagnostics.error(parameter, `the parameter ${name} ${NO_MEMBERS}`, 'schema')
 }
 
-const NO_MEMBERS = 'needs "type: object", with members that a text can have: or a media type'
+const NO_MEMBERS = 'needs "type: object", with members that a text can have, or "content"'
 
 /** Reports a value that can't be sent as texts. */
 function checkTexts({ diagnostics }: Context, parameter: openapi.Parameter): void {

@@ -93,7 +93,7 @@ t.test(
     }
     const style = [
       'in: query\n      description: Where',
-      'in: query\n      style: deepObject\n      description: Where',
+      'in: query\n      style: pipeDelimited\n      description: Where',
     ] as const
     const two = written(t, style, ['format: int32, minimum', '$anchor: a, minimum'])
     await t.rejects(readContract(two), {
