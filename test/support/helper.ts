@@ -7,7 +7,6 @@ import { buildApp } from '../../service/engine/app.ts'
 import { readConfig } from '../../service/engine/config.ts'
 import { openOwn } from '../../service/engine/programs/opened.ts'
 import { notWritten, type Product } from '../../service/engine/index.ts'
-import { testStore } from '../../service/store/index.ts'
 import { isJson } from './bodies.ts'
 import { fields } from './fields.ts'
 import { contractOf, operationOf } from './contract.ts'
@@ -56,8 +55,22 @@ export async function build(
   const lines = { write: (line: string) => void log.push(JSON.parse(line)) }
   const logger = pino({ level: config.LOG_LEVEL }, lines)
   const { opened } = await openOwn(product, logger)
-  const services = product.services(await testCollections(product), opened)
-  const app = await buildApp({ product, loadCompiler, config, store, opened, log: logger })
+  let services: readonly object[] = []
+  const observed: Product = {
+    ...product,
+    services: (collections, own) => {
+      services = product.services(collections, own)
+      return services
+    },
+  }
+  const app = await buildApp({
+    product: observed,
+    loadCompiler,
+    config,
+    store,
+    opened,
+    log: logger,
+  })
   await app.listen({ port: 0, host: '127.0.0.1' })
   t.teardown(async () => {
     app.server.closeAllConnections()
@@ -92,10 +105,6 @@ export async function build(
     },
   }
 }
-
-/** The collections of any product, in memory. */
-const testCollections = async (product: Product) =>
-  (await testStore(product)) as Readonly<Record<string, unknown>>
 
 /** Starts the tests' product as a process, on a new file in which joe has a token. */
 export async function startOnNewFile(
