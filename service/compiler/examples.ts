@@ -64,7 +64,8 @@ function makeExample(root: Oas3_1Definition, schema: unknown): unknown {
   }
 }
 
-const NAME = /^[a-z_$][\w$]*$/i
+/** A name that needs no quotes in code. */
+export const NAME = /^[a-z_$][\w$]*$/i
 
 /** Writes a method that answers an example, ready to paste into a class. */
 function writeMethod(normal: NormalOperation, example: Example | undefined): string {

@@ -63,7 +63,7 @@ function readContent({ diagnostics }: Context, parameter: openapi.Parameter): op
   return media
 }
 
-const NO_JSON = 'has a content that is not served: write application/json alone, or "schema"'
+const NO_JSON = 'has a content that is not served: write only application/json, or "schema"'
 
 /** Reports an object whose members can't be sent as `a[b]=1`. */
 function checkMembers({ diagnostics }: Context, parameter: openapi.Parameter): void {

@@ -3,31 +3,32 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { basename, dirname, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { inspect, type Inspected } from './compile.ts'
-import { examplesOf } from './examples.ts'
+import { examplesOf, NAME } from './examples.ts'
 import { openCollections, type Product } from '../engine/index.ts'
 
-const NAME = /^[a-z_$][\w$]*$/i
+/** A class with the stubs of methods. */
+interface StubClass {
+  readonly name: string
+  /** The path of the folder with `contract.gen.ts` and the engine, from the file of the class. */
+  readonly code: string
+  readonly methods: readonly Stub[]
+}
 
-/**
- * Writes a class. Each of its methods is `notWritten`, and above stands, as a comment, the method to begin with.
- * @param name of the class
- * @param code the path of the folder with `contract.gen.ts` and the engine, from the file of the class
- * @param isMissing whether an operation has no method yet, by its id
- */
-export function writeStubs(
-  { root, operations }: Inspected,
-  name: string,
-  code: string,
-  isMissing: (id: string) => boolean = () => true,
-): string {
-  const missing = [...operations.values()].filter(({ normal }) => isMissing(normal.id))
-  const stubs = missing.map(({ normal }) => {
-    const lines = examplesOf(root, normal).method.split('\n')
-    const key = NAME.test(normal.id) ? normal.id : `'${normal.id}'`
+/** The place of a method that is not written, and the text of a method to begin with. */
+interface Stub {
+  readonly id: string
+  readonly method: string
+}
+
+/** Writes a class. Each of its methods is `notWritten`, below a comment with the method to begin with. */
+function writeClass({ name, code, methods }: StubClass): string {
+  const stubs = methods.map(({ id, method }) => {
+    const lines = method.split('\n')
+    const key = NAME.test(id) ? id : `'${id}'`
     return [...lines.map((line) => `  // ${line.slice(2)}`), `  readonly ${key} = notWritten`, '']
   })
   return [
-    "// import type { Request, Result } from '" + code + "/contract.gen.ts'",
+    `// import type { Request, Result } from '${code}/contract.gen.ts'`,
     `import { notWritten } from '${code}/engine/index.ts'`,
     '',
     '/** Operations that are answered 501. Write a method in the place of each `notWritten`. */',
@@ -46,15 +47,24 @@ export async function addStubs(product: Product, file: string): Promise<string[]
   if (existsSync(file)) throw new Error(`${file} exists: name a new file`)
   const { contract } = product
   const inspected = await inspect(fileURLToPath(contract.file), product)
-  const services = await servicesOf(product)
-  const isMissing = (id: string) => !services.some((service) => id in service)
-  const missing = [...inspected.operations.values()].filter(({ normal }) => isMissing(normal.id))
-  if (missing.length === 0) throw new Error('no operation lacks a method')
+  const methods = missingMethods(inspected, await servicesOf(product))
+  if (methods.length === 0) throw new Error('no operation lacks a method')
   const folder = relative(dirname(file), dirname(contract.generated))
   const code = folder.startsWith('.') ? folder : `./${folder}`.replace(/\/$/, '')
   const name = classNameOf(file)
-  writeFileSync(file, writeStubs(inspected, name, code, isMissing))
-  return [`${file} has the class ${name} with ${missing.length} methods: name it in product.ts`]
+  writeFileSync(file, writeClass({ name, code, methods }))
+  return [`${file} has the class ${name} with ${methods.length} methods: name it in product.ts`]
+}
+
+/** The methods of operations that no service has. */
+function missingMethods({ root, operations }: Inspected, services: readonly object[]): Stub[] {
+  const stubs: Stub[] = []
+  for (const { normal } of operations.values()) {
+    const { id } = normal
+    const isWritten = services.some((service) => id in service)
+    if (!isWritten) stubs.push({ id, method: examplesOf(root, normal).method })
+  }
+  return stubs
 }
 
 /** The services of a product, whose collections keep nothing: nobody calls a method. */
@@ -64,8 +74,8 @@ async function servicesOf(product: Product): Promise<readonly object[]> {
   return product.services(collections as Readonly<Record<string, unknown>>, {})
 }
 
-/** @example `service/book-service.ts` gives `BookService` */
-export function classNameOf(file: string): string {
+/** The name of the class in a file. @example `service/book-service.ts` gives `BookService` */
+function classNameOf(file: string): string {
   const words = basename(file, '.ts').split(/[^A-Za-z0-9]+/)
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }

@@ -154,8 +154,9 @@ export function readConfig(name: string, environment: Environment = process.env)
   return Object.freeze(config)
 }
 
-/** All variables of the environment, for what is the product's own. */
+/** Variables of the environment, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
+/** All variables of the environment, for what is the product's own. */
 export const readEnvironment = (): Environment => Object.freeze({ ...process.env })
 
 /** The variables for JWTs that are missing beside others. */

@@ -17,8 +17,10 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string | number | bigint | boolean | undefined>>
   /** The media type of the body, if the contract has several. */
   readonly type?: string
-  /** An async iterable is streamed: its JSON arrays are joined into one, its bytes are sent piece by piece,
-   * its events (`{ id, event, data }`) one by one. */
+  /**
+   * An async iterable is streamed: its JSON arrays are joined into one, its bytes are sent piece by piece, and its events
+   * (`{ id, event, data }`) one by one.
+   */
   readonly body?: unknown
 }
 

@@ -102,11 +102,11 @@ export interface Parameter {
   /** Whether an empty text that its schema refuses is as if it had not been sent (section 4.8.12.2). */
   readonly allowEmptyValue?: true
   /**
-   * How it is sent, unless as texts (section 4.8.12.2): its members as `a[b]=1&a[c]=2`, or by their own names as `b=1&c=2`; a
-   * list of a path as `1,2`; or as JSON.
+   * How a parameter is sent that is no plain text (section 4.8.12.2). `deepObject`: an object, as `a[b]=1&a[c]=2`.
+   * `members`: an object, by the names of its members, as `b=1&c=2`. `simple`: a list in a path, as `1,2`. `json`: as JSON.
    */
   readonly sentAs?: 'deepObject' | 'members' | 'simple' | 'json'
-  /** The names of those members. */
+  /** The names of the members, if it is sent by them. */
   readonly members?: readonly string[]
 }
 

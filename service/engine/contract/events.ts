@@ -103,7 +103,7 @@ function field(name: string, value: unknown): string[] {
   return [`${name}: ${value}`]
 }
 
-/** Waits until the system has taken what was written to a response. @returns false if its connection is closed */
+/** Waits until the system has taken the bytes that were written to a response. @returns false if its connection is closed */
 async function isTaken(response: ServerResponse): Promise<boolean> {
   const { socket } = response
   if (socket === null || response.writableLength === 0) return !response.destroyed
