@@ -115,7 +115,7 @@ t.test(
     const fault = new RegExp(
       `openapi\\.yaml:${lineOf('in: query\n') + 1}: this style is not served`,
     )
-    writeFileSync(file, good.replace('in: query\n', 'in: query\n      style: deepObject\n'))
+    writeFileSync(file, good.replace('in: query\n', 'in: query\n      style: pipeDelimited\n'))
     await until('/plants', fault)
     t.match(await get('/plants'), [501, fault])
     t.match(await get('/plants/x', {}, 'DELETE'), [401, /token/])
